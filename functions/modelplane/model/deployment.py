@@ -1,0 +1,73 @@
+"""What the ML team asks for: a ModelDeployment, reduced to what placement turns on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from modelplane.model.fleet import Effect
+
+
+class Role(StrEnum):
+    """Job of a member inside its engine."""
+
+    STANDALONE = "Standalone"
+    LEADER = "Leader"
+    WORKER = "Worker"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRequest:
+    """`count` devices of one kind per pod, that satisfy all `selectors` (CEL texts, tried in order)."""
+
+    name: str
+    count: int
+    selectors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One pod shape of an engine. `pods` is pods per copy: 1, or a Worker's `worker.nodes` (1 if unset).
+
+    `requests` is empty for a member without nodeSelector: it matches any pool and claims nothing.
+    """
+
+    role: Role
+    pods: int = 1
+    requests: tuple[DeviceRequest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One inference engine of a replica: `copies` alike groups of one Standalone, or of a Leader and its Workers."""
+
+    name: str
+    members: tuple[Member, ...]
+    copies: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """A toleration of cluster taints. `effect` None matches both; `exists` with an empty key tolerates everything."""
+
+    key: str = ""
+    exists: bool = False
+    value: str = ""
+    effect: Effect | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A ModelDeployment. Identity is (namespace, uid). `created` is RFC 3339 text, which sorts as time does.
+
+    `cluster_selector` holds labels that a candidate must carry. `cache` is the referenced ModelCache's name, if any.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    engines: tuple[Engine, ...]
+    created: str = ""
+    replicas: int = 1
+    cluster_selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: tuple[Toleration, ...] = ()
+    cache: str | None = None

@@ -1,0 +1,82 @@
+"""What the platform team publishes: clusters, their pools and the devices on each node of a pool."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class ClaimKind(StrEnum):
+    """How a declared device is used: `DRA` is claimed through a DeviceClass, `SYNTHETIC` is only matched."""
+
+    DRA = "DRA"
+    SYNTHETIC = "Synthetic"
+
+
+class Effect(StrEnum):
+    """Effect of a cluster taint: `NO_SCHEDULE` blocks new replicas, `NO_EXECUTE` also evicts."""
+
+    NO_SCHEDULE = "NoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One typed attribute of a device: `type` is string, bool, int or version, `value` of that type."""
+
+    name: str
+    type: str
+    value: str | bool | int
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One kind of device on each node of a pool (an entry of `gpuPools[].devices`): equal content, equal value.
+
+    `count` is devices per node. `capacity` holds (name, quantity text) pairs. Names are as declared: a bare name's
+    domain is the driver. `attributes` and `capacity` are sorted by name.
+    """
+
+    name: str
+    driver: str
+    device_class: str | None = None
+    count: int = 1
+    claim: ClaimKind = ClaimKind.DRA
+    attributes: tuple[Attribute, ...] = ()
+    capacity: tuple[tuple[str, str], ...] = ()
+    allow_multiple_allocations: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool of `nodes` alike nodes, each with `devices`. `nodes` is never negative: null and negative read as 0."""
+
+    name: str
+    nodes: int
+    devices: tuple[Device, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A taint of an InferenceCluster; an absent value is the empty one."""
+
+    key: str
+    effect: Effect
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """An InferenceCluster as the scheduler sees it.
+
+    `pools` are in the operator's order; None means that the cluster has not (readably) published its pools: nothing
+    can be placed, and nothing that runs there may be judged by them. `address` is what to dial for the cluster's
+    gateway (`status.gateway.hostname`, else `status.gateway.address`), None while unknown.
+    """
+
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    ready: bool = False
+    address: str | None = None
+    deleting: bool = False
+    taints: tuple[Taint, ...] = ()
+    pools: tuple[Pool, ...] | None = None

@@ -1,0 +1,87 @@
+"""Every label, name, key and port that two places must agree on, as one symbol each."""
+
+import hashlib
+import re
+
+GROUP = "modelplane.ai"
+API_VERSION = f"{GROUP}/v1alpha1"
+
+LABEL_DEPLOYMENT = f"{GROUP}/deployment"
+LABEL_CLUSTER = f"{GROUP}/cluster"
+LABEL_REPLICA_INDEX = f"{GROUP}/replica-index"
+LABEL_POOL = f"{GROUP}/pool"
+LABEL_GPU = f"{GROUP}/gpu"
+LABEL_SERVING = f"{GROUP}/serving"
+LABEL_NAMESPACE = f"{GROUP}/namespace"
+LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"
+
+#: Context key under which `schedule` hands its placements (a JSON text) to the later steps of the pipeline.
+CONTEXT_PLACEMENTS = f"{GROUP}/placements"
+
+SYSTEM_NAMESPACE = "modelplane-system"
+CLUSTER_GATEWAY = "inference-gateway"
+#: Taint of every GPU node; every engine pod tolerates it.
+GPU_TAINT = "nvidia.com/gpu"
+ENGINE_CONTAINER = "engine"
+ENGINE_PORT = 8000
+ENGINE_SERVICE_PORT = 80
+CLAIM_NAME = "devices"
+
+#: Longest Kubernetes object name that also fits a label value.
+NAME_LIMIT = 63
+#: Longest name on an inference cluster: a LeaderWorkerSet's pods carry a label made of it and a revision hash.
+WORKLOAD_NAME_LIMIT = 49
+
+
+def digest(*parts: str) -> str:
+    """Return 8 hex digits of SHA-256 over all parts; no two different part lists share an input text."""
+    text = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def composed_name(prefix: str, *parts: str, limit: int = NAME_LIMIT) -> str:
+    """Return `<prefix>-<8 hex over parts>`, the prefix cut so that the whole is at most `limit` characters."""
+    return f"{prefix[: limit - 9].rstrip('-.')}-{digest(*parts)}"
+
+
+def workload_name(prefix: str, *parts: str) -> str:
+    """Return a composed name for an inference cluster: DNS-1035 (a letter first, no dots), at most 49 characters."""
+    readable = re.sub(r"[^a-z0-9-]+", "-", prefix.lower()).strip("-")
+    if not readable[:1].isalpha():
+        readable = f"m-{readable}".rstrip("-")
+    return composed_name(readable, *parts, limit=WORKLOAD_NAME_LIMIT)
+
+
+def replica_name(namespace: str, deployment: str, cluster: str, index: int) -> str:
+    """Return the name of a ModelReplica (and its ModelEndpoint); usable as is on the inference cluster.
+
+    The hash is over namespace, deployment, cluster and index, not the uid: a restored backup keeps its names.
+    """
+    return workload_name(deployment, namespace, deployment, cluster, str(index))
+
+
+def replica_resource(cluster: str, index: int) -> str:
+    """Return the composition resource name of a deployment's ModelReplica on (cluster, index)."""
+    return f"replica-{cluster}-{index}"
+
+
+def endpoint_resource(cluster: str, index: int) -> str:
+    """Return the composition resource name of the ModelEndpoint of the replica on (cluster, index)."""
+    return f"endpoint-{cluster}-{index}"
+
+
+def tenant_namespace(namespace: str) -> str:
+    """Return the namespace on an inference cluster that mirrors a team's namespace."""
+    name = f"mp-{namespace}"
+    return name if len(name) <= NAME_LIMIT else composed_name(name, namespace)
+
+
+def provider_config(cluster: str) -> str:
+    """Return the name of the ClusterProviderConfig that reaches an InferenceCluster."""
+    return cluster
+
+
+def replica_hostname(replica: str, namespace: str, cluster: str) -> str:
+    """Return the host a replica answers to on its cluster's gateway; each label at most 63, all at most 253."""
+    cut = cluster if len(cluster) <= NAME_LIMIT else composed_name(cluster, cluster)
+    return f"{replica}.{namespace}.{cut}.replicas.modelplane.internal"

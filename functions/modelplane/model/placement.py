@@ -1,0 +1,150 @@
+"""What the scheduler decided: one `Schedule`, made of placements and refusals."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from modelplane.model.observation import Gap, Malformed
+from modelplane.model.fleet import Cluster
+from modelplane.model.refusal import Refusal
+from modelplane.model.replica import Replica, StampedEngine
+
+
+class Stamp(StrEnum):
+    """Which engines a replica is composed with.
+
+    `APPLY`: the deployment's, on `Placement.engines`. `HOLD`: its spec as observed, untouched (a withheld edit, a
+    leaving replica, an input that cannot be read). `REVERT`: `status.servedEngines`, after a growth that raced.
+    """
+
+    APPLY = "Apply"
+    HOLD = "Hold"
+    REVERT = "Revert"
+
+
+class EndCause(StrEnum):
+    """Why an observed replica is no longer composed. Nothing else may end one."""
+
+    SCALE_DOWN = "ScaleDown"
+    EVICTED = "Evicted"
+    REPLACED = "Replaced"
+    YIELDED = "Yielded"
+    DUPLICATE = "Duplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """One replica to compose on (cluster, index).
+
+    `engines` are the deployment's engines resolved on the chosen pools (with APPLY), else what is stamped. `replica`
+    is the observed one, None for a new one. `leaving`: kept only until its replacement serves. `why` says in one
+    sentence why it is leaving, held or reverted; "" otherwise.
+    """
+
+    cluster: str
+    index: int
+    engines: tuple[StampedEngine, ...]
+    replica: Replica | None = None
+    stamp: Stamp = Stamp.APPLY
+    leaving: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An observed replica that is no longer composed, and the cause."""
+
+    replica: Replica
+    cause: EndCause
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """The clusters a ModelCache selects: labels a cluster must carry; empty selects all."""
+
+    cache: str
+    selector: Mapping[str, str] = field(default_factory=dict)
+
+
+class CacheState(StrEnum):
+    """States of a deployment's cache that give no footprint. NOT_REQUIRED: the deployment names no cache."""
+
+    NOT_REQUIRED = "NotRequired"
+    UNRESOLVED = "Unresolved"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that one scheduling pass may look at, each part possibly not fetched yet.
+
+    `own`: the deployment's observed ModelReplicas. `clusters`: clusters by name (those of `own`); a name that is not
+    a key was not fetched, `Gap.ABSENT` was looked for and does not exist. `candidates`: the clusters that carry the
+    labels of `candidate_labels`. `residents`: every ModelReplica of one cluster, by cluster name; no key: not
+    fetched. `fleet`: every ModelReplica of the fleet, all namespaces, own and deleting ones included; it stands in
+    for `residents` of every cluster. `cache`: the footprint, or why there is none.
+    """
+
+    own: tuple[Replica, ...] = ()
+    clusters: Mapping[str, Cluster | Gap | Malformed] = field(default_factory=dict)
+    candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
+    residents: Mapping[str, tuple[Replica, ...]] = field(default_factory=dict)
+    fleet: tuple[Replica, ...] | Gap = Gap.NOT_FETCHED
+    cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What must be fetched before the pass can be decided; asked for all at once, only what the decision turns on."""
+
+    clusters: frozenset[str] = frozenset()
+    residents: frozenset[str] = frozenset()
+    candidates: bool = False
+    fleet: bool = False
+    cache: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BadSelector:
+    """A selector of the deployment that does not compile: where (engine, request, index, 1-based position) and why."""
+
+    engine: str
+    request: str
+    selector: int
+    line: int
+    column: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """An edit that was withheld from a replica that runs on as it is."""
+
+    replica: Replica
+    refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The outcome of a pass.
+
+    `placements`: every replica to compose, sorted by (cluster, index). `ended`: observed ones that go. `unplaced`:
+    max(0, replicas - placements that are not leaving). `refusals`: for every candidate why it cannot take another
+    (empty when nothing is unplaced). `candidates`: how many clusters were considered, None when they are not known.
+    """
+
+    replicas: int
+    placements: tuple[Placement, ...] = ()
+    ended: tuple[End, ...] = ()
+    unplaced: int = 0
+    refusals: Mapping[str, Refusal] = field(default_factory=dict)
+    candidates: int | None = None
+    withheld: tuple[Withheld, ...] = ()
+    bad_selectors: tuple[BadSelector, ...] = ()
+    cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
+
+    @property
+    def settled(self) -> bool:
+        """Tell whether nothing is unplaced, leaving or not yet serving."""
+        return self.unplaced == 0 and not any(
+            p.leaving or p.replica is None or not p.replica.serves for p in self.placements
+        )

@@ -1,0 +1,112 @@
+"""Why a cluster or pool was not chosen, as values whose text is built only when somebody asks for it.
+
+The order of the classes is the order of precedence (the reference's list): of several reasons the first that holds
+is a cluster's, and a cluster whose pools fail differently counts under the pool that failed latest in this order.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A reason not to place on a cluster. Its name (`type(refusal).__name__`) is what status and JSON show."""
+
+    @property
+    def reason(self) -> str:
+        """Return the refusal's name, e.g. `NoRoom`."""
+        return type(self).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Deleting(Refusal):
+    """The cluster is being deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotReady(Refusal):
+    """The cluster is not Ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoGatewayAddress(Refusal):
+    """The cluster's gateway has no address yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectorMismatch(Refusal):
+    """The cluster lacks a label of the deployment's clusterSelector (only reported when asked to explain)."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideCache(Refusal):
+    """The cluster is not selected by the deployment's ModelCache."""
+
+    cache: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tainted(Refusal):
+    """The cluster has a taint that the deployment does not tolerate."""
+
+    key: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoPools(Refusal):
+    """The cluster publishes no GPU pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoDevice(Refusal):
+    """No device kind of the pool satisfies a request: which selector failed, and the nearest value that was seen."""
+
+    engine: str
+    request: str
+    selector: int
+    nearest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TooFewDevices(Refusal):
+    """Devices match a request, but a node has too few of them."""
+
+    engine: str
+    request: str
+    has: int
+    needs: int
+
+
+@dataclass(frozen=True, slots=True)
+class SelectorError(Refusal):
+    """A selector fails with an error on a device that Kubernetes would evaluate too: its pods would stay pending."""
+
+    text: str
+    device: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotClaimable(Refusal):
+    """Everything matches, but no member of an engine would claim a real (DRA) device."""
+
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoRoom(Refusal):
+    """The pool fits by kind, but not beside what is there: nodes the engine needs, nodes that are surely free."""
+
+    engine: str
+    needs: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBound(Refusal):
+    """The exact search over the cluster's pools hit its bound of visited states; nothing is guessed."""
+
+    states: int

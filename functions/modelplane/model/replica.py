@@ -1,0 +1,63 @@
+"""A ModelReplica as it is observed: where it is pinned, what it claims there, and whether it has served."""
+
+from dataclasses import dataclass
+
+from modelplane.model.deployment import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A stamped device request: `count` devices of DeviceClass `device_class` that satisfy `selectors`."""
+
+    name: str
+    device_class: str
+    count: int
+    selectors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StampedMember:
+    """A member with its pool. `pods` per copy; `claims` is empty for a claimless member."""
+
+    role: Role
+    pool: str
+    pods: int = 1
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StampedEngine:
+    """An engine as stamped on a replica; all its members are on one pool."""
+
+    name: str
+    members: tuple[StampedMember, ...]
+    copies: int = 1
+
+    @property
+    def pool(self) -> str:
+        """Return the pool of the engine."""
+        return self.members[0].pool
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """An observed ModelReplica.
+
+    `owner` is the uid of the controlling ModelDeployment ("" for a hand-written one), `resource` its composition
+    resource name. `serves`: it has been Ready on this placement (a flap does not unserve it). `served_engines` is
+    the engines block it last served with. `index` is None where its label is missing or no number.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    cluster: str
+    engines: tuple[StampedEngine, ...]
+    owner: str = ""
+    resource: str = ""
+    index: int | None = None
+    created: str = ""
+    deleting: bool = False
+    ready: bool = False
+    serves: bool = False
+    served_engines: tuple[StampedEngine, ...] | None = None

@@ -1,0 +1,1 @@
+"""Fleet scheduling: one pure entry, `schedule`, over the values of `modelplane.model`."""
