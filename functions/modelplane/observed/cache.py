@@ -1,0 +1,20 @@
+"""Reads a ModelCache: which clusters it selects, once they are known."""
+
+from modelplane.model.observation import Malformed
+from modelplane.model.placement import CacheState, Footprint
+from modelplane.observed.fields import mapping
+from modelplane.observed.memo import once_per_version
+from modelplane.runtime.step import Object
+
+
+@once_per_version
+def read_cache(obj: Object) -> Footprint | CacheState | Malformed:
+    """Return the cache's footprint; UNRESOLVED until it has said which clusters it matches; Malformed otherwise."""
+    selector = mapping(obj.body.get("spec")).get("clusterSelector")
+    wanted = mapping(selector).get("matchLabels")
+    readable = isinstance(selector, (type(None), dict)) and isinstance(wanted, (type(None), dict))
+    if not readable or not all(isinstance(value, str) for value in mapping(wanted).values()):
+        return Malformed("ModelCache", obj.name, "spec.clusterSelector.matchLabels", "give a map of label texts")
+    if not isinstance(mapping(obj.body.get("status")).get("clusters"), list):
+        return CacheState.UNRESOLVED
+    return Footprint(obj.name, dict(mapping(wanted)))

@@ -1,0 +1,52 @@
+"""Reads an InferenceCluster as the scheduler sees it."""
+
+from typing import Any
+
+from modelplane.model.fleet import Cluster, Effect, Pool, Taint
+from modelplane.observed.device import read_device
+from modelplane.observed.fields import count, deleting, is_true, labels, mapping, mappings, text
+from modelplane.observed.memo import once_per_version
+from modelplane.runtime.step import Object
+
+
+def _pools(published: Any) -> tuple[Pool, ...] | None:
+    """Return the published pools in their order, None when they are missing or any of them cannot be read.
+
+    One unreadable pool makes all unknown: a list that lacks it would say that the pool is gone, and what runs there
+    would be replaced.
+    """
+    if not isinstance(published, list) or not published:
+        return None
+    pools = []
+    for entry in published:
+        name = text(mapping(entry).get("name"))
+        devices = [read_device(device) for device in mappings(mapping(entry).get("devices"))]
+        readable = tuple(device for device in devices if not isinstance(device, str))
+        if not name or len(readable) != len(devices):
+            return None
+        pools.append(Pool(name, count(entry.get("nodes")), readable))
+    return tuple(pools)
+
+
+def _taints(declared: Any) -> tuple[Taint, ...]:
+    return tuple(
+        Taint(text(taint.get("key")), Effect(taint["effect"]), text(taint.get("value")))
+        for taint in mappings(declared)
+        if taint.get("effect") in tuple(Effect)
+    )
+
+
+@once_per_version
+def read_cluster(obj: Object) -> Cluster:
+    """Return the cluster; what it has not (readably) published reads as not Ready, no address, unknown pools."""
+    status = mapping(obj.body.get("status"))
+    gateway = mapping(status.get("gateway"))
+    return Cluster(
+        name=obj.name,
+        labels=labels(obj),
+        ready=is_true(obj, "Ready"),
+        address=text(gateway.get("hostname")) or text(gateway.get("address")) or None,
+        deleting=deleting(obj),
+        taints=_taints(mapping(obj.body.get("spec")).get("taints")),
+        pools=_pools(status.get("gpuPools")),
+    )

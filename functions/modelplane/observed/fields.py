@@ -1,0 +1,71 @@
+"""Lenient access to the fields of an observed object: a field of the wrong type reads as missing."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from modelplane.runtime.step import Object
+
+#: How many parsed objects each reader keeps: a fleet of a thousand clusters and ten thousand replicas, with slack.
+CACHE_SIZE = 16_384
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a mapping as it is, anything else as the empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the items of a list that are mappings."""
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, Mapping))
+
+
+def text(value: Any) -> str:
+    """Return a string as it is, anything else as the empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def number(value: Any, default: int) -> int:
+    """Return an integer as it is, anything else (also a boolean) as `default`."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def count(value: Any, default: int = 0) -> int:
+    """Return a count: an integer that is not negative; null, negative and anything else read as `default` or 0."""
+    return max(0, number(value, default))
+
+
+def labels(obj: Object) -> dict[str, str]:
+    """Return the object's labels."""
+    return {key: value for key, value in mapping(obj.metadata.get("labels")).items() if isinstance(value, str)}
+
+
+def deleting(obj: Object) -> bool:
+    """Tell whether the object carries a deletionTimestamp."""
+    return bool(obj.metadata.get("deletionTimestamp"))
+
+
+def condition(obj: Object, kind: str) -> Mapping[str, Any]:
+    """Return the condition of type `kind`, empty when the object has none."""
+    for found in mappings(mapping(obj.body.get("status")).get("conditions")):
+        if found.get("type") == kind:
+            return found
+    return {}
+
+
+def is_true(obj: Object, kind: str) -> bool:
+    """Tell whether the condition of type `kind` is True."""
+    return condition(obj, kind).get("status") == "True"
+
+
+def controller(obj: Object) -> str:
+    """Return the uid of the controlling owner, "" when there is none."""
+    for owner in mappings(obj.metadata.get("ownerReferences")):
+        if owner.get("controller") is True:
+            return text(owner.get("uid"))
+    return ""
+
+
+def resource_name(obj: Object) -> str:
+    """Return the composition resource name under which Crossplane composed the object, "" when there is none."""
+    return text(mapping(obj.metadata.get("annotations")).get("crossplane.io/composition-resource-name"))
