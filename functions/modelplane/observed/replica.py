@@ -1,6 +1,6 @@
 """Reads a ModelReplica: ours, another deployment's, or one written by hand."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modelplane.model.deployment import Role
@@ -79,3 +79,8 @@ def unreadable(replica: Replica) -> str | None:
     if not replica.cluster:
         return "spec.clusterName"
     return None if replica.engines else "spec.engines"
+
+
+def own_replicas(observed: Iterable[Object]) -> tuple[Replica, ...]:
+    """Return the ModelReplicas among a deployment's observed composed resources."""
+    return tuple(read_replica(obj) for obj in observed if obj.kind == "ModelReplica")

@@ -1,0 +1,76 @@
+"""Composes the ModelEndpoints of a ModelDeployment, one for each of its replicas.
+
+An endpoint is made once the replica's cluster has a gateway address and lives as long as its replica: a cluster that
+loses its address, or a replica that is no longer Ready, changes `spec.ready` or nothing, never the endpoint's being.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.model.names import (
+    API_VERSION,
+    LABEL_CLUSTER,
+    LABEL_DEPLOYMENT,
+    LABEL_REPLICA_INDEX,
+    replica_hostname,
+)
+from modelplane.observed.fields import condition, mapping, text
+from modelplane.observed.placements import HandedPlacement, read_placements
+from modelplane.runtime.step import Desired, Manifest, Object, Request, Result
+
+
+def _url(address: str) -> str:
+    """Return the root URL at a cluster's gateway; its only listener is HTTPS, and an IPv6 address is bracketed."""
+    return f"https://[{address}]" if ":" in address else f"https://{address}"
+
+
+def _ready(replica: Object | None, endpoint: Object | None) -> bool:
+    """Return whether the replica may take traffic: it is Ready; while that is unknown, the last word stands."""
+    status = condition(replica, "Ready").get("status") if replica else None
+    if status in ("True", "False"):
+        return bool(status == "True")
+    return endpoint is not None and mapping(endpoint.body.get("spec")).get("ready") is True
+
+
+def _spec(deployment: Object, placement: HandedPlacement, url: str, *, ready: bool) -> dict[str, Any]:
+    host = replica_hostname(placement.name, deployment.namespace, placement.cluster)
+    return {"url": url, "host": host, "ready": ready}
+
+
+def _manifest(deployment: Object, placement: HandedPlacement, url: str, *, ready: bool) -> Manifest:
+    own = {
+        LABEL_DEPLOYMENT: deployment.name,
+        LABEL_CLUSTER: placement.cluster,
+        LABEL_REPLICA_INDEX: str(placement.index),
+    }
+    labels: Mapping[str, Any] = mapping(mapping(deployment.body.get("spec")).get("replicaLabels"))
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ModelEndpoint",
+        "metadata": {"name": placement.name, "namespace": deployment.namespace, "labels": {**labels, **own}},
+        "spec": _spec(deployment, placement, url, ready=ready),
+    }
+
+
+def _desired(request: Request, placement: HandedPlacement) -> Desired | None:
+    """Return the endpoint of a placement, None while its cluster has never had an address."""
+    deployment, endpoint = request.composite, request.observed.get(placement.endpoint)
+    observed_url = text(mapping(endpoint.body.get("spec")).get("url")) if endpoint else ""
+    url = _url(placement.address) if placement.address else observed_url
+    if not url:
+        return None
+    ready = _ready(request.observed.get(placement.resource), endpoint)
+    return Desired(
+        build=lambda: _manifest(deployment, placement, url, ready=ready),
+        ready=endpoint is not None,
+        key=("ModelEndpoint", deployment.key, placement.identity, url, ready),
+    )
+
+
+def compose(request: Request) -> Result:
+    """Return the ModelEndpoints of the deployment's placements; fatal when no scheduling step ran before."""
+    placements = read_placements(request)
+    if placements is None:
+        return Result(fatal="ModelDeployment: no placements in the pipeline context; run the step schedule first")
+    endpoints = ((placement.endpoint, _desired(request, placement)) for placement in placements)
+    return Result(desired={name: desired for name, desired in endpoints if desired is not None})

@@ -1,0 +1,98 @@
+"""The step that schedules a ModelDeployment: it reads, lets the scheduler decide, and hands the decision on.
+
+Its output composes nothing: the placements go into the pipeline context and the status, the later steps carry them out.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from modelplane.model.deployment import Deployment, Role
+from modelplane.model.fleet import Cluster
+from modelplane.model.observation import Malformed
+from modelplane.model.placement import Placement, Schedule, Stamp, View
+from modelplane.model.replica import Replica
+from modelplane.observed.deployment import read_deployment
+from modelplane.observed.fields import mapping
+from modelplane.observed.placements import HandedPlacement, hand, write_placements
+from modelplane.observed.replica import own_replicas, unreadable
+from modelplane.runtime.step import AWAITING, SETTLED, Event, Object, Request, Result, Severity
+from modelplane.schedule.inputs import FLEET, Inputs, gather
+from modelplane.schedule.status import conditions, describe_status
+
+
+def _address(view: View, cluster: str) -> str | None:
+    """Return the address of a cluster's gateway, from wherever the pass has seen the cluster."""
+    known = view.clusters.get(cluster)
+    if isinstance(known, Cluster):
+        return known.address
+    listed = view.candidates if isinstance(view.candidates, tuple) else ()
+    return next((candidate.address for candidate in listed if candidate.name == cluster), None)
+
+
+def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | None:
+    """Return the spec of an own replica that only the fleet list shows, None when it is among the observed."""
+    if replica.resource in request.observed:
+        return None
+    found: tuple[Object, ...] = request.required.get(FLEET.name, ())
+    return next((mapping(obj.body.get("spec")) for obj in found if obj.metadata.get("uid") == replica.uid), None)
+
+
+def _handed(request: Request, view: View, placement: Placement) -> HandedPlacement:
+    kept = placement.replica if placement.stamp is not Stamp.APPLY else None
+    return hand(
+        placement,
+        request.composite.namespace,
+        request.composite.name,
+        address=_address(view, placement.cluster),
+        spec=_present_spec(request, kept) if kept else None,
+    )
+
+
+def _held(replica: Replica) -> Placement:
+    return Placement(replica.cluster, replica.index or 0, replica.engines, replica, Stamp.HOLD)
+
+
+def _events(deployment: Deployment, schedule: Schedule) -> Iterator[Event]:
+    """Yield what changed in this pass: a replica that is new, and one that goes."""
+    new = [placement for placement in schedule.placements if placement.replica is None]
+    for placement in new:
+        pools = ", ".join(sorted({engine.pool for engine in placement.engines}))
+        yield Event(Severity.NORMAL, f"Placed replica {placement.index} on cluster {placement.cluster}, pool {pools}")
+    for end in schedule.ended:
+        yield Event(Severity.NORMAL, f"Ended replica {end.replica.name} on {end.replica.cluster}: {end.cause}")
+    gangs = sorted(e.name for e in deployment.engines if any(m.role is Role.WORKER for m in e.members))
+    if new and gangs and deployment.cache is None:
+        text = f"Engine {', '.join(gangs)} is a gang without spec.modelCacheRef: every pod downloads the weights itself"
+        yield Event(Severity.WARNING, text)
+
+
+def _wait(request: Request, own: tuple[Replica, ...], inputs: Inputs) -> Result:
+    """Return the answer while inputs are still being fetched: everything stays as it is, and what is asked for."""
+    held = [_handed(request, inputs.view, _held(replica)) for replica in own]
+    return Result(requirements=inputs.requirements, context=write_placements(held), ttl=AWAITING, ready=False)
+
+
+def compose(request: Request) -> Result:
+    """Schedule the ModelDeployment; what cannot be read is fatal, so that Crossplane changes nothing."""
+    deployment = read_deployment(request.composite)
+    if isinstance(deployment, Malformed):
+        return Result(fatal=str(deployment))
+    own = own_replicas(request.observed.values())
+    for replica in own:
+        field = unreadable(replica)
+        if field:
+            return Result(fatal=f"ModelReplica {replica.name}: {field}: cannot be read; restore it or delete the replica")
+    inputs = gather(request, deployment, own)
+    if inputs.outcome is None:
+        return _wait(request, own, inputs)
+    outcome = inputs.outcome
+    ready = sum(1 for p in outcome.placements if p.replica and p.replica.ready and not p.leaving)
+    return Result(
+        status=describe_status(deployment, outcome),
+        conditions=conditions(request, deployment, outcome),
+        requirements=inputs.requirements,
+        context=write_placements(_handed(request, inputs.view, placement) for placement in outcome.placements),
+        events=tuple(_events(deployment, outcome)),
+        ttl=SETTLED if outcome.settled else AWAITING,
+        ready=outcome.unplaced == 0 and ready >= deployment.replicas,
+    )

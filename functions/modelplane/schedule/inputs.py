@@ -1,0 +1,129 @@
+"""What a scheduling pass looks at: stated as requirements, read from the request into a `View`.
+
+Asked for in stages: own replicas are at hand, their clusters come by name, and only what the decision turns on comes
+after that. Each stage repeats what the stages before asked for, so the requirements only grow and Crossplane's
+requirement loop ends.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Cluster
+from modelplane.model.names import API_VERSION, LABEL_CLUSTER
+from modelplane.model.observation import Gap, Malformed
+from modelplane.model.placement import CacheState, Footprint, Needs, Schedule, View
+from modelplane.model.replica import Replica
+from modelplane.observed.cache import read_cache
+from modelplane.observed.cluster import read_cluster
+from modelplane.observed.replica import read_replica
+from modelplane.runtime.step import Object, Request, Requirement
+from modelplane.scheduling import schedule
+
+#: Crossplane calls a function at most six times a pass; a decision that is not stable by then fails the reconcile.
+MAX_STAGES = 5
+
+_Cache = Footprint | CacheState | Gap | Malformed
+#: Every ModelReplica of the fleet: all namespaces, and no label, so that hand-written ones count too.
+FLEET = Requirement("fleet", API_VERSION, "ModelReplica")
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The requirements of a pass so far, the view they gave, and the outcome: None while something is not fetched."""
+
+    requirements: tuple[Requirement, ...]
+    view: View
+    outcome: Schedule | None
+
+
+def _merge(one: Needs, other: Needs) -> Needs:
+    return Needs(**{part.name: getattr(one, part.name) | getattr(other, part.name) for part in fields(Needs)})
+
+
+def _cluster(name: str) -> Requirement:
+    return Requirement(f"cluster-{name}", API_VERSION, "InferenceCluster", match_name=name)
+
+
+def _residents(cluster: str) -> Requirement:
+    labels = {LABEL_CLUSTER: cluster}
+    return Requirement(f"residents-{cluster}", API_VERSION, "ModelReplica", match_labels=labels)
+
+
+def _cache(deployment: Deployment) -> Requirement:
+    name = deployment.cache or ""
+    return Requirement("cache", API_VERSION, "ModelCache", match_name=name, namespace=deployment.namespace)
+
+
+def _candidates(deployment: Deployment, cache: _Cache) -> Requirement | None:
+    """Return the requirement for the candidate clusters, None when the two selectors contradict each other."""
+    wanted = dict(deployment.cluster_selector)
+    for key, value in cache.selector.items() if isinstance(cache, Footprint) else ():
+        if wanted.setdefault(key, value) != value:
+            return None
+    return Requirement("candidates", API_VERSION, "InferenceCluster", match_labels=wanted)
+
+
+def _read_cache(request: Request, deployment: Deployment) -> _Cache:
+    if deployment.cache is None:
+        return CacheState.NOT_REQUIRED
+    found = request.one(_cache(deployment))
+    return read_cache(found) if isinstance(found, Object) else found
+
+
+def _read_one_cluster(request: Request, name: str) -> Cluster | Gap:
+    found = request.one(_cluster(name))
+    return read_cluster(found) if isinstance(found, Object) else found
+
+
+def _replicas(objects: Iterable[Object]) -> tuple[Replica, ...]:
+    return tuple(read_replica(obj) for obj in objects)
+
+
+def _require(deployment: Deployment, needs: Needs, cache: _Cache) -> Iterator[Requirement]:
+    """Yield the requirements for the needs, in a stable order."""
+    yield from (_cluster(name) for name in sorted(needs.clusters))
+    if deployment.cache is not None:
+        yield _cache(deployment)
+    yield from (_residents(name) for name in sorted(needs.residents))
+    if needs.candidates and cache is not Gap.NOT_FETCHED:
+        candidates = _candidates(deployment, cache)
+        if candidates is not None:
+            yield candidates
+    if needs.fleet:
+        yield FLEET
+
+
+def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Replica, ...], cache: _Cache) -> View:
+    """Return what was fetched of the needs; what nobody asked for stays `NOT_FETCHED` even if it is in the request."""
+    candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
+    if needs.candidates:
+        wanted = _candidates(deployment, cache)
+        listed = request.all(wanted) if wanted is not None else ()
+        candidates = listed if isinstance(listed, Gap) else tuple(read_cluster(obj) for obj in listed)
+    fleet = request.all(FLEET) if needs.fleet else Gap.NOT_FETCHED
+    residents = {name: request.all(_residents(name)) for name in needs.residents}
+    return View(
+        own=own,
+        clusters={name: _read_one_cluster(request, name) for name in needs.clusters},
+        candidates=candidates,
+        residents={name: _replicas(found) for name, found in residents.items() if not isinstance(found, Gap)},
+        fleet=fleet if isinstance(fleet, Gap) else _replicas(fleet),
+        cache=cache,
+    )
+
+
+def gather(request: Request, deployment: Deployment, own: tuple[Replica, ...]) -> Inputs:
+    """Return the outcome of scheduling with what was fetched, or what has to be fetched before there is one."""
+    cache = _read_cache(request, deployment)
+    needs = Needs(clusters=frozenset(replica.cluster for replica in own if replica.cluster))
+    for _ in range(MAX_STAGES):
+        requirements = tuple(_require(deployment, needs, cache))
+        view = _view(request, deployment, needs, own, cache)
+        if any(requirement.name not in request.required for requirement in requirements):
+            return Inputs(requirements, view, None)
+        outcome = schedule(deployment, view)
+        if isinstance(outcome, Schedule):
+            return Inputs(requirements, view, outcome)
+        needs = _merge(needs, outcome)
+    return Inputs(requirements, view, None)

@@ -1,0 +1,112 @@
+"""What a ModelDeployment's status says after a scheduling pass: placements, counts, reasons and the three conditions."""
+
+from typing import Any
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.names import LABEL_DEPLOYMENT, replica_name
+from modelplane.model.observation import Gap, Malformed
+from modelplane.model.placement import CacheState, Placement, Schedule
+from modelplane.observed.fields import condition, text
+from modelplane.runtime.conditions import DeploymentCondition, Reason
+from modelplane.runtime.step import Condition, Request, Status
+from modelplane.scheduling import explain
+
+#: Most entries of `status.placements`: a move of 500 replicas holds both sides.
+MAX_PLACEMENTS = 1000
+
+
+def _name(deployment: Deployment, placement: Placement) -> str:
+    if placement.replica:
+        return placement.replica.name
+    return replica_name(deployment.namespace, deployment.name, placement.cluster, placement.index)
+
+
+def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
+    return {
+        "name": _name(deployment, placement),
+        "cluster": placement.cluster,
+        "index": placement.index,
+        "pools": {engine.name: engine.pool for engine in placement.engines},
+        "ready": placement.replica is not None and placement.replica.ready,
+        "leaving": placement.leaving,
+    }
+
+
+def describe_status(deployment: Deployment, schedule: Schedule) -> dict[str, Any]:
+    """Return the status fields of the deployment; `replicas.total` is what an autoscaler takes for the current scale."""
+    staying = [placement for placement in schedule.placements if not placement.leaving]
+    return {
+        "replicas": {
+            "total": len(staying),
+            "ready": sum(1 for placement in staying if placement.replica and placement.replica.ready),
+            "selector": f"{LABEL_DEPLOYMENT}={deployment.name}",
+        },
+        "placements": [_placement(deployment, placement) for placement in schedule.placements[:MAX_PLACEMENTS]],
+        "unplaced": schedule.unplaced,
+        "reasons": [
+            {"reason": found.reason, "count": found.count, "message": found.message}
+            for found in explain(schedule, deployment).reasons
+        ],
+    }
+
+
+def _scheduled(deployment: Deployment, schedule: Schedule) -> Condition:
+    report = explain(schedule, deployment)
+    status = Status.TRUE if report.scheduled else Status.FALSE
+    return Condition(DeploymentCondition.REPLICAS_SCHEDULED, status, report.reason, report.message)
+
+
+def _complaint(request: Request, placement: Placement) -> str:
+    """Return one replica that is not Ready, with the reason its own condition gives."""
+    replica = placement.replica
+    if replica is None:
+        return f"a new one on {placement.cluster}"
+    observed = request.observed.get(replica.resource)
+    why = text(condition(observed, "ModelReady").get("message")) if observed else ""
+    return f"{replica.name} on {placement.cluster}: {why}" if why else f"{replica.name} on {placement.cluster}"
+
+
+def _ready(request: Request, deployment: Deployment, schedule: Schedule) -> Condition:
+    """Return ReplicasReady, which compares with what is asked for, not with what was placed."""
+    kind = DeploymentCondition.REPLICAS_READY
+    staying = [placement for placement in schedule.placements if not placement.leaving]
+    if deployment.replicas == 0:
+        return Condition(kind, Status.TRUE, Reason.SCALED_TO_ZERO, "spec.replicas is 0")
+    if not staying:
+        return Condition(kind, Status.FALSE, Reason.NO_REPLICAS_SCHEDULED, "no replica is placed yet")
+    waiting = [placement for placement in staying if not (placement.replica and placement.replica.ready)]
+    ready = len(staying) - len(waiting)
+    message = f"{ready} of {deployment.replicas} replicas ready"
+    if ready >= deployment.replicas:
+        return Condition(kind, Status.TRUE, Reason.ALL_REPLICAS_READY, message)
+    details = [_complaint(request, placement) for placement in waiting]
+    if schedule.unplaced:
+        details.append(f"{schedule.unplaced} not scheduled")
+    fell_back = any(placement.replica and placement.replica.serves for placement in waiting)
+    degraded = fell_back or (ready > 0 and schedule.unplaced > 0)
+    reason = Reason.DEGRADED if degraded else Reason.MODEL_STARTING
+    return Condition(kind, Status.FALSE, reason, f"{message}; not ready: {'; '.join(details)}")
+
+
+def _cache(deployment: Deployment, schedule: Schedule) -> Condition:
+    kind, cache, name = DeploymentCondition.MODEL_CACHE_RESOLVED, schedule.cache, deployment.cache
+    if cache is CacheState.NOT_REQUIRED:
+        return Condition(kind, Status.TRUE, Reason.NOT_REQUIRED, "the deployment names no ModelCache")
+    if cache is Gap.ABSENT:
+        remedy = f"spec.modelCacheRef.name: there is no ModelCache {name} in namespace {deployment.namespace}; create it"
+        return Condition(kind, Status.FALSE, Reason.MODEL_CACHE_NOT_FOUND, remedy)
+    if isinstance(cache, Malformed):
+        return Condition(kind, Status.FALSE, Reason.MODEL_CACHE_UNRESOLVED, str(cache))
+    if cache in (CacheState.UNRESOLVED, Gap.NOT_FETCHED):
+        waits = f"ModelCache {name} has not said yet which clusters it matches"
+        return Condition(kind, Status.FALSE, Reason.MODEL_CACHE_UNRESOLVED, waits)
+    return Condition(kind, Status.TRUE, Reason.MODEL_CACHE_RESOLVED, f"ModelCache {name}")
+
+
+def conditions(request: Request, deployment: Deployment, schedule: Schedule) -> tuple[Condition, ...]:
+    """Return the deployment's conditions, all of its kind."""
+    return (
+        _scheduled(deployment, schedule),
+        _ready(request, deployment, schedule),
+        _cache(deployment, schedule),
+    )
