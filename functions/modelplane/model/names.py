@@ -13,6 +13,8 @@ LABEL_POOL = f"{GROUP}/pool"
 LABEL_GPU = f"{GROUP}/gpu"
 LABEL_SERVING = f"{GROUP}/serving"
 LABEL_NAMESPACE = f"{GROUP}/namespace"
+#: On every pod of one engine of one replica: its workload's name.
+LABEL_WORKLOAD = f"{GROUP}/workload"
 LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"
 
 #: Context key under which `schedule` hands its placements (a JSON text) to the later steps of the pipeline.

@@ -1,0 +1,106 @@
+"""The pod of an engine: the user's container as it was given, and what makes it run on a GPU pool."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelplane.model.names import (
+    CLAIM_NAME,
+    ENGINE_PORT,
+    GPU_TAINT,
+    LABEL_DEPLOYMENT,
+    LABEL_POOL,
+    LABEL_WORKLOAD,
+)
+
+#: How long an engine may load its weights before it is restarted.
+STARTUP_SECONDS = 7200
+_STARTUP_PERIOD = 10
+_NODE = "kubernetes.io/hostname"
+_SHARED_MEMORY = "shared-memory"
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePod:
+    """What a pod template is made of.
+
+    `workload` names the pods of one engine, `deployment` the ModelDeployment ("" for a hand-written replica). `labels`
+    and `annotations` are the pod's, ours win over nothing: the API refuses our prefix in the user's. `claim` is the
+    ResourceClaimTemplate's name, None for a claimless pod.
+    """
+
+    workload: str
+    pool: str
+    container: Mapping[str, Any]
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    deployment: str = ""
+    claim: str | None = None
+    pull_secrets: Sequence[Mapping[str, Any]] = ()
+
+
+def serving(container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the container with the port and the probes of an engine that answers requests.
+
+    Readiness waits 5 s for an answer: one second flaps on large models. Liveness is slow to judge and starts, as
+    readiness does, only after the startup probe: a long load is no failure.
+    """
+    health = {"httpGet": {"path": "/health", "port": ENGINE_PORT}}
+    return {
+        **container,
+        "ports": [{"name": "http", "containerPort": ENGINE_PORT, "protocol": "TCP"}],
+        "startupProbe": {
+            **health,
+            "periodSeconds": _STARTUP_PERIOD,
+            "timeoutSeconds": 5,
+            "failureThreshold": STARTUP_SECONDS // _STARTUP_PERIOD,
+        },
+        "readinessProbe": {**health, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
+        "livenessProbe": {**health, "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6},
+    }
+
+
+def _container(pod: EnginePod) -> dict[str, Any]:
+    """Return the engine container with shared memory and its claim; nothing of the user's is touched."""
+    container = {**pod.container, "volumeMounts": [{"name": _SHARED_MEMORY, "mountPath": "/dev/shm"}]}  # noqa: S108
+    return container | ({"resources": {"claims": [{"name": CLAIM_NAME}]}} if pod.claim else {})
+
+
+def _anti_affinity(pod: EnginePod) -> dict[str, Any]:
+    """Return what keeps pods apart: one engine's claiming pods must, a deployment's replicas should.
+
+    The scheduler's ledger counts on the first: a node failure takes one copy, and a copy more needs a node more.
+    """
+    rules: dict[str, Any] = {}
+    if pod.claim:
+        same_engine = {"labelSelector": {"matchLabels": {LABEL_WORKLOAD: pod.workload}}, "topologyKey": _NODE}
+        rules["requiredDuringSchedulingIgnoredDuringExecution"] = [same_engine]
+    if pod.deployment:
+        siblings = {"labelSelector": {"matchLabels": {LABEL_DEPLOYMENT: pod.deployment}}, "topologyKey": _NODE}
+        rules["preferredDuringSchedulingIgnoredDuringExecution"] = [{"weight": 100, "podAffinityTerm": siblings}]
+    return {"affinity": {"podAntiAffinity": rules}} if rules else {}
+
+
+def pod_template(pod: EnginePod) -> dict[str, Any]:
+    """Return the pod template of an engine's member.
+
+    Service links are off: they would put variables such as `VLLM_PORT` of a Service's name into the engine's
+    environment, which is the user's alone.
+    """
+    own = {LABEL_WORKLOAD: pod.workload} | ({LABEL_DEPLOYMENT: pod.deployment} if pod.deployment else {})
+    spec: dict[str, Any] = {
+        "containers": [_container(pod)],
+        "nodeSelector": {LABEL_POOL: pod.pool},
+        "tolerations": [{"key": GPU_TAINT, "operator": "Exists"}],
+        "enableServiceLinks": False,
+        "volumes": [{"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory"}}],
+        **_anti_affinity(pod),
+    }
+    if pod.claim:
+        spec["resourceClaims"] = [{"name": CLAIM_NAME, "resourceClaimTemplateName": pod.claim}]
+    if pod.pull_secrets:
+        spec["imagePullSecrets"] = [dict(secret) for secret in pod.pull_secrets]
+    metadata: dict[str, Any] = {"labels": {**pod.labels, **own}}
+    if pod.annotations:
+        metadata["annotations"] = dict(pod.annotations)
+    return {"metadata": metadata, "spec": spec}

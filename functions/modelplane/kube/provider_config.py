@@ -1,0 +1,19 @@
+"""The ClusterProviderConfig through which provider-kubernetes reaches an inference cluster."""
+
+from typing import Any
+
+from modelplane.kube.object import PROVIDER_API
+from modelplane.model.names import SYSTEM_NAMESPACE
+
+
+def secret_key(name: str, key: str) -> dict[str, Any]:
+    """Return credentials that are a key of a Secret in the system namespace."""
+    return {"source": "Secret", "secretRef": {"namespace": SYSTEM_NAMESPACE, "name": name, "key": key}}
+
+
+def cluster_provider_config(
+    name: str, *, credentials: dict[str, Any], identity: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the config with a kubeconfig as `credentials` and, where that carries none, a cloud `identity`."""
+    spec = {"credentials": credentials} | ({"identity": identity} if identity else {})
+    return {"apiVersion": PROVIDER_API, "kind": "ClusterProviderConfig", "metadata": {"name": name}, "spec": spec}

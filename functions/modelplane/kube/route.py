@@ -1,0 +1,51 @@
+"""The HTTPRoutes that take requests from a cluster's gateway to a replica's Service: `/v1` of the engine, nothing else."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.model.names import CLUSTER_GATEWAY, ENGINE_SERVICE_PORT, SYSTEM_NAMESPACE
+
+_GATEWAY = {
+    "group": "gateway.networking.k8s.io",
+    "kind": "Gateway",
+    "name": CLUSTER_GATEWAY,
+    "namespace": SYSTEM_NAMESPACE,
+}
+
+
+def _rule(path: str, service: str) -> dict[str, Any]:
+    """Return the rule for a path prefix. The gateway's default timeout of 15 s would cut streams: 0s is none."""
+    return {
+        "matches": [{"path": {"type": "PathPrefix", "value": path}}],
+        "timeouts": {"request": "0s"},
+        "backendRefs": [{"name": service, "port": ENGINE_SERVICE_PORT}],
+    }
+
+
+def _route(name: str, namespace: str, labels: Mapping[str, str], spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "HTTPRoute",
+        "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
+        "spec": {"parentRefs": [dict(_GATEWAY)], **spec},
+    }
+
+
+def host_route(
+    name: str, namespace: str, labels: Mapping[str, str], *, hostname: str, service: str
+) -> dict[str, Any]:
+    """Return the route for `/v1` of the replica's own host."""
+    return _route(name, namespace, labels, {"hostnames": [hostname], "rules": [_rule("/v1", service)]})
+
+
+def path_route(name: str, namespace: str, labels: Mapping[str, str], *, path: str, service: str) -> dict[str, Any]:
+    """Return the route by which older manifests reach the replica: `<path>/v1` on any host, rewritten to `/v1`.
+
+    It is a route of its own, since a route's hostnames hold for all of its rules.
+    """
+    rewrite = {
+        "type": "URLRewrite",
+        "urlRewrite": {"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/v1"}},
+    }
+    rule = _rule(f"{path}/v1", service) | {"filters": [rewrite]}
+    return _route(name, namespace, labels, {"rules": [rule]})

@@ -1,0 +1,17 @@
+"""The Service in front of a replica's serving pods."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.model.names import ENGINE_PORT, ENGINE_SERVICE_PORT
+
+
+def service(name: str, namespace: str, labels: Mapping[str, str], *, selector: Mapping[str, str]) -> dict[str, Any]:
+    """Return the Service that takes port 80 to the engine port of the pods `selector` selects."""
+    port = {"name": "http", "port": ENGINE_SERVICE_PORT, "targetPort": ENGINE_PORT, "protocol": "TCP"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
+        "spec": {"selector": dict(selector), "ports": [port]},
+    }
