@@ -1,0 +1,164 @@
+"""A fleet that is played: it answers what a pass needs, carries out what the pass decided, and lets replicas serve."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Cluster
+from modelplane.model.names import replica_name, replica_resource
+from modelplane.model.observation import Gap
+from modelplane.model.placement import CacheState, Footprint, Needs, Placement, Schedule, Stamp, View
+from modelplane.model.replica import Replica
+from modelplane.scheduling import schedule
+from property.oracles.taints import carries
+
+#: Crossplane calls a function at most this often for one pass.
+ROUNDS = 5
+
+#: Puts a fetched list into some order.
+Order = Callable[[Iterable[Any]], list[Any]]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The fleet at one moment."""
+
+    clusters: Mapping[str, Cluster] = field(default_factory=dict)
+    replicas: tuple[Replica, ...] = ()
+    cache: Footprint | CacheState | Gap = CacheState.NOT_REQUIRED
+
+
+def merge(one: Needs, two: Needs) -> Needs:
+    """Return everything that either asks for."""
+    return Needs(
+        one.clusters | two.clusters,
+        one.residents | two.residents,
+        one.candidates or two.candidates,
+        one.fleet or two.fleet,
+        one.cache or two.cache,
+    )
+
+
+def answer(deployment: Deployment, needs: Needs, own: tuple[Replica, ...], seen: Snapshot, order: Order = list) -> View:
+    """Return the view that fetching `needs` from `seen` gives; `order` is the order of lists."""
+    cache = seen.cache if deployment.cache is None or needs.cache else Gap.NOT_FETCHED
+    candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
+    if needs.candidates:
+        footprint = seen.cache.selector if isinstance(seen.cache, Footprint) else {}
+        carrying = [
+            cluster
+            for cluster in seen.clusters.values()
+            if carries(cluster, deployment.cluster_selector) and carries(cluster, footprint)
+        ]
+        candidates = tuple(order(carrying))
+    return View(
+        own=tuple(order(own)),
+        clusters={name: seen.clusters.get(name, Gap.ABSENT) for name in order(needs.clusters)},
+        candidates=candidates,
+        residents={
+            name: tuple(order(r for r in seen.replicas if r.cluster == name)) for name in order(needs.residents)
+        },
+        fleet=tuple(order(seen.replicas)) if needs.fleet else Gap.NOT_FETCHED,
+        cache=cache,
+    )
+
+
+@dataclass
+class Pass:
+    """What a pass decided, and what it asked for on the way."""
+
+    schedule: Schedule
+    needs: Needs
+    rounds: int
+
+
+def observed(deployment: Deployment, replicas: Iterable[Replica]) -> tuple[Replica, ...]:
+    """Return the deployment's composed replicas: one that is being deleted is no longer among them."""
+    return tuple(r for r in replicas if r.owner == deployment.uid and not r.deleting)
+
+
+def decide(
+    deployment: Deployment,
+    now: Snapshot,
+    *,
+    others_as_of: Snapshot | None = None,
+    order: Order = list,
+) -> Pass:
+    """Run one pass, answering what it needs until it decides; others' objects may be as they were earlier."""
+    own = observed(deployment, now.replicas)
+    seen = now
+    if others_as_of is not None:
+        mine = [r for r in now.replicas if r.owner == deployment.uid]
+        seen = replace(now, replicas=(*mine, *(r for r in others_as_of.replicas if r.owner != deployment.uid)))
+    needs = Needs()
+    for count in range(1, ROUNDS + 1):
+        outcome = schedule(deployment, answer(deployment, needs, own, seen, order))
+        if isinstance(outcome, Schedule):
+            return Pass(outcome, needs, count)
+        asked = merge(needs, outcome)
+        assert asked != needs, f"asks again for what it has: {outcome}"
+        needs = asked
+    raise AssertionError(f"no decision within {ROUNDS} rounds: {needs}")
+
+
+class Fleet:
+    """A fleet in motion. Its clock ticks a second per write, and every new replica gets a uid of its own."""
+
+    def __init__(self, clusters: Mapping[str, Cluster], replicas: Iterable[Replica] = ()) -> None:
+        self.clusters = dict(clusters)
+        self.replicas = {replica.uid: replica for replica in replicas}
+        self.cache: Footprint | CacheState | Gap = CacheState.NOT_REQUIRED
+        self._clock = 0
+        self._born = 0
+
+    def snapshot(self) -> Snapshot:
+        """Return the fleet as it is now."""
+        return Snapshot(dict(self.clusters), tuple(self.replicas.values()), self.cache)
+
+    def own(self, deployment: Deployment) -> tuple[Replica, ...]:
+        """Return the deployment's replicas that are not being deleted."""
+        return observed(deployment, self.replicas.values())
+
+    def tick(self) -> None:
+        """Let a second pass."""
+        self._clock += 1
+
+    def carry_out(self, deployment: Deployment, decided: Schedule, *, linger: bool = False) -> None:
+        """Compose what was decided; what ended goes, or stays with a deletion timestamp if it may `linger`."""
+        for end in decided.ended:
+            gone = self.replicas.pop(end.replica.uid, None)
+            if linger and gone is not None:
+                self.replicas[gone.uid] = replace(gone, deleting=True)
+        for placement in decided.placements:
+            if placement.replica is None:
+                self._compose(deployment, placement)
+            elif placement.stamp is not Stamp.HOLD:
+                now = self.replicas[placement.replica.uid]
+                self.replicas[now.uid] = replace(now, engines=placement.engines)
+
+    def _compose(self, deployment: Deployment, placement: Placement) -> None:
+        self._born += 1
+        uid = f"uid-{(self._born * 7919) % 997:03}-{self._born}"
+        self.replicas[uid] = Replica(
+            deployment.namespace,
+            replica_name(deployment.namespace, deployment.name, placement.cluster, placement.index),
+            uid,
+            placement.cluster,
+            placement.engines,
+            owner=deployment.uid,
+            resource=replica_resource(placement.cluster, placement.index),
+            index=placement.index,
+            created=f"2024-06-01T{self._clock // 3600:02}:{self._clock // 60 % 60:02}:{self._clock % 60:02}Z",
+        )
+
+    def serve(self, uids: Iterable[str] | None = None) -> None:
+        """Let replicas (all, or these) become Ready with the engines they have."""
+        for uid in list(self.replicas) if uids is None else uids:
+            replica = self.replicas[uid]
+            if not replica.deleting:
+                self.replicas[uid] = replace(replica, ready=True, serves=True, served_engines=replica.engines)
+
+    def bury(self) -> None:
+        """Let every replica that is being deleted be gone."""
+        self.replicas = {uid: replica for uid, replica in self.replicas.items() if not replica.deleting}

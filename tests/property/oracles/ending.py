@@ -1,0 +1,62 @@
+"""Who must leave, who goes first, and how many that leave are kept.
+
+Rules: a replica leaves when its cluster is absent or being deleted, when its pools are gone or cannot match the
+deployment's members any more, or when its cluster has a NoExecute taint that the deployment does not tolerate.
+Leaving replicas that serve are kept until their replacements serve: as many as `replicas` exceeds the serving ones
+that do not leave; the oldest go last. Scale-down takes leaving ones first, then those that do not serve, then from
+the cluster with most replicas of this deployment, then the latest cluster name, then the highest index.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Cluster, Effect
+from modelplane.model.replica import Replica
+from property.oracles.placing import matching_assignments
+from property.oracles.taints import untolerated
+
+
+def evicted(deployment: Deployment, cluster: Cluster | None) -> bool:
+    """Tell whether a taint of the cluster drives the deployment's replicas away."""
+    return cluster is not None and bool(untolerated(deployment, cluster, Effect.NO_EXECUTE))
+
+
+def homeless(deployment: Deployment, replica: Replica, cluster: Cluster | None) -> bool:
+    """Tell whether the replica's cluster or pools are gone, or no longer match what the deployment asks for."""
+    if cluster is None or cluster.deleting:
+        return True
+    if cluster.pools is None:
+        return False
+    own = {engine.pool for engine in replica.engines}
+    if not own <= {pool.name for pool in cluster.pools}:
+        return True
+    return not any({engine.pool for engine in way} <= own for way in matching_assignments(cluster, deployment))
+
+
+def leaves(deployment: Deployment, replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
+    """Tell whether the replica has to be replaced, for whichever reason."""
+    cluster = clusters.get(replica.cluster)
+    return evicted(deployment, cluster) or homeless(deployment, replica, cluster)
+
+
+def kept_leaving(replicas: int, leaving: Sequence[Replica], staying: Iterable[Replica]) -> list[Replica]:
+    """Return the leaving serving replicas that are kept: as many as still needed, the oldest of them."""
+    serving = sum(replica.serves for replica in staying)
+    oldest = sorted((r for r in leaving if r.serves), key=lambda r: (r.created, r.owner, r.uid))
+    return oldest[: max(0, replicas - serving)]
+
+
+def scale_down(asked: int, own: Sequence[Replica], leaving: Iterable[Replica] = ()) -> list[Replica]:
+    """Return the replicas that remain when only `asked` may, by the stated order, one removal at a time."""
+    left = list(own)
+    gone = {replica.uid for replica in leaving}
+    while len(left) > asked:
+        on_cluster = Counter(replica.cluster for replica in left)
+        left.remove(
+            max(
+                left,
+                key=lambda r: (r.uid in gone, not r.serves, on_cluster[r.cluster], r.cluster, r.index or 0),
+            )
+        )
+    return left

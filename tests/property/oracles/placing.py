@@ -1,0 +1,54 @@
+"""Every assignment of a replica's engines to the pools of a cluster, in the order in which they are tried.
+
+Rules: different engines may use different pools of one cluster. Assignments are tried in the pools' declared order,
+engine by engine, and the first that has room wins. How much room a cluster has is how many more such replicas it
+could take.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Cluster
+from modelplane.model.replica import Replica, StampedEngine
+from property.oracles.matching import engine_ways
+from property.oracles.room import engine_group, groups_on, has_room
+
+Stamped = tuple[StampedEngine, ...]
+
+
+def matching_assignments(cluster: Cluster, deployment: Deployment) -> Iterator[Stamped]:
+    """Yield every assignment that fits by kind of device, whatever the room, in the order of trial."""
+    pools = cluster.pools or ()
+    ways = [[way for pool in pools for way in engine_ways(pools, pool, engine)] for engine in deployment.engines]
+    yield from product(*ways)
+
+
+def fits(cluster: Cluster, engines: Stamped, residents: Sequence[Replica]) -> bool:
+    """Tell whether the rule of room admits the engines beside the residents, in every pool they use."""
+    for pool in cluster.pools or ():
+        mine = [engine_group(engine) for engine in engines if engine.pool == pool.name]
+        if any(mine) and not has_room(pool, [*groups_on(cluster.name, pool.name, residents), *filter(None, mine)]):
+            return False
+    return True
+
+
+def admissible(cluster: Cluster, deployment: Deployment, residents: Sequence[Replica]) -> Iterator[Stamped]:
+    """Yield the assignments that fit by kind and by room, in the order of trial."""
+    return (way for way in matching_assignments(cluster, deployment) if fits(cluster, way, residents))
+
+
+def pools_of(engines: Stamped) -> tuple[str, ...]:
+    """Return the pool of each engine."""
+    return tuple(engine.pool for engine in engines)
+
+
+def how_many_more(cluster: Cluster, deployment: Deployment, residents: Sequence[Replica], limit: int) -> int:
+    """Return how many more replicas the cluster takes one after the other, each on its first admissible pools."""
+    held = list(residents)
+    for taken in range(limit):
+        way = next(admissible(cluster, deployment, held), None)
+        if way is None:
+            return taken
+        held.append(Replica("oracle", f"more-{taken}", f"more-{taken}", cluster.name, way))
+    return limit
