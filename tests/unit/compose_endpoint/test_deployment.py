@@ -1,0 +1,117 @@
+"""ModelEndpoints of a deployment: made with the first address, alive as long as the replica, ready as it is."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.compose_endpoint.deployment import compose
+from modelplane.model.placement import Stamp
+from modelplane.observed.placements import HandedPlacement, write_placements
+from modelplane.runtime.step import Object, Request
+
+DEPLOYMENT = Object(
+    {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelDeployment",
+        "metadata": {"name": "qwen", "namespace": "ml", "uid": "u"},
+        "spec": {"replicaLabels": {"team": "search"}},
+    },
+    "v1",
+)
+
+
+def placed(address: str | None) -> HandedPlacement:
+    return HandedPlacement(
+        name="qwen-1234abcd",
+        resource="replica-a-0",
+        endpoint="endpoint-a-0",
+        cluster="a",
+        index=0,
+        stamp=Stamp.APPLY,
+        pools={"main": "p"},
+        classes={"main": ({},)},
+        address=address,
+    )
+
+
+def observed(kind: str, **parts: Any) -> Object:
+    body = {"kind": kind, "metadata": {"name": "qwen-1234abcd"}, **parts}
+    return Object(body, repr(body))
+
+
+def endpoints(address: str | None, **seen: Object) -> dict[str, Any]:
+    names = {"replica": "replica-a-0", "endpoint": "endpoint-a-0"}
+    request = Request(
+        DEPLOYMENT,
+        observed={names[kind]: obj for kind, obj in seen.items()},
+        context=write_placements([placed(address)]),
+    )
+    result = compose(request)
+    assert result.fatal is None
+    return {name: desired.build() for name, desired in result.desired.items()}
+
+
+def replica(status: str | None) -> Object:
+    conditions = [] if status is None else [{"type": "Ready", "status": status}]
+    return observed("ModelReplica", status={"conditions": conditions})
+
+
+def test_an_endpoint_is_the_cluster_address_with_the_replicas_own_host() -> None:
+    assert endpoints("gw.example.org") == {
+        "endpoint-a-0": {
+            "apiVersion": "modelplane.ai/v1alpha1",
+            "kind": "ModelEndpoint",
+            "metadata": {
+                "name": "qwen-1234abcd",
+                "namespace": "ml",
+                "labels": {
+                    "team": "search",
+                    "modelplane.ai/deployment": "qwen",
+                    "modelplane.ai/cluster": "a",
+                    "modelplane.ai/replica-index": "0",
+                },
+            },
+            "spec": {
+                "url": "https://gw.example.org",
+                "host": "qwen-1234abcd.ml.a.replicas.modelplane.internal",
+                "ready": False,
+            },
+        }
+    }
+
+
+def test_an_ipv6_address_is_bracketed() -> None:
+    assert endpoints("2001:db8::1")["endpoint-a-0"]["spec"]["url"] == "https://[2001:db8::1]"
+
+
+def test_no_endpoint_is_made_before_the_cluster_has_an_address() -> None:
+    assert endpoints(None, replica=replica("True")) == {}
+
+
+def test_an_endpoint_outlives_the_address_of_its_cluster() -> None:
+    was = observed("ModelEndpoint", spec={"url": "https://gw.example.org", "ready": True})
+    assert endpoints(None, endpoint=was, replica=replica("True"))["endpoint-a-0"]["spec"]["url"] == "https://gw.example.org"
+
+
+@pytest.mark.parametrize(
+    ("status", "was", "ready"),
+    [
+        ("True", False, True),
+        ("False", True, False),
+        ("Unknown", True, True),
+        ("Unknown", False, False),
+        (None, True, True),
+        (None, None, False),
+    ],
+)
+def test_ready_follows_the_replica_and_an_unknown_keeps_the_last_word(
+    status: str | None, was: bool | None, ready: bool
+) -> None:
+    seen = {"replica": replica(status)}
+    if was is not None:
+        seen["endpoint"] = observed("ModelEndpoint", spec={"url": "https://x", "ready": was})
+    assert endpoints("x", **seen)["endpoint-a-0"]["spec"]["ready"] is ready
+
+
+def test_without_a_schedule_nothing_is_decided() -> None:
+    assert compose(Request(DEPLOYMENT)).fatal is not None
