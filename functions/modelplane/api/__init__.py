@@ -1,0 +1,1 @@
+"""Our kinds as pydantic models, one module a kind, generated from the XRDs by `make generate`."""

@@ -1,0 +1,147 @@
+"""InferenceClass as pydantic models, generated from apis/ by `make generate`; edit the XRD, not this."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+
+class OwnerReference(BaseModel):
+    """An object that this one belongs to."""
+
+    apiVersion: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    blockOwnerDeletion: bool | None = None
+
+
+class Metadata(BaseModel):
+    """Metadata of the object, as far as a function looks at it."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resourceVersion: str | None = None
+    generation: int | None = None
+    creationTimestamp: str | None = None
+    deletionTimestamp: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
+    ownerReferences: list[OwnerReference] | None = None
+
+
+class Accelerator(BaseModel):
+    """The accelerators of a node, for creating the pool; what replicas match is devices."""
+
+    type: str
+    count: int
+
+
+class Gke(BaseModel):
+    """GKE recipe."""
+
+    machineType: str
+    diskSizeGb: int = 100
+    accelerator: Accelerator
+
+
+class Eks(BaseModel):
+    """EKS recipe."""
+
+    instanceType: str
+    diskSizeGb: int = 100
+    accelerator: Accelerator
+
+
+class Aks(BaseModel):
+    """AKS recipe."""
+
+    vmSize: str
+    diskSizeGb: int = 100
+    accelerator: Accelerator
+
+
+class Nebius(BaseModel):
+    """Nebius recipe."""
+
+    platform: str
+    preset: str
+    diskSizeGb: int = 100
+    driversPreset: str = "cuda13.0"
+    accelerator: Accelerator
+
+
+class Vultr(BaseModel):
+    """Vultr recipe."""
+
+    plan: str
+    accelerator: Accelerator
+
+
+class Provisioning(BaseModel):
+    """How to create pools of this class; omit it for hardware that exists."""
+
+    provider: Literal["GKE", "EKS", "AKS"]
+    gke: Gke | None = None
+    eks: Eks | None = None
+    aks: Aks | None = None
+    nebius: Nebius | None = None
+    vultr: Vultr | None = None
+
+
+class Attribute(BaseModel):
+    string: str | None = None
+    version: str | None = None
+    bool_: bool | None = Field(None, alias="bool")
+    int_: int | None = Field(None, alias="int")
+
+
+class Capacity(BaseModel):
+    value: str
+
+
+class Device(BaseModel):
+    name: str
+    claim: Literal["DRA", "Synthetic"] = "DRA"
+    driver: str
+    deviceClassName: str | None = None
+    count: int = 1
+    attributes: dict[str, Attribute] | None = None
+    capacity: dict[str, Capacity] | None = None
+
+
+class InferenceClassSpec(BaseModel):
+    """Desired state."""
+
+    description: str | None = None
+    provisioning: Provisioning | None = None
+    devices: list[Device]
+
+
+class Condition(BaseModel):
+    """One condition of the object."""
+
+    type: str
+    status: str
+    reason: str | None = None
+    message: str | None = None
+    lastTransitionTime: str | None = None
+    observedGeneration: int | None = None
+
+
+class InferenceClassStatus(BaseModel):
+    """Observed state."""
+
+    conditions: list[Condition] | None = None
+
+
+class InferenceClass(BaseModel):
+    """An InferenceClass describes the hardware of a node pool: the devices on each node, which replicas are matched against, and optionally how a cloud creates such nodes."""
+
+    apiVersion: str = "modelplane.ai/v1alpha1"
+    kind: str = "InferenceClass"
+    metadata: Metadata
+    spec: InferenceClassSpec
+    status: InferenceClassStatus | None = None

@@ -1,0 +1,252 @@
+"""InferenceCluster as pydantic models, generated from apis/ by `make generate`; edit the XRD, not this."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+
+class OwnerReference(BaseModel):
+    """An object that this one belongs to."""
+
+    apiVersion: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    blockOwnerDeletion: bool | None = None
+
+
+class Metadata(BaseModel):
+    """Metadata of the object, as far as a function looks at it."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resourceVersion: str | None = None
+    generation: int | None = None
+    creationTimestamp: str | None = None
+    deletionTimestamp: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
+    ownerReferences: list[OwnerReference] | None = None
+
+
+class SecretRef(BaseModel):
+    """Secret with the kubeconfig, in the namespace modelplane-system."""
+
+    name: str
+    key: str = "kubeconfig"
+
+
+class IdentitySecretRef(BaseModel):
+    """Secret with a cloud identity, for a kubeconfig that carries no credential, in modelplane-system."""
+
+    name: str
+    key: str = "private_key"
+    type: Literal["GoogleApplicationCredentials", "AWSWebIdentityCredentials", "NebiusServiceAccountCredentials"] = (
+        "GoogleApplicationCredentials"
+    )
+
+
+class Cache(BaseModel):
+    """Storage for model caches on the cluster."""
+
+    storageClassName: str | None = None
+
+
+class Existing(BaseModel):
+    """How to reach a cluster that you bring."""
+
+    secretRef: SecretRef
+    identitySecretRef: IdentitySecretRef | None = None
+    cache: Cache | None = None
+
+
+class Credentials(BaseModel):
+    """Provider config that is used for the cloud's API."""
+
+    type: Literal["ProviderConfig", "ClusterProviderConfig"] = "ClusterProviderConfig"
+    name: str = "default"
+
+
+class Gke(BaseModel):
+    """Settings for a cluster on Google Cloud."""
+
+    region: str
+    kubernetesVersion: str = "1.35"
+    credentials: Credentials | None = None
+
+
+class Eks(BaseModel):
+    """Settings for a cluster on AWS."""
+
+    region: str
+    kubernetesVersion: str = "1.36"
+    credentials: Credentials | None = None
+
+
+class Aks(BaseModel):
+    """Settings for a cluster on Azure."""
+
+    location: str
+    kubernetesVersion: str = "1.34"
+    credentials: Credentials | None = None
+
+
+class Nebius(BaseModel):
+    """Settings for a cluster on Nebius; may be empty."""
+
+    kubernetesVersion: str = "1.34"
+    credentials: Credentials | None = None
+
+
+class Vultr(BaseModel):
+    """Settings for a cluster on Vultr."""
+
+    region: str
+    kubernetesVersion: str = "v1.36.1+3"
+    credentials: Credentials | None = None
+
+
+class Cluster(BaseModel):
+    """Where the cluster comes from."""
+
+    source: Literal["Existing", "GKE", "EKS", "AKS"]
+    existing: Existing | None = None
+    gke: Gke | None = None
+    eks: Eks | None = None
+    aks: Aks | None = None
+    nebius: Nebius | None = None
+    vultr: Vultr | None = None
+
+
+class Stack(BaseModel):
+    """Parts of the serving stack that the cluster has already, only with source Existing. Present is not installed, only checked for."""
+
+    certManager: Literal["Managed", "Present"] = "Managed"
+    gateway: Literal["Managed", "Present"] = "Managed"
+    aiGateway: Literal["Managed", "Present"] = "Managed"
+    lws: Literal["Managed", "Present"] = "Managed"
+    nodeFeatureDiscovery: Literal["Managed", "Present"] = "Managed"
+    dra: Literal["Managed", "Present"] = "Managed"
+    metrics: Literal["Managed", "Present"] = "Managed"
+
+
+class Taint(BaseModel):
+    key: str
+    value: str | None = None
+    effect: Literal["NoSchedule", "NoExecute"]
+
+
+class CapacityBlock(BaseModel):
+    """AWS Capacity Block that the nodes come from; only on EKS."""
+
+    capacityReservationId: str
+
+
+class Infiniband(BaseModel):
+    """Which InfiniBand fabric; needed on Nebius, ignored elsewhere."""
+
+    fabric: str
+
+
+class Fabric(BaseModel):
+    """Fast network between the nodes; omit it for plain networking."""
+
+    type: Literal["None", "EFA", "InfiniBand"] = "None"
+    infiniband: Infiniband | None = None
+
+
+class NodePool(BaseModel):
+    name: str
+    className: str
+    nodeCount: int | None = None
+    minNodeCount: int | None = None
+    maxNodeCount: int | None = None
+    zones: list[str] | None = None
+    capacityBlock: CapacityBlock | None = None
+    fabric: Fabric | None = None
+
+
+class InferenceClusterSpec(BaseModel):
+    """Desired state."""
+
+    cluster: Cluster
+    stack: Stack | None = None
+    taints: list[Taint] | None = None
+    nodePools: list[NodePool] | None = None
+
+
+class ProviderConfigRef(BaseModel):
+    """Provider config that reaches the cluster."""
+
+    name: str | None = None
+
+
+class Gateway(BaseModel):
+    """The cluster's inference gateway."""
+
+    address: str | None = None
+    hostname: str | None = None
+
+
+class Attribute(BaseModel):
+    string: str | None = None
+    version: str | None = None
+    bool_: bool | None = Field(None, alias="bool")
+    int_: int | None = Field(None, alias="int")
+
+
+class Capacity(BaseModel):
+    value: str
+
+
+class Device(BaseModel):
+    name: str
+    claim: Literal["DRA", "Synthetic"] | None = None
+    driver: str
+    deviceClassName: str | None = None
+    count: int | None = None
+    attributes: dict[str, Attribute] | None = None
+    capacity: dict[str, Capacity] | None = None
+
+
+class GpuPool(BaseModel):
+    name: str
+    nodes: int | None = None
+    devicesCommitted: dict[str, int] | None = None
+    devices: list[Device] | None = None
+
+
+class Condition(BaseModel):
+    """One condition of the object."""
+
+    type: str
+    status: str
+    reason: str | None = None
+    message: str | None = None
+    lastTransitionTime: str | None = None
+    observedGeneration: int | None = None
+
+
+class InferenceClusterStatus(BaseModel):
+    """Observed state."""
+
+    namespace: str | None = None
+    replicas: int | None = None
+    providerConfigRef: ProviderConfigRef | None = None
+    gateway: Gateway | None = None
+    cache: Cache | None = None
+    gpuPools: list[GpuPool] | None = None
+    conditions: list[Condition] | None = None
+
+
+class InferenceCluster(BaseModel):
+    """An InferenceCluster is a Kubernetes cluster of the fleet, brought as it is or created on a cloud, with its GPU node pools and the serving stack. It publishes what replicas can be placed on."""
+
+    apiVersion: str = "modelplane.ai/v1alpha1"
+    kind: str = "InferenceCluster"
+    metadata: Metadata
+    spec: InferenceClusterSpec
+    status: InferenceClusterStatus | None = None

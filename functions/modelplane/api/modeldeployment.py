@@ -1,0 +1,234 @@
+"""ModelDeployment as pydantic models, generated from apis/ by `make generate`; edit the XRD, not this."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+
+class OwnerReference(BaseModel):
+    """An object that this one belongs to."""
+
+    apiVersion: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    blockOwnerDeletion: bool | None = None
+
+
+class Metadata(BaseModel):
+    """Metadata of the object, as far as a function looks at it."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resourceVersion: str | None = None
+    generation: int | None = None
+    creationTimestamp: str | None = None
+    deletionTimestamp: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
+    ownerReferences: list[OwnerReference] | None = None
+
+
+class ClusterSelector(BaseModel):
+    """Which InferenceClusters may host new replicas; omitted means all."""
+
+    matchLabels: dict[str, str] | None = None
+
+
+class Toleration(BaseModel):
+    key: str | None = None
+    operator: Literal["Exists", "Equal"] = "Equal"
+    value: str | None = None
+    effect: Literal["NoSchedule", "NoExecute"] | None = None
+
+
+class ModelCacheRef(BaseModel):
+    """ModelCache whose weights every engine pod finds at /mnt/models."""
+
+    name: str
+
+
+class Serving(BaseModel):
+    """How the engines of a replica are fronted; omitted means Unified."""
+
+    mode: Literal["Unified", "PrefillDecode"] = "Unified"
+
+
+class Selector(BaseModel):
+    cel: str | None = None
+
+
+class Device(BaseModel):
+    name: str
+    count: int = 1
+    selectors: list[Selector]
+
+
+class NodeSelector(BaseModel):
+    """Hardware that each pod needs; omitted, the member rides along and claims nothing."""
+
+    devices: list[Device]
+
+
+class Worker(BaseModel):
+    """Size of the gang; only on a Worker. A Worker without it means one worker node."""
+
+    nodes: int
+
+
+class TemplateMetadata(BaseModel):
+    """Labels and annotations for the member's pods."""
+
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class SecretKeyRef(BaseModel):
+    """Key of a Secret."""
+
+    name: str
+    key: str
+    optional: bool | None = None
+
+
+class ConfigMapKeyRef(BaseModel):
+    """Key of a ConfigMap."""
+
+    name: str
+    key: str
+    optional: bool | None = None
+
+
+class FieldRef(BaseModel):
+    """Field of the pod itself (downward API)."""
+
+    fieldPath: str
+    apiVersion: str | None = None
+
+
+class ValueFrom(BaseModel):
+    """Source of the value."""
+
+    secretKeyRef: SecretKeyRef | None = None
+    configMapKeyRef: ConfigMapKeyRef | None = None
+    fieldRef: FieldRef | None = None
+
+
+class Env(BaseModel):
+    name: str
+    value: str | None = None
+    valueFrom: ValueFrom | None = None
+
+
+class Container(BaseModel):
+    name: str
+    image: str
+    command: list[str] | None = None
+    args: list[str] | None = None
+    env: list[Env] | None = None
+
+
+class ImagePullSecret(BaseModel):
+    name: str
+
+
+class TemplateSpec(BaseModel):
+    """Subset of a pod spec."""
+
+    containers: list[Container]
+    imagePullSecrets: list[ImagePullSecret] | None = None
+
+
+class Template(BaseModel):
+    """The pod, reduced to what an engine needs."""
+
+    metadata: TemplateMetadata | None = None
+    spec: TemplateSpec | None = None
+
+
+class Member(BaseModel):
+    """One kind of pod of an engine."""
+
+    role: Literal["Standalone", "Leader", "Worker"] = "Standalone"
+    nodeSelector: NodeSelector | None = None
+    worker: Worker | None = None
+    template: Template
+
+
+class Engine(BaseModel):
+    """One inference engine, possibly in several identical copies."""
+
+    name: str
+    copies: int = 1
+    phase: Literal["Prefill", "Decode"] | None = None
+    members: list[Member]
+
+
+class ModelDeploymentSpec(BaseModel):
+    """Desired state."""
+
+    replicas: int = 1
+    replicaLabels: dict[str, str] | None = None
+    clusterSelector: ClusterSelector | None = None
+    tolerations: list[Toleration] | None = None
+    modelCacheRef: ModelCacheRef | None = None
+    serving: Serving | None = None
+    engines: list[Engine]
+
+
+class Replicas(BaseModel):
+    """Replica counters."""
+
+    total: int | None = None
+    ready: int | None = None
+    summary: str | None = None
+    selector: str | None = None
+
+
+class Placement(BaseModel):
+    name: str | None = None
+    cluster: str | None = None
+    index: int | None = None
+    pools: dict[str, str] | None = None
+    ready: bool | None = None
+    leaving: bool | None = None
+
+
+class Reason(BaseModel):
+    reason: str | None = None
+    count: int | None = None
+    message: str | None = None
+
+
+class Condition(BaseModel):
+    """One condition of the object."""
+
+    type: str
+    status: str
+    reason: str | None = None
+    message: str | None = None
+    lastTransitionTime: str | None = None
+    observedGeneration: int | None = None
+
+
+class ModelDeploymentStatus(BaseModel):
+    """Observed state."""
+
+    replicas: Replicas | None = None
+    placements: list[Placement] | None = None
+    unplaced: int | None = None
+    reasons: list[Reason] | None = None
+    conditions: list[Condition] | None = None
+
+
+class ModelDeployment(BaseModel):
+    """A ModelDeployment says what model to serve, on what hardware, and how many times. Each replica is one whole serving instance on one InferenceCluster; the fleet scheduler chooses the cluster and the node pools."""
+
+    apiVersion: str = "modelplane.ai/v1alpha1"
+    kind: str = "ModelDeployment"
+    metadata: Metadata
+    spec: ModelDeploymentSpec
+    status: ModelDeploymentStatus | None = None

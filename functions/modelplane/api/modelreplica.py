@@ -1,0 +1,199 @@
+"""ModelReplica as pydantic models, generated from apis/ by `make generate`; edit the XRD, not this."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+
+class OwnerReference(BaseModel):
+    """An object that this one belongs to."""
+
+    apiVersion: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    blockOwnerDeletion: bool | None = None
+
+
+class Metadata(BaseModel):
+    """Metadata of the object, as far as a function looks at it."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resourceVersion: str | None = None
+    generation: int | None = None
+    creationTimestamp: str | None = None
+    deletionTimestamp: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
+    ownerReferences: list[OwnerReference] | None = None
+
+
+class ModelCacheRef(BaseModel):
+    """ModelCache whose weights every engine pod finds at /mnt/models, copied from the deployment."""
+
+    name: str
+
+
+class Serving(BaseModel):
+    """How the engines are fronted, copied from the deployment; omitted means Unified."""
+
+    mode: Literal["Unified", "PrefillDecode"] = "Unified"
+
+
+class Selector(BaseModel):
+    cel: str | None = None
+
+
+class DeviceRequest(BaseModel):
+    name: str
+    deviceClassName: str
+    count: int = 1
+    selectors: list[Selector] | None = None
+
+
+class Worker(BaseModel):
+    """Size of the gang; only on a Worker. A Worker without it means one worker node."""
+
+    nodes: int
+
+
+class TemplateMetadata(BaseModel):
+    """Labels and annotations for the member's pods."""
+
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class SecretKeyRef(BaseModel):
+    """Key of a Secret."""
+
+    name: str
+    key: str
+    optional: bool | None = None
+
+
+class ConfigMapKeyRef(BaseModel):
+    """Key of a ConfigMap."""
+
+    name: str
+    key: str
+    optional: bool | None = None
+
+
+class FieldRef(BaseModel):
+    """Field of the pod itself (downward API)."""
+
+    fieldPath: str
+    apiVersion: str | None = None
+
+
+class ValueFrom(BaseModel):
+    """Source of the value."""
+
+    secretKeyRef: SecretKeyRef | None = None
+    configMapKeyRef: ConfigMapKeyRef | None = None
+    fieldRef: FieldRef | None = None
+
+
+class Env(BaseModel):
+    name: str
+    value: str | None = None
+    valueFrom: ValueFrom | None = None
+
+
+class Container(BaseModel):
+    name: str
+    image: str
+    command: list[str] | None = None
+    args: list[str] | None = None
+    env: list[Env] | None = None
+
+
+class ImagePullSecret(BaseModel):
+    name: str
+
+
+class TemplateSpec(BaseModel):
+    """Subset of a pod spec."""
+
+    containers: list[Container]
+    imagePullSecrets: list[ImagePullSecret] | None = None
+
+
+class Template(BaseModel):
+    """The pod, reduced to what an engine needs."""
+
+    metadata: TemplateMetadata | None = None
+    spec: TemplateSpec | None = None
+
+
+class Member(BaseModel):
+    """One kind of pod of an engine."""
+
+    role: Literal["Standalone", "Leader", "Worker"] = "Standalone"
+    nodePoolName: str
+    deviceRequests: list[DeviceRequest] | None = None
+    worker: Worker | None = None
+    template: Template
+
+
+class Engine(BaseModel):
+    """One inference engine, possibly in several identical copies."""
+
+    name: str
+    copies: int = 1
+    phase: Literal["Prefill", "Decode"] | None = None
+    members: list[Member]
+
+
+class ModelReplicaSpec(BaseModel):
+    """Desired state."""
+
+    clusterName: str
+    modelCacheRef: ModelCacheRef | None = None
+    serving: Serving | None = None
+    engines: list[Engine]
+
+
+class Workload(BaseModel):
+    engine: str | None = None
+    kind: str | None = None
+    name: str | None = None
+    ready: int | None = None
+    desired: int | None = None
+    message: str | None = None
+
+
+class Condition(BaseModel):
+    """One condition of the object."""
+
+    type: str
+    status: str
+    reason: str | None = None
+    message: str | None = None
+    lastTransitionTime: str | None = None
+    observedGeneration: int | None = None
+
+
+class ModelReplicaStatus(BaseModel):
+    """Observed state."""
+
+    served: bool | None = None
+    servedEngines: list[dict[str, Any]] | None = None
+    endpoint: str | None = None
+    workloads: list[Workload] | None = None
+    conditions: list[Condition] | None = None
+
+
+class ModelReplica(BaseModel):
+    """A ModelReplica is one whole serving instance on one InferenceCluster. ModelDeployments compose them; the fleet scheduler has decided the cluster, the node pools and the devices that it claims."""
+
+    apiVersion: str = "modelplane.ai/v1alpha1"
+    kind: str = "ModelReplica"
+    metadata: Metadata
+    spec: ModelReplicaSpec
+    status: ModelReplicaStatus | None = None
