@@ -27,7 +27,7 @@ METADATA: Schema = {
         **{name: {"type": "string"} for name in ("name", "namespace", "uid", "resourceVersion")},
         "generation": {"type": "integer"},
         **{name: {"type": "string"} for name in ("creationTimestamp", "deletionTimestamp")},
-        **{name: TEXTS for name in ("labels", "annotations")},
+        **dict.fromkeys(("labels", "annotations"), TEXTS),
         "finalizers": {"type": "array", "items": {"type": "string"}},
         "ownerReferences": {
             "type": "array",

@@ -1,0 +1,99 @@
+"""InferenceGateway as pydantic models, generated from apis/ by `make generate`; edit the XRD, not this."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+
+class OwnerReference(BaseModel):
+    """An object that this one belongs to."""
+
+    apiVersion: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    blockOwnerDeletion: bool | None = None
+
+
+class Metadata(BaseModel):
+    """Metadata of the object, as far as a function looks at it."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resourceVersion: str | None = None
+    generation: int | None = None
+    creationTimestamp: str | None = None
+    deletionTimestamp: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
+    ownerReferences: list[OwnerReference] | None = None
+
+
+class Address(BaseModel):
+    """How the gateway gets its address."""
+
+    source: Literal["LoadBalancer", "MetalLB"] = "LoadBalancer"
+    pool: str | None = None
+
+
+class SecretRef(BaseModel):
+    """Secret of type kubernetes.io/tls in the namespace modelplane-system."""
+
+    name: str
+
+
+class Tls(BaseModel):
+    """Serve HTTPS on port 443, and redirect HTTP to it; plain HTTP when omitted."""
+
+    hostname: str
+    secretRef: SecretRef
+
+
+class Stack(BaseModel):
+    """Parts that the control cluster has already. Present is not installed, only checked for."""
+
+    certManager: Literal["Managed", "Present"] = "Managed"
+    gateway: Literal["Managed", "Present"] = "Managed"
+
+
+class InferenceGatewaySpec(BaseModel):
+    """Desired state."""
+
+    address: Address | None = None
+    tls: Tls | None = None
+    requireKeys: bool = False
+    replicas: int = 2
+    stack: Stack | None = None
+
+
+class Condition(BaseModel):
+    """One condition of the object."""
+
+    type: str
+    status: str
+    reason: str | None = None
+    message: str | None = None
+    lastTransitionTime: str | None = None
+    observedGeneration: int | None = None
+
+
+class InferenceGatewayStatus(BaseModel):
+    """Observed state."""
+
+    address: str | None = None
+    url: str | None = None
+    caBundle: str | None = None
+    conditions: list[Condition] | None = None
+
+
+class InferenceGateway(BaseModel):
+    """The InferenceGateway is the fleet's front door on the control cluster, an Envoy Gateway that serves every ModelService. There is one, named default."""
+
+    apiVersion: str = "modelplane.ai/v1alpha1"
+    kind: str = "InferenceGateway"
+    metadata: Metadata
+    spec: InferenceGatewaySpec
+    status: InferenceGatewayStatus | None = None
