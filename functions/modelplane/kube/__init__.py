@@ -1,1 +1,1 @@
-"""Small builders for the objects we compose: each takes plain values and returns a manifest. No decisions, no reading."""
+"""Small builders for the objects we compose: plain values in, a manifest out; no decisions, no reading."""

@@ -1,45 +1,51 @@
 """The provider-kubernetes Object: stands on the control cluster for one object on an inference cluster."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 PROVIDER_API = "kubernetes.m.crossplane.io/v1alpha1"
 
-#: Look only: the object belongs to somebody else.
-OBSERVE = ("Observe",)
-#: Create and update, and leave the object where it is when the Object goes.
-KEEP = ("Observe", "Create", "Update")
 
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """How the provider treats the object on the cluster.
 
-def remote_object(
-    manifest: Mapping[str, Any],
-    *,
-    namespace: str,
-    config: str,
-    policies: Sequence[str] = (),
-    ready_when: str | None = None,
-    watch: bool = False,
-    used_by: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """Return the Object in `namespace` that manages `manifest` on the cluster of ClusterProviderConfig `config`.
-
-    `policies` are its managementPolicies (none: manage it fully). `ready_when` is a CEL query over `object`; without
-    it the Object is ready as soon as the manifest is applied. `watch` brings changes at once where the provider
-    watches (it polls otherwise). `used_by` refers to an object of the control cluster (apiVersion, kind, name) that
-    the provider keeps by a finalizer as long as this Object exists.
+    `policies` are the Object's managementPolicies (none: manage it fully). `ready_when` is a CEL query over `object`;
+    without it the Object is ready as soon as the manifest is applied. `watch` brings changes at once where the
+    provider watches (it polls otherwise). `used_by` names an object of the control cluster (apiVersion, kind, name)
+    that the provider keeps by a finalizer as long as the Object exists.
     """
+
+    policies: tuple[str, ...] = ()
+    ready_when: str | None = None
+    watch: bool = False
+    used_by: Mapping[str, str] | None = None
+
+
+#: Create and update it, and leave it where it is when the Object goes.
+KEEP = Handling(policies=("Observe", "Create", "Update"))
+
+
+def observed_only(*, ready_when: str | None = None, watch: bool = False) -> Handling:
+    """Return the handling of an object that belongs to somebody else: it is looked at, never touched."""
+    return Handling(policies=("Observe",), ready_when=ready_when, watch=watch)
+
+
+def remote_object(manifest: Mapping[str, Any], handling: Handling, *, namespace: str, config: str) -> dict[str, Any]:
+    """Return the Object in `namespace` for `manifest` on the cluster of the ClusterProviderConfig `config`."""
     spec: dict[str, Any] = {
         "forProvider": {"manifest": manifest},
         "providerConfigRef": {"kind": "ClusterProviderConfig", "name": config},
     }
-    if policies:
-        spec["managementPolicies"] = list(policies)
-    if ready_when:
-        spec["readiness"] = {"policy": "DeriveFromCelQuery", "celQuery": ready_when}
-    if watch:
+    if handling.policies:
+        spec["managementPolicies"] = list(handling.policies)
+    if handling.ready_when:
+        spec["readiness"] = {"policy": "DeriveFromCelQuery", "celQuery": handling.ready_when}
+    if handling.watch:
         spec["watch"] = True
-    if used_by:
-        spec["references"] = [{"dependsOn": dict(used_by)}]
+    if handling.used_by:
+        spec["references"] = [{"dependsOn": dict(handling.used_by)}]
     return {"apiVersion": PROVIDER_API, "kind": "Object", "metadata": {"namespace": namespace}, "spec": spec}
 
 

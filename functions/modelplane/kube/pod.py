@@ -25,8 +25,7 @@ class EnginePod:
     """What a pod template is made of.
 
     `workload` names the pods of one engine, `deployment` the ModelDeployment ("" for a hand-written replica). `labels`
-    and `annotations` are the pod's, ours win over nothing: the API refuses our prefix in the user's. `claim` is the
-    ResourceClaimTemplate's name, None for a claimless pod.
+    and `annotations` are the pod's. `claim` is the ResourceClaimTemplate's name, None for a claimless pod.
     """
 
     workload: str
@@ -39,24 +38,27 @@ class EnginePod:
     pull_secrets: Sequence[Mapping[str, Any]] = ()
 
 
+def _health() -> dict[str, Any]:
+    return {"httpGet": {"path": "/health", "port": ENGINE_PORT}}
+
+
 def serving(container: Mapping[str, Any]) -> dict[str, Any]:
     """Return the container with the port and the probes of an engine that answers requests.
 
     Readiness waits 5 s for an answer: one second flaps on large models. Liveness is slow to judge and starts, as
     readiness does, only after the startup probe: a long load is no failure.
     """
-    health = {"httpGet": {"path": "/health", "port": ENGINE_PORT}}
     return {
         **container,
         "ports": [{"name": "http", "containerPort": ENGINE_PORT, "protocol": "TCP"}],
         "startupProbe": {
-            **health,
+            **_health(),
             "periodSeconds": _STARTUP_PERIOD,
             "timeoutSeconds": 5,
             "failureThreshold": STARTUP_SECONDS // _STARTUP_PERIOD,
         },
-        "readinessProbe": {**health, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
-        "livenessProbe": {**health, "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6},
+        "readinessProbe": {**_health(), "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
+        "livenessProbe": {**_health(), "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6},
     }
 
 

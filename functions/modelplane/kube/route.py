@@ -1,4 +1,4 @@
-"""The HTTPRoutes that take requests from a cluster's gateway to a replica's Service: `/v1` of the engine, nothing else."""
+"""The HTTPRoutes that take requests from a cluster's gateway to a replica's Service: `/v1`, nothing else."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,9 +31,7 @@ def _route(name: str, namespace: str, labels: Mapping[str, str], spec: Mapping[s
     }
 
 
-def host_route(
-    name: str, namespace: str, labels: Mapping[str, str], *, hostname: str, service: str
-) -> dict[str, Any]:
+def host_route(name: str, namespace: str, labels: Mapping[str, str], *, hostname: str, service: str) -> dict[str, Any]:
     """Return the route for `/v1` of the replica's own host."""
     return _route(name, namespace, labels, {"hostnames": [hostname], "rules": [_rule("/v1", service)]})
 

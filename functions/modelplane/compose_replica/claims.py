@@ -1,0 +1,37 @@
+"""Which claim templates of earlier contents must stay: those from which a workload may still make pods."""
+
+from collections.abc import Container, Mapping
+from typing import Any
+
+from modelplane.compose_replica.standing import WORKLOAD_KINDS, rolling
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.remote import Remote
+
+
+def _mentions(value: Any, claim: str) -> bool:
+    """Tell whether a manifest names the template anywhere, whatever the kind of workload."""
+    if isinstance(value, Mapping):
+        return value.get("resourceClaimTemplateName") == claim or any(_mentions(v, claim) for v in value.values())
+    return isinstance(value, list) and any(_mentions(item, claim) for item in value)
+
+
+def _uses(workload: Remote, claim: str) -> bool:
+    if workload.manifest is None:
+        return _mentions(workload.wanted, claim)
+    return _mentions(workload.manifest, claim) or rolling(workload.manifest)
+
+
+def still_used(remotes: Mapping[str, Remote], desired: Container[str]) -> list[str]:
+    """Return the observed claim templates that are not desired any more and that a workload still needs, sorted.
+
+    A template goes only when no workload names it and the rollout away from it is done: an old pod that is lost in
+    between is made again from its own template.
+    """
+    workloads = [remote for remote in remotes.values() if remote.wanted.get("kind") in WORKLOAD_KINDS]
+    return sorted(
+        resource
+        for resource, remote in remotes.items()
+        if remote.wanted.get("kind") == "ResourceClaimTemplate" and resource not in desired
+        for claim in [text(mapping(remote.wanted.get("metadata")).get("name"))]
+        if any(_uses(workload, claim) for workload in workloads)
+    )

@@ -1,0 +1,51 @@
+"""Finds what keeps a replica from being composed anew, so that everything it has stays as it is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from modelplane.compose_replica import topology
+from modelplane.compose_replica.spec import ReplicaSpec
+from modelplane.model.observation import Gap, Malformed
+from modelplane.observed.fields import deleting, mapping
+from modelplane.observed.remote import Remote
+from modelplane.runtime.step import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A reason of the condition ModelAccepted, and what is in the way and how to clear it."""
+
+    reason: str
+    words: str
+
+
+def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
+    """Return the ClusterProviderConfig through which the cluster is reached, or why nothing new can be put there."""
+    named, field = f"InferenceCluster {spec.cluster}", "status.providerConfigRef"
+    if cluster is Gap.NOT_FETCHED:
+        return Obstacle("WaitingForCluster", f"{named} is not fetched yet")
+    if not isinstance(cluster, Object):
+        return Obstacle("WaitingForCluster", f"{named} does not exist: create it, or delete this ModelReplica")
+    reference = mapping(cluster.body.get("status")).get("providerConfigRef")
+    name = mapping(reference).get("name")
+    if not reference:
+        return Obstacle("WaitingForCluster", f"{named} has not published how it is reached ({field})")
+    if not isinstance(name, str) or not name:
+        return Obstacle("WaitingForCluster", str(Malformed("InferenceCluster", spec.cluster, field, "names no config")))
+    if deleting(cluster):
+        return Obstacle("WaitingForCluster", f"{named} is being deleted")
+    return name
+
+
+def reach(spec: ReplicaSpec, cluster: Object | Gap, remotes: Iterable[Remote]) -> str | Obstacle:
+    """Return the ClusterProviderConfig to compose the replica through, or the first obstacle that holds."""
+    if missing := topology.unsupported(spec):
+        return Obstacle("Deploying", f"not composed yet by this version: {missing}")
+    if spec.cache:
+        return Obstacle("WaitingForCache", f"ModelCache {spec.cache}: caches are not composed yet by this version")
+    config = _config(spec, cluster)
+    elsewhere = sorted({remote.config for remote in remotes if remote.config not in ("", config)})
+    if isinstance(config, Obstacle) or not elsewhere:
+        return config
+    words = f"runs on {', '.join(elsewhere)} and cannot move: restore spec.clusterName, or make another ModelReplica"
+    return Obstacle("Deploying", words)

@@ -1,0 +1,75 @@
+"""Composes a ModelReplica: what its engines become on its cluster, and what they say back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.compose_replica import report, topology
+from modelplane.compose_replica.claims import still_used
+from modelplane.compose_replica.obstacle import Obstacle, reach
+from modelplane.compose_replica.report import Pass
+from modelplane.compose_replica.site import Site
+from modelplane.compose_replica.spec import ReplicaSpec, read_spec
+from modelplane.compose_replica.standing import judge
+from modelplane.kube.object import as_observed
+from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
+from modelplane.model.observation import Malformed
+from modelplane.observed.fields import labels, mapping
+from modelplane.observed.remote import Remote, read_remote
+from modelplane.runtime.step import AWAITING, SETTLED, Desired, Request, Requirement, Result, Status
+
+
+def _site(request: Request, spec: ReplicaSpec, config: str) -> Site:
+    replica = request.composite
+    return Site(replica.name, replica.namespace, spec.cluster, config, labels(replica).get(LABEL_DEPLOYMENT, ""))
+
+
+def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return what each Object puts on the cluster."""
+    return {
+        resource: mapping(mapping(mapping(body.get("spec")).get("forProvider")).get("manifest"))
+        for resource, body in objects.items()
+    }
+
+
+def _result(done: Pass, objects: Mapping[str, Mapping[str, Any]], requirements: tuple[Requirement, ...] = ()) -> Result:
+    def stands(resource: str) -> bool:
+        return resource in done.remotes and judge(done.remotes[resource]).ready
+
+    conditions = report.conditions(done)
+    settled = all(condition.status is Status.TRUE for condition in conditions) and not done.stale()
+    return Result(
+        desired={resource: Desired.of(body, ready=stands(resource)) for resource, body in objects.items()},
+        status=report.status(done),
+        conditions=conditions,
+        requirements=requirements,
+        ttl=SETTLED if settled else AWAITING,
+        ready=done.serves,
+    )
+
+
+def _hold(
+    request: Request,
+    spec: ReplicaSpec | None,
+    obstacle: Obstacle,
+    remotes: Mapping[str, Remote],
+    requirements: tuple[Requirement, ...] = (),
+) -> Result:
+    """Return a result that keeps everything as it is observed, and says what is in the way."""
+    objects = {resource: as_observed(found.body) for resource, found in request.observed.items()}
+    return _result(Pass(request.composite, spec, _manifests(objects), remotes, obstacle), objects, requirements)
+
+
+def compose(request: Request) -> Result:
+    """Return the replica's Objects: composed anew when its cluster can be reached, else as they are observed."""
+    remotes = {resource: read_remote(found) for resource, found in request.observed.items()}
+    spec = read_spec(request.composite)
+    if isinstance(spec, Malformed):
+        return _hold(request, None, Obstacle("Deploying", str(spec)), remotes)
+    cluster = Requirement("cluster", API_VERSION, "InferenceCluster", match_name=spec.cluster)
+    config = reach(spec, request.one(cluster), remotes.values())
+    if isinstance(config, Obstacle):
+        return _hold(request, spec, config, remotes, (cluster,))
+    objects = topology.compose(_site(request, spec, config), spec)
+    done = Pass(request.composite, spec, _manifests(objects), remotes)
+    kept = {resource: as_observed(request.observed[resource].body) for resource in still_used(remotes, objects)}
+    return _result(done, objects | kept, (cluster,))

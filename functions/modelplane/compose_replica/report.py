@@ -1,0 +1,157 @@
+"""What a ModelReplica says of itself: its conditions, and the status it carries from pass to pass."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from modelplane.compose_replica.obstacle import Obstacle
+from modelplane.compose_replica.spec import ReplicaSpec
+from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, Standing, judge
+from modelplane.model.names import LABEL_CLUSTER, replica_hostname
+from modelplane.observed.fields import is_true, labels, mapping, text
+from modelplane.observed.remote import Remote
+from modelplane.runtime.step import Condition, Object, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One pass over a replica.
+
+    `spec` is None when it cannot be read. `wanted` are the manifests to be on the cluster by composition resource
+    name; with an `obstacle` they are what is observed. `remotes` are the observed Objects.
+    """
+
+    replica: Object
+    spec: ReplicaSpec | None
+    wanted: Mapping[str, Mapping[str, Any]]
+    remotes: Mapping[str, Remote]
+    obstacle: Obstacle | None = None
+
+    def workloads(self) -> dict[str, tuple[Mapping[str, Any], Standing]]:
+        """Return each engine's workload that is observed: its manifest, and how it stands."""
+        return {
+            resource.partition("-")[2]: (manifest, judge(self.remotes[resource]))
+            for resource, manifest in self.wanted.items()
+            if manifest.get("kind") in WORKLOAD_KINDS and resource in self.remotes
+        }
+
+    def unready(self) -> list[str]:
+        """Return, in words, each engine that does not serve and each piece of the edge that is not applied."""
+        running = self.workloads()
+        engines = {engine.name for engine in self.spec.engines} if self.spec else set()
+        said = [f"engine {name}: nothing runs yet" for name in sorted(engines - running.keys())]
+        for engine, (_, found) in sorted(running.items()):
+            if not found.ready:
+                words = f": {found.words}" if found.words else ""
+                said.append(f"engine {engine}: {found.available} of {found.desired} copies ready{words}")
+        for resource, manifest in sorted(self.wanted.items()):
+            if manifest.get("kind") in SERVING_KINDS - WORKLOAD_KINDS:
+                remote = self.remotes.get(resource)
+                said += [] if remote and judge(remote).ready else [f"{_called(manifest)}: not applied yet"]
+        return said
+
+    @property
+    def serves(self) -> bool:
+        """Tell whether every engine serves and can be reached, as far as the last picture of the cluster tells."""
+        return bool(self.workloads()) and not self.unready()
+
+    def pending(self) -> list[str]:
+        """Return, in words, what is wanted and not on the cluster yet as it is wanted: failures first, then the rest."""
+        failed, waiting = [], []
+        for resource, manifest in sorted(self.wanted.items()):
+            remote = self.remotes.get(resource)
+            if remote and remote.manifest and remote.synced is not None and remote.wanted == manifest:
+                continue
+            if remote and remote.stale:
+                failed.append(f"{_called(manifest)} {remote.stale}")
+            else:
+                waiting.append(_called(manifest))
+        return failed + ([f"being applied: {', '.join(waiting)}"] if waiting else [])
+
+    def stale(self) -> list[str]:
+        """Return, in words, each object of which the picture is old; one sentence for all with the same words."""
+        found = {remote.stale for remote in self.remotes.values()} - {""}
+        return sorted(found)
+
+
+def _called(manifest: Mapping[str, Any]) -> str:
+    return f"{text(manifest.get('kind'))} {text(mapping(manifest.get('metadata')).get('name'))}"
+
+
+def _label_advice(done: Pass) -> str:
+    """Return what a replica without its cluster's label is told, "" for one that has it."""
+    if done.spec is None or labels(done.replica).get(LABEL_CLUSTER) == done.spec.cluster:
+        return ""
+    return (
+        f"label it {LABEL_CLUSTER}={done.spec.cluster}: without the label it is not counted "
+        "where the replicas of one cluster are looked up"
+    )
+
+
+def _accepted(done: Pass) -> Condition:
+    """Return ModelAccepted: whether the cluster has taken what the replica is made of.
+
+    An object that was taken and cannot be brought in sync leaves the last word as it is: an unreachable cluster has
+    not given anything back, and a refused edit stays refused.
+    """
+    kind, advice = "ModelAccepted", _label_advice(done)
+    if done.obstacle:
+        kept = "; what runs stays as it is" if done.wanted else ""
+        return Condition(kind, Status.FALSE, done.obstacle.reason, f"{done.obstacle.words}{kept}")
+    if pending := done.pending():
+        return Condition(kind, Status.FALSE, "Deploying", "; ".join(pending))
+    stale = "; ".join(done.stale())
+    if stale and not is_true(done.replica, kind):
+        return Condition(kind, Status.FALSE, "Deploying", stale)
+    return Condition(kind, Status.TRUE, "Accepted", "; ".join(part for part in (stale, advice) if part))
+
+
+def _ready(done: Pass, accepted: Condition) -> Condition:
+    """Return ModelReady: whether every engine serves, else what each waits for."""
+    old = f"last known state, {'; '.join(done.stale())}" if done.stale() else ""
+    if done.serves:
+        return Condition("ModelReady", Status.TRUE, "Serving", old)
+    if not done.workloads():
+        return Condition("ModelReady", Status.FALSE, "WaitingForModel", f"nothing runs yet: {accepted.message}")
+    words = [*done.unready(), *([old] if old else [])]
+    return Condition("ModelReady", Status.FALSE, "ModelStarting", "; ".join(words))
+
+
+def conditions(done: Pass) -> tuple[Condition, ...]:
+    """Return all conditions of the ModelReplica's kind."""
+    accepted = _accepted(done)
+    return accepted, _ready(done, accepted)
+
+
+def _rows(done: Pass) -> list[dict[str, Any]]:
+    return [
+        {
+            "engine": engine,
+            "kind": text(manifest.get("kind")),
+            "name": text(mapping(manifest.get("metadata")).get("name")),
+            "ready": found.available,
+            "desired": found.desired,
+        }
+        | ({"message": found.words} if found.words else {})
+        for engine, (manifest, found) in sorted(done.workloads().items())
+    ]
+
+
+def status(done: Pass) -> dict[str, Any]:
+    """Return the whole status of ours: a field that is left out is removed.
+
+    `served` never goes back: a flap, a reboot or an unknown does not unserve a replica. `servedEngines` moves on only
+    when the cluster runs, in sync, the very engines that are asked for now.
+    """
+    last = mapping(done.replica.body.get("status"))
+    written: dict[str, Any] = {"served": last.get("served") is True or done.serves, "workloads": _rows(done)}
+    in_sync = done.spec is not None and done.obstacle is None and not done.pending() and not done.stale()
+    if done.spec and in_sync and done.serves:
+        written["servedEngines"] = list(done.spec.block)
+    elif "servedEngines" in last:
+        written["servedEngines"] = last["servedEngines"]
+    if done.spec:
+        written["endpoint"] = replica_hostname(done.replica.name, done.replica.namespace, done.spec.cluster)
+    elif "endpoint" in last:
+        written["endpoint"] = last["endpoint"]
+    return written

@@ -1,0 +1,100 @@
+"""Reads the spec of a ModelReplica: strictly, since all of it is carried out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from modelplane.api.modelreplica import ModelReplicaSpec
+from modelplane.model.deployment import Role
+from modelplane.model.observation import Malformed
+from modelplane.observed.fields import mapping
+from modelplane.runtime.step import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of an engine. `container` is the user's engine container, `requests` its `deviceRequests`, verbatim."""
+
+    role: Role
+    pool: str
+    container: Mapping[str, Any]
+    requests: Sequence[Mapping[str, Any]] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    pull_secrets: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine: `copies` alike groups of its members."""
+
+    name: str
+    copies: int
+    members: tuple[Member, ...]
+
+    @property
+    def roles(self) -> frozenset[Role]:
+        """Return the roles of the members, which name the engine's topology."""
+        return frozenset(member.role for member in self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaSpec:
+    """A ModelReplica's spec. `cache` is the referenced ModelCache, if any; `block` is `spec.engines` verbatim."""
+
+    cluster: str
+    mode: str
+    cache: str | None
+    engines: tuple[Engine, ...]
+    block: Sequence[Mapping[str, Any]]
+
+
+def _member(member: Mapping[str, Any]) -> Member:
+    template = member["template"]
+    metadata, pod = mapping(template.get("metadata")), template["spec"]
+    return Member(
+        role=Role(member.get("role", Role.STANDALONE)),
+        pool=member["nodePoolName"],
+        container=pod["containers"][0],
+        requests=tuple(member.get("deviceRequests") or ()),
+        labels=mapping(metadata.get("labels")),
+        annotations=mapping(metadata.get("annotations")),
+        pull_secrets=tuple(pod.get("imagePullSecrets") or ()),
+    )
+
+
+def _engine(engine: Mapping[str, Any]) -> Engine:
+    return Engine(engine["name"], engine.get("copies", 1), tuple(_member(member) for member in engine["members"]))
+
+
+def _wrong(spec: ModelReplicaSpec) -> str:
+    """Return the path of a list of the wrong length, which the model does not check; "" when there is none."""
+    for engine in spec.engines:
+        for index, member in enumerate(engine.members):
+            pod = member.template.spec
+            if pod is None or len(pod.containers) != 1:
+                return f"engines[{engine.name}].members[{index}].template.spec.containers"
+        if not engine.members:
+            return f"engines[{engine.name}].members"
+    return "" if spec.engines else "engines"
+
+
+def read_spec(replica: Object) -> ReplicaSpec | Malformed:
+    """Return the spec of a ModelReplica; what its XRD would refuse is Malformed, with the field."""
+    try:
+        typed = ModelReplicaSpec.model_validate(replica.body.get("spec"), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        return Malformed("ModelReplica", replica.name, ".".join(["spec", *map(str, first["loc"])]), first["msg"])
+    if wrong := _wrong(typed):
+        return Malformed("ModelReplica", replica.name, f"spec.{wrong}", "is empty or too long")
+    block = replica.body["spec"]["engines"]
+    return ReplicaSpec(
+        cluster=typed.clusterName,
+        mode=typed.serving.mode if typed.serving else "Unified",
+        cache=typed.modelCacheRef.name if typed.modelCacheRef else None,
+        engines=tuple(_engine(engine) for engine in block),
+        block=block,
+    )

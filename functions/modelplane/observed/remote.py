@@ -1,0 +1,61 @@
+"""Reads a provider-kubernetes Object: what it wants on its cluster, what is there, and how fresh that picture is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelplane.observed.fields import condition, is_true, mapping, number, text
+from modelplane.observed.memo import once_per_version
+from modelplane.runtime.step import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """An Object and the object on a cluster that it stands for.
+
+    `wanted` is the manifest the Object carries, `config` its ClusterProviderConfig. `manifest` is what the cluster
+    held when it was last seen, None while it never was. `synced` is None until the provider has acted on this
+    version of the Object; False says that its last try failed, `why` in the provider's words, `since` when (RFC
+    3339): an unreachable cluster keeps its last manifest and its Ready, and only this tells.
+    """
+
+    wanted: Mapping[str, Any] = field(default_factory=dict)
+    config: str = ""
+    manifest: Mapping[str, Any] | None = None
+    ready: bool = False
+    synced: bool | None = None
+    since: str = ""
+    why: str = ""
+
+    @property
+    def stale(self) -> str:
+        """Return in words why the picture is not of now, "" when it is."""
+        if self.synced is not False:
+            return ""
+        since = f" since {self.since}" if self.since else ""
+        return f"not in sync{since}: {self.why or 'no reason given'}"
+
+
+def _synced(obj: Object) -> bool | None:
+    """Return whether the provider brought this generation in sync, None while it has not acted on it."""
+    found = condition(obj, "Synced")
+    generation = number(obj.metadata.get("generation"), 0)
+    if number(found.get("observedGeneration"), generation) < generation:
+        return None
+    return {"True": True, "False": False}.get(text(found.get("status")))
+
+
+@once_per_version
+def read_remote(obj: Object) -> Remote:
+    """Return what an observed Object says; a field that cannot be read reads as missing."""
+    spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
+    synced = condition(obj, "Synced")
+    return Remote(
+        wanted=mapping(mapping(spec.get("forProvider")).get("manifest")),
+        config=text(mapping(spec.get("providerConfigRef")).get("name")),
+        manifest=mapping(mapping(status.get("atProvider")).get("manifest")) or None,
+        ready=is_true(obj, "Ready"),
+        synced=_synced(obj),
+        since=text(synced.get("lastTransitionTime")),
+        why=text(synced.get("message")),
+    )
