@@ -1,13 +1,15 @@
 """Hypothesis strategies for small fleets: pools with overlapping kinds of devices, gangs, copies, several engines."""
 
 import os
+from typing import Protocol, TypeVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role
-from modelplane.model.fleet import Attribute, ClaimKind, Cluster, Device, Pool
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
+from modelplane.model.fleet import Attribute, ClaimKind, Cluster, Device, Effect, Pool, Taint
 from modelplane.model.replica import Replica
+from property.fleet import Snapshot
 from property.oracles.arrangements import stranded
 from property.oracles.placing import Stamped, admissible
 from property.oracles.room import groups_on
@@ -25,7 +27,18 @@ from property.oracles.selectors import (
     NIC,
 )
 
-LABELS = ({}, {"region": "eu"}, {"region": "us"})
+NODES = st.integers(0, 4)
+LABELS: tuple[dict[str, str], ...] = ({}, {"region": "eu"}, {"region": "us"})
+
+
+T = TypeVar("T")
+
+
+class Draw(Protocol):
+    """What draws a value from a strategy, inside a composite strategy or inside a test."""
+
+    def __call__(self, strategy: st.SearchStrategy[T], /) -> T:
+        """Return a value."""
 
 
 def examples(default: int) -> settings:
@@ -59,12 +72,12 @@ def nics(draw: st.DrawFn) -> Device:
 
 
 @st.composite
-def pools(draw: st.DrawFn, name: str, nodes: st.SearchStrategy[int] | None = None, most: int = 4) -> Pool:
+def pools(draw: st.DrawFn, name: str, nodes: st.SearchStrategy[int] = NODES, most: int = 4) -> Pool:
     """Draw a pool of up to four nodes with up to three entries, most of them of one class."""
     devices = [draw(gpus(f"gpu-{i}", most)) for i in range(draw(st.sampled_from((1, 1, 2, 2))))]
     if draw(st.booleans()):
         devices.insert(draw(st.integers(0, len(devices))), draw(nics()))
-    return Pool(name, draw(nodes or st.integers(0, 4)), tuple(devices))
+    return Pool(name, draw(nodes), tuple(devices))
 
 
 @st.composite
@@ -129,7 +142,7 @@ def deployments(draw: st.DrawFn, number: int = 1, most: int = 4) -> Deployment:
 
 
 @st.composite
-def clusters(draw: st.DrawFn, name: str, nodes: st.SearchStrategy[int] | None = None) -> Cluster:
+def clusters(draw: st.DrawFn, name: str, nodes: st.SearchStrategy[int] = NODES) -> Cluster:
     """Draw a cluster, usually able to take replicas."""
     usable = draw(st.sampled_from((True, True, True, False)))
     names = draw(st.permutations(("x", "y", "z")))[: draw(st.integers(1, 3))]
@@ -174,3 +187,31 @@ def residents(draw: st.DrawFn, fleet: dict[str, Cluster], most: int = 4) -> list
             ):
                 held.append(replica)
     return held
+
+
+@st.composite
+def taints(draw: st.DrawFn) -> tuple[Taint, ...]:
+    """Draw up to two taints."""
+    return tuple(
+        Taint(draw(st.sampled_from("kl")), draw(st.sampled_from(Effect)), draw(st.sampled_from(("", "v"))))
+        for _ in range(draw(st.integers(0, 2)))
+    )
+
+
+@st.composite
+def tolerations(draw: st.DrawFn) -> tuple[Toleration, ...]:
+    """Draw up to two tolerations, as the API admits them: Equal has a key, Exists has no value."""
+    drawn = []
+    for _ in range(draw(st.integers(0, 2))):
+        exists = draw(st.booleans())
+        key = draw(st.sampled_from(("", "k", "l") if exists else ("k", "l")))
+        value = "" if exists else draw(st.sampled_from(("", "v")))
+        drawn.append(Toleration(key, exists, value, draw(st.sampled_from((None, *Effect)))))
+    return tuple(drawn)
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> tuple[Deployment, Snapshot]:
+    """Draw a deployment that has no replica yet, and a fleet on which others stand by the rules."""
+    fleet = draw(fleets())
+    return draw(deployments()), Snapshot(fleet, tuple(draw(residents(fleet))))

@@ -1,0 +1,94 @@
+"""Deployments that are reconciled from stale views come to a state in which nothing is overcommitted."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Cluster
+from property.fleet import Fleet, Snapshot, decide
+from property.oracles.room import groups_on, has_room
+from property.strategies import Draw, clusters, deployments, examples, residents
+
+
+def overcommitted(fleet: Fleet) -> list[tuple[str, str]]:
+    return [
+        (cluster.name, pool.name)
+        for cluster in fleet.clusters.values()
+        for pool in cluster.pools or ()
+        if not has_room(pool, groups_on(cluster.name, pool.name, fleet.replicas.values()))
+    ]
+
+
+class Race:
+    """Some deployments on one fleet, reconciled in rounds."""
+
+    def __init__(self, draw: Draw) -> None:
+        self._draw = draw
+        names = ("a", "b")[: draw(st.integers(1, 2))]
+        nodes = st.integers(1, 3)
+        fleet: dict[str, Cluster] = {
+            name: replace(draw(clusters(name, nodes)), ready=True, address="192.0.2.1", labels={"region": "eu"})
+            for name in names
+        }
+        self.fleet = Fleet(fleet, draw(residents(fleet, most=2)))
+        count = draw(st.integers(2, 5))
+        self.racers: list[Deployment] = [draw(deployments(number, most=2)) for number in range(count)]
+        for number in range(draw(st.integers(0, 2))):
+            early = self.racers[number]
+            self.fleet.carry_out(early, decide(early, self.fleet.snapshot()).schedule)
+            self.fleet.serve()
+            more = early.replicas + draw(st.integers(0, 2))
+            self.racers[number] = replace(early, replicas=more)
+        self.before: Snapshot = self.fleet.snapshot()
+
+    def round(self, *, stale: bool = False) -> None:
+        """Reconcile every deployment once, each from the fleet as it stood at the start of this round, or the last."""
+        start, serving = self.fleet.snapshot(), {r.uid for r in self.fleet.replicas.values() if r.serves}
+        for deployment in self._draw(st.permutations(self.racers)):
+            seen = self.before if stale and self._draw(st.booleans()) else start
+            decided = decide(deployment, self._with_own_of_now(start, deployment), others_as_of=seen).schedule
+            self.fleet.carry_out(deployment, decided)
+            if self._draw(st.booleans()):
+                self.fleet.tick()
+        self.before = start
+        assert serving <= set(self.fleet.replicas), "a serving replica moved"
+
+    def _with_own_of_now(self, start: Snapshot, deployment: Deployment) -> Snapshot:
+        mine = [r for r in self.fleet.replicas.values() if r.owner == deployment.uid]
+        return replace(start, replicas=(*mine, *(r for r in start.replicas if r.owner != deployment.uid)))
+
+
+@given(st.data())
+@examples(100)
+def test_deployments_that_raced_overcommit_nothing_after_one_round_more_than_they_are(data: st.DataObject) -> None:
+    race = Race(data.draw)
+    for _ in range(len(race.racers) + 1):
+        race.round()
+    assert overcommitted(race.fleet) == []
+    race.round()
+    assert overcommitted(race.fleet) == []
+
+
+@given(st.data())
+@examples(80)
+def test_with_views_a_round_old_they_overcommit_nothing_after_twice_as_many(data: st.DataObject) -> None:
+    race = Race(data.draw)
+    for _ in range(2 * len(race.racers) + 2):
+        race.round(stale=True)
+    assert overcommitted(race.fleet) == []
+
+
+@given(st.data())
+@examples(60)
+def test_a_race_in_which_replicas_start_to_serve_moves_none_of_those(data: st.DataObject) -> None:
+    race = Race(data.draw)
+    for _ in range(len(race.racers) + 1):
+        race.round(stale=True)
+        uids = sorted(race.fleet.replicas)
+        race.fleet.serve(data.draw(st.lists(st.sampled_from(uids), max_size=2, unique=True)) if uids else [])
+    settled = race.fleet.snapshot()
+    for _ in range(2 * len(race.racers) + 2):
+        race.round()
+    assert {r.uid for r in settled.replicas if r.serves} <= set(race.fleet.replicas)

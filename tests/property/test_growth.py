@@ -1,0 +1,87 @@
+"""Growth is a placement too: applied in place where it fits, withheld whole where it does not."""
+
+from dataclasses import replace
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from modelplane.model.deployment import Deployment, Engine
+from modelplane.model.placement import Stamp
+from property.fleet import Fleet, Snapshot, decide
+from property.oracles.arrangements import stranded
+from property.oracles.placing import fits, matching_assignments
+from property.oracles.room import groups_on
+from property.strategies import examples, situations
+
+Situation = tuple[Deployment, Snapshot]
+
+
+@st.composite
+def grown(draw: st.DrawFn, engines: tuple[Engine, ...]) -> tuple[Engine, ...]:
+    """Draw the same engines, one of them bigger: more copies, more pods or more devices a pod."""
+    which = draw(st.integers(0, len(engines) - 1))
+    engine = engines[which]
+    if draw(st.booleans()):
+        bigger = replace(engine, copies=engine.copies + draw(st.integers(1, 2)))
+    else:
+        *rest, last = engine.members
+        first, *others = last.requests
+        first = replace(first, count=first.count + draw(st.integers(1, 2)))
+        bigger = replace(engine, members=(*rest, replace(last, requests=(first, *others))))
+    return (*engines[:which], bigger, *engines[which + 1 :])
+
+
+@given(situations(), st.data())
+@examples(200)
+def test_growth_that_fits_is_applied_in_place_and_one_that_does_not_is_withheld_whole(
+    situation: Situation, data: st.DataObject
+) -> None:
+    deployment, now = situation
+    deployment = replace(deployment, replicas=1)
+    fleet = Fleet(now.clusters, now.replicas)
+    fleet.carry_out(deployment, decide(deployment, fleet.snapshot()).schedule)
+    fleet.serve()
+    assume(fleet.own(deployment))
+    (before,) = fleet.own(deployment)
+    edited = replace(deployment, engines=data.draw(grown(deployment.engines)))
+    cluster = now.clusters[before.cluster]
+    own_pools = {engine.pool for engine in before.engines}
+    ways = [way for way in matching_assignments(cluster, edited) if {e.pool for e in way} <= own_pools]
+    others = [r for r in fleet.replicas.values() if r.uid != before.uid]
+    fitting = [way for way in ways if fits(cluster, way, others)]
+    decided = decide(edited, fleet.snapshot()).schedule
+    (placement,) = [p for p in decided.placements if p.replica is not None]
+    assert placement.replica == before
+    assert decided.ended == ()
+    if fitting:
+        assert placement.stamp is Stamp.APPLY
+        assert placement.engines in fitting
+        assert decided.withheld == ()
+        assert len(decided.placements) == 1
+    else:
+        assert placement.stamp is Stamp.HOLD
+        assert placement.engines == before.engines
+    if ways and not fitting:
+        assert [w.replica for w in decided.withheld] == [before]
+        assert placement.why
+        assert not placement.leaving
+    if not ways:
+        assert placement.leaving
+
+
+@given(situations(), st.data())
+@examples(100)
+def test_growth_of_several_replicas_strands_nobody(situation: Situation, data: st.DataObject) -> None:
+    deployment, now = situation
+    fleet = Fleet(now.clusters, now.replicas)
+    fleet.carry_out(deployment, decide(deployment, fleet.snapshot()).schedule)
+    fleet.serve()
+    edited = replace(deployment, engines=data.draw(grown(deployment.engines)))
+    for _ in range(2):
+        decided = decide(edited, fleet.snapshot()).schedule
+        fleet.carry_out(edited, decided)
+        for cluster in fleet.clusters.values():
+            for pool in cluster.pools or ():
+                assert stranded(pool, groups_on(cluster.name, pool.name, fleet.replicas.values())) is None
+        served = {p.replica.uid for p in decided.placements if p.replica is not None and p.replica.serves}
+        assert {r.uid for r in fleet.own(deployment) if r.serves} == served
