@@ -1,1 +1,5 @@
-"""How a function meets Crossplane: a `Request` in, a `Result` out. The only package that knows gRPC and protobuf."""
+"""The run time of the functions: requests in, responses out; the only package that knows gRPC and protobuf."""
+
+from modelplane.runtime.call import run
+
+__all__ = ["run"]

@@ -1,0 +1,52 @@
+"""One call of a step: found by the composite's kind, guarded against its own failure, its answer completed.
+
+The server and the preview both call steps through `run`, so that the preview is what production does.
+"""
+
+from collections.abc import Mapping
+
+import structlog
+
+from modelplane.runtime.conditions import complete
+from modelplane.runtime.step import Object, Request, Result, Step
+
+
+def run(step: Step, request: Request) -> Result:
+    """Return what the step decides, with all conditions of the composite's kind and capped messages.
+
+    Raises nothing: an exception of the step becomes a fatal result that changes nothing, its traceback goes to the log.
+    """
+    try:
+        return complete(request, step(request))
+    except Exception as error:  # noqa: BLE001 - whatever a defect raises, Crossplane must change nothing
+        return fail(request, error)
+
+
+def fail(request: Request, error: Exception) -> Result:
+    """Return the fatal result for a defect, all conditions as they were, and log its traceback."""
+    structlog.get_logger().error("the step failed", composite=_identity(request.composite), exc_info=error)
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    text = (
+        f"{_identity(request.composite)}: a defect of Modelplane; nothing was changed; report it with the log: {said}"
+    )
+    return complete(request, Result(fatal=text))
+
+
+def dispatch(function: str, steps: Mapping[str, Step]) -> Step:
+    """Return one step that calls the step of the composite's kind; a kind that has none is a fatal result."""
+
+    def call(request: Request) -> Result:
+        step = steps.get(request.composite.kind)
+        if step is None:
+            known = ", ".join(sorted(steps)) or "none"
+            kind = request.composite.kind or "object without a kind"
+            return Result(fatal=f"function {function} composes no {kind} (it knows: {known}); correct the Composition")
+        return step(request)
+
+    return call
+
+
+def _identity(composite: Object) -> str:
+    """Return kind, namespace and name of a composite in one word or two, whatever state it is in."""
+    path = "/".join(part for part in (composite.namespace, composite.name) if part)
+    return f"{composite.kind} {path}".strip() or "composite"

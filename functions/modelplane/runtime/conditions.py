@@ -1,0 +1,280 @@
+"""Every condition of every kind, its reasons with what each means, and how a response comes to carry them all.
+
+Crossplane never removes a condition, and after a fatal result it sets each custom condition that no step returned to
+Unknown. So every response carries all conditions of the composite's kind. In the order of what is known better: what
+the step set, what an earlier step of the same pass set (steps do not see one another's conditions and Crossplane lets
+the last one win, so the runtime hands them on in the pipeline context), what was observed, and Unknown.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from modelplane.model.names import GROUP
+from modelplane.runtime.step import Condition, Request, Result, Status
+
+#: Longest message of a condition, an event or a fatal result, in characters.
+MESSAGE_LIMIT: Final = 1000
+_CUT: Final = " ..."
+
+#: Context key of the conditions that earlier steps of the pass set (a JSON text).
+CONTEXT_CONDITIONS: Final = f"{GROUP}/conditions"
+#: Kinds whose pipeline has several steps; for the others nobody reads what would be handed on.
+_SEVERAL_STEPS: Final = frozenset({"ModelDeployment"})
+
+
+class DeploymentCondition(StrEnum):
+    """Condition types of a ModelDeployment."""
+
+    REPLICAS_SCHEDULED = "ReplicasScheduled"
+    REPLICAS_READY = "ReplicasReady"
+    MODEL_CACHE_RESOLVED = "ModelCacheResolved"
+
+
+class ReplicaCondition(StrEnum):
+    """Condition types of a ModelReplica."""
+
+    MODEL_ACCEPTED = "ModelAccepted"
+    MODEL_READY = "ModelReady"
+
+
+class EndpointCondition(StrEnum):
+    """Condition types of a ModelEndpoint."""
+
+    ROUTING_READY = "RoutingReady"
+
+
+class ServiceCondition(StrEnum):
+    """Condition types of a ModelService."""
+
+    ENDPOINTS_RESOLVED = "EndpointsResolved"
+    ROUTING_READY = "RoutingReady"
+
+
+class CacheCondition(StrEnum):
+    """Condition types of a ModelCache."""
+
+    CLUSTERS_MATCHED = "ClustersMatched"
+    ARTIFACT_READY = "ArtifactReady"
+
+
+class ClassCondition(StrEnum):
+    """Condition types of an InferenceClass."""
+
+    ACCEPTED = "Accepted"
+
+
+class ClusterCondition(StrEnum):
+    """Condition types of an InferenceCluster."""
+
+    CLUSTER_READY = "ClusterReady"
+    BACKEND_READY = "BackendReady"
+
+
+class GatewayCondition(StrEnum):
+    """Condition types of an InferenceGateway."""
+
+    CONTROLLER_READY = "ControllerReady"
+
+
+class Reason(StrEnum):
+    """Every reason of a condition; `meaning` says in one sentence when it is given."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> "Reason":
+        """Return the member for a reason's text."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    ACCEPTED = "Accepted", "The replica's objects are on its cluster as they were asked for."
+    ALL_REPLICAS_READY = "AllReplicasReady", "As many replicas serve as spec.replicas asks for."
+    AUTH_SECRET_MISSING = "AuthSecretMissing", "The Secret with the source's token, or its key, does not exist."
+    AVAILABLE = "Available", "Every declared device can be evaluated."
+    BACKEND_CONFIGURED = "BackendConfigured", "The gateway has a backend for the endpoint."
+    BACKEND_HEALTHY = "BackendHealthy", "The serving stack of the cluster is installed and healthy."
+    BACKEND_REJECTED = "BackendRejected", "The gateway did not accept what was composed for the service."
+    CLUSTER_RUNNING = "ClusterRunning", "The cluster is reached and its pools are published."
+    CONFIGURING = "Configuring", "The service's routes are composed and not accepted yet."
+    CONTROLLER_HEALTHY = "ControllerHealthy", "The gateway's controller is installed and healthy."
+    CREDENTIAL_MISSING = "CredentialMissing", "The Secret with the endpoint's credential, or its key, does not exist."
+    DEGRADED = "Degraded", "Fewer replicas serve than did, or than can be placed."
+    DEPLOYING = "Deploying", "The replica's objects are on their way to its cluster."
+    FAILED = "Failed", "Staging the artifact failed on a cluster and will not succeed by itself."
+    HYDRATING = "Hydrating", "The artifact is being downloaded."
+    INSTALLING = "Installing", "A part of the stack is being installed."
+    INSUFFICIENT_CAPACITY = "InsufficientCapacity", "Candidates exist, and none of them can take another replica."
+    INVALID_DEVICE = "InvalidDevice", "A declared device cannot be evaluated as Kubernetes would."
+    INVALID_NODE_POOL = "InvalidNodePool", "A node pool cannot be made, or its class does not fit the cluster."
+    INVALID_NODE_SELECTOR = "InvalidNodeSelector", "A device selector of the deployment does not compile."
+    INVALID_URL = "InvalidURL", "The endpoint's address cannot be dialled as it is written."
+    KEY_INVALID = "KeyInvalid", "A caller key's Secret holds no usable key."
+    KEY_MISSING = "KeyMissing", "The Secret of a caller key, or its key, does not exist."
+    KEYS_REQUIRED = "KeysRequired", "The gateway requires caller keys, and the service names none."
+    MATCHED = "Matched", "At least one cluster matches the selector."
+    MODEL_CACHE_NOT_FOUND = "ModelCacheNotFound", "The deployment names a ModelCache that does not exist."
+    MODEL_CACHE_RESOLVED = "ModelCacheResolved", "It is known which clusters the deployment's cache is staged on."
+    MODEL_CACHE_UNRESOLVED = "ModelCacheUnresolved", "The cache exists, and its clusters are not known yet."
+    MODEL_STARTING = "ModelStarting", "The pods exist, and some of them do not serve yet."
+    NO_CLUSTERS = "NoClusters", "No cluster matches the selectors."
+    NO_ENDPOINTS = "NoEndpoints", "No ready endpoint matches; the route stays and answers 503."
+    NO_REPLICAS_SCHEDULED = "NoReplicasScheduled", "No replica has a cluster yet."
+    NOT_REQUIRED = "NotRequired", "The deployment names no cache."
+    PARTIAL = "Partial", "The artifact is staged on some of the clusters."
+    PROVISIONING = "Provisioning", "The cluster is being made or has not been reached yet."
+    REPLICAS_SCHEDULED = "ReplicasScheduled", "Every replica that is asked for has a cluster."
+    RESOLVED = "Resolved", "At least one ready endpoint matches."
+    ROUTE_CONFIGURED = "RouteConfigured", "The gateway routes to the service's endpoints."
+    SCALED_TO_ZERO = "ScaledToZero", "spec.replicas is 0: nothing is composed."
+    SERVING = "Serving", "Every engine of the replica serves."
+    STAGED = "Staged", "The artifact is on every cluster that matches."
+    UNREACHABLE = "Unreachable", "The cluster's API server does not answer."
+    WAITING_FOR_CACHE = "WaitingForCache", "Placement or start waits for the deployment's cache."
+    WAITING_FOR_CLASSES = "WaitingForClasses", "An InferenceClass of a pool is missing or not accepted."
+    WAITING_FOR_CLUSTER = "WaitingForCluster", "The cluster does not exist or cannot be used yet."
+    WAITING_FOR_GATEWAY = "WaitingForGateway", "The gateway does not exist or has no address yet."
+    WAITING_FOR_MODEL = "WaitingForModel", "The replica's workload is not on its cluster yet."
+    UNDETERMINED = "Undetermined", "No pass over the object has come to a result yet."
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """The reasons that a condition type may give when it is True and when it is False."""
+
+    true: tuple[Reason, ...]
+    false: tuple[Reason, ...]
+
+
+#: The conditions of each kind.
+CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
+    "ModelDeployment": {
+        DeploymentCondition.REPLICAS_SCHEDULED: Reasons(
+            (Reason.REPLICAS_SCHEDULED, Reason.SCALED_TO_ZERO),
+            (
+                Reason.NO_CLUSTERS,
+                Reason.INSUFFICIENT_CAPACITY,
+                Reason.INVALID_NODE_SELECTOR,
+                Reason.WAITING_FOR_CACHE,
+            ),
+        ),
+        DeploymentCondition.REPLICAS_READY: Reasons(
+            (Reason.ALL_REPLICAS_READY, Reason.SCALED_TO_ZERO),
+            (Reason.NO_REPLICAS_SCHEDULED, Reason.MODEL_STARTING, Reason.DEGRADED),
+        ),
+        DeploymentCondition.MODEL_CACHE_RESOLVED: Reasons(
+            (Reason.MODEL_CACHE_RESOLVED, Reason.NOT_REQUIRED),
+            (Reason.MODEL_CACHE_UNRESOLVED, Reason.MODEL_CACHE_NOT_FOUND),
+        ),
+    },
+    "ModelReplica": {
+        ReplicaCondition.MODEL_ACCEPTED: Reasons(
+            (Reason.ACCEPTED,), (Reason.WAITING_FOR_CLUSTER, Reason.WAITING_FOR_CACHE, Reason.DEPLOYING)
+        ),
+        ReplicaCondition.MODEL_READY: Reasons((Reason.SERVING,), (Reason.WAITING_FOR_MODEL, Reason.MODEL_STARTING)),
+    },
+    "ModelEndpoint": {
+        EndpointCondition.ROUTING_READY: Reasons(
+            (Reason.BACKEND_CONFIGURED,), (Reason.WAITING_FOR_GATEWAY, Reason.INVALID_URL, Reason.CREDENTIAL_MISSING)
+        ),
+    },
+    "ModelService": {
+        ServiceCondition.ENDPOINTS_RESOLVED: Reasons((Reason.RESOLVED,), (Reason.NO_ENDPOINTS,)),
+        ServiceCondition.ROUTING_READY: Reasons(
+            (Reason.ROUTE_CONFIGURED,),
+            (
+                Reason.CONFIGURING,
+                Reason.WAITING_FOR_GATEWAY,
+                Reason.KEYS_REQUIRED,
+                Reason.KEY_MISSING,
+                Reason.KEY_INVALID,
+                Reason.BACKEND_REJECTED,
+            ),
+        ),
+    },
+    "ModelCache": {
+        CacheCondition.CLUSTERS_MATCHED: Reasons((Reason.MATCHED,), (Reason.NO_CLUSTERS,)),
+        CacheCondition.ARTIFACT_READY: Reasons(
+            (Reason.STAGED,),
+            (Reason.NO_CLUSTERS, Reason.HYDRATING, Reason.PARTIAL, Reason.FAILED, Reason.AUTH_SECRET_MISSING),
+        ),
+    },
+    "InferenceClass": {
+        ClassCondition.ACCEPTED: Reasons((Reason.AVAILABLE,), (Reason.INVALID_DEVICE,)),
+    },
+    "InferenceCluster": {
+        ClusterCondition.CLUSTER_READY: Reasons(
+            (Reason.CLUSTER_RUNNING,),
+            (Reason.PROVISIONING, Reason.WAITING_FOR_CLASSES, Reason.INVALID_NODE_POOL, Reason.UNREACHABLE),
+        ),
+        ClusterCondition.BACKEND_READY: Reasons(
+            (Reason.BACKEND_HEALTHY,), (Reason.WAITING_FOR_CLUSTER, Reason.INSTALLING)
+        ),
+    },
+    "InferenceGateway": {
+        GatewayCondition.CONTROLLER_READY: Reasons((Reason.CONTROLLER_HEALTHY,), (Reason.INSTALLING,)),
+    },
+}
+
+
+def cap(text: str) -> str:
+    """Return a message of at most `MESSAGE_LIMIT` characters; one that was cut ends in an ellipsis."""
+    return text if len(text) <= MESSAGE_LIMIT else text[: MESSAGE_LIMIT - len(_CUT)].rstrip() + _CUT
+
+
+def complete(request: Request, result: Result) -> Result:
+    """Return the result with all conditions of the composite's kind, and with every message capped."""
+    given = {condition.type: replace(condition, message=cap(condition.message)) for condition in result.conditions}
+    kind = request.composite.kind
+    if kind in _SEVERAL_STEPS:
+        given = {**_handed_on(request.context), **given}
+    context = {**result.context, **_hand_on(given)} if kind in _SEVERAL_STEPS and given else result.context
+    kept = _observed(request) if CONDITIONS.get(kind, {}).keys() - given.keys() else {}
+    every = {name: given.get(name) or kept.get(name) or _undetermined(name) for name in CONDITIONS.get(kind, ())}
+    return replace(
+        result,
+        conditions=tuple({**every, **given}.values()),
+        context=context,
+        events=tuple(replace(event, message=cap(event.message)) for event in result.events),
+        fatal=None if result.fatal is None else cap(result.fatal),
+    )
+
+
+def _undetermined(name: str) -> Condition:
+    return Condition(str(name), Status.UNKNOWN, Reason.UNDETERMINED, Reason.UNDETERMINED.meaning)
+
+
+def _hand_on(given: Mapping[str, Condition]) -> dict[str, str]:
+    """Return the context entry for the later steps of the pass."""
+    rows = [[one.type, one.status, one.reason, one.message] for one in given.values()]
+    return {CONTEXT_CONDITIONS: json.dumps(rows, separators=(",", ":"))}
+
+
+def _handed_on(context: Mapping[str, Any]) -> dict[str, Condition]:
+    """Return the conditions that this pass has set so far, by type; none when another function garbled them."""
+    try:
+        rows = json.loads(context.get(CONTEXT_CONDITIONS, "[]"))
+        return {name: Condition(name, Status(status), reason, message) for name, status, reason, message in rows}
+    except (ValueError, TypeError):
+        return {}
+
+
+def _observed(request: Request) -> dict[str, Condition]:
+    """Return the composite's conditions as they are, by type; what is malformed is left out."""
+    status = request.composite.body.get("status")
+    found = status.get("conditions") if isinstance(status, Mapping) else None
+    rows = [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
+    return {str(row.get("type")): _condition(row) for row in rows}
+
+
+def _condition(row: Mapping[str, Any]) -> Condition:
+    status = row.get("status")
+    return Condition(
+        type=str(row.get("type")),
+        status=Status(status) if status in tuple(Status) else Status.UNKNOWN,
+        reason=str(row.get("reason") or Reason.UNDETERMINED),
+        message=cap(str(row.get("message") or "")),
+    )
