@@ -56,7 +56,7 @@ class Pass:
         return bool(self.workloads()) and not self.unready()
 
     def pending(self) -> list[str]:
-        """Return, in words, what is wanted and not on the cluster yet as it is wanted: failures first, then the rest."""
+        """Return, in words, what is not on the cluster yet as it is wanted: failures first, then the rest."""
         failed, waiting = [], []
         for resource, manifest in sorted(self.wanted.items()):
             remote = self.remotes.get(resource)

@@ -1,0 +1,12 @@
+"""The function compose-cluster: the fleet's hardware classes and clusters, and what they publish."""
+
+from collections.abc import Mapping
+
+from modelplane.compose_cluster import inference_class, inference_cluster
+from modelplane.runtime.step import Step
+
+#: The step of each composite kind this function knows.
+STEPS: Mapping[str, Step] = {
+    "InferenceClass": inference_class.compose,
+    "InferenceCluster": inference_cluster.compose,
+}

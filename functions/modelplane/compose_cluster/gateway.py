@@ -1,0 +1,49 @@
+"""The cluster's inference gateway: its address, as the cluster says it."""
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.kube.object import observed_only, remote_object
+from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.remote import Remote
+
+RESOURCE = "gateway"
+_MANIFEST = {
+    "apiVersion": "gateway.networking.k8s.io/v1",
+    "kind": "Gateway",
+    "metadata": {"name": CLUSTER_GATEWAY, "namespace": SYSTEM_NAMESPACE},
+}
+_HAS_ADDRESS = "has(object.status) && has(object.status.addresses) && size(object.status.addresses) > 0"
+
+
+def watch(config: str) -> dict[str, Any]:
+    """Return the Object that looks at the cluster's Gateway."""
+    handling = observed_only(ready_when=_HAS_ADDRESS, watch=True)
+    return remote_object(_MANIFEST, handling, namespace=SYSTEM_NAMESPACE, config=config)
+
+
+def _is_ip(address: str) -> bool:
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return True
+
+
+def read_address(seen: Remote | None, last: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return `status.gateway`: address, and hostname where the address is a DNS name; empty while there is none.
+
+    Only the Gateway's own word changes what was published: while it is not seen, or its picture is old, the last
+    address stays. Of several addresses the published one is preferred, so that their order changes nothing.
+    """
+    if seen is None or seen.manifest is None or (seen.synced is False and last):
+        return last
+    found = mappings(mapping(seen.manifest.get("status")).get("addresses"))
+    addresses = [address for address in (text(entry.get("value")) for entry in found) if address]
+    if not addresses:
+        return {}
+    published = text(last.get("address"))
+    address = published if published in addresses else addresses[0]
+    return {"address": address} if _is_ip(address) else {"address": address, "hostname": address}

@@ -1,0 +1,37 @@
+"""Judges an InferenceClass: whether each of its declared devices is one that selectors can be evaluated on."""
+
+from modelplane.cel import problems
+from modelplane.observed.device import read_device
+from modelplane.observed.fields import mapping, mappings
+from modelplane.observed.memo import once_per_version
+from modelplane.runtime.step import SETTLED, Condition, Object, Request, Result, Status
+
+
+@once_per_version
+def find_problems(declared: Object) -> tuple[str, ...]:
+    """Return what is wrong with the devices of a class, each with its field; empty for an acceptable class.
+
+    One wrong device spoils the class: Kubernetes would leave every pod pending that looks at it.
+    """
+    entries = mapping(declared.body.get("spec")).get("devices")
+    devices = [read_device(entry) for entry in mappings(entries)]
+    if not isinstance(entries, list) or not devices or len(devices) != len(entries):
+        return ("spec.devices: declare at least one device, each with its name and driver",)
+    found = []
+    for device in devices:
+        if isinstance(device, str):
+            found.append(f"spec.{device}")
+        else:
+            found += [f"spec.devices[{device.name}]: {problem}" for problem in problems(device)]
+    return tuple(found)
+
+
+def compose(request: Request) -> Result:
+    """Return the verdict over the class; it composes nothing."""
+    found = find_problems(request.composite)
+    verdict = (
+        Condition("Accepted", Status.FALSE, "InvalidDevice", "; ".join(found))
+        if found
+        else Condition("Accepted", Status.TRUE, "Available")
+    )
+    return Result(conditions=(verdict,), ready=not found, ttl=SETTLED)

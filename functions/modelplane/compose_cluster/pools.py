@@ -1,0 +1,61 @@
+"""The GPU pools a cluster publishes: its node pools, with the devices that their classes declare."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from modelplane.api.inferencecluster import NodePool
+from modelplane.compose_cluster.inference_class import find_problems
+from modelplane.model.names import API_VERSION
+from modelplane.model.observation import Gap
+from modelplane.runtime.step import Object, Request, Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The entries of `status.gpuPools` in the order of the spec, and what is wrong with pools' classes, in words."""
+
+    entries: tuple[dict[str, Any], ...]
+    problems: tuple[str, ...] = ()
+
+
+def requirement(class_name: str) -> Requirement:
+    """Return the requirement of a class by its name."""
+    return Requirement(f"class-{class_name}", API_VERSION, "InferenceClass", match_name=class_name)
+
+
+def _nodes(pool: NodePool) -> int:
+    """Return the nodes replicas are placed on: the most the pool can have."""
+    counts = (pool.maxNodeCount, pool.nodeCount, pool.minNodeCount)
+    return next((count for count in counts if count is not None), 1)
+
+
+def _wrong(name: str, found: Object | Gap) -> str:
+    """Return why a class gives no devices, "" when it does."""
+    if found is Gap.NOT_FETCHED:
+        return f"InferenceClass {name} is not fetched yet"
+    if not isinstance(found, Object):
+        return f"InferenceClass {name} does not exist: create it, or name another"
+    problems = find_problems(found)
+    return f"InferenceClass {name} is not accepted: {'; '.join(problems)}" if problems else ""
+
+
+def publish(request: Request, pools: Iterable[NodePool], last: Mapping[str, Mapping[str, Any]]) -> Published:
+    """Return the pools to publish; `last` are the entries published before, by name.
+
+    A pool whose class gives no devices publishes those it last published, so that a broken class moves no replica;
+    a new one is left out until its class is right. Its nodes are the cluster's own word and always current.
+    """
+    entries, problems = [], []
+    for pool in pools:
+        found = request.one(requirement(pool.className))
+        wrong = _wrong(pool.className, found)
+        published = last.get(pool.name)
+        if not wrong and isinstance(found, Object):
+            entries.append({"name": pool.name, "nodes": _nodes(pool), "devices": found.body["spec"]["devices"]})
+        elif published is not None:
+            entries.append({**published, "nodes": _nodes(pool)})
+            problems.append(f"nodePools[{pool.name}].className: {wrong} (the pool stays as last published)")
+        else:
+            problems.append(f"nodePools[{pool.name}].className: {wrong} (the pool is left out)")
+    return Published(tuple(entries), tuple(problems))
