@@ -81,7 +81,9 @@ def compose(request: Request) -> Result:
     for replica in own:
         field = unreadable(replica)
         if field:
-            return Result(fatal=f"ModelReplica {replica.name}: {field}: cannot be read; restore it or delete the replica")
+            return Result(
+                fatal=f"ModelReplica {replica.name}: {field}: cannot be read; restore it or delete the replica"
+            )
     inputs = gather(request, deployment, own)
     if inputs.outcome is None:
         return _wait(request, own, inputs)

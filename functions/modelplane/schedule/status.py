@@ -35,10 +35,12 @@ def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
 def describe_status(deployment: Deployment, schedule: Schedule) -> dict[str, Any]:
     """Return the status fields of the deployment; `replicas.total` is what an autoscaler takes for the current scale."""
     staying = [placement for placement in schedule.placements if not placement.leaving]
+    ready = sum(1 for placement in staying if placement.replica and placement.replica.ready)
     return {
         "replicas": {
             "total": len(staying),
-            "ready": sum(1 for placement in staying if placement.replica and placement.replica.ready),
+            "ready": ready,
+            "summary": f"{ready}/{deployment.replicas}",
             "selector": f"{LABEL_DEPLOYMENT}={deployment.name}",
         },
         "placements": [_placement(deployment, placement) for placement in schedule.placements[:MAX_PLACEMENTS]],
@@ -93,7 +95,9 @@ def _cache(deployment: Deployment, schedule: Schedule) -> Condition:
     if cache is CacheState.NOT_REQUIRED:
         return Condition(kind, Status.TRUE, Reason.NOT_REQUIRED, "the deployment names no ModelCache")
     if cache is Gap.ABSENT:
-        remedy = f"spec.modelCacheRef.name: there is no ModelCache {name} in namespace {deployment.namespace}; create it"
+        remedy = (
+            f"spec.modelCacheRef.name: there is no ModelCache {name} in namespace {deployment.namespace}; create it"
+        )
         return Condition(kind, Status.FALSE, Reason.MODEL_CACHE_NOT_FOUND, remedy)
     if isinstance(cache, Malformed):
         return Condition(kind, Status.FALSE, Reason.MODEL_CACHE_UNRESOLVED, str(cache))

@@ -90,7 +90,10 @@ def test_no_endpoint_is_made_before_the_cluster_has_an_address() -> None:
 
 def test_an_endpoint_outlives_the_address_of_its_cluster() -> None:
     was = observed("ModelEndpoint", spec={"url": "https://gw.example.org", "ready": True})
-    assert endpoints(None, endpoint=was, replica=replica("True"))["endpoint-a-0"]["spec"]["url"] == "https://gw.example.org"
+    assert (
+        endpoints(None, endpoint=was, replica=replica("True"))["endpoint-a-0"]["spec"]["url"]
+        == "https://gw.example.org"
+    )
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,10 @@ def test_a_worker_without_a_worker_block_is_one_pod() -> None:
         ({"engines": ENGINES}, "spec.clusterName"),
         ({"clusterName": "a"}, "spec.engines"),
         ({"clusterName": "a", "engines": "x"}, "spec.engines"),
-        ({"clusterName": "a", "engines": [{"name": "e", "members": [{"role": "Pilot", "nodePoolName": "p"}]}]}, "spec.engines"),
+        (
+            {"clusterName": "a", "engines": [{"name": "e", "members": [{"role": "Pilot", "nodePoolName": "p"}]}]},
+            "spec.engines",
+        ),
         ({"clusterName": "a", "engines": ENGINES}, None),
     ],
     ids=repr,

@@ -1,0 +1,63 @@
+"""Reads a ModelDeployment, strictly: through the models generated from its XRD."""
+
+from pydantic import ValidationError
+
+from modelplane.api import modeldeployment as api
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
+from modelplane.model.fleet import Effect
+from modelplane.model.observation import Malformed
+from modelplane.observed.fields import text
+from modelplane.observed.memo import once_per_version
+from modelplane.runtime.step import Object
+
+
+def _field(path: tuple[int | str, ...]) -> str:
+    """Return a path of pydantic as Kubernetes writes it: `spec.engines[0].name`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in ("spec", *path)).lstrip(".")
+
+
+def _request(device: api.Device) -> DeviceRequest:
+    return DeviceRequest(device.name, device.count, tuple(selector.cel or "" for selector in device.selectors))
+
+
+def _member(member: api.Member) -> Member:
+    role = Role(member.role)
+    pods = member.worker.nodes if role is Role.WORKER and member.worker else 1
+    devices = member.nodeSelector.devices if member.nodeSelector else ()
+    return Member(role, pods, tuple(_request(device) for device in devices))
+
+
+def _engine(engine: api.Engine) -> Engine:
+    return Engine(engine.name, tuple(_member(member) for member in engine.members), engine.copies)
+
+
+def _toleration(toleration: api.Toleration) -> Toleration:
+    return Toleration(
+        key=toleration.key or "",
+        exists=toleration.operator == "Exists",
+        value=toleration.value or "",
+        effect=Effect(toleration.effect) if toleration.effect else None,
+    )
+
+
+@once_per_version
+def read_deployment(obj: Object) -> Deployment | Malformed:
+    """Return the deployment, or Malformed with the first field that cannot be read."""
+    try:
+        spec = api.ModelDeploymentSpec.model_validate(obj.body.get("spec"))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        return Malformed(
+            "ModelDeployment", obj.name, _field(first["loc"]), f"{first['msg']}; got {first['input']!r:.80}"
+        )
+    return Deployment(
+        namespace=obj.namespace,
+        name=obj.name,
+        uid=text(obj.metadata.get("uid")),
+        engines=tuple(_engine(engine) for engine in spec.engines),
+        created=text(obj.metadata.get("creationTimestamp")),
+        replicas=spec.replicas,
+        cluster_selector=(spec.clusterSelector.matchLabels if spec.clusterSelector else None) or {},
+        tolerations=tuple(_toleration(toleration) for toleration in spec.tolerations or ()),
+        cache=spec.modelCacheRef.name if spec.modelCacheRef else None,
+    )

@@ -1,0 +1,75 @@
+"""How a ModelDeployment is read: strictly, and what cannot be read names its field."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
+from modelplane.model.fleet import Effect
+from modelplane.model.observation import Malformed
+from modelplane.observed.deployment import read_deployment
+from modelplane.runtime.step import Object
+
+TEMPLATE: dict[str, Any] = {"spec": {"containers": [{"name": "engine", "image": "vllm:1"}]}}
+STANDALONE = {"nodeSelector": {"devices": [{"name": "gpu", "selectors": [{"cel": "true"}]}]}, "template": TEMPLATE}
+
+
+def deployment(spec: object) -> Object:
+    metadata = {"name": "qwen", "namespace": "ml", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    return Object({"kind": "ModelDeployment", "metadata": metadata, "spec": spec}, repr(spec))
+
+
+def test_what_is_left_out_has_the_defaults_of_the_api() -> None:
+    assert read_deployment(deployment({"engines": [{"name": "main", "members": [STANDALONE]}]})) == Deployment(
+        namespace="ml",
+        name="qwen",
+        uid="u",
+        engines=(Engine("main", (Member(Role.STANDALONE, 1, (DeviceRequest("gpu", 1, ("true",)),)),), 1),),
+        created="2026-01-01T00:00:00Z",
+        replicas=1,
+    )
+
+
+def test_everything_that_placement_turns_on_is_read() -> None:
+    worker = {"role": "Worker", "worker": {"nodes": 3}, "template": TEMPLATE}
+    spec = {
+        "replicas": 0,
+        "clusterSelector": {"matchLabels": {"region": "eu"}},
+        "modelCacheRef": {"name": "weights"},
+        "tolerations": [{"operator": "Exists"}, {"key": "k", "value": "v", "effect": "NoExecute"}],
+        "engines": [{"name": "main", "copies": 2, "members": [{**STANDALONE, "role": "Leader"}, worker]}],
+    }
+    read = read_deployment(deployment(spec))
+    assert isinstance(read, Deployment)
+    assert [(member.role, member.pods) for member in read.engines[0].members] == [(Role.LEADER, 1), (Role.WORKER, 3)]
+    assert (read.replicas, read.cluster_selector, read.cache) == (0, {"region": "eu"}, "weights")
+    assert read.tolerations == (
+        Toleration(exists=True),
+        Toleration("k", exists=False, value="v", effect=Effect.NO_EXECUTE),
+    )
+
+
+def test_a_worker_without_a_worker_block_means_one_worker_node() -> None:
+    members = [{**STANDALONE, "role": "Leader"}, {"role": "Worker", "template": TEMPLATE}]
+    read = read_deployment(deployment({"engines": [{"name": "main", "members": members}]}))
+    assert isinstance(read, Deployment)
+    assert read.engines[0].members[1].pods == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        (None, "spec"),
+        ("x", "spec"),
+        ({}, "spec.engines"),
+        ({"engines": {}}, "spec.engines"),
+        ({"engines": [{"members": [STANDALONE]}]}, "spec.engines[0].name"),
+        ({"engines": [{"name": "a", "members": [{**STANDALONE, "role": "Pilot"}]}]}, "spec.engines[0].members[0].role"),
+        ({"replicas": "many", "engines": [{"name": "a", "members": [STANDALONE]}]}, "spec.replicas"),
+    ],
+    ids=repr,
+)
+def test_what_cannot_be_read_names_the_field(spec: object, field: str) -> None:
+    read = read_deployment(deployment(spec))
+    assert isinstance(read, Malformed)
+    assert (read.name, read.field) == ("qwen", field)
