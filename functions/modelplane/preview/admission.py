@@ -1,0 +1,176 @@
+"""Admission of objects as an API server does it: defaulting, strict OpenAPI validation, and the rules of our XRDs.
+
+Exception
+└── InvalidObject   an object that a server would refuse
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+
+from modelplane.model.names import API_VERSION, GROUP, NAME_LIMIT
+from modelplane.preview import definitions, openapi
+from modelplane.preview.fault import Fault, field_path
+from modelplane.preview.rules import Ruled, broken_rules, find_rules
+
+Manifest = dict[str, Any]
+
+SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+QUALIFIED = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+
+#: Fields of ObjectMeta (meta/v1); strict validation refuses any other.
+METADATA = frozenset(
+    {"name", "generateName", "namespace", "labels", "annotations", "uid", "resourceVersion", "generation", "selfLink"}
+    | {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
+    | {"finalizers", "ownerReferences", "managedFields"}
+)
+MOST_TOLD = 8
+
+
+class InvalidObject(Exception):  # noqa: N818 - the name is a published interface
+    """An object that a server would refuse.
+
+    `object` says which (`kind namespace/name`), `field` is the path of its first fault and `why` what is wrong
+    there; further faults are told at the end of `why`, each with its field.
+    """
+
+    def __init__(self, obj: Any, field: str, why: str) -> None:
+        self.object = _identity(obj)
+        self.field = field
+        self.why = why
+        super().__init__(": ".join(part for part in (self.object, field, why) if part))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    namespaced: bool
+    schema: Manifest
+    validator: jsonschema_rs.Draft202012Validator
+    rules: Ruled | None
+
+
+def admit(obj: Manifest) -> Manifest:
+    """Return a copy of `obj` as a server would store it. Raises InvalidObject.
+
+    Our kinds are defaulted and validated strictly (unknown fields are refused, as kubectl asks for), status included.
+    A namespaced one without a namespace goes to `default`, as kubectl sends it. Other kinds are stored as they are.
+    """
+    outcome = review(obj)
+    if isinstance(outcome, InvalidObject):
+        raise outcome
+    return outcome
+
+
+def review(obj: Manifest) -> Manifest | InvalidObject:
+    """Return what `admit` does, a refusal as a value."""
+    faults = list(_identity_faults(obj))
+    if faults:
+        return _refusal(obj, faults)
+    group, _, _ = obj["apiVersion"].rpartition("/")
+    if group != GROUP:
+        return deepcopy(obj)
+    kind = _kinds().get(obj["kind"])
+    if kind is None:
+        return _refusal(obj, [Fault("kind", f"no kind {obj['kind']} in {GROUP}; there are {', '.join(_kinds())}")])
+    if obj["apiVersion"] != API_VERSION:
+        return _refusal(obj, [Fault("apiVersion", f"{obj['apiVersion']} is not served; use {API_VERSION}")])
+    return _validate(obj, kind)
+
+
+def _validate(obj: Manifest, kind: _Kind) -> Manifest | InvalidObject:
+    faults = list(_metadata_faults(obj["metadata"]))
+    result: Manifest = openapi.complete(obj, kind.schema, faults)
+    if kind.namespaced:
+        result["metadata"].setdefault("namespace", "default")
+    else:
+        result["metadata"].pop("namespace", None)
+    try:
+        faults += openapi.breaches(kind.validator, result)
+    except ValueError as error:
+        faults.append(Fault("", f"not a JSON document: {error}", blocking=True))
+    if kind.rules and not any(fault.blocking for fault in faults):
+        faults += broken_rules(kind.rules, result)
+    return _refusal(obj, faults) if faults else result
+
+
+@cache
+def _kinds() -> Mapping[str, _Kind]:
+    kinds = {}
+    for name, xrd in definitions.xrds().items():
+        schema = openapi.served_schema(xrd)
+        kinds[name] = _Kind(
+            namespaced=xrd["spec"]["scope"] == "Namespaced",
+            schema=schema,
+            validator=openapi.validator(schema),
+            rules=find_rules(schema),
+        )
+    return kinds
+
+
+def _identity_faults(obj: Any) -> Iterator[Fault]:
+    if not isinstance(obj, dict):
+        yield Fault("", f"not an object but {type(obj).__name__}")
+        return
+    for field in ("apiVersion", "kind"):
+        if not isinstance(obj.get(field), str) or not obj[field]:
+            yield Fault(field, "Required value")
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str) or not metadata["name"]:
+        yield Fault("metadata.name", "Required value: a preview generates no names")
+
+
+def _metadata_faults(metadata: Manifest) -> Iterator[Fault]:
+    """Yield what Kubernetes, and Crossplane with its limit of 63 characters, refuse of one of our objects' metadata."""
+    for key in metadata:
+        if key not in METADATA:
+            yield Fault(field_path(("metadata", str(key))), f'unknown field "{key}"')
+    if len(metadata["name"]) > NAME_LIMIT:
+        yield Fault("metadata.name", f"Too long: may not be more than {NAME_LIMIT} bytes", blocking=True)
+    if not SUBDOMAIN.fullmatch(metadata["name"]):
+        yield Fault("metadata.name", f"Invalid value: {metadata['name']!r}: a lowercase RFC 1123 subdomain is needed")
+    namespace = metadata.get("namespace")
+    if namespace is not None and not (isinstance(namespace, str) and LABEL.fullmatch(namespace)):
+        yield Fault("metadata.namespace", f"Invalid value: {namespace!r}: a lowercase RFC 1123 label is needed")
+    for field in ("labels", "annotations"):
+        yield from _text_faults(field, metadata.get(field))
+
+
+def _text_faults(field: str, texts: Any) -> Iterator[Fault]:
+    if texts is None:
+        return
+    if not isinstance(texts, dict):
+        yield Fault(f"metadata.{field}", "Invalid value: must be of type object", blocking=True)
+        return
+    for key, value in texts.items():
+        path = field_path(("metadata", field, str(key)))
+        if not isinstance(value, str):
+            yield Fault(path, f"Invalid value: {value!r}: must be of type string; put it in quotes", blocking=True)
+        elif field == "labels" and not LABEL_VALUE.fullmatch(value):
+            yield Fault(path, f"Invalid value: {value!r}: not a label value")
+        if not QUALIFIED.fullmatch(str(key) if field == "labels" else str(key).lower()):
+            yield Fault(path, f"Invalid value: {key!r}: not a qualified name")
+
+
+def _refusal(obj: Any, faults: list[Fault]) -> InvalidObject:
+    first, *others = faults
+    told = [f"{fault.field}: {fault.why}" for fault in others[:MOST_TOLD]]
+    if len(others) > MOST_TOLD:
+        told.append(f"and {len(others) - MOST_TOLD} more")
+    return InvalidObject(obj, first.field, "; ".join([first.why, *told]))
+
+
+def _identity(obj: Any) -> str:
+    if not isinstance(obj, dict):
+        return "object"
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict):
+        metadata = {}
+    name = "/".join(str(metadata[key]) for key in ("namespace", "name") if metadata.get(key))
+    return f"{obj.get('kind') or 'object'} {name or '(no name)'}"

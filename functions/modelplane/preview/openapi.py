@@ -1,0 +1,181 @@
+"""OpenAPI of our kinds as an API server applies it: nulls, defaults, unknown fields, bounds, unique keys of lists."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import jsonschema_rs
+
+from modelplane.preview.fault import Fault, field_path
+
+Schema = dict[str, Any]
+Path = tuple[str | int, ...]
+
+TEXT: Schema = {"type": "string"}
+NAMED_SELECTOR: Schema = {
+    "type": "object",
+    "required": ["matchLabels"],
+    "properties": {"matchLabels": {"type": "object", "additionalProperties": TEXT}},
+}
+NAMED_REFERENCE: Schema = {"type": "object", "required": ["name"], "properties": {"name": TEXT}}
+CONDITIONS: Schema = {
+    "type": "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["type"],
+    "items": {
+        "type": "object",
+        "required": ["lastTransitionTime", "reason", "status", "type"],
+        "properties": {
+            "lastTransitionTime": {"type": "string", "format": "date-time"},
+            **dict.fromkeys(("message", "reason", "status", "type"), TEXT),
+            "observedGeneration": {"type": "integer"},
+        },
+    },
+}
+
+#: How a server words the breach of a bound; the number or text that bounds it stands for {0}.
+WORDS = {
+    "minimum": "should be greater than or equal to {0}",
+    "maximum": "should be less than or equal to {0}",
+    "minLength": "should be at least {0} chars long",
+    "minItems": "should have at least {0} items",
+    "minProperties": "should have at least {0} properties",
+    "pattern": "should match '{0}'",
+    "format": "must be of type {0}",
+}
+
+
+def served_schema(xrd: dict[str, Any]) -> Schema:
+    """Return the schema that a server enforces for an XRD's kind: what survives of the XRD's, and Crossplane's own.
+
+    Metadata is left open; it is checked apart.
+    """
+    own = xrd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    spec, status = (own["properties"].get(name, {"type": "object"}) for name in ("spec", "status"))
+    return {
+        "type": "object",
+        "required": ["spec"],
+        "x-kubernetes-validations": own.get("x-kubernetes-validations", []),
+        "properties": {
+            "apiVersion": TEXT,
+            "kind": TEXT,
+            "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+            "spec": {
+                **spec,
+                "properties": {**spec.get("properties", {}), "crossplane": _machinery(xrd["spec"]["scope"])},
+            },
+            "status": {**status, "properties": {**status.get("properties", {}), "conditions": CONDITIONS}},
+        },
+    }
+
+
+def _machinery(scope: str) -> Schema:
+    names = ("apiVersion", "kind", "name") if scope == "Namespaced" else ("apiVersion", "kind", "name", "namespace")
+    references = {"type": "object", "required": ["apiVersion", "kind"], "properties": dict.fromkeys(names, TEXT)}
+    return {
+        "type": "object",
+        "properties": {
+            "compositionRef": NAMED_REFERENCE,
+            "compositionSelector": NAMED_SELECTOR,
+            "compositionRevisionRef": NAMED_REFERENCE,
+            "compositionRevisionSelector": NAMED_SELECTOR,
+            "compositionUpdatePolicy": {"type": "string", "enum": ["Automatic", "Manual"]},
+            "resourceRefs": {"type": "array", "items": references},
+        },
+    }
+
+
+def validator(schema: Schema) -> jsonschema_rs.Draft202012Validator:
+    """Return a compiled validator of a served schema's types and bounds."""
+    return jsonschema_rs.Draft202012Validator(_plain(schema), validate_formats=True)
+
+
+def _plain(schema: Schema) -> Schema:
+    """Return the schema as plain JSON Schema: what Kubernetes adds to it expressed or left out."""
+    plain = {k: v for k, v in schema.items() if not k.startswith("x-kubernetes-") and k not in ("default", "nullable")}
+    if "properties" in schema:
+        plain["properties"] = {key: _plain(value) for key, value in schema["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            plain[key] = _plain(schema[key])
+    if schema.get("x-kubernetes-int-or-string"):
+        plain["type"] = ["integer", "string"]
+    if schema.get("nullable"):
+        plain["type"] = [*(plain["type"] if isinstance(plain["type"], list) else [plain["type"]]), "null"]
+    return plain
+
+
+def complete(value: Any, schema: Schema, faults: list[Fault], path: Path = ()) -> Any:
+    """Return a copy of `value` with nulls pruned and defaults filled in; append what strict validation finds.
+
+    Found here are unknown fields (which are left out of the copy) and repeated keys of list-maps.
+    """
+    if isinstance(value, dict) and schema.get("type") == "object":
+        return _complete_object(value, schema, faults, path)
+    if isinstance(value, list) and "items" in schema:
+        items = [complete(item, schema["items"], faults, (*path, i)) for i, item in enumerate(value)]
+        if schema.get("x-kubernetes-list-type") == "map":
+            faults.extend(_repeated(items, schema["x-kubernetes-list-map-keys"], path))
+        return items
+    return deepcopy(value)
+
+
+def _complete_object(value: dict[Any, Any], schema: Schema, faults: list[Fault], path: Path) -> dict[Any, Any]:
+    properties: Schema = schema.get("properties", {})
+    others = schema.get("additionalProperties")
+    result = {}
+    for key, item in value.items():
+        child = properties.get(key, others)
+        if isinstance(child, dict):
+            if item is not None or child.get("nullable"):
+                result[key] = complete(item, child, faults, (*path, str(key)))
+        elif schema.get("x-kubernetes-preserve-unknown-fields"):
+            result[key] = deepcopy(item)
+        else:
+            faults.append(Fault(field_path((*path, str(key))), f'unknown field "{key}"'))
+    for key, child in properties.items():
+        if key not in result and "default" in child:
+            result[key] = complete(child["default"], child, faults, (*path, key))
+    return result
+
+
+def _repeated(items: list[Any], keys: list[str], path: Path) -> Iterator[Fault]:
+    seen: Counter[str] = Counter()
+    for i, item in enumerate(items):
+        identity = json.dumps({key: item.get(key) for key in keys} if isinstance(item, dict) else item, default=str)
+        seen[identity] += 1
+        if seen[identity] == 2:
+            yield Fault(field_path((*path, i)), f"Duplicate value: {identity}")
+
+
+def breaches(checker: jsonschema_rs.Draft202012Validator, value: Any) -> list[Fault]:
+    """Return the types and bounds that a completed value breaks, sorted by field."""
+    faults = [_worded(error) for error in checker.iter_errors(value)]
+    return sorted(faults, key=lambda fault: (fault.field, fault.why))
+
+
+def _worded(error: jsonschema_rs.ValidationError) -> Fault:
+    name: str = error.kind.name
+    bound: Any = error.kind.value
+    value: Any = error.instance
+    field = field_path(error.instance_path)
+    if name == "required":
+        return Fault(field_path((*error.instance_path, bound)), "Required value", blocking=True)
+    if name == "enum":
+        supported = ", ".join(json.dumps(item) for item in bound)
+        return Fault(field, f"Unsupported value: {json.dumps(value)}: supported values: {supported}", blocking=True)
+    if name == "type":
+        return Fault(field, f"Invalid value: {_shown(value)}: must be of type {' or '.join(bound)}", blocking=True)
+    if name == "maxLength":
+        return Fault(field, f"Too long: may not be more than {bound} bytes", blocking=True)
+    if name in ("maxItems", "maxProperties"):
+        return Fault(field, f"Too many: {len(value)}: must have at most {bound} items", blocking=True)
+    words = WORDS[name].format(bound) if name in WORDS else error.message
+    return Fault(field, f"Invalid value: {_shown(value)}: {words}")
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."

@@ -1,0 +1,108 @@
+"""The rules of an XRD (x-kubernetes-validations), found once per schema and evaluated on an object as a server does.
+
+A rule compares an object with itself only; no rule of ours looks at the object that it replaces (oldSelf).
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import celpy
+from celpy.adapter import json_to_cel
+from celpy.evaluation import CELEvalError
+
+from modelplane.preview.fault import Fault, field_path
+
+Schema = dict[str, Any]
+Path = tuple[str | int, ...]
+
+#: `self` and the fields selected from it one after another; a name before a parenthesis is a function.
+SELECTED = re.compile(r"\bself((?:\.[A-Za-z_]\w*)*)(\()?")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule: its text, what a user reads when it is broken, and the paths below `self` that it reads."""
+
+    text: str
+    message: str
+    reads: frozenset[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A schema reduced to its rules: those of this level, and the levels below that have some."""
+
+    rules: tuple[Rule, ...] = ()
+    properties: Mapping[str, "Ruled"] = field(default_factory=dict)
+    items: "Ruled | None" = None
+    values: "Ruled | None" = None
+
+
+def find_rules(schema: Schema) -> Ruled | None:
+    """Return the rules of a schema and of everything below it, None if there are none."""
+    below = {key: find_rules(child) for key, child in schema.get("properties", {}).items()}
+    items, values = schema.get("items"), schema.get("additionalProperties")
+    ruled = Ruled(
+        rules=tuple(_rule(item) for item in schema.get("x-kubernetes-validations", ())),
+        properties={key: child for key, child in below.items() if child},
+        items=find_rules(items) if items else None,
+        values=find_rules(values) if isinstance(values, dict) else None,
+    )
+    return ruled if ruled != Ruled() else None
+
+
+def _rule(validation: Mapping[str, str]) -> Rule:
+    text = validation["rule"]
+    reads = set()
+    for match in SELECTED.finditer(text):
+        names = match[1].split(".")[1:]
+        reads.add(tuple(names[:-1] if match[2] and names else names))
+    return Rule(text, " ".join(validation.get("message", f"failed rule: {text}").split()), frozenset(reads))
+
+
+def broken_rules(ruled: Ruled, value: Any, path: Path = ()) -> Iterator[Fault]:
+    """Yield a fault for each rule that a completed and valid value breaks, or that fails on it."""
+    for rule in ruled.rules:
+        read = json.dumps(_project(value, rule.reads), sort_keys=True)
+        verdict = _evaluate(rule.text, read)
+        if verdict is not True:
+            yield Fault(field_path(path), f"Invalid value: {verdict or rule.message}")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            child = ruled.properties.get(key, ruled.values)
+            if child:
+                yield from broken_rules(child, item, (*path, key))
+    elif isinstance(value, list) and ruled.items:
+        for i, item in enumerate(value):
+            yield from broken_rules(ruled.items, item, (*path, i))
+
+
+def _project(value: Any, reads: frozenset[tuple[str, ...]]) -> Any:
+    """Return what a rule reads of a value: objects that differ elsewhere (a thousand clusters) share one verdict."""
+    if () in reads or not isinstance(value, dict):
+        return value
+    heads = {path[0] for path in reads}
+    return {
+        key: _project(value[key], frozenset(path[1:] for path in reads if path[0] == key))
+        for key in heads
+        if key in value
+    }
+
+
+@lru_cache(maxsize=4096)
+def _evaluate(text: str, value: str) -> bool | str:
+    """Return whether the rule holds on a value (JSON), or why it could not be evaluated."""
+    try:
+        return bool(_program(text).evaluate({"self": json_to_cel(json.loads(value))}))
+    except CELEvalError as error:
+        return f"rule could not be evaluated: {text}: {error.args[0]}"
+
+
+@lru_cache(maxsize=256)
+def _program(text: str) -> celpy.Runner:
+    environment = celpy.Environment()
+    return environment.program(environment.compile(text))
