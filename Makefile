@@ -1,0 +1,69 @@
+# `make` alone prints what there is to do. Every target creates what it needs and says so while it takes long.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTESTARGS ?=
+
+.PHONY: help
+help: ## Print these lines
+	@echo "Modelplane: a control plane for AI inference over a fleet of Kubernetes GPU clusters."
+	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):[^#]*## ?/\1\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
+
+$(READY): requirements.lock pyproject.toml
+	@python=; for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
+	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python="$$candidate"; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then echo "Modelplane needs Python 3.11 or newer, and found none on PATH." >&2; exit 1; fi; \
+	echo "Creating $(VENV) from requirements.lock (once; usually half a minute) ..." >&2; \
+	"$$python" -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.PHONY: demo
+demo: $(READY) ## Place the documented deployments on the example fleet, without a cluster
+	@# The fleet refuses something on purpose, which the preview's exit code 1 says.
+	@$(BIN)/modelplane preview examples/ || [ $$? -eq 1 ]
+
+.PHONY: test
+test: $(READY) engines ## Run every test, the real Crossplane engine included (PYTESTARGS=... to choose)
+	@$(BIN)/python -m pytest $(PYTESTARGS)
+
+.PHONY: lint
+lint: $(READY) ## Check style, types and the layers of the packages
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+.PHONY: generate
+generate: $(READY) ## Write the pydantic models in functions/modelplane/api from the XRDs in apis/
+	@$(BIN)/python tools/generate.py
+
+.PHONY: golden
+golden: $(READY) engines ## Rewrite the expected manifests in tests/render/golden from the real engine
+	@MODELPLANE_GOLDEN=write $(BIN)/python -m pytest tests/render/test_golden.py
+
+.PHONY: bench
+bench: $(READY) ## Measure speed and memory, each figure beside its yardstick
+	@$(BIN)/python tests/bench/run.py
+
+.PHONY: engines
+engines: $(READY) ## Build the real Crossplane CLI and core into a cache outside the tree
+	@$(BIN)/python tools/engines.py build
+
+.PHONY: render
+render: $(READY) ## Compose one manifest on the real engine: make render FILE=examples/...
+	@[ -n "$(FILE)" ] || { echo "Which manifest? make render FILE=examples/..." >&2; exit 2; }
+	@$(BIN)/python tools/render.py $(FILE)
+
+.PHONY: clean
+clean: ## Remove what make created in this folder (the engines' cache stays)
+	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
