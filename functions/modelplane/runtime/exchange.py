@@ -1,0 +1,57 @@
+"""One exchange with Crossplane: serialized request in, serialized response out, one line in the log."""
+
+import time
+from typing import Any
+
+import structlog
+
+from modelplane.runtime.call import fail, run
+from modelplane.runtime.conditions import complete
+from modelplane.runtime.messages import Request as RequestMessage
+from modelplane.runtime.request import read_request
+from modelplane.runtime.response import OversizeError, write_response
+from modelplane.runtime.step import Request, Result, Step
+
+
+def answer(step: Step, wire: bytes) -> bytes:
+    """Return the response to a request; whatever goes wrong becomes a fatal result that changes nothing.
+
+    Raises `google.protobuf.message.DecodeError` only: the bytes are no request, so there is nothing to answer.
+    """
+    began = time.perf_counter()
+    message = RequestMessage.FromString(wire)
+    request = read_request(message)
+    result = run(step, request)
+    result, response = _write(message, request, result)
+    _log(request, result, seconds=time.perf_counter() - began, received=len(wire), sent=len(response))
+    return response
+
+
+def _write(message: Any, request: Request, result: Result) -> tuple[Result, bytes]:
+    try:
+        return result, write_response(message, result)
+    except OversizeError as error:
+        # The conditions are not those of the pass: what it decided is not carried out.
+        refused = complete(request, Result(fatal=str(error), requirements=result.requirements))
+    except Exception as error:  # noqa: BLE001 - as in `run`: a manifest that cannot be built must change nothing
+        refused = fail(request, error)
+    return refused, write_response(message, refused)
+
+
+def _log(request: Request, result: Result, *, seconds: float, received: int, sent: int) -> None:
+    """Log what was asked and answered: names and counts, never content."""
+    composite = request.composite
+    structlog.get_logger().info(
+        "answered" if result.fatal is None else "refused",
+        kind=composite.kind,
+        namespace=composite.namespace,
+        name=composite.name,
+        milliseconds=round(seconds * 1000, 1),
+        observed=len(request.observed),
+        required=sum(len(found) for found in request.required.values()),
+        desired=len(request.desired_names | result.desired.keys()),
+        requirements=len(result.requirements) + len(result.schemas),
+        received_bytes=received,
+        sent_bytes=sent,
+        **({} if result.fatal is None else {"fatal": result.fatal}),
+    )

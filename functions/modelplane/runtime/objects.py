@@ -1,0 +1,98 @@
+"""Observed objects as they arrive: bytes, of which a step sees a dict once it looks inside, without secret values.
+
+A dict is kept by the object's version for the calls to come, so that an object is parsed once however often it is sent.
+"""
+
+import hashlib
+from collections.abc import Hashable
+from typing import Any, Final, cast
+
+from modelplane.runtime.lru import Lru
+from modelplane.runtime.messages import Fields, Peek
+from modelplane.runtime.step import Manifest, Object
+from modelplane.runtime.structs import decode
+
+#: Bytes of serialized objects whose dicts are kept; a dict takes about four times as much.
+_KEPT: Final = 32 * 1024 * 1024
+_BODIES: Final = Lru[Manifest](_KEPT)
+_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+class WireObject(Object):
+    """An object whose `body` is parsed when somebody looks, and whose `key` and `kind` are read without that."""
+
+    __slots__ = ("_identity", "_wire")
+    _wire: bytes
+    _identity: tuple[str, Hashable] | None
+
+    def __init__(self, wire: bytes) -> None:
+        object.__setattr__(self, "_wire", wire)
+        object.__setattr__(self, "_identity", None)
+
+    @property
+    def body(self) -> Manifest:
+        """Return the whole object; raises `google.protobuf.message.DecodeError` when it is no Struct."""
+        wire = self._wire
+        return _BODIES.get(self.key, lambda: (_without_secrets(decode(wire)), len(wire)))
+
+    @property
+    def key(self) -> Hashable:
+        """Return what identifies this version of the object."""
+        return self._identified()[1]
+
+    @property
+    def kind(self) -> str:
+        """Return `kind`."""
+        return self._identified()[0]
+
+    def _identified(self) -> tuple[str, Hashable]:
+        if self._identity is None:
+            object.__setattr__(self, "_identity", _identify(self._wire))
+        return cast("tuple[str, Hashable]", self._identity)
+
+
+def _identify(wire: bytes) -> tuple[str, Hashable]:
+    """Return kind and key, read without parsing the rest.
+
+    uid and resourceVersion only count on an object that an API server has written, which its managedFields show:
+    manifests from files repeat them. The others go by content (the same content in another order has another key,
+    which costs a parse and nothing else).
+    """
+    fields = Fields.FromString(wire).fields
+    metadata = Peek.FromString(fields.get("metadata", b"")).struct.fields
+    kind, api_version = _text(fields, "kind"), _text(fields, "apiVersion")
+    uid, version = _text(metadata, "uid"), _text(metadata, "resourceVersion")
+    if uid and version and "managedFields" in metadata:
+        return kind, (api_version, kind, uid, version)
+    return kind, hashlib.sha256(wire).digest()
+
+
+def _text(fields: Any, name: str) -> str:
+    return str(Peek.FromString(fields.get(name, b"")).text)
+
+
+def _without_secrets(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the object, which is changed, without a Secret's values: no step, log or status may ever hold one.
+
+    A Secret may be the object itself, or what a provider-kubernetes Object applies and sees.
+    """
+    if body.get("kind") == "Secret":
+        _empty(body)
+    if body.get("kind") == "Object":
+        for part, field in (("spec", "forProvider"), ("status", "atProvider")):
+            manifest = _inside(_inside(body, part), field).get("manifest")
+            if isinstance(manifest, dict) and manifest.get("kind") == "Secret":
+                _empty(manifest)
+                _inside(_inside(body, "metadata"), "annotations").pop(_LAST_APPLIED, None)
+    return body
+
+
+def _empty(secret: dict[str, Any]) -> None:
+    secret.pop("data", None)
+    secret.pop("stringData", None)
+    _inside(_inside(secret, "metadata"), "annotations").pop(_LAST_APPLIED, None)
+
+
+def _inside(body: dict[str, Any], name: str) -> dict[str, Any]:
+    found = body.get(name)
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,157 @@
+"""A step's `Result` as a serialized RunFunctionResponse, laid over what the earlier steps of the pipeline desire."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from crossplane.function.proto.v1 import run_function_pb2 as sdk
+
+from modelplane.runtime.lru import Lru
+from modelplane.runtime.messages import Fields, Peek, Response
+from modelplane.runtime.objects import WireObject
+from modelplane.runtime.step import Condition, Desired, Event, Manifest, Requirement, Result, Severity, Status
+from modelplane.runtime.structs import encode
+
+#: Largest response that is sent: Crossplane's client takes 4 MiB, whatever the server would send.
+SIZE_LIMIT: Final = 3_670_016
+_MIB: Final = 1024 * 1024
+
+#: Serialized manifests by `Desired.key`, so that a settled pass builds none.
+_WIRES: Final = Lru[bytes](16 * _MIB)
+
+_STATUSES: Final = {
+    Status.TRUE: sdk.STATUS_CONDITION_TRUE,
+    Status.FALSE: sdk.STATUS_CONDITION_FALSE,
+    Status.UNKNOWN: sdk.STATUS_CONDITION_UNKNOWN,
+}
+_SEVERITIES: Final = {Severity.WARNING: sdk.SEVERITY_WARNING, Severity.NORMAL: sdk.SEVERITY_NORMAL}
+_READY: Final = {True: sdk.READY_TRUE, False: sdk.READY_FALSE}
+
+
+class OversizeError(Exception):
+    """A response is too large to be sent; the text says how large, what is in it and what to cut."""
+
+
+def write_response(message: Any, result: Result) -> bytes:
+    """Return the serialized answer to a `messages.Request`; equal input gives equal bytes.
+
+    Raises OversizeError when Crossplane would not take it, and whatever a `Desired.build` raises. A fatal answer keeps
+    the desired state of the earlier steps as it is, unless that alone would be too large: Crossplane reads none of it.
+    """
+    response = Response()
+    response.meta.tag = message.meta.tag
+    response.meta.ttl.seconds = int(result.ttl.total_seconds())
+    response.desired.CopyFrom(message.desired)
+    if result.fatal is None:
+        _desire(response.desired, result)
+    _hand_on(response, message, result)
+    _require(response.requirements, result)
+    _say(response, result)
+    wire: bytes = response.SerializeToString(deterministic=True)
+    if len(wire) > SIZE_LIMIT and result.fatal is not None:
+        response.ClearField("desired")
+        wire = response.SerializeToString(deterministic=True)
+    if len(wire) > SIZE_LIMIT:
+        raise OversizeError(_describe(response, len(wire)))
+    return wire
+
+
+def _desire(state: Any, result: Result) -> None:
+    for name, desired in result.desired.items():
+        resource = state.resources[name]
+        resource.Clear()
+        resource.resource = _serialize(desired)
+        resource.ready = _READY[desired.ready]
+    if result.status is not None:
+        state.composite.resource = _with_status(state.composite.resource, result.status)
+    if result.ready is not None:
+        state.composite.ready = _READY[result.ready]
+
+
+def _serialize(desired: Desired) -> bytes:
+    def make() -> tuple[bytes, int]:
+        wire = encode(desired.build())
+        return wire, len(wire)
+
+    return make()[0] if desired.key is None else _WIRES.get(desired.key, make)
+
+
+def _with_status(composite: bytes, status: Manifest) -> bytes:
+    """Return a serialized composite with the top-level fields of `status` laid over its own."""
+    fields = Fields.FromString(composite)
+    merged = Peek.FromString(fields.fields.get("status", b""))
+    for name, value in Fields.FromString(encode(status)).fields.items():
+        merged.struct.fields[name] = value
+    merged.struct.SetInParent()
+    fields.fields["status"] = merged.SerializeToString(deterministic=True)
+    serialized: bytes = fields.SerializeToString(deterministic=True)
+    return serialized
+
+
+def _hand_on(response: Any, message: Any, result: Result) -> None:
+    """Set the context: what was received, and over it the step's own (of two entries with one key the last counts)."""
+    if result.context or message.HasField("context"):
+        response.context = message.context + encode(result.context)
+
+
+def _require(requirements: Any, result: Result) -> None:
+    for wanted in result.requirements:
+        _select(requirements.resources[wanted.name], wanted)
+    for schema in result.schemas:
+        selector = requirements.schemas[schema.name]
+        selector.api_version, selector.kind = schema.api_version, schema.kind
+
+
+def _select(selector: Any, wanted: Requirement) -> None:
+    selector.api_version, selector.kind = wanted.api_version, wanted.kind
+    if wanted.namespace is not None:
+        selector.namespace = wanted.namespace
+    if wanted.match_name is not None:
+        selector.match_name = wanted.match_name
+        return
+    selector.match_labels.SetInParent()
+    selector.match_labels.labels.update(wanted.match_labels)
+
+
+def _say(response: Any, result: Result) -> None:
+    """Add conditions and events; a fatal result is the last, because Crossplane stops reading there."""
+    _add_conditions(response.conditions, result.conditions)
+    _add_events(response.results, result.events)
+    if result.fatal is not None:
+        response.results.add(severity=sdk.SEVERITY_FATAL, message=result.fatal, target=sdk.TARGET_COMPOSITE)
+
+
+def _add_conditions(conditions: Any, given: Iterable[Condition]) -> None:
+    for one in given:
+        conditions.add(
+            type=one.type,
+            status=_STATUSES[one.status],
+            reason=one.reason,
+            message=one.message,
+            target=sdk.TARGET_COMPOSITE,
+        )
+
+
+def _add_events(results: Any, events: Iterable[Event]) -> None:
+    for event in events:
+        results.add(severity=_SEVERITIES[event.severity], message=event.message, target=sdk.TARGET_COMPOSITE)
+
+
+def _describe(response: Any, size: int) -> str:
+    """Return what an oversize response is made of, the largest part first, and what would make it smaller."""
+    resources = response.desired.resources
+    counts, sizes = Counter[str](), Counter[str]()
+    for resource in resources.values():
+        kind = WireObject(resource.resource).kind or "object"
+        counts[kind] += 1
+        sizes[kind] += len(resource.resource)
+    parts = [
+        f"{counts[kind]} {kind} of {sizes[kind] / _MIB:.1f} MiB" for kind in sorted(sizes, key=lambda k: (-sizes[k], k))
+    ]
+    parts.append(f"status of {len(response.desired.composite.resource) / _MIB:.1f} MiB")
+    parts.append(f"context of {len(response.context) / _MIB:.1f} MiB")
+    return (
+        f"the response would have {size / _MIB:.1f} MiB, and at most {SIZE_LIMIT / _MIB:.1f} MiB can be sent: "
+        f"{', '.join(parts)}; nothing was changed; ask for fewer replicas, or shorten what each of them carries "
+        "(args, env, annotations, selectors)"
+    )
