@@ -1,4 +1,4 @@
-"""Reads declared devices, as InferenceClass `spec.devices` and InferenceCluster `status.gpuPools[].devices` hold them."""
+"""Reads declared devices, as an InferenceClass's spec and the pools of an InferenceCluster's status hold them."""
 
 from collections.abc import Mapping
 from functools import lru_cache

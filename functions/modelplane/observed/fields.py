@@ -5,9 +5,6 @@ from typing import Any
 
 from modelplane.runtime.step import Object
 
-#: How many parsed objects each reader keeps: a fleet of a thousand clusters and ten thousand replicas, with slack.
-CACHE_SIZE = 16_384
-
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return a mapping as it is, anything else as the empty one."""

@@ -1,15 +1,16 @@
-"""Caches what was read from an object under the object's version, in a bounded LRU that threads share."""
+"""Caches what was read from an object under the object's version."""
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from modelplane.observed.fields import CACHE_SIZE
+from modelplane.runtime.lru import Lru
 from modelplane.runtime.step import Object
 
 T = TypeVar("T")
+
+#: Objects each reader keeps: a fleet of a thousand clusters and ten thousand replicas, with slack.
+_KEPT: Final = 16_384
 
 
 def once_per_version(read: Callable[[Object], T]) -> Callable[[Object], T]:
@@ -17,20 +18,10 @@ def once_per_version(read: Callable[[Object], T]) -> Callable[[Object], T]:
 
     `functools.lru_cache` was rejected: it would hash and keep the whole object, not its version.
     """
-    kept: OrderedDict[Hashable, T] = OrderedDict()
-    lock = threading.Lock()
+    kept: Lru[T] = Lru(_KEPT)
 
     @wraps(read)
     def cached(obj: Object) -> T:
-        with lock:
-            if obj.key in kept:
-                kept.move_to_end(obj.key)
-                return kept[obj.key]
-        value = read(obj)
-        with lock:
-            kept[obj.key] = value
-            if len(kept) > CACHE_SIZE:
-                kept.popitem(last=False)
-        return value
+        return kept.get(obj.key, lambda: (read(obj), 1))
 
     return cached

@@ -1,7 +1,7 @@
 """The placements that `schedule` hands to the later steps of a ModelDeployment's pipeline, through the context.
 
-They travel as one text, a JSON object a line: a context value is a protobuf Struct, and five hundred placements cost a hundred times
-less as a text than as a tree of Struct values.
+They travel as one text, a JSON object a line: a context value is a protobuf Struct, and five hundred placements cost
+a hundred times less as a text than as a tree of Struct values.
 """
 
 import json

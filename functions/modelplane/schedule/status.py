@@ -1,4 +1,4 @@
-"""What a ModelDeployment's status says after a scheduling pass: placements, counts, reasons and the three conditions."""
+"""What a ModelDeployment's status says after a scheduling pass: placements, counts, reasons and conditions."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
 
 
 def describe_status(deployment: Deployment, schedule: Schedule) -> dict[str, Any]:
-    """Return the status fields of the deployment; `replicas.total` is what an autoscaler takes for the current scale."""
+    """Return the status fields; `replicas.total` is what an autoscaler takes for the current scale."""
     staying = [placement for placement in schedule.placements if not placement.leaving]
     ready = sum(1 for placement in staying if placement.replica and placement.replica.ready)
     return {
