@@ -7,7 +7,7 @@ from typing import Any
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import replica_name, replica_resource
-from modelplane.model.observation import Gap
+from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, Footprint, Needs, Placement, Schedule, Stamp, View
 from modelplane.model.replica import Replica
 from modelplane.scheduling import schedule
@@ -26,7 +26,7 @@ class Snapshot:
 
     clusters: Mapping[str, Cluster] = field(default_factory=dict)
     replicas: tuple[Replica, ...] = ()
-    cache: Footprint | CacheState | Gap = CacheState.NOT_REQUIRED
+    cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
 
 
 def merge(one: Needs, two: Needs) -> Needs:
@@ -108,7 +108,7 @@ class Fleet:
     def __init__(self, clusters: Mapping[str, Cluster], replicas: Iterable[Replica] = ()) -> None:
         self.clusters = dict(clusters)
         self.replicas = {replica.uid: replica for replica in replicas}
-        self.cache: Footprint | CacheState | Gap = CacheState.NOT_REQUIRED
+        self.cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
         self._clock = 0
         self._born = 0
 
