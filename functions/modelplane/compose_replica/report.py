@@ -7,7 +7,7 @@ from typing import Any
 from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, Standing, judge
-from modelplane.model.names import LABEL_CLUSTER, replica_hostname
+from modelplane.model.names import LABEL_CLUSTER, replica_hostname, tenant_namespace
 from modelplane.observed.fields import is_true, labels, mapping, text
 from modelplane.observed.remote import Remote
 from modelplane.runtime.step import Condition, Object, Status
@@ -78,14 +78,17 @@ def _called(manifest: Mapping[str, Any]) -> str:
     return f"{text(manifest.get('kind'))} {text(mapping(manifest.get('metadata')).get('name'))}"
 
 
-def _label_advice(done: Pass) -> str:
-    """Return what a replica without its cluster's label is told, "" for one that has it."""
-    if done.spec is None or labels(done.replica).get(LABEL_CLUSTER) == done.spec.cluster:
-        return ""
-    return (
-        f"label it {LABEL_CLUSTER}={done.spec.cluster}: without the label it is not counted "
-        "where the replicas of one cluster are looked up"
-    )
+def _advice(done: Pass) -> list[str]:
+    """Return what the writer of a replica is told although it works: the missing label, and what is not copied."""
+    if done.spec is None:
+        return []
+    told, cluster = [], done.spec.cluster
+    if labels(done.replica).get(LABEL_CLUSTER) != cluster:
+        told.append(f"label it {LABEL_CLUSTER}={cluster}: who looks up the replicas of a cluster does not see it")
+    if named := done.spec.references:
+        namespace = tenant_namespace(done.replica.namespace)
+        told.append(f"not copied yet by this version, create in namespace {namespace} on {cluster}: {', '.join(named)}")
+    return told
 
 
 def _accepted(done: Pass) -> Condition:
@@ -94,7 +97,7 @@ def _accepted(done: Pass) -> Condition:
     An object that was taken and cannot be brought in sync leaves the last word as it is: an unreachable cluster has
     not given anything back, and a refused edit stays refused.
     """
-    kind, advice = "ModelAccepted", _label_advice(done)
+    kind = "ModelAccepted"
     if done.obstacle:
         kept = "; what runs stays as it is" if done.wanted else ""
         return Condition(kind, Status.FALSE, done.obstacle.reason, f"{done.obstacle.words}{kept}")
@@ -103,7 +106,7 @@ def _accepted(done: Pass) -> Condition:
     stale = "; ".join(done.stale())
     if stale and not is_true(done.replica, kind):
         return Condition(kind, Status.FALSE, "Deploying", stale)
-    return Condition(kind, Status.TRUE, "Accepted", "; ".join(part for part in (stale, advice) if part))
+    return Condition(kind, Status.TRUE, "Accepted", "; ".join(filter(None, [stale, *_advice(done)])))
 
 
 def _ready(done: Pass, accepted: Condition) -> Condition:

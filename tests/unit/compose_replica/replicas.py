@@ -1,0 +1,101 @@
+"""ModelReplicas, clusters and the Objects a provider would have made of what a pass wants, as test inputs."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.compose_replica.replica import compose
+from modelplane.runtime.step import Condition, Object, Request, Result
+
+CLUSTER = "eu-1"
+SEEN_AT = "2026-01-02T03:04:05Z"
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    return {"name": "engine", "image": "vllm/vllm-openai:v0.11.0", **fields}
+
+
+def member(**fields: Any) -> dict[str, Any]:
+    gpu = {"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": 1}
+    template = {"spec": {"containers": [container()]}}
+    return {"role": "Standalone", "nodePoolName": "l4", "deviceRequests": [gpu], "template": template, **fields}
+
+
+def engine(name: str = "main", **fields: Any) -> dict[str, Any]:
+    return {"name": name, "copies": 1, "members": [member()], **fields}
+
+
+def replica(*engines: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    labels = {"modelplane.ai/deployment": "qwen", "modelplane.ai/cluster": CLUSTER}
+    return {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelReplica",
+        "metadata": {"name": "qwen-0a1b2c3d", "namespace": "team", "labels": labels},
+        "spec": {"clusterName": CLUSTER, "engines": list(engines) or [engine()]},
+        **fields,
+    }
+
+
+def cluster(status: Any = None, **metadata: Any) -> dict[str, Any]:
+    reachable = {"providerConfigRef": {"name": CLUSTER}}
+    return {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "InferenceCluster",
+        "metadata": {"name": CLUSTER, **metadata},
+        "status": reachable if status is None else status,
+    }
+
+
+def obj(body: Mapping[str, Any]) -> Object:
+    """Return an observed object under a key of its own: no test shares another's cached reading."""
+    return Object(copy.deepcopy(dict(body)), object())
+
+
+def run(body: Mapping[str, Any], observed: Mapping[str, Any] | None = None, **required: Any) -> Result:
+    """Run the step on a replica with observed Objects; its cluster is reachable unless `cluster` says otherwise."""
+    answers = {"cluster": (cluster(),)} | required
+    return compose(
+        Request(
+            composite=obj(body),
+            observed={name: obj(found) for name, found in (observed or {}).items()},
+            required={name: tuple(map(obj, found)) for name, found in answers.items() if found is not None},
+        )
+    )
+
+
+def manifest_of(result: Result, resource: str) -> dict[str, Any]:
+    """Return what the Object of a resource puts on the cluster."""
+    body = result.desired[resource].build()
+    found: dict[str, Any] = body["spec"]["forProvider"]["manifest"]
+    return found
+
+
+def serving_status(copies: int) -> dict[str, Any]:
+    counts = dict.fromkeys(("replicas", "updatedReplicas", "availableReplicas", "readyReplicas"), copies)
+    return {"observedGeneration": 1, **counts}
+
+
+def synced(status: str = "True", message: str = "") -> dict[str, Any]:
+    return {"type": "Synced", "status": status, "reason": "R", "message": message, "lastTransitionTime": SEEN_AT}
+
+
+def provided(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a wanted Object as it is observed when its cluster has taken it and, for a workload, serves it."""
+    found = copy.deepcopy(dict(body))
+    found["metadata"] = {**found["metadata"], "name": f"x-{body['spec']['forProvider']['manifest']['kind'].lower()}"}
+    there = copy.deepcopy(found["spec"]["forProvider"]["manifest"])
+    there["metadata"]["generation"] = 1
+    if there["kind"] == "Deployment":
+        there["status"] = serving_status(there["spec"]["replicas"])
+    ready = {"type": "Ready", "status": "True", "reason": "Available", "lastTransitionTime": SEEN_AT}
+    found["status"] = {"atProvider": {"manifest": there}, "conditions": [synced(), ready]}
+    return found
+
+
+def serving(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return every Object of a replica as it is observed once all of it serves."""
+    return {name: provided(desired.build()) for name, desired in run(body).desired.items()}
+
+
+def condition(result: Result, kind: str) -> Condition:
+    return next(found for found in result.conditions if found.type == kind)

@@ -1,0 +1,117 @@
+"""Whatever happens to a replica's inputs, what it runs stays exactly as it is, and the reason is told."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.runtime.step import AWAITING, Status
+from unit.compose_replica import replicas as given
+
+OUT_OF_REACH = {
+    "not fetched yet": (None, "is not fetched yet"),
+    "absent": ([], "does not exist"),
+    "without status": ([given.cluster({})], "has not published how it is reached"),
+    "half-written": ([given.cluster({"providerConfigRef": {}})], "has not published how it is reached"),
+    "malformed reference": ([given.cluster({"providerConfigRef": "eu-1"})], "names no config"),
+    "malformed name": ([given.cluster({"providerConfigRef": {"name": 7}})], "names no config"),
+    "malformed status": ([given.cluster("none")], "has not published how it is reached"),
+    "deleted": ([given.cluster(deletionTimestamp="2026-01-01T00:00:00Z")], "is being deleted"),
+}
+
+
+@pytest.mark.parametrize(("cluster", "words"), OUT_OF_REACH.values(), ids=OUT_OF_REACH)
+def test_a_cluster_out_of_reach_changes_nothing_of_a_serving_replica(cluster: Any, words: str) -> None:
+    body = given.replica(status={"served": True, "servedEngines": [given.engine()]})
+    observed = given.serving(body)
+    result = given.run(body, observed, cluster=cluster)
+    assert {name: desired.build()["spec"] for name, desired in result.desired.items()} == {
+        name: found["spec"] for name, found in observed.items()
+    }
+    accepted, ready = given.condition(result, "ModelAccepted"), given.condition(result, "ModelReady")
+    assert (accepted.status, accepted.reason) == (Status.FALSE, "WaitingForCluster")
+    assert words in accepted.message
+    assert "what runs stays as it is" in accepted.message
+    assert (ready.status, ready.reason) == (Status.TRUE, "Serving")
+    assert result.ready is True
+    assert result.status is not None
+    assert result.status["served"] is True
+    assert result.status["servedEngines"] == [given.engine()]
+
+
+@pytest.mark.parametrize(("cluster", "words"), OUT_OF_REACH.values(), ids=OUT_OF_REACH)
+def test_a_new_replica_waits_for_a_cluster_out_of_reach(cluster: Any, words: str) -> None:
+    result = given.run(given.replica(), cluster=cluster)
+    assert result.desired == {}
+    assert result.ready is False
+    assert result.ttl == AWAITING
+    assert words in given.condition(result, "ModelAccepted").message
+    assert given.condition(result, "ModelReady").reason == "WaitingForModel"
+
+
+def test_the_cluster_is_asked_for_by_name_whatever_its_state() -> None:
+    for cluster in (None, [], [given.cluster()]):
+        (asked,) = given.run(given.replica(), cluster=cluster).requirements
+        assert (asked.kind, asked.match_name, asked.namespace) == ("InferenceCluster", "eu-1", None)
+
+
+MALFORMED = {
+    "no spec": (None, "spec"),
+    "no engines": ({"clusterName": "eu-1"}, "spec.engines"),
+    "empty engines": ({"clusterName": "eu-1", "engines": []}, "spec.engines"),
+    "no cluster": ({"engines": [given.engine()]}, "spec.clusterName"),
+    "no members": ({"clusterName": "eu-1", "engines": [given.engine(members=[])]}, "engines[main].members"),
+    "no template": (
+        {"clusterName": "eu-1", "engines": [given.engine(members=[{"nodePoolName": "l4"}])]},
+        "spec.engines.0.members.0.template",
+    ),
+    "no container": (
+        {"clusterName": "eu-1", "engines": [given.engine(members=[given.member(template={})])]},
+        "engines[main].members[0].template.spec.containers",
+    ),
+    "copies as text": ({"clusterName": "eu-1", "engines": [given.engine(copies="2")]}, "spec.engines.0.copies"),
+}
+
+
+@pytest.mark.parametrize(("spec", "field"), MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_spec_keeps_what_runs_and_names_the_field(spec: Any, field: str) -> None:
+    observed = given.serving(given.replica())
+    result = given.run(given.replica(spec=spec, status={"served": True, "endpoint": "host"}), observed)
+    assert result.desired.keys() == observed.keys()
+    assert field in given.condition(result, "ModelAccepted").message
+    assert result.ready is True
+    assert result.status is not None
+    assert (result.status["served"], result.status["endpoint"]) == (True, "host")
+
+
+LEADER = given.member(role="Leader")
+WORKER = given.member(role="Worker", worker={"nodes": 1})
+NOT_YET = {
+    "gang": ({"engines": [given.engine(members=[LEADER, WORKER])]}, "Deploying", "Leader and Worker"),
+    "prefill and decode": (
+        {"serving": {"mode": "PrefillDecode"}, "engines": [given.engine(phase="Prefill")]},
+        "Deploying",
+        "PrefillDecode",
+    ),
+    "cache": ({"modelCacheRef": {"name": "weights"}, "engines": [given.engine()]}, "WaitingForCache", "weights"),
+}
+
+
+@pytest.mark.parametrize(("spec", "reason", "words"), NOT_YET.values(), ids=NOT_YET)
+def test_what_is_not_composed_yet_is_told_and_takes_nothing_away(spec: dict[str, Any], reason: str, words: str) -> None:
+    observed = given.serving(given.replica())
+    for found in ({}, observed):
+        result = given.run(given.replica(spec={"clusterName": "eu-1", **spec}), found)
+        accepted = given.condition(result, "ModelAccepted")
+        assert result.desired.keys() == found.keys()
+        assert (accepted.status, accepted.reason) == (Status.FALSE, reason)
+        assert words in accepted.message
+        assert result.ready is bool(found)
+
+
+def test_a_replica_that_runs_elsewhere_is_not_moved_by_an_edit() -> None:
+    observed = given.serving(given.replica())
+    moved = given.replica(spec={"clusterName": "us-1", "engines": [given.engine()]})
+    there = given.cluster({"providerConfigRef": {"name": "us-1"}})
+    result = given.run(moved, observed, cluster=[there])
+    assert {d.build()["spec"]["providerConfigRef"]["name"] for d in result.desired.values()} == {"eu-1"}
+    assert "runs on eu-1 and cannot move" in given.condition(result, "ModelAccepted").message

@@ -1,0 +1,121 @@
+"""What a replica remembers: that it has served, and with which engines."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.runtime.step import AWAITING, SETTLED, Result, Status
+from unit.compose_replica import replicas as given
+
+
+def _status(result: Result) -> dict[str, Any]:
+    assert result.status is not None
+    return dict(result.status)
+
+
+def test_a_replica_that_never_served_says_so() -> None:
+    result = given.run(given.replica())
+    assert _status(result) == {
+        "served": False,
+        "workloads": [],
+        "endpoint": "qwen-0a1b2c3d.team.eu-1.replicas.modelplane.internal",
+    }
+    assert result.ready is False
+    assert result.ttl == AWAITING
+
+
+def test_a_serving_replica_is_accepted_ready_and_remembers_its_engines() -> None:
+    body = given.replica()
+    result = given.run(body, given.serving(body))
+    assert [(c.type, c.status, c.reason, c.message) for c in result.conditions] == [
+        ("ModelAccepted", Status.TRUE, "Accepted", ""),
+        ("ModelReady", Status.TRUE, "Serving", ""),
+    ]
+    assert _status(result)["served"] is True
+    assert _status(result)["servedEngines"] == body["spec"]["engines"]
+    assert result.ttl == SETTLED
+
+
+def test_served_stays_through_a_flap_and_an_empty_observation() -> None:
+    body = given.replica(status={"served": True, "servedEngines": [given.engine()]})
+    observed = given.serving(body)
+    observed["deployment-main"]["status"]["atProvider"]["manifest"]["status"] = {}
+    for found in (observed, {}):
+        result = given.run(body, found)
+        assert result.ready is False
+        assert _status(result)["served"] is True
+        assert _status(result)["servedEngines"] == [given.engine()]
+
+
+def test_an_edit_counts_as_served_only_once_the_cluster_runs_it() -> None:
+    before = given.replica()
+    after = given.replica(given.engine(copies=3), status={"served": True, "servedEngines": [given.engine()]})
+    observed = given.serving(before)
+
+    edited = given.run(after, observed)
+    assert given.condition(edited, "ModelAccepted").reason == "Deploying"
+    assert _status(edited)["servedEngines"] == [given.engine()]
+
+    observed["deployment-main"]["spec"] = edited.desired["deployment-main"].build()["spec"]
+    observed["deployment-main"]["metadata"]["generation"] = 2
+    stale = [{**found, "observedGeneration": 1} for found in observed["deployment-main"]["status"]["conditions"]]
+    observed["deployment-main"]["status"]["conditions"] = stale
+    unseen = given.run(after, observed)
+    assert given.condition(unseen, "ModelAccepted").message.startswith("being applied: Deployment ")
+    assert _status(unseen)["servedEngines"] == [given.engine()]
+
+    done = given.run(after, given.serving(after))
+    assert _status(done)["servedEngines"] == [given.engine(copies=3)]
+
+
+@pytest.mark.parametrize(("before", "reason"), [("True", "Accepted"), ("False", "Deploying")])
+def test_an_unreachable_cluster_keeps_the_last_state_and_says_since_when(before: str, reason: str) -> None:
+    accepted = {"type": "ModelAccepted", "status": before, "reason": "x"}
+    body = given.replica(status={"conditions": [accepted]})
+    observed = given.serving(body)
+    for found in observed.values():
+        found["status"]["conditions"][0] = given.synced("False", "cannot get object: connection refused")
+    result = given.run(body, observed)
+    words = f"not in sync since {given.SEEN_AT}: cannot get object: connection refused"
+    assert result.ready is True
+    assert given.condition(result, "ModelAccepted").reason == reason
+    assert given.condition(result, "ModelAccepted").message == words
+    assert given.condition(result, "ModelReady").status is Status.TRUE
+    assert given.condition(result, "ModelReady").message == f"last known state, {words}"
+    assert result.ttl == AWAITING
+
+
+def test_an_object_the_cluster_never_took_is_told_with_the_providers_words() -> None:
+    body = given.replica()
+    observed = given.serving(body)
+    refused = given.synced("False", "cannot create object: forbidden")
+    observed["httproute"]["status"] = {"conditions": [refused]}
+    message = given.condition(given.run(body, observed), "ModelAccepted").message
+    assert message == f"HTTPRoute qwen-0a1b2c3d not in sync since {given.SEEN_AT}: cannot create object: forbidden"
+
+
+@pytest.mark.parametrize("labels", [None, {}, {"modelplane.ai/cluster": "other"}])
+def test_a_hand_written_replica_works_and_is_told_its_label(labels: Any) -> None:
+    body = given.replica(metadata={"name": "by-hand", "namespace": "team", "labels": labels})
+    result = given.run(body, given.serving(body))
+    accepted = given.condition(result, "ModelAccepted")
+    assert result.ready is True
+    assert (accepted.status, accepted.reason) == (Status.TRUE, "Accepted")
+    assert "label it modelplane.ai/cluster=eu-1" in accepted.message
+
+
+def test_secrets_that_an_engine_names_are_told_with_the_place_they_must_be_in() -> None:
+    env = [
+        {"name": "A", "valueFrom": {"secretKeyRef": {"name": "token", "key": "t"}}},
+        {"name": "B", "valueFrom": {"configMapKeyRef": {"name": "flags", "key": "f"}}},
+        {"name": "C", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        {"name": "D", "value": "d"},
+    ]
+    pod = {"containers": [given.container(env=env)], "imagePullSecrets": [{"name": "registry"}]}
+    body = given.replica(given.engine(members=[given.member(template={"spec": pod})]))
+    accepted = given.condition(given.run(body, given.serving(body)), "ModelAccepted")
+    assert accepted.status is Status.TRUE
+    assert accepted.message == (
+        "not copied yet by this version, create in namespace mp-team on eu-1: "
+        "ConfigMap flags, Secret registry, Secret token"
+    )
