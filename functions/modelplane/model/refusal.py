@@ -110,3 +110,26 @@ class SearchBound(Refusal):
     """The exact search over the cluster's pools hit its bound of visited states; nothing is guessed."""
 
     states: int
+
+
+#: The order of precedence; of several reasons of one pool the first holds, of several pools the latest is nearest.
+PRECEDENCE: tuple[type[Refusal], ...] = (
+    Deleting,
+    NotReady,
+    NoGatewayAddress,
+    SelectorMismatch,
+    OutsideCache,
+    Tainted,
+    NoPools,
+    NoDevice,
+    TooFewDevices,
+    SelectorError,
+    NotClaimable,
+    NoRoom,
+    SearchBound,
+)
+
+
+def rank(refusal: Refusal) -> int:
+    """Return the refusal's place in the order of precedence."""
+    return PRECEDENCE.index(type(refusal))

@@ -1,1 +1,7 @@
 """Fleet scheduling: one pure entry, `schedule`, over the values of `modelplane.model`."""
+
+from modelplane.scheduling.capacity import DeviceRoom, PoolRoom, capacity
+from modelplane.scheduling.decision import schedule
+from modelplane.scheduling.explain import Counted, Report, explain
+
+__all__ = ["Counted", "DeviceRoom", "PoolRoom", "Report", "capacity", "explain", "schedule"]

@@ -1,0 +1,56 @@
+"""How much of each pool is still free, for people to look at."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from modelplane.model.fleet import ClaimKind, Cluster
+from modelplane.model.replica import Replica
+from modelplane.scheduling.hardware import Site, layout
+from modelplane.scheduling.ledger import Ledger
+from modelplane.scheduling.room import Groups, blocked
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRoom:
+    """Devices of one entry in a whole pool: how many there are, and how many nobody was promised."""
+
+    name: str
+    total: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRoom:
+    """A pool: its nodes, those that are surely wholly free however pods are arranged, and its claimable devices."""
+
+    cluster: str
+    pool: str
+    nodes: int
+    free_nodes: int
+    devices: tuple[DeviceRoom, ...]
+
+
+def _pool_room(cluster: str, site: Site, groups: Groups) -> PoolRoom:
+    counts = site.hardware.counts
+    held = [
+        sum(demand[entry][1] * pods * many for group, many in groups for demand, pods in group)
+        for entry in range(len(counts))
+    ]
+    claimable = [device.claim is ClaimKind.DRA for device in site.hardware.devices]
+    whole = tuple((count, count) if claims else (0, 0) for count, claims in zip(counts, claimable, strict=True))
+    devices = tuple(
+        DeviceRoom(device.name, site.nodes * count, max(0, site.nodes * count - taken))
+        for device, count, taken, claims in zip(site.hardware.devices, counts, held, claimable, strict=True)
+        if claims
+    )
+    return PoolRoom(cluster, site.name, site.nodes, site.nodes - blocked(site.nodes, counts, groups, whole), devices)
+
+
+def capacity(clusters: Iterable[Cluster], replicas: Iterable[Replica]) -> tuple[PoolRoom, ...]:
+    """Return the room in every pool of the clusters beside these replicas, by cluster name, pools in their order."""
+    ledger = Ledger(replicas)
+    return tuple(
+        _pool_room(cluster.name, site, groups)
+        for cluster in sorted(clusters, key=lambda cluster: cluster.name)
+        for site, groups in zip(layout(cluster).sites, ledger.stock(cluster), strict=True)
+    )

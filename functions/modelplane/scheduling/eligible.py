@@ -1,0 +1,59 @@
+"""Which clusters may take a new replica, devices and room aside, and which drive away those they have."""
+
+from collections.abc import Mapping
+
+from modelplane.model.deployment import Deployment, Toleration
+from modelplane.model.fleet import Cluster, Effect, Taint
+from modelplane.model.placement import Footprint
+from modelplane.model.refusal import (
+    Deleting,
+    NoGatewayAddress,
+    NoPools,
+    NotReady,
+    OutsideCache,
+    Refusal,
+    SelectorMismatch,
+    Tainted,
+)
+
+
+def tolerates(toleration: Toleration, taint: Taint) -> bool:
+    """Tell whether a toleration accepts a taint; an empty effect matches both, Exists with an empty key everything."""
+    if toleration.effect not in (None, taint.effect):
+        return False
+    if toleration.exists:
+        return toleration.key in ("", taint.key)
+    return (toleration.key, toleration.value) == (taint.key, taint.value)
+
+
+def repelling(deployment: Deployment, cluster: Cluster, *effects: Effect) -> Taint | None:
+    """Return the first taint of one of these effects that the deployment does not tolerate."""
+    for taint in sorted(cluster.taints, key=lambda taint: (taint.key, taint.effect, taint.value)):
+        if taint.effect in effects and not any(tolerates(each, taint) for each in deployment.tolerations):
+            return taint
+    return None
+
+
+def lacking(cluster: Cluster, wanted: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the first label (key, value) of a selector that the cluster does not carry."""
+    return next((label for label in sorted(wanted.items()) if cluster.labels.get(label[0]) != label[1]), None)
+
+
+def refuse(deployment: Deployment, cluster: Cluster, footprint: Footprint | None) -> Refusal | None:
+    """Return the first reason why the cluster takes no new replica of the deployment, in the order of precedence."""
+    refusal: Refusal | None = None
+    if cluster.deleting:
+        refusal = Deleting()
+    elif not cluster.ready:
+        refusal = NotReady()
+    elif not cluster.address:
+        refusal = NoGatewayAddress()
+    elif label := lacking(cluster, deployment.cluster_selector) if deployment.cluster_selector else None:
+        refusal = SelectorMismatch(*label)
+    elif footprint and lacking(cluster, footprint.selector):
+        refusal = OutsideCache(footprint.cache)
+    elif taint := repelling(deployment, cluster, Effect.NO_SCHEDULE, Effect.NO_EXECUTE) if cluster.taints else None:
+        refusal = Tainted(taint.key, taint.effect)
+    elif not cluster.pools:
+        refusal = NoPools()
+    return refusal

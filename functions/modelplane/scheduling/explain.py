@@ -1,0 +1,169 @@
+"""Says what a schedule means: the reason and message of ReplicasScheduled, and the counted reasons of the status."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.observation import Gap, Malformed
+from modelplane.model.placement import BadSelector, CacheState, Footprint, Schedule
+from modelplane.model.refusal import OutsideCache, Refusal
+from modelplane.model.replica import Replica
+from modelplane.scheduling.wording import of_pools, quote, word
+
+#: Longest message; what does not fit is counted.
+MESSAGE_LIMIT = 1000
+#: Most entries of `status.reasons`.
+MOST_REASONS = 16
+
+
+class ScheduledReason(StrEnum):
+    """The reasons of the condition ReplicasScheduled."""
+
+    REPLICAS_SCHEDULED = "ReplicasScheduled"
+    SCALED_TO_ZERO = "ScaledToZero"
+    NO_CLUSTERS = "NoClusters"
+    INSUFFICIENT_CAPACITY = "InsufficientCapacity"
+    INVALID_NODE_SELECTOR = "InvalidNodeSelector"
+    WAITING_FOR_CACHE = "WaitingForCache"
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A refusal's name, the clusters it holds for, and its words."""
+
+    reason: str
+    count: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a deployment says about its schedule: the condition ReplicasScheduled, and `status.reasons`."""
+
+    scheduled: bool
+    reason: ScheduledReason
+    message: str
+    reasons: tuple[Counted, ...] = ()
+
+
+def explain(schedule: Schedule, deployment: Deployment) -> Report:
+    """Return the report; deterministic, the message at most `MESSAGE_LIMIT` characters."""
+    if schedule.replicas == 0:
+        return Report(scheduled=True, reason=ScheduledReason.SCALED_TO_ZERO, message="spec.replicas is 0")
+    reason = _reason(schedule, deployment)
+    message = f"{schedule.replicas - schedule.unplaced} of {schedule.replicas} replicas scheduled"
+    for lead, entries in _sections(reason, schedule, deployment):
+        room = MESSAGE_LIMIT - len(message) - len(lead)
+        message += lead + _capped(entries, room)
+    return Report(reason is ScheduledReason.REPLICAS_SCHEDULED, reason, message[:MESSAGE_LIMIT], _counted(schedule))
+
+
+def _reason(schedule: Schedule, deployment: Deployment) -> ScheduledReason:
+    if schedule.bad_selectors:
+        return ScheduledReason.INVALID_NODE_SELECTOR
+    if schedule.unplaced:
+        if deployment.cache is not None and isinstance(schedule.cache, Gap | Malformed | CacheState):
+            return ScheduledReason.WAITING_FOR_CACHE
+        if all(isinstance(refusal, OutsideCache) for refusal in schedule.refusals.values()):
+            return ScheduledReason.NO_CLUSTERS
+        return ScheduledReason.INSUFFICIENT_CAPACITY
+    return ScheduledReason.INSUFFICIENT_CAPACITY if schedule.withheld else ScheduledReason.REPLICAS_SCHEDULED
+
+
+def _sections(reason: ScheduledReason, schedule: Schedule, deployment: Deployment) -> Iterator[tuple[str, list[str]]]:
+    """Yield what follows the count: words that lead in, and the entries they lead to."""
+    if schedule.bad_selectors:
+        yield ": ", [_bad_selector(bad) for bad in schedule.bad_selectors]
+    elif reason is ScheduledReason.WAITING_FOR_CACHE:
+        yield ": ", [_cache(schedule, deployment)]
+    elif reason is ScheduledReason.NO_CLUSTERS:
+        yield ": ", [_no_cluster(schedule, deployment)]
+    elif schedule.unplaced:
+        total = len(schedule.refusals)
+        yield f": 0/{total} clusters can take another: ", _refused(schedule)
+    if schedule.withheld:
+        yield "; edit withheld from ", [f"{_name(each.replica)}: {word(each.refusal)}" for each in schedule.withheld]
+    leaving = [p for p in schedule.placements if p.leaving and p.replica]
+    if leaving:
+        way_out = ", or until you scale down or taint its cluster NoExecute" if schedule.unplaced else ""
+        lead = f"; kept until a replacement serves{way_out}: "
+        yield lead, [f"{_name(p.replica)} ({p.why})" for p in leaving if p.replica]
+
+
+def _name(replica: Replica) -> str:
+    return f"{replica.name} on {replica.cluster}"
+
+
+def _bad_selector(bad: BadSelector) -> str:
+    where = f"engine {bad.engine}, request {bad.request}, selector {bad.selector}"
+    return f"{where}, line {bad.line}, column {bad.column}: {quote(bad.why)}"
+
+
+def _cache(schedule: Schedule, deployment: Deployment) -> str:
+    if isinstance(schedule.cache, Malformed):
+        return quote(str(schedule.cache))
+    if schedule.cache is Gap.ABSENT:
+        return f"ModelCache {deployment.cache} does not exist"
+    return f"ModelCache {deployment.cache} has not said yet which clusters it matches"
+
+
+def _no_cluster(schedule: Schedule, deployment: Deployment) -> str:
+    wanted = ", ".join(f"{key}={value}" for key, value in sorted(deployment.cluster_selector.items()))
+    text = f"no cluster carries {wanted}" if wanted else "there is no cluster"
+    if isinstance(schedule.cache, Footprint):
+        return f"{text} within ModelCache {schedule.cache.cache}"
+    return text
+
+
+def _tally(refusals: Iterable[Refusal]) -> list[tuple[Refusal, int]]:
+    """Return each distinct refusal with its clusters, the most frequent first, then by name and words."""
+    counted = Counter(refusals)
+    return sorted(counted.items(), key=lambda each: (-each[1], each[0].reason, word(each[0])))
+
+
+def _refused(schedule: Schedule) -> list[str]:
+    """Return one entry per reason, as kube-scheduler aggregates them: clusters first, then their pools."""
+    clusters = [f"{many} {words}" for words, many in _worded(r for r in schedule.refusals.values() if not of_pools(r))]
+    pools = [f"{many} {words}" for words, many in _worded(r for r in schedule.refusals.values() if of_pools(r))]
+    if pools:
+        total = sum(of_pools(refusal) for refusal in schedule.refusals.values())
+        have = "has" if total == 1 else "have"
+        pools[0] = f"{total} {have} no pool that fits ({pools[0]}"
+        pools[-1] += ")"
+    return clusters + pools
+
+
+def _worded(refusals: Iterable[Refusal]) -> list[tuple[str, int]]:
+    """Return each distinct wording with its clusters, the most frequent first, then by words."""
+    return sorted(Counter(word(refusal) for refusal in refusals).items(), key=lambda each: (-each[1], each[0]))
+
+
+def _capped(entries: list[str], room: int) -> str:
+    """Return the entries in one line of at most `room` characters; those that do not fit are counted."""
+    text = ", ".join(entries)
+    if len(text) <= room:
+        return text
+    shown: list[str] = []
+    used = len(f" and {len(entries)} more reasons)")
+    for entry in entries:
+        used += len(entry) + 2
+        if used > room:
+            break
+        shown.append(entry)
+    closing = ")" if sum(entry.count("(") - entry.count(")") for entry in shown) > 0 else ""
+    return f"{', '.join(shown)} and {len(entries) - len(shown)} more reasons{closing}"
+
+
+def _counted(schedule: Schedule) -> tuple[Counted, ...]:
+    """Return the counted refusals; of too many kinds one entry per name, with its most frequent."""
+    tally = _tally(schedule.refusals.values()) if schedule.unplaced else []
+    if len(tally) > MOST_REASONS:
+        merged: dict[str, Counted] = {}
+        for refusal, many in tally:
+            known = merged.get(refusal.reason)
+            message = known.message if known else f"{word(refusal)}, and others"
+            merged[refusal.reason] = Counted(refusal.reason, many + (known.count if known else 0), message)
+        return tuple(sorted(merged.values(), key=lambda each: (-each.count, each.reason)))
+    return tuple(Counted(refusal.reason, many, word(refusal)) for refusal, many in tally)

@@ -1,0 +1,87 @@
+"""What the replicas of the fleet take of each pool, worked out for a cluster when somebody asks for it."""
+
+from collections.abc import Iterable
+
+from modelplane.model.fleet import Cluster
+from modelplane.model.replica import Replica, StampedEngine
+from modelplane.scheduling.charge import engine_group
+from modelplane.scheduling.hardware import Layout, layout
+from modelplane.scheduling.room import Group, Groups
+from modelplane.scheduling.search import Stock
+
+Engines = tuple[StampedEngine, ...]
+
+
+def identity(replica: Replica) -> str:
+    """Return what tells a replica from every other, also where no uid is known."""
+    return replica.uid or f"{replica.namespace}/{replica.name}"
+
+
+def charges(engines: Engines, where: Layout) -> list[tuple[int, Group]]:
+    """Return (position of a pool, group) of all that engines take; what is on a pool that does not exist is nothing."""
+    found = []
+    for engine in engines:
+        pools = {member.pool for member in engine.members}
+        for pool in pools if len(pools) == 1 else sorted(pools):
+            site = where.positions.get(pool)
+            if site is not None:
+                group = engine_group(engine, pool, where.sites[site].hardware)
+                if group:
+                    found.append((site, group))
+    return found
+
+
+def stock_of(engines: Iterable[Engines], where: Layout) -> Stock:
+    """Return the groups on each pool of the layout, of all these engines."""
+    pools: list[dict[Group, int]] = [{} for _ in where.sites]
+    for each in engines:
+        for site, group in charges(each, where):
+            pools[site][group] = pools[site].get(group, 0) + 1
+    return tuple(tuple(sorted(pool.items())) if pool else () for pool in pools)
+
+
+class Ledger:
+    """The engines of every known replica by cluster; a pass changes its own deployment's as it decides."""
+
+    def __init__(self, replicas: Iterable[Replica]) -> None:
+        self._replicas: dict[str, dict[str, Replica]] = {}
+        self._engines: dict[str, Engines] = {}
+        self._stocks: dict[str, Stock] = {}
+        for replica in replicas:
+            self._replicas.setdefault(replica.cluster, {})[identity(replica)] = replica
+
+    def residents(self, cluster: str) -> Iterable[Replica]:
+        """Return the replicas of a cluster."""
+        return self._replicas.get(cluster, {}).values()
+
+    def engines(self, replica: Replica) -> Engines:
+        """Return the engines that a replica is charged with."""
+        return self._engines.get(identity(replica), replica.engines)
+
+    def restamp(self, replica: Replica, engines: Engines) -> None:
+        """Charge a replica with other engines from now on."""
+        self._engines[identity(replica)] = engines
+        self._stocks.pop(replica.cluster, None)
+
+    def stock(self, cluster: Cluster) -> Stock:
+        """Return the groups on each pool of a cluster."""
+        known = self._stocks.get(cluster.name)
+        if known is None:
+            residents = self._replicas.get(cluster.name)
+            where = layout(cluster)
+            known = stock_of((self.engines(r) for r in residents.values()), where) if residents else _empty(where)
+            self._stocks[cluster.name] = known
+        return known
+
+    def stock_without(self, cluster: Cluster, replica: Replica) -> Stock:
+        """Return the groups on each pool of a cluster, but for those of one replica."""
+        others = (r for r in self.residents(cluster.name) if identity(r) != identity(replica))
+        return stock_of((self.engines(r) for r in others), layout(cluster))
+
+    def put(self, cluster: Cluster, stock: Stock) -> None:
+        """Take the stock of a cluster after a new replica was placed there."""
+        self._stocks[cluster.name] = stock
+
+
+def _empty(where: Layout) -> tuple[Groups, ...]:
+    return ((),) * len(where.sites)

@@ -1,0 +1,64 @@
+"""Yield: the one order in which replicas that have not served yet keep their room, the same in every deployment's pass.
+
+Serving replicas are kept whatever the room. The others are walked by age, and each is kept iff it fits in all its
+pools beside everything kept before. A replica that has grown and does not serve at its new size yet is kept at the
+size it served with, and walked with the new one, before those that never served.
+"""
+
+from collections.abc import Mapping
+
+from modelplane.model.fleet import Cluster
+from modelplane.model.replica import Replica
+from modelplane.scheduling.growth import grows
+from modelplane.scheduling.hardware import Layout, layout
+from modelplane.scheduling.ledger import Engines, Ledger, charges, identity, stock_of
+from modelplane.scheduling.room import Shortage, join, shortage
+from modelplane.scheduling.roster import seniority
+from modelplane.scheduling.search import Stock
+
+
+def _proven(replica: Replica, engines: Engines, where: Layout) -> Engines | None:
+    """Return the engines a replica keeps without being asked, None when it never served."""
+    if not replica.serves:
+        return None
+    served = replica.served_engines
+    if served is None or served == engines or not grows(served, engines, where):
+        return engines
+    return served
+
+
+def _exchange(stock: Stock, before: Engines | None, after: Engines, where: Layout) -> Stock:
+    pools = list(stock)
+    for site, group in charges(before or (), where):
+        pools[site] = join(pools[site], group, -1)
+    for site, group in charges(after, where):
+        pools[site] = join(pools[site], group)
+    return tuple(pools)
+
+
+def _short(stock: Stock, engines: Engines, where: Layout) -> Shortage | None:
+    """Return what is short in one of the pools that the engines stand on."""
+    for site in sorted({site for site, _ in charges(engines, where)}):
+        pool = where.sites[site]
+        short = shortage(pool.nodes, pool.hardware.counts, stock[site])
+        if short:
+            return short
+    return None
+
+
+def yielding(cluster: Cluster, ledger: Ledger) -> Mapping[str, Shortage]:
+    """Return the replicas of a cluster (by identity) that are not kept, or not at their new size, and what is short."""
+    where = layout(cluster)
+    present = [(replica, ledger.engines(replica)) for replica in ledger.residents(cluster.name)]
+    proven = {identity(replica): _proven(replica, engines, where) for replica, engines in present}
+    stock = stock_of((kept for kept in proven.values() if kept is not None), where)
+    asking = [(replica, engines) for replica, engines in present if proven[identity(replica)] != engines]
+    refused: dict[str, Shortage] = {}
+    for replica, engines in sorted(asking, key=lambda each: (not each[0].serves, seniority(each[0]))):
+        after = _exchange(stock, proven[identity(replica)], engines, where)
+        short = _short(after, engines, where)
+        if short:
+            refused[identity(replica)] = short
+        else:
+            stock = after
+    return refused

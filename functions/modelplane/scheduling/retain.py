@@ -1,0 +1,114 @@
+"""What stays as it is: judges a deployment's replicas by their clusters and pools.
+
+Only an absent or vanishing cluster, an untolerated NoExecute taint, and pools that are gone or no longer match end a
+replica's stay. What cannot be read is never a reason: the replica is held.
+"""
+
+from dataclasses import dataclass
+from itertools import product
+
+from modelplane.model.deployment import Deployment, Engine
+from modelplane.model.fleet import Cluster, Effect
+from modelplane.model.observation import Gap, Malformed
+from modelplane.model.placement import EndCause
+from modelplane.model.refusal import Refusal, rank
+from modelplane.scheduling.eligible import repelling
+from modelplane.scheduling.growth import grows
+from modelplane.scheduling.hardware import Layout, layout
+from modelplane.scheduling.ledger import Engines
+from modelplane.scheduling.match import match_member
+from modelplane.scheduling.plan import Plan, Shape, Way, stand
+from modelplane.scheduling.roster import Own
+
+Known = Cluster | Gap | Malformed
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """What a replica's own pools make of the deployment's engines.
+
+    `engines`: the engines there that come nearest to what it has; None when its pools are gone or do not match, and
+    then `why` says so. `growing`: they take more than it has, so that room must be checked. `plan`: all ways there.
+    """
+
+    engines: Engines | None
+    plan: Plan
+    growing: bool = False
+    why: str = ""
+
+
+def _ways_here(engine: Engine, pools: set[str], where: Layout) -> tuple[list[Way], dict[int, Refusal]]:
+    """Return every way the engine can stand on these pools. Being stranded ends nobody's stay, so it is not asked."""
+    ways: list[Way] = []
+    refused: dict[int, Refusal] = {}
+    for site, (pool, _, hardware) in enumerate(where.shape):
+        if pool in pools:
+            found = [match_member(engine.name, member, hardware) for member in engine.members]
+            options = [claims for claims in found if isinstance(claims, tuple)]
+            failed = [refusal for refusal in found if isinstance(refusal, Refusal)]
+            if failed:
+                refused[site] = min(failed, key=rank)
+            else:
+                ways.extend(stand(engine, pool, site, chosen, hardware) for chosen in product(*options))
+    return [way for way in ways if way.group], refused
+
+
+def _prefer(ways: list[Way], engines: Engines) -> tuple[Way, ...]:
+    """Return the ways with those first that change least: the same stamp, then the same pool."""
+    before = {engine.name: engine for engine in engines}
+
+    def change(way: Way) -> int:
+        has = before.get(way.engine.name)
+        classes = has and [[claim.device_class for claim in member.claims] for member in has.members]
+        same = classes == [[claim.device_class for claim in member.claims] for member in way.engine.members]
+        return 2 if has is None or has.pool != way.engine.pool else 0 if same else 1
+
+    return tuple(sorted(ways, key=change))
+
+
+class Judge:
+    """Judges the replicas of one deployment in one pass; what it finds for one holds for all that are alike."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+        self._stays: dict[tuple[Engines, Shape], Stay] = {}
+        self._evictions: dict[str, str] = {}
+
+    def judge(self, own: Own, cluster: Known) -> None:
+        """Decide whether a replica stays, leaves or is held, as far as its cluster alone tells."""
+        if cluster is Gap.ABSENT:
+            own.leave(EndCause.REPLACED, f"cluster {own.replica.cluster} does not exist")
+        elif not isinstance(cluster, Cluster):
+            own.hold(f"cluster {own.replica.cluster} cannot be read")
+        elif taint := repelling(self._deployment, cluster, Effect.NO_EXECUTE) if cluster.taints else None:
+            own.leave(EndCause.EVICTED, f"cluster {cluster.name} is tainted {taint.key} NoExecute")
+        elif cluster.deleting:
+            own.leave(EndCause.REPLACED, f"cluster {cluster.name} is being deleted")
+        elif cluster.pools is None:
+            own.hold(f"cluster {cluster.name} has not published its pools")
+        elif not own.replica.engines:
+            own.hold("its engines cannot be read")
+
+    def stay(self, own: Own, cluster: Cluster) -> Stay:
+        """Return what the replica's own pools make of the deployment's engines."""
+        where = layout(cluster)
+        key = own.replica.engines, where.shape
+        found = self._stays.get(key)
+        if found is None:
+            found = self._stays[key] = self._resolve(own.replica.engines, where)
+        return found
+
+    def _resolve(self, engines: Engines, where: Layout) -> Stay:
+        pools = {member.pool for engine in engines for member in engine.members}
+        gone = sorted(pools - where.positions.keys())
+        if gone:
+            return Stay(None, Plan((), (), ()), why=f"pool {gone[0]} does not exist any more")
+        wanted = self._deployment.engines
+        found = [_ways_here(engine, pools, where) for engine in wanted]
+        ways = tuple(_prefer(each, engines) for each, _ in found)
+        plan = Plan(wanted, ways, tuple(refused for _, refused in found))
+        missing = [engine.name for engine, each in zip(wanted, ways, strict=True) if not each]
+        if missing:
+            return Stay(None, plan, why=f"pool {', '.join(sorted(pools))} does not match engine {missing[0]} any more")
+        nearest = tuple(each[0].engine for each in ways)
+        return Stay(nearest, plan, nearest != engines and grows(engines, nearest, where))

@@ -1,0 +1,115 @@
+"""The deployment's own replicas: which there are, and under which (cluster, index) each is known."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.names import replica_resource
+from modelplane.model.observation import Gap
+from modelplane.model.placement import EndCause, Stamp, View
+from modelplane.model.replica import Replica, StampedEngine
+from modelplane.scheduling.ledger import identity
+
+
+@dataclass(slots=True)
+class Own:
+    """One of ours, and what the pass has decided about it so far.
+
+    `leaving` is the cause for which it has to go once others serve, `ended` the cause for which it goes now. `stray`:
+    the fleet list shows it and the observed resources do not, so that it must be composed before it can end.
+    """
+
+    replica: Replica
+    index: int
+    stray: bool = False
+    stamp: Stamp = Stamp.APPLY
+    engines: tuple[StampedEngine, ...] = ()
+    leaving: EndCause | None = None
+    ended: EndCause | None = None
+    why: str = ""
+
+    @property
+    def stays(self) -> bool:
+        """Tell whether it counts as one of the replicas asked for."""
+        return self.leaving is None and self.ended is None
+
+    def hold(self, why: str) -> None:
+        """Leave its spec as it is."""
+        self.stamp, self.engines, self.why = Stamp.HOLD, self.replica.engines, why
+
+    def leave(self, cause: EndCause, why: str) -> None:
+        """Let it run as it is until others serve."""
+        self.hold(why)
+        self.leaving = cause
+
+
+@dataclass(slots=True)
+class Roster:
+    """The deployment's replicas, oldest first, and every (cluster, index) that a new one must not take."""
+
+    crew: list[Own] = field(default_factory=list)
+    taken: dict[str, set[int]] = field(default_factory=dict)
+
+    @property
+    def staying(self) -> list[Own]:
+        """Return those that count as replicas asked for."""
+        return [own for own in self.crew if own.stays]
+
+    def reserve(self, cluster: str) -> int:
+        """Return the lowest free index of a cluster, and take it."""
+        used = self.taken.setdefault(cluster, set())
+        index = next(index for index in range(len(used) + 1) if index not in used)
+        used.add(index)
+        return index
+
+
+def seniority(replica: Replica) -> tuple[str, str, str]:
+    """Return the key that sorts replicas by age: creation time, then the owner's uid, then uid."""
+    return replica.created, replica.owner, identity(replica)
+
+
+def _known_index(replica: Replica) -> int | None:
+    """Return the index from the resource name, which Crossplane keys on; a label can be edited, so it comes second."""
+    cut = len(replica.cluster) + len(replica_resource("", 0)) - 1
+    suffix = replica.resource[cut:]
+    if suffix.isdigit() and replica.resource == replica_resource(replica.cluster, int(suffix)):
+        return int(suffix)
+    return replica.index
+
+
+def _ours(deployment: Deployment, view: View) -> Iterable[tuple[Replica, bool]]:
+    """Yield the deployment's replicas, and of each whether it is only found in the fleet list."""
+    observed = {identity(replica) for replica in view.own}
+    resources = {replica.resource for replica in view.own if replica.resource}
+    yield from ((replica, False) for replica in view.own)
+    if isinstance(view.fleet, Gap) or not deployment.uid:
+        return
+    for replica in view.fleet:
+        mine = replica.owner == deployment.uid and replica.namespace == deployment.namespace
+        if mine and identity(replica) not in observed and (replica.deleting or replica.resource not in resources):
+            yield replica, True
+
+
+def muster(deployment: Deployment, view: View) -> Roster:
+    """Return the roster. Of two with one (cluster, index) the older stays; one without an index gets a free one."""
+    roster = Roster()
+    unnumbered: list[tuple[Replica, bool]] = []
+    for replica, stray in sorted(_ours(deployment, view), key=lambda each: seniority(each[0])):
+        index = _known_index(replica)
+        used = roster.taken.setdefault(replica.cluster, set())
+        if replica.deleting:
+            used.update(() if index is None else (index,))
+        elif index is None:
+            unnumbered.append((replica, stray))
+        else:
+            roster.crew.append(Own(replica, index, stray))
+    seen: set[tuple[str, int]] = set()
+    for own in roster.crew:
+        place = own.replica.cluster, own.index
+        if place in seen:
+            own.leave(EndCause.DUPLICATE, f"an older replica has index {own.index} on cluster {own.replica.cluster}")
+            own.ended = EndCause.DUPLICATE
+        seen.add(place)
+        roster.taken[own.replica.cluster].add(own.index)
+    roster.crew.extend(Own(replica, roster.reserve(replica.cluster), stray) for replica, stray in unnumbered)
+    return roster

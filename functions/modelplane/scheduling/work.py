@@ -1,0 +1,100 @@
+"""The state of one scheduling pass: its inputs, and what has been decided so far."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Cluster
+from modelplane.model.observation import Gap, Malformed
+from modelplane.model.placement import BadSelector, CacheState, Footprint, Needs, Placement, View, Withheld
+from modelplane.model.refusal import Refusal
+from modelplane.model.replica import Replica
+from modelplane.scheduling.eligible import lacking
+from modelplane.scheduling.ledger import Ledger, identity
+from modelplane.scheduling.roster import Own, Roster, muster
+from modelplane.scheduling.selectors import bad_selectors
+
+
+@dataclass(slots=True)
+class Work:
+    """A pass in progress. Its steps run in order; each may find that something has to be fetched first."""
+
+    deployment: Deployment
+    view: View
+    roster: Roster
+    bad_selectors: tuple[BadSelector, ...]
+    candidates: Mapping[str, Cluster]
+    ledger: Ledger
+    placed: list[Placement] = field(default_factory=list)
+    withheld: list[Withheld] = field(default_factory=list)
+    refusals: dict[str, Refusal] = field(default_factory=dict)
+
+    def cluster(self, name: str) -> Cluster | Gap | Malformed | None:
+        """Return a cluster as fetched by name, else as a candidate; None when it was not fetched."""
+        found = self.view.clusters.get(name, Gap.NOT_FETCHED)
+        if found is Gap.NOT_FETCHED:
+            return self.candidates.get(name)
+        return found
+
+    @property
+    def missing(self) -> int:
+        """Return how many replicas are still to be placed."""
+        return max(0, self.deployment.replicas - len(self.roster.staying) - len(self.placed))
+
+    @property
+    def holds_new(self) -> bool:
+        """Tell whether nothing new may be placed, because a selector or the cache is not in order."""
+        return bool(self.bad_selectors) or (
+            self.deployment.cache is not None
+            and not isinstance(self.view.cache, Footprint)
+            and self.view.cache not in (Gap.NOT_FETCHED, CacheState.NOT_REQUIRED)
+        )
+
+    @property
+    def footprint(self) -> Footprint | None:
+        """Return the labels that the cache restricts candidates to, None without a cache."""
+        cache = self.view.cache
+        return cache if self.deployment.cache is not None and isinstance(cache, Footprint) else None
+
+    def needs_to_place(self) -> Needs | None:
+        """Return what must be fetched before anything new can be placed, None when all is at hand."""
+        if self.deployment.cache is not None and self.footprint is None:
+            return Needs(cache=True)
+        candidates, fleet = self.view.candidates is Gap.NOT_FETCHED, self.view.fleet is Gap.NOT_FETCHED
+        return Needs(candidates=candidates, fleet=fleet) if candidates or fleet else None
+
+    def knows_residents(self, cluster: str) -> bool:
+        """Tell whether every replica of a cluster was fetched."""
+        return not isinstance(self.view.fleet, Gap) or cluster in self.view.residents
+
+
+def _replicas(view: View) -> list[Replica]:
+    """Return every replica of the view once; our own as they are observed, which is never older than a list."""
+    found: dict[str, Replica] = {}
+    if isinstance(view.fleet, Gap):
+        for residents in view.residents.values():
+            found.update((identity(replica), replica) for replica in residents)
+    else:
+        found.update((identity(replica), replica) for replica in view.fleet)
+    found.update((identity(replica), replica) for replica in view.own)
+    return list(found.values())
+
+
+def begin(deployment: Deployment, view: View) -> Work:
+    """Return a pass over the view in which nothing is decided yet."""
+    listed = () if isinstance(view.candidates, Gap) else view.candidates
+    wanted = deployment.cluster_selector
+    return Work(
+        deployment=deployment,
+        view=view,
+        roster=muster(deployment, view),
+        bad_selectors=bad_selectors(deployment),
+        candidates={c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)},
+        ledger=Ledger(_replicas(view)),
+    )
+
+
+def contested(own: Own) -> bool:
+    """Tell whether a staying replica has yet to prove that it fits: it never served, or not as it is now."""
+    replica = own.replica
+    return not replica.serves or (replica.served_engines is not None and replica.served_engines != replica.engines)
