@@ -1,0 +1,8 @@
+"""An offline control plane: runs the same functions over a folder of manifests to a fixed point."""
+
+from modelplane.preview.admission import InvalidObject
+from modelplane.preview.control_plane import ControlPlane
+from modelplane.preview.engine import Pass
+from modelplane.preview.store import View
+
+__all__ = ["ControlPlane", "InvalidObject", "Pass", "View"]

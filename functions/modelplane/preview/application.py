@@ -1,0 +1,92 @@
+"""Applies the desired resources of composites, server-side and with force, and remembers what it applied."""
+
+from dataclasses import dataclass
+
+from modelplane.preview.admission import InvalidObject, admit
+from modelplane.preview.composed import render
+from modelplane.preview.deletion import controller_uid
+from modelplane.preview.kinds import key_of
+from modelplane.preview.store import Store
+from modelplane.preview.tree import Manifest, Tree, apply_intent, items, mapping
+from modelplane.runtime.step import Desired
+
+#: Top-level fields of an object of unknown history that its composite is not taken to have applied.
+_NOT_APPLIED = frozenset({"apiVersion", "kind", "metadata", "status"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A desired resource, named and owned, ready to be applied. `settled`: the object there is just as desired."""
+
+    name: str
+    desired: Desired
+    intent: Manifest
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    """What was applied last for a resource: under which key of its step, and the version that came of it."""
+
+    key: object
+    intent: Manifest
+    version: tuple[str, str]
+
+
+class Applications:
+    """Server-side apply of composed resources, each with its composite as the field owner."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._last: dict[tuple[str, str], _Applied] = {}
+
+    def render(self, composite: Manifest, name: str, desired: Desired, observed: Manifest | None) -> Rendered:
+        """Return a desired resource as it is to be applied; it is not built again where its key says it is the same."""
+        last = self._last.get((composite["metadata"]["uid"], name))
+        unchanged = last is not None and observed is not None and last.version == _version(observed)
+        if last and unchanged and desired.key is not None and desired.key == last.key:
+            return Rendered(name, desired, last.intent, settled=True)
+        intent = render(composite, name, desired.build(), observed)
+        return Rendered(name, desired, intent, settled=bool(last and unchanged and last.intent == intent))
+
+    def apply(self, composite: Manifest, rendered: Rendered) -> None:
+        """Apply one resource; raises InvalidObject when the API server would refuse it as invalid."""
+        if rendered.settled:
+            return
+        place = (composite["metadata"]["uid"], rendered.name)
+        current = self._store.peek(key_of(rendered.intent))
+        wanted = self._merge(place, current, rendered.intent)
+        if controller_uid(wanted) != composite["metadata"]["uid"]:
+            why = "Only one reference can have Controller set to true"
+            raise InvalidObject(wanted, "metadata.ownerReferences", why)
+        self._store.put(admit(wanted))
+        stored = self._store.peek(key_of(wanted))
+        if stored is not None:
+            self._last[place] = _Applied(rendered.desired.key, rendered.intent, _version(stored))
+
+    def forget(self, composite: Manifest, name: str) -> None:
+        """Forget a resource that is no longer desired."""
+        self._last.pop((composite["metadata"]["uid"], name), None)
+
+    def _merge(self, place: tuple[str, str], current: Manifest | None, intent: Manifest) -> Tree:
+        if current is None:
+            return dict(intent)
+        last = self._last.get(place)
+        previous = last.intent if last else _presumed(current)
+        merged = apply_intent(current, intent, previous)
+        ours = {ref.get("uid") for ref in items(intent, "metadata", "ownerReferences")}
+        theirs = [ref for ref in items(current, "metadata", "ownerReferences") if ref.get("uid") not in ours]
+        merged["metadata"]["ownerReferences"] = [*theirs, *items(intent, "metadata", "ownerReferences")]
+        return merged
+
+
+def _presumed(current: Manifest) -> Tree:
+    """Return what a composite is taken to have applied to an object of unknown history: all but `spec.crossplane`."""
+    applied = {k: v for k, v in current.items() if k not in _NOT_APPLIED}
+    if "spec" in applied:
+        applied["spec"] = {k: v for k, v in mapping(current, "spec").items() if k != "crossplane"}
+    return applied
+
+
+def _version(obj: Manifest) -> tuple[str, str]:
+    return obj["metadata"]["uid"], obj["metadata"]["resourceVersion"]

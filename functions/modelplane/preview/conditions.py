@@ -1,0 +1,115 @@
+"""Status conditions as Crossplane sets them: its own, those of a pipeline, and what a fatal result leaves unknown."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from modelplane.preview.tree import Manifest, Tree
+
+#: Crossplane's own; a function that sets one of them is not heard.
+SYSTEM = frozenset({"Ready", "Synced", "Healthy", "UpToDate", "Responsive"})
+
+_UNDETERMINED = "A fatal error occurred before the status of this condition could be determined."
+#: How many names a message spells out.
+_FIRST = 3
+
+
+def condition(kind: str, status: str, reason: str, message: str = "") -> Tree:
+    """Return a condition without its time."""
+    made = {"type": kind, "status": status, "reason": reason}
+    return {**made, "message": message} if message else made
+
+
+def responsive() -> Tree:
+    """Return the condition that says the watch circuit of a composite is closed."""
+    return condition("Responsive", "True", "WatchCircuitClosed")
+
+
+def synced(unsynced: Sequence[str] = ()) -> Tree:
+    """Return Synced after a pass; `unsynced` names the composed resources that the API server refused as invalid."""
+    if unsynced:
+        return condition("Synced", "False", "ReconcileError", f"Unsynced resources: {first_names(unsynced)}")
+    return condition("Synced", "True", "ReconcileSuccess")
+
+
+def failed(error: str) -> Tree:
+    """Return Synced after a pass that changed nothing."""
+    return condition("Synced", "False", "ReconcileError", error)
+
+
+def ready(unready: Sequence[str], told: bool | None) -> Tree:  # noqa: FBT001 - the pipeline's word, not a switch
+    """Return Ready: the pipeline's own word, else whether every composed resource is ready."""
+    if told or (told is None and not unready):
+        return condition("Ready", "True", "Available")
+    message = f"Unready resources: {first_names(unready)}" if told is None else ""
+    return condition("Ready", "False", "Creating", message)
+
+
+def deleting() -> Tree:
+    """Return Ready of a composite that is being deleted."""
+    return condition("Ready", "False", "Deleting")
+
+
+def first_names(names: Iterable[str]) -> str:
+    """Return the first three names in order and how many more there are, as Crossplane words it."""
+    ordered = sorted(names)
+    if len(ordered) > _FIRST:
+        return f"{', '.join(ordered[:_FIRST])}, and {len(ordered) - _FIRST} more"
+    if len(ordered) == _FIRST:
+        return f"{', '.join(ordered[:-1])}, and {ordered[-1]}"
+    return ", ".join(ordered)
+
+
+class Conditions:
+    """The conditions of one composite through one pass. `now` is RFC 3339; `generation` is that of the composite."""
+
+    def __init__(self, present: Any, now: str, generation: int) -> None:
+        found = present if isinstance(present, Sequence) and not isinstance(present, str) else ()
+        self._list: list[Tree] = [dict(c) for c in found if isinstance(c, dict)]
+        self._now = now
+        self._generation = generation
+
+    def mark(self, *own: Tree) -> None:
+        """Set conditions that Crossplane itself determined, for the generation it saw."""
+        for made in own:
+            self._set({**made, "observedGeneration": self._generation})
+
+    def hear(self, custom: Iterable[Tree]) -> set[str]:
+        """Set the conditions that a pipeline returned, its claims on Crossplane's own left out; return their types."""
+        heard = [made for made in custom if made["type"] not in SYSTEM]
+        for made in heard:
+            self._set(made)
+        return {str(made["type"]) for made in heard}
+
+    def forget(self, heard: set[str]) -> None:
+        """Set every custom condition that was not heard in a failed pass to Unknown (Crossplane leaves its time)."""
+        for present in tuple(self._list):
+            kind = str(present.get("type"))
+            if kind not in SYSTEM and kind not in heard:
+                unknown = condition(kind, "Unknown", "FatalError", _UNDETERMINED)
+                self._set(
+                    {
+                        **unknown,
+                        "observedGeneration": self._generation,
+                        "lastTransitionTime": present.get("lastTransitionTime", self._now),
+                    }
+                )
+
+    def listed(self) -> list[Tree]:
+        """Return the conditions in the order in which they first appeared."""
+        return self._list
+
+    def _set(self, made: Tree) -> None:
+        """Replace the condition of this type unless it says the same: only a change moves its time."""
+        for place, present in enumerate(self._list):
+            if present.get("type") == made["type"]:
+                if not _same(present, made):
+                    self._list[place] = {"lastTransitionTime": self._now, **made}
+                return
+        self._list.append({"lastTransitionTime": self._now, **made})
+
+
+def _same(one: Manifest, other: Manifest) -> bool:
+    generations = {one.get("observedGeneration") or 0, other.get("observedGeneration") or 0}
+    return (len(generations) == 1 or 0 in generations) and all(
+        (one.get(field) or "") == (other.get(field) or "") for field in ("type", "status", "reason", "message")
+    )

@@ -1,0 +1,153 @@
+"""An offline control plane: the production steps over dicts in memory, to a fixed point."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from modelplane.model.names import GROUP
+from modelplane.preview.admission import InvalidObject
+from modelplane.preview.deletion import Deletions
+from modelplane.preview.engine import Engine, Pass
+from modelplane.preview.intake import carry_forward, read_object
+from modelplane.preview.kinds import Key, key_of
+from modelplane.preview.lookup import KnownKinds
+from modelplane.preview.passes import LastPasses
+from modelplane.preview.pipelines import pipeline_of
+from modelplane.preview.store import Store, Trees, View
+from modelplane.preview.tree import Manifest, Tree, merge_patch
+from modelplane.preview.world import healthy
+
+#: What a world says after a pass: (kind, namespace, name, status), the status a JSON merge patch.
+Told = Iterable[tuple[str, str | None, str, Manifest]]
+World = Callable[[View], Told]
+
+_DEPLOYMENT = f"ModelDeployment.{GROUP}"
+#: The order of a round: what others read comes first, so that few rounds are needed.
+_ORDER = (
+    f"InferenceClass.{GROUP}",
+    f"InferenceCluster.{GROUP}",
+    f"InferenceGateway.{GROUP}",
+    f"ModelCache.{GROUP}",
+    _DEPLOYMENT,
+    f"ModelReplica.{GROUP}",
+    f"ModelEndpoint.{GROUP}",
+    f"ModelService.{GROUP}",
+)
+
+
+class ControlPlane:
+    """Objects, and the reconciler that acts on them as Crossplane would.
+
+    `world` plays what providers, clusters and gateways would answer, after each pass; the default plays a healthy one,
+    None nothing. It may carry `kinds`, the (apiVersion, kind) pairs that exist on the control cluster besides ours,
+    Kubernetes' own and those of the Configuration's dependencies. Kinds are given as `Kind` or `Kind.group`.
+    """
+
+    def __init__(self, objects: Iterable[Any] = (), world: World | None = healthy) -> None:
+        self._store = Store()
+        self._world = world
+        self._kinds = KnownKinds(getattr(world, "kinds", ()))
+        self._deletions = Deletions(self._store)
+        self._engine = Engine(self._store, self._deletions, self._kinds, pipeline_of)
+        self._last = LastPasses(self._store, self._kinds)
+        #: Rounds that the last `settle` took.
+        self.passes = 0
+        for obj in objects:
+            self.apply(obj)
+
+    def apply(self, obj: Any) -> None:
+        """Create or replace an object; raises InvalidObject where the API server would refuse it.
+
+        A given uid, creationTimestamp and status are kept; what is not given of the status stays as it is.
+        """
+        made = read_object(obj, self._store, self._kinds)
+        key = key_of(made)
+        old = self._store.peek(key)
+        stored = self._store.write(carry_forward(made, old) if old else made)
+        if made.get("status") and key.kind != _DEPLOYMENT:
+            self._store.pinned.add(key)
+        if stored["metadata"].get("deletionTimestamp") and stored["metadata"].get("finalizers"):
+            self._deletions.track(key)
+        self._deletions.sweep()
+
+    def delete(self, kind: str, namespace: str | None, name: str) -> bool:
+        """Delete an object and, in the background, what it owns; False when it is not there or a Usage refuses it.
+
+        It stays, being deleted, while a finalizer or a reference of a provider-kubernetes Object holds it.
+        """
+        key = self._store.locate(kind, namespace, name)
+        return key is not None and self._deletions.delete(key)
+
+    def patch_status(self, kind: str, namespace: str | None, name: str, status: Manifest) -> None:
+        """Change an object's status by a JSON merge patch (RFC 7386); raises InvalidObject when there is no object."""
+        key = self._store.locate(kind, namespace, name)
+        old = None if key is None else self._store.peek(key)
+        if key is None or old is None:
+            absent: Tree = {"kind": kind, "metadata": {"namespace": namespace, "name": name}}
+            raise InvalidObject(absent, "metadata.name", "there is no such object")
+        self._store.write({**old, "status": merge_patch(old.get("status"), status)})
+        if pipeline_of(key.kind) is None:
+            self._store.pinned.add(key)
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Tree | None:
+        """Return a deep copy of an object, None when there is none."""
+        return self._store.get(kind, namespace, name)
+
+    def list(self, kind: str) -> Trees:
+        """Return deep copies of all objects of a kind, sorted by namespace and name."""
+        return self._store.list(kind)
+
+    def everything(self) -> Trees:
+        """Return deep copies of all objects, sorted by kind, namespace and name."""
+        return [dict(obj) for kind in self._store.kinds() for obj in self._store.list(kind)]
+
+    def view(self) -> View:
+        """Return an immutable snapshot of everything, to read from or to reconcile by."""
+        return self._store.view()
+
+    def reconcile(self, kind: str, namespace: str | None, name: str, view: View | None = None) -> Pass | None:
+        """Make one pass of one composite, then let the world answer; None when there is nothing to reconcile.
+
+        Required resources are read from `view` (default: now); the composite and what it composed, as they are now.
+        """
+        key = self._store.locate(kind, namespace, name)
+        if key is None:
+            return None
+        done = self._pass(key, view)
+        self._play()
+        return done
+
+    def settle(self, max_passes: int = 50) -> bool:
+        """Reconcile round by round until a round changes nothing; False when `max_passes` rounds did not get there."""
+        for self.passes in range(1, max_passes + 1):
+            before = self._store.revision
+            for kind in _ORDER:
+                for key in self._composites(kind):
+                    if self._last.due(key):
+                        self._pass(key, None)
+            self._play()
+            if self._store.revision == before:
+                return True
+        return False
+
+    def _pass(self, key: Key, view: View | None) -> Pass | None:
+        own = self._last.own(key)
+        done = self._engine.reconcile(key, view or self._store)
+        self._last.record(key, own, done)
+        return done
+
+    def _play(self) -> None:
+        if self._world is None:
+            return
+        for kind, namespace, name, status in self._world(self._store.view()):
+            key = self._store.locate(kind, namespace, name)
+            old = None if key is None else self._store.peek(key)
+            if old is not None:
+                self._store.put({**old, "status": merge_patch(old.get("status"), status)})
+        self._deletions.sweep()
+
+    def _composites(self, kind: str) -> Iterable[Key]:
+        """Return the composites of a kind, the oldest first."""
+        if pipeline_of(kind) is None:
+            return ()
+        found = [(obj["metadata"]["creationTimestamp"], key_of(obj)) for obj in self._store.scan(kind)]
+        return [key for _, key in sorted(found)]

@@ -1,0 +1,50 @@
+"""What becomes of an object that somebody applies: its scope put right, and what it leaves unsaid."""
+
+from typing import Any
+
+from modelplane.preview.admission import admit
+from modelplane.preview.lookup import KnownKinds
+from modelplane.preview.store import Reader
+from modelplane.preview.tree import Manifest, Tree, mapping
+
+#: Labels and annotations that Crossplane owns begin with this.
+_CROSSPLANE = "crossplane.io/"
+_DEFAULT_NAMESPACE = "default"
+
+
+def read_object(given: Any, reader: Reader, kinds: KnownKinds) -> Tree:
+    """Return an object admitted as the API server does it; raises InvalidObject.
+
+    Of every kind that is known, a namespaced object without a namespace is in `default`, a cluster-scoped one has none.
+    """
+    obj: Tree = admit(given)
+    metadata = obj["metadata"]
+    namespaced = kinds.namespaced(reader, obj["apiVersion"], obj["kind"])
+    if namespaced and not metadata.get("namespace"):
+        metadata["namespace"] = _DEFAULT_NAMESPACE
+    elif namespaced is False:
+        metadata.pop("namespace", None)
+    return obj
+
+
+def carry_forward(obj: Tree, old: Manifest) -> Tree:
+    """Return an object that replaces `old`, with what Crossplane and the garbage collector keep on it.
+
+    Whoever applies a manifest does not say what the control plane wrote beside it: the status, `spec.crossplane`,
+    owners, finalizers, a deletion under way, and Crossplane's own labels and annotations stay unless they are given.
+    """
+    before, metadata = old["metadata"], dict(obj["metadata"])
+    for field in ("ownerReferences", "finalizers", "deletionTimestamp", "generateName"):
+        if field in before:
+            metadata.setdefault(field, before[field])
+    for field in ("labels", "annotations"):
+        kept = {k: v for k, v in mapping(before, field).items() if k.startswith(_CROSSPLANE)}
+        if kept:
+            metadata[field] = {**kept, **mapping(metadata, field)}
+    result = {**obj, "metadata": metadata}
+    if not result.get("status") and "status" in old:
+        result["status"] = old["status"]
+    machinery = mapping(old, "spec", "crossplane")
+    if machinery and isinstance(obj.get("spec"), dict):
+        result["spec"] = {**obj["spec"], "crossplane": {**machinery, **mapping(obj, "spec", "crossplane")}}
+    return result

@@ -1,0 +1,112 @@
+"""What the last pass of each composite read: a composite is due again only when some of it has changed."""
+
+from dataclasses import dataclass, field
+
+from modelplane.preview.composed import CompositionError, observe
+from modelplane.preview.engine import Pass
+from modelplane.preview.kinds import Key, key_of, qualify
+from modelplane.preview.lookup import KnownKinds, select
+from modelplane.preview.pipeline_run import Fetched, FetchError
+from modelplane.preview.store import Store
+from modelplane.preview.tree import Manifest
+from modelplane.runtime.step import Object, Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Versions of a composite and of what it composed, as they stood at a revision of the store."""
+
+    composite: str
+    composed: frozenset[tuple[Key, str]]
+    revision: int = field(compare=False)
+
+
+@dataclass(slots=True)
+class _Read:
+    """The answer to one requirement: its objects' versions, known to be the same up to a revision of the store."""
+
+    requirement: Requirement
+    versions: tuple[tuple[str, str], ...]
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    own: Own
+    reads: tuple[_Read, ...]
+    fetched: Fetched
+
+
+class LastPasses:
+    """Remembers, for every composite, the versions that its last pass read."""
+
+    def __init__(self, store: Store, kinds: KnownKinds) -> None:
+        self._store = store
+        self._kinds = kinds
+        self._last: dict[Key, _Last] = {}
+        self._came: dict[Key, Own] = {}
+
+    def own(self, key: Key) -> Own | None:
+        """Return the versions of a composite and its composed objects as they are now, None when it is not there."""
+        composite = self._store.peek(key)
+        if composite is None:
+            return None
+        try:
+            composed = observe(self._store, composite).values()
+        except CompositionError:
+            composed = {}.values()
+        versions = frozenset((key_of(obj), _version(obj)) for obj in composed)
+        return Own(_version(composite), versions, self._store.revision)
+
+    def record(self, key: Key, own: Own | None, done: Pass | None) -> None:
+        """Remember a pass that began with `own`; one that was given up is due again at once."""
+        self._store.pinned.discard(key)
+        self._last.pop(key, None)
+        if own is None or done is None or done.error is not None:
+            return
+        answers = done.run.fetched.resources.values()
+        reads = tuple(_Read(asked, _versions(found), own.revision) for asked, found in answers)
+        self._last[key] = _Last(own, reads, done.run.fetched)
+
+    def forget(self, key: Key) -> None:
+        """Make a composite due."""
+        self._store.pinned.discard(key)
+        self._last.pop(key, None)
+
+    def due(self, key: Key) -> bool:
+        """Tell whether another pass of a composite may come out differently from its last."""
+        own = self.own(key)
+        if key in self._store.pinned and own is not None:
+            # It came with a status of its own: taken as its last pass, until it or what it composed changes.
+            return self._came.setdefault(key, own).composed != own.composed
+        last = self._last.get(key)
+        if last is None or last.own != own:
+            return True
+        schemas = last.fetched.schemas.values()
+        return not all(map(self._fresh, last.reads)) or any(
+            (self._kinds.schema(self._store, asked) is None) != (known is None) for asked, known in schemas
+        )
+
+    def _fresh(self, read: _Read) -> bool:
+        asked = read.requirement
+        if self._store.revision_of(qualify(asked.api_version, asked.kind)) <= read.revision:
+            return True
+        try:
+            now = tuple(_version_of(obj) for obj in select(self._store, self._kinds, asked))
+        except FetchError:
+            return False
+        if now == read.versions:
+            read.revision = self._store.revision
+        return now == read.versions
+
+
+def _version(obj: Manifest) -> str:
+    return str(obj["metadata"]["resourceVersion"])
+
+
+def _version_of(obj: Manifest) -> tuple[str, str]:
+    return str(obj["metadata"]["uid"]), _version(obj)
+
+
+def _versions(found: tuple[Object, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple(_version_of(obj.body) for obj in found)

@@ -1,0 +1,151 @@
+"""Runs one composite's pipeline as Crossplane does: requirements until they are stable, desired state step by step."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from modelplane.preview.pipelines import Pipeline
+from modelplane.preview.tree import Manifest
+from modelplane.runtime import run
+from modelplane.runtime.step import (
+    Condition,
+    Desired,
+    Event,
+    Object,
+    Request,
+    Requirement,
+    Result,
+    SchemaRequirement,
+    Step,
+)
+
+#: Crossplane calls a step once, and then again after each of at most so many rounds of fetching.
+FETCH_ROUNDS = 5
+
+
+class FetchError(Exception):
+    """A requirement could not be read: its kind does not exist, or it names no namespace where one is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """How a pipeline reads the control cluster. `resources` raises FetchError; a `schema` None is an unknown kind."""
+
+    resources: Callable[[Requirement], tuple[Object, ...]]
+    schema: Callable[[SchemaRequirement], Manifest | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What was answered to the requirements of a pipeline's steps, by step and the requirement's own name."""
+
+    resources: Mapping[tuple[str, str], tuple[Requirement, tuple[Object, ...]]] = field(default_factory=dict)
+    schemas: Mapping[tuple[str, str], tuple[SchemaRequirement, Manifest | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineRun:
+    """What a pipeline came to.
+
+    `error` is set when Crossplane gives the pass up: then only `conditions` and `events` (what was said before a fatal
+    result) count. `calls` is how often steps were called, `ttl` the shortest that a step gave, `ready` the pipeline's
+    own word on the composite.
+    """
+
+    desired: Mapping[str, Desired] = field(default_factory=dict)
+    status: Manifest = field(default_factory=dict)
+    conditions: tuple[Condition, ...] = ()
+    events: tuple[Event, ...] = ()
+    ttl: timedelta | None = None
+    ready: bool | None = None
+    fetched: Fetched = field(default_factory=Fetched)
+    calls: int = 0
+    error: str | None = None
+
+
+def run_pipeline(pipeline: Pipeline, composite: Object, observed: Mapping[str, Object], lookup: Lookup) -> PipelineRun:
+    """Run every step in order on one composite and what it composed, and return what is desired of them."""
+    state = PipelineRun()
+    context: Mapping[str, Any] = {}
+    for name, step in pipeline.steps:
+        wanted = frozenset(state.desired)
+        request = Request(composite=composite, observed=observed, desired_names=wanted, context=context)
+        called = _StepCalls(name, step, lookup)
+        try:
+            result = called.until_stable(request)
+        except _StepError as error:
+            why = f'cannot run Composition pipeline step "{name}": {error}'
+            return PipelineRun(fetched=called.added(state.fetched), calls=state.calls + called.calls, error=why)
+        context = {**called.context, **result.context}
+        state = _advance(state, result, called)
+        if result.fatal is not None:
+            return replace(state, error=f'pipeline step "{name}" returned a fatal result: {result.fatal}')
+    return state
+
+
+class _StepError(Exception):
+    """A step came to no result."""
+
+
+class _StepCalls:
+    """The calls of one step in one pass."""
+
+    def __init__(self, name: str, step: Step, lookup: Lookup) -> None:
+        self._name, self._step, self._lookup = name, step, lookup
+        self._resources: dict[tuple[str, str], tuple[Requirement, tuple[Object, ...]]] = {}
+        self._schemas: dict[tuple[str, str], tuple[SchemaRequirement, Manifest | None]] = {}
+        self.calls = 0
+        self.context: Mapping[str, Any] = {}
+
+    def until_stable(self, request: Request) -> Result:
+        """Call the step until what it requires repeats, or it is fatal; raises _StepError when neither comes."""
+        asked: tuple[Any, Any] = ({}, {})
+        self.context = request.context
+        for _ in range(FETCH_ROUNDS + 1):
+            result = run(self._step, request)
+            self.calls += 1
+            asks = ({each.name: each for each in result.requirements}, {each.name: each for each in result.schemas})
+            if result.fatal is not None or asks == asked:
+                return result
+            asked = asks
+            self.context = {**self.context, **result.context}
+            request = replace(
+                request,
+                required={name: self._fetch(each) for name, each in asks[0].items()},
+                schemas={name: self._schema(each) for name, each in asks[1].items()},
+                context=self.context,
+            )
+        raise _StepError(f"requirements didn't stabilize after the maximum number of iterations ({FETCH_ROUNDS})")
+
+    def added(self, fetched: Fetched) -> Fetched:
+        """Return what this step and those before it fetched."""
+        return Fetched({**fetched.resources, **self._resources}, {**fetched.schemas, **self._schemas})
+
+    def _fetch(self, requirement: Requirement) -> tuple[Object, ...]:
+        try:
+            found = self._lookup.resources(requirement)
+        except FetchError as error:
+            raise _StepError(f"fetching resources for {requirement.name}: {error}") from error
+        self._resources[self._name, requirement.name] = (requirement, found)
+        return found
+
+    def _schema(self, requirement: SchemaRequirement) -> Manifest | None:
+        found = self._lookup.schema(requirement)
+        self._schemas[self._name, requirement.name] = (requirement, found)
+        return found
+
+
+def _advance(state: PipelineRun, result: Result, called: _StepCalls) -> PipelineRun:
+    """Return the state after a step: its desired state and status laid over those of the earlier steps."""
+    ttls = [ttl for ttl in (state.ttl, result.ttl) if ttl]
+    return PipelineRun(
+        desired={**state.desired, **result.desired},
+        status={**state.status, **(result.status or {})},
+        conditions=(*state.conditions, *result.conditions),
+        events=(*state.events, *result.events),
+        ttl=min(ttls, default=None),
+        ready=state.ready if result.ready is None else result.ready,
+        fetched=called.added(state.fetched),
+        calls=state.calls + called.calls,
+    )

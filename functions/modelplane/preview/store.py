@@ -1,0 +1,198 @@
+"""The objects of the offline control plane: what an API server would hold, with a logical clock for time."""
+
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+
+from modelplane.preview.kinds import Key, key_of
+from modelplane.preview.tree import Manifest, Tree, clone, mapping
+
+#: The clock's first second; it ticks a second per write, and never runs behind a creation time that it was given.
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+Table = dict[tuple[str, str], Manifest]
+Tables = Mapping[str, Mapping[tuple[str, str], Manifest]]
+Trees = list[Tree]
+
+
+class Reader:
+    """Reads objects by kind (`Kind` or `Kind.group`), namespace (None or "" for cluster scope) and name."""
+
+    def __init__(self, tables: Tables, token: object) -> None:
+        self._tables = tables
+        #: Tells this control plane's versions of objects from those of every other in the process.
+        self.token = token
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Tree | None:
+        """Return a deep copy of an object, None when there is none."""
+        key = self.locate(kind, namespace, name)
+        return None if key is None else dict(clone(self.peek(key)))
+
+    def list(self, kind: str) -> Trees:
+        """Return deep copies of all objects of a kind, sorted by namespace and name."""
+        return [dict(clone(obj)) for each in self._matching(kind) for obj in self.scan(each)]
+
+    def kinds(self) -> Sequence[str]:
+        """Return the kinds (`Kind.group`) that have been stored, sorted."""
+        return sorted(self._tables)
+
+    def locate(self, kind: str, namespace: str | None, name: str) -> Key | None:
+        """Return the identity of an object that exists, None otherwise."""
+        place = (namespace or "", name)
+        return next((Key(k, *place) for k in self._matching(kind) if place in self._tables[k]), None)
+
+    def peek(self, key: Key) -> Manifest | None:
+        """Return the object itself, which must not be changed."""
+        return self._tables.get(key.kind, {}).get((key.namespace, key.name))
+
+    def scan(self, kind: str) -> Iterator[Manifest]:
+        """Yield the objects of one kind (`Kind.group`) themselves, sorted by namespace and name."""
+        table = self._tables.get(kind, {})
+        yield from (table[place] for place in sorted(table))
+
+    def everything(self) -> Iterator[Manifest]:
+        """Yield every object itself, sorted by kind, namespace and name."""
+        for kind in self.kinds():
+            yield from self.scan(kind)
+
+    def _matching(self, kind: str) -> Sequence[str]:
+        if "." in kind:
+            return [kind] if kind in self._tables else []
+        return [k for k in self.kinds() if k.partition(".")[0] == kind]
+
+
+class View(Reader):
+    """An immutable snapshot. `pinned` are the objects that came with a status of their own and are unchanged since."""
+
+    def __init__(self, tables: Tables, token: object, pinned: frozenset[Key]) -> None:
+        super().__init__(MappingProxyType(dict(tables)), token)
+        self.pinned = pinned
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What the server adds to an object's metadata when it writes it."""
+
+    uid: str
+    created: str
+    generation: int
+
+
+class Store(Reader):
+    """Holds the objects and versions them. Objects are never changed in place: a write puts a new one."""
+
+    def __init__(self) -> None:
+        self._live: dict[str, Table] = {}
+        super().__init__(self._live, object())
+        self.pinned: set[Key] = set()
+        #: Bumped by every write and removal: equal revisions, equal objects.
+        self.revision = 0
+        self._revisions: dict[str, int] = {}
+        self._shared: set[str] = set()
+        self._now = EPOCH
+        self._lives: Counter[Key] = Counter()
+
+    @property
+    def now(self) -> str:
+        """Return the logical time, RFC 3339."""
+        return self._now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def revision_of(self, kind: str) -> int:
+        """Return the revision of the last change to a kind (`Kind.group`), 0 for none."""
+        return self._revisions.get(kind, 0)
+
+    def view(self) -> View:
+        """Return a snapshot of everything; a table is copied only when it is written to afterwards."""
+        self._shared.update(self._live)
+        return View(self._live, self.token, frozenset(self.pinned))
+
+    def put(self, obj: Manifest) -> bool:
+        """Write an object, unless it equals what is there; tell whether it was written."""
+        key = key_of(obj)
+        old = self.peek(key)
+        if old is not None and _content(old) == _content(obj):
+            return False
+        self.write(obj)
+        return True
+
+    def write(self, obj: Manifest) -> Manifest:
+        """Write an object whatever is there, and return it as stored."""
+        key = key_of(obj)
+        old = self.peek(key)
+        metadata = {k: v for k, v in obj["metadata"].items() if k != "managedFields" and v is not None}
+        self._tick(metadata.get("creationTimestamp") if old is None else None)
+        stamp = self._stamp(key, obj, metadata, old)
+        self.revision += 1
+        metadata |= {
+            "uid": stamp.uid,
+            "creationTimestamp": stamp.created,
+            "generation": stamp.generation,
+            "resourceVersion": str(self.revision),
+        }
+        stored: Tree = {**obj, "metadata": metadata}
+        if old is not None and stamp.generation != mapping(old, "metadata").get("generation"):
+            self.pinned.discard(key)
+        self._table(key.kind)[key.namespace, key.name] = stored
+        self._revisions[key.kind] = self.revision
+        return stored
+
+    def remove(self, key: Key) -> None:
+        """Forget an object."""
+        if self.peek(key) is None:
+            return
+        self.revision += 1
+        self._tick(None)
+        del self._table(key.kind)[key.namespace, key.name]
+        self._revisions[key.kind] = self.revision
+        self._lives[key] += 1
+        self.pinned.discard(key)
+
+    def _stamp(self, key: Key, obj: Manifest, metadata: Manifest, old: Manifest | None) -> Stamp:
+        if old is None:
+            generation = metadata.get("generation")
+            return Stamp(
+                uid=metadata.get("uid") or self._uid(key, obj["apiVersion"]),
+                created=metadata.get("creationTimestamp") or self.now,
+                generation=generation if isinstance(generation, int) else 1,
+            )
+        before = old["metadata"]
+        changed = _intent(old) != _intent(obj)
+        return Stamp(before["uid"], before["creationTimestamp"], before["generation"] + changed)
+
+    def _uid(self, key: Key, api_version: str) -> str:
+        """Return a uid made of the identity, as `crossplane render` makes one; a later life of it gets another."""
+        text = f"{api_version}, Kind={key.kind.partition('.')[0]}\0{key.namespace}\0{key.name}"
+        if "/" not in api_version:
+            text = f"/{text}"
+        life = self._lives[key]
+        return str(uuid.uuid5(uuid.UUID(int=0), f"{text}\0{life}" if life else text))
+
+    def _tick(self, given: object) -> None:
+        self._now += timedelta(seconds=1)
+        if given is None:
+            return
+        try:
+            then = datetime.fromisoformat(str(given))
+            self._now = max(self._now, (then if then.tzinfo else then.replace(tzinfo=UTC)).astimezone(UTC))
+        except (ValueError, OverflowError):
+            return
+
+    def _table(self, kind: str) -> Table:
+        if kind in self._shared:
+            self._live[kind] = dict(self._live[kind])
+            self._shared.discard(kind)
+        return self._live.setdefault(kind, {})
+
+
+def _content(obj: Manifest) -> tuple[Manifest, Manifest]:
+    """Return what makes two versions of an object differ: all but the version itself."""
+    metadata = {k: v for k, v in obj["metadata"].items() if k not in {"resourceVersion", "generation", "managedFields"}}
+    return metadata, {k: v for k, v in obj.items() if k != "metadata"}
+
+
+def _intent(obj: Manifest) -> Manifest:
+    """Return what a generation counts: everything but metadata and status."""
+    return {k: v for k, v in obj.items() if k not in {"metadata", "status"}}
