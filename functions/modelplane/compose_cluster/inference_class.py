@@ -4,6 +4,7 @@ from modelplane.cel import problems
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import mapping, mappings
 from modelplane.observed.memo import once_per_version
+from modelplane.runtime.conditions import ClassCondition, Reason
 from modelplane.runtime.step import SETTLED, Condition, Object, Request, Result, Status
 
 
@@ -30,8 +31,8 @@ def compose(request: Request) -> Result:
     """Return the verdict over the class; it composes nothing."""
     found = find_problems(request.composite)
     verdict = (
-        Condition("Accepted", Status.FALSE, "InvalidDevice", "; ".join(found))
+        Condition(ClassCondition.ACCEPTED, Status.FALSE, Reason.INVALID_DEVICE, "; ".join(found))
         if found
-        else Condition("Accepted", Status.TRUE, "Available")
+        else Condition(ClassCondition.ACCEPTED, Status.TRUE, Reason.AVAILABLE)
     )
     return Result(conditions=(verdict,), ready=not found, ttl=SETTLED)

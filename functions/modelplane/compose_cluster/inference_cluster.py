@@ -11,6 +11,7 @@ from modelplane.compose_cluster.spec import read_spec
 from modelplane.kube.object import as_observed
 from modelplane.model.names import provider_config
 from modelplane.model.observation import Malformed
+from modelplane.runtime.conditions import ClusterCondition, Reason
 from modelplane.runtime.step import AWAITING, SETTLED, Condition, Desired, Request, Requirement, Result, Status
 
 
@@ -33,11 +34,11 @@ def _result(
     )
 
 
-def _hold(request: Request, reason: str, words: str) -> Result:
+def _hold(request: Request, reason: Reason, words: str) -> Result:
     """Return a result that keeps everything as it is observed, and says what is in the way."""
     sight, kept = report.look(request), "; what exists stays as it is" if request.observed else ""
     bodies = {name: as_observed(found.body) for name, found in request.observed.items()}
-    condition = Condition("ClusterReady", Status.FALSE, reason, f"{words}{kept}")
+    condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, reason, f"{words}{kept}")
     return _result(sight, bodies, report.held(sight), condition)
 
 
@@ -67,9 +68,9 @@ def compose(request: Request) -> Result:
     """Return the cluster's resources; with a spec that cannot be carried out, everything as it is observed."""
     spec = read_spec(request.composite)
     if isinstance(spec, Malformed):
-        reason = "InvalidNodePool" if spec.field.startswith("spec.nodePools") else "Provisioning"
+        reason = Reason.INVALID_NODE_POOL if spec.field.startswith("spec.nodePools") else Reason.PROVISIONING
         return _hold(request, reason, str(spec))
     if spec.cluster.source != "Existing" or spec.cluster.existing is None:
         words = f"source {spec.cluster.source} is not composed yet by this version; bring the cluster as Existing"
-        return _hold(request, "Provisioning", words)
+        return _hold(request, Reason.PROVISIONING, words)
     return _compose(request, spec, spec.cluster.existing)

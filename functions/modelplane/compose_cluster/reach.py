@@ -5,6 +5,7 @@ from typing import Any
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.names import SYSTEM_NAMESPACE
 from modelplane.observed.remote import Remote
+from modelplane.runtime.conditions import ClusterCondition, Reason
 from modelplane.runtime.step import Condition, Status
 
 RESOURCE = "kube-system"
@@ -20,7 +21,11 @@ def probe(config: str) -> dict[str, Any]:
 def judge(probed: Remote | None) -> Condition:
     """Return ClusterReady as far as the connection goes: running, unreachable with the error, or not known yet."""
     if probed and probed.synced is False:
-        return Condition("ClusterReady", Status.FALSE, "Unreachable", f"Namespace kube-system {probed.stale}")
+        return Condition(
+            ClusterCondition.CLUSTER_READY, Status.FALSE, Reason.UNREACHABLE, f"Namespace kube-system {probed.stale}"
+        )
     if probed and probed.manifest:
-        return Condition("ClusterReady", Status.TRUE, "ClusterRunning")
-    return Condition("ClusterReady", Status.FALSE, "Provisioning", "no answer from the cluster yet")
+        return Condition(ClusterCondition.CLUSTER_READY, Status.TRUE, Reason.CLUSTER_RUNNING)
+    return Condition(
+        ClusterCondition.CLUSTER_READY, Status.FALSE, Reason.PROVISIONING, "no answer from the cluster yet"
+    )

@@ -11,6 +11,7 @@ from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_c
 from modelplane.model.replica import Replica
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.remote import Remote, read_remote
+from modelplane.runtime.conditions import ClusterCondition, Reason
 from modelplane.runtime.step import Condition, Request, Status
 
 #: Composition resource name of the ClusterProviderConfig.
@@ -56,7 +57,7 @@ def cluster_ready(sight: Sight, pools: Published) -> Condition:
     """Return ClusterReady: whether the cluster answers and every pool has its class."""
     found, problems = sight.connection, "; ".join(pools.problems)
     if found.status is Status.TRUE and problems:
-        return Condition(found.type, Status.FALSE, "WaitingForClasses", problems)
+        return Condition(found.type, Status.FALSE, Reason.WAITING_FOR_CLASSES, problems)
     return Condition(found.type, found.status, found.reason, "; ".join(filter(None, (found.message, problems))))
 
 
@@ -64,12 +65,16 @@ def backend_ready(sight: Sight) -> Condition:
     """Return BackendReady: whether what serves requests on the cluster is there."""
     called = f"Gateway {CLUSTER_GATEWAY} in {SYSTEM_NAMESPACE}"
     if sight.connection.status is not Status.TRUE:
-        return Condition("BackendReady", Status.FALSE, "WaitingForCluster", sight.connection.message)
+        return Condition(
+            ClusterCondition.BACKEND_READY, Status.FALSE, Reason.WAITING_FOR_CLUSTER, sight.connection.message
+        )
     stale = f"{called} {sight.gateway.stale}" if sight.gateway and sight.gateway.stale else ""
     if sight.address:
         last = f"last known address {sight.address['address']}: {stale}" if stale else ""
-        return Condition("BackendReady", Status.TRUE, "BackendHealthy", last)
-    return Condition("BackendReady", Status.FALSE, "Installing", stale or f"{called} has no address yet")
+        return Condition(ClusterCondition.BACKEND_READY, Status.TRUE, Reason.BACKEND_HEALTHY, last)
+    return Condition(
+        ClusterCondition.BACKEND_READY, Status.FALSE, Reason.INSTALLING, stale or f"{called} has no address yet"
+    )
 
 
 def held(sight: Sight) -> dict[str, Any]:

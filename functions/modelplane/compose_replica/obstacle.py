@@ -8,6 +8,7 @@ from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.model.observation import Gap, Malformed
 from modelplane.observed.fields import deleting, mapping
 from modelplane.observed.remote import Remote
+from modelplane.runtime.conditions import Reason
 from modelplane.runtime.step import Object
 
 
@@ -15,7 +16,7 @@ from modelplane.runtime.step import Object
 class Obstacle:
     """A reason of the condition ModelAccepted, and what is in the way and how to clear it."""
 
-    reason: str
+    reason: Reason
     words: str
 
 
@@ -23,29 +24,33 @@ def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
     """Return the ClusterProviderConfig through which the cluster is reached, or why nothing new can be put there."""
     named, field = f"InferenceCluster {spec.cluster}", "status.providerConfigRef"
     if cluster is Gap.NOT_FETCHED:
-        return Obstacle("WaitingForCluster", f"{named} is not fetched yet")
+        return Obstacle(Reason.WAITING_FOR_CLUSTER, f"{named} is not fetched yet")
     if not isinstance(cluster, Object):
-        return Obstacle("WaitingForCluster", f"{named} does not exist: create it, or delete this ModelReplica")
+        return Obstacle(Reason.WAITING_FOR_CLUSTER, f"{named} does not exist: create it, or delete this ModelReplica")
     reference = mapping(cluster.body.get("status")).get("providerConfigRef")
     name = mapping(reference).get("name")
     if not reference:
-        return Obstacle("WaitingForCluster", f"{named} has not published how it is reached ({field})")
+        return Obstacle(Reason.WAITING_FOR_CLUSTER, f"{named} has not published how it is reached ({field})")
     if not isinstance(name, str) or not name:
-        return Obstacle("WaitingForCluster", str(Malformed("InferenceCluster", spec.cluster, field, "names no config")))
+        return Obstacle(
+            Reason.WAITING_FOR_CLUSTER, str(Malformed("InferenceCluster", spec.cluster, field, "names no config"))
+        )
     if deleting(cluster):
-        return Obstacle("WaitingForCluster", f"{named} is being deleted")
+        return Obstacle(Reason.WAITING_FOR_CLUSTER, f"{named} is being deleted")
     return name
 
 
 def reach(spec: ReplicaSpec, cluster: Object | Gap, remotes: Iterable[Remote]) -> str | Obstacle:
     """Return the ClusterProviderConfig to compose the replica through, or the first obstacle that holds."""
     if missing := topology.unsupported(spec):
-        return Obstacle("Deploying", f"not composed yet by this version: {missing}")
+        return Obstacle(Reason.DEPLOYING, f"not composed yet by this version: {missing}")
     if spec.cache:
-        return Obstacle("WaitingForCache", f"ModelCache {spec.cache}: caches are not composed yet by this version")
+        return Obstacle(
+            Reason.WAITING_FOR_CACHE, f"ModelCache {spec.cache}: caches are not composed yet by this version"
+        )
     config = _config(spec, cluster)
     elsewhere = sorted({remote.config for remote in remotes if remote.config not in ("", config)})
     if isinstance(config, Obstacle) or not elsewhere:
         return config
     words = f"runs on {', '.join(elsewhere)} and cannot move: restore spec.clusterName, or make another ModelReplica"
-    return Obstacle("Deploying", words)
+    return Obstacle(Reason.DEPLOYING, words)

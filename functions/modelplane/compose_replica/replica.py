@@ -15,6 +15,7 @@ from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import labels, mapping
 from modelplane.observed.remote import Remote, read_remote
+from modelplane.runtime.conditions import Reason
 from modelplane.runtime.step import AWAITING, SETTLED, Desired, Request, Requirement, Result, Status
 
 
@@ -64,7 +65,7 @@ def compose(request: Request) -> Result:
     remotes = {resource: read_remote(found) for resource, found in request.observed.items()}
     spec = read_spec(request.composite)
     if isinstance(spec, Malformed):
-        return _hold(request, None, Obstacle("Deploying", str(spec)), remotes)
+        return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)), remotes)
     cluster = Requirement("cluster", API_VERSION, "InferenceCluster", match_name=spec.cluster)
     config = reach(spec, request.one(cluster), remotes.values())
     if isinstance(config, Obstacle):

@@ -10,6 +10,7 @@ from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, S
 from modelplane.model.names import LABEL_CLUSTER, replica_hostname, tenant_namespace
 from modelplane.observed.fields import is_true, labels, mapping, text
 from modelplane.observed.remote import Remote
+from modelplane.runtime.conditions import Reason, ReplicaCondition
 from modelplane.runtime.step import Condition, Object, Status
 
 
@@ -97,27 +98,32 @@ def _accepted(done: Pass) -> Condition:
     An object that was taken and cannot be brought in sync leaves the last word as it is: an unreachable cluster has
     not given anything back, and a refused edit stays refused.
     """
-    kind = "ModelAccepted"
+    kind = ReplicaCondition.MODEL_ACCEPTED
     if done.obstacle:
         kept = "; what runs stays as it is" if done.wanted else ""
         return Condition(kind, Status.FALSE, done.obstacle.reason, f"{done.obstacle.words}{kept}")
     if pending := done.pending():
-        return Condition(kind, Status.FALSE, "Deploying", "; ".join(pending))
+        return Condition(kind, Status.FALSE, Reason.DEPLOYING, "; ".join(pending))
     stale = "; ".join(done.stale())
     if stale and not is_true(done.replica, kind):
-        return Condition(kind, Status.FALSE, "Deploying", stale)
-    return Condition(kind, Status.TRUE, "Accepted", "; ".join(filter(None, [stale, *_advice(done)])))
+        return Condition(kind, Status.FALSE, Reason.DEPLOYING, stale)
+    return Condition(kind, Status.TRUE, Reason.ACCEPTED, "; ".join(filter(None, [stale, *_advice(done)])))
 
 
 def _ready(done: Pass, accepted: Condition) -> Condition:
     """Return ModelReady: whether every engine serves, else what each waits for."""
     old = f"last known state, {'; '.join(done.stale())}" if done.stale() else ""
     if done.serves:
-        return Condition("ModelReady", Status.TRUE, "Serving", old)
+        return Condition(ReplicaCondition.MODEL_READY, Status.TRUE, Reason.SERVING, old)
     if not done.workloads():
-        return Condition("ModelReady", Status.FALSE, "WaitingForModel", f"nothing runs yet: {accepted.message}")
+        return Condition(
+            ReplicaCondition.MODEL_READY,
+            Status.FALSE,
+            Reason.WAITING_FOR_MODEL,
+            f"nothing runs yet: {accepted.message}",
+        )
     words = [*done.unready(), *([old] if old else [])]
-    return Condition("ModelReady", Status.FALSE, "ModelStarting", "; ".join(words))
+    return Condition(ReplicaCondition.MODEL_READY, Status.FALSE, Reason.MODEL_STARTING, "; ".join(words))
 
 
 def conditions(done: Pass) -> tuple[Condition, ...]:

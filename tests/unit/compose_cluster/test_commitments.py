@@ -1,0 +1,55 @@
+"""What a cluster's replicas hold of it, counted as the scheduler charges it."""
+
+from typing import Any
+
+from unit.compose_cluster import clusters as given
+
+
+def _replica(name: str, copies: int = 1, count: int = 1, pool: str = "l4", cluster: str = "eu-1") -> dict[str, Any]:
+    request = {"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": count}
+    member = {"role": "Standalone", "nodePoolName": pool, "deviceRequests": [request]}
+    return {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelReplica",
+        "metadata": {"name": name, "namespace": "team", "uid": name},
+        "spec": {"clusterName": cluster, "engines": [{"name": "main", "copies": copies, "members": [member]}]},
+    }
+
+
+def _held(*replicas: dict[str, Any]) -> tuple[int, list[dict[str, int]]]:
+    body = given.cluster(given.pool("l4"), given.pool("other"))
+    status = given.status(given.run(body, replicas=list(replicas)))
+    return status["replicas"], [entry["devicesCommitted"] for entry in status["gpuPools"]]
+
+
+def test_copies_and_counts_are_summed_per_pool_and_device() -> None:
+    replicas = [_replica("a", copies=2, count=3), _replica("b"), _replica("c", pool="other", count=8)]
+    assert _held(*replicas) == (3, [{"gpu": 7}, {"gpu": 8}])
+
+
+def test_a_mislabelled_replica_of_another_cluster_holds_nothing() -> None:
+    assert _held(_replica("a", cluster="us-1")) == (0, [{"gpu": 0}, {"gpu": 0}])
+
+
+def test_a_malformed_replica_counts_and_holds_nothing_readable() -> None:
+    broken = _replica("a")
+    broken["spec"]["engines"] = "none"
+    assert _held(broken) == (1, [{"gpu": 0}, {"gpu": 0}])
+
+
+def test_the_last_counts_stay_while_the_replicas_are_not_fetched() -> None:
+    last = {
+        "replicas": 4,
+        "gpuPools": [{"name": "l4", "nodes": 2, "devices": [given.L4], "devicesCommitted": {"gpu": 5}}],
+    }
+    status = given.status(given.run(given.cluster(status=last), replicas=None))
+    assert status["replicas"] == 4
+    assert status["gpuPools"][0]["devicesCommitted"] == {"gpu": 5}
+
+
+def test_only_devices_that_can_be_claimed_are_counted() -> None:
+    nic = {"name": "nic", "claim": "Synthetic", "driver": "nic.example.org", "count": 4}
+    result = given.run(
+        given.cluster(), class_l4=[given.device_class(devices=[given.L4, nic])], replicas=[_replica("a")]
+    )
+    assert given.status(result)["gpuPools"][0]["devicesCommitted"] == {"gpu": 1}

@@ -1,0 +1,100 @@
+"""The pools a cluster publishes: never fewer than serve, however its classes come and go."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.runtime.step import Status
+from unit.compose_cluster import clusters as given
+
+COUNTS = [
+    ({"maxNodeCount": 8, "nodeCount": 2, "minNodeCount": 1}, 8),
+    ({"nodeCount": 2, "minNodeCount": 1}, 2),
+    ({"nodeCount": 0, "minNodeCount": 0}, 0),
+    ({"minNodeCount": 3}, 3),
+    ({"minNodeCount": 0}, 0),
+    ({}, 1),
+]
+
+
+@pytest.mark.parametrize(("counts", "nodes"), COUNTS)
+def test_a_pool_has_as_many_nodes_as_it_can_have(counts: dict[str, int], nodes: int) -> None:
+    body = given.cluster({"name": "l4", "className": "l4", **counts})
+    assert given.status(given.run(body))["gpuPools"][0]["nodes"] == nodes
+
+
+def test_pools_keep_the_operators_order_and_the_classs_devices() -> None:
+    body = given.cluster(given.pool("z"), given.pool("a", className="h100"))
+    devices = [given.L4 | {"name": "h100"}]
+    result = given.run(body, class_h100=[given.device_class("h100", devices)])
+    published = given.status(result)["gpuPools"]
+    assert [(entry["name"], entry["devices"]) for entry in published] == [("z", [given.L4]), ("a", devices)]
+
+
+BROKEN: dict[str, tuple[Any, str]] = {
+    "not fetched yet": (None, "is not fetched yet"),
+    "absent": ([], "does not exist: create it"),
+    "not accepted": ([given.device_class(devices=[given.BAD])], "is not accepted: spec.devices[gpu]"),
+    "malformed": ([given.device_class(devices="gpu")], "is not accepted: spec.devices:"),
+    "half-written": ([given.device_class() | {"spec": {}}], "is not accepted: spec.devices:"),
+}
+
+
+@pytest.mark.parametrize(("found", "words"), BROKEN.values(), ids=BROKEN)
+def test_a_pool_of_a_broken_class_publishes_what_it_last_published(found: Any, words: str) -> None:
+    last = {"name": "l4", "nodes": 1, "devices": [given.L4], "devicesCommitted": {"gpu": 3}}
+    result = given.run(given.cluster(status={"gpuPools": [last]}), given.reached(), class_l4=found, replicas=None)
+    assert given.status(result)["gpuPools"] == [last | {"nodes": 2}]
+    ready = given.condition(result, "ClusterReady")
+    assert (ready.status, ready.reason) == (Status.FALSE, "WaitingForClasses")
+    assert ready.message.startswith("nodePools[l4].className: InferenceClass l4 ")
+    assert words in ready.message
+    assert "stays as last published" in ready.message
+    assert result.ready is True
+
+
+@pytest.mark.parametrize(("found", "words"), BROKEN.values(), ids=BROKEN)
+def test_a_new_pool_of_a_broken_class_is_left_out_and_the_others_stay(found: Any, words: str) -> None:
+    body = given.cluster(given.pool("sound"), given.pool("new", className="other"))
+    result = given.run(body, given.reached(), class_other=found)
+    assert [entry["name"] for entry in given.status(result)["gpuPools"]] == ["sound"]
+    ready = given.condition(result, "ClusterReady")
+    assert ready.reason == "WaitingForClasses"
+    assert ready.message.startswith("nodePools[new].className: ")
+    assert "is left out" in ready.message
+    assert result.ready is True
+
+
+def test_a_pool_that_is_taken_out_is_published_no_more() -> None:
+    last = [{"name": name, "nodes": 1, "devices": [given.L4]} for name in ("l4", "gone")]
+    result = given.run(given.cluster(status={"gpuPools": last}))
+    assert [entry["name"] for entry in given.status(result)["gpuPools"]] == ["l4"]
+
+
+def test_classes_are_asked_for_by_name_and_replicas_by_cluster() -> None:
+    body = given.cluster(given.pool("a"), given.pool("b"), given.pool("c", className="h100"))
+    asked = given.run(body, class_l4=None).requirements
+    assert [(r.kind, r.match_name, dict(r.match_labels)) for r in asked] == [
+        ("InferenceClass", "h100", {}),
+        ("InferenceClass", "l4", {}),
+        ("ModelReplica", None, {"modelplane.ai/cluster": "eu-1"}),
+    ]
+
+
+def test_a_class_in_use_is_protected_and_stays_so_while_it_is_named() -> None:
+    usage = {
+        "apiVersion": "protection.crossplane.io/v1beta1",
+        "kind": "ClusterUsage",
+        "metadata": {},
+        "spec": {
+            "of": {"apiVersion": "modelplane.ai/v1alpha1", "kind": "InferenceClass", "resourceRef": {"name": "l4"}},
+            "reason": "in use by a node pool of InferenceCluster eu-1",
+        },
+    }
+    assert given.bodies(given.run(given.cluster()))["class-in-use-l4"] == usage
+    observed = {"class-in-use-l4": usage | {"metadata": {"name": "x"}}}
+    for found in (None, []):
+        assert "class-in-use-l4" not in given.run(given.cluster(), class_l4=found).desired
+        assert "class-in-use-l4" in given.run(given.cluster(), observed, class_l4=found).desired
+    other = given.cluster(given.pool(className="h100"))
+    assert "class-in-use-l4" not in given.run(other, observed, class_h100=[given.device_class("h100")]).desired
