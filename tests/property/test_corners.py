@@ -125,10 +125,10 @@ def test_of_two_replicas_with_one_cluster_and_index_the_older_stays() -> None:
     fleet = running(deployment, cluster("a", nodes(4)))
     older, younger = sorted(fleet.own(deployment), key=lambda r: r.index or 0)
     fleet.replicas = {
-        younger.uid: replace(younger, index=older.index, created="2024-09-01T00:00:00Z"),
+        younger.uid: replace(younger, index=older.index, resource="", created="2024-09-01T00:00:00Z"),
         older.uid: older,
     }
-    decided = decide(replace(deployment, replicas=1), fleet.snapshot()).schedule
+    decided = decide(deployment, fleet.snapshot()).schedule
     assert kept(decided) == {older.uid}
     assert [(end.replica.uid, end.cause) for end in decided.ended] == [(younger.uid, EndCause.DUPLICATE)]
 

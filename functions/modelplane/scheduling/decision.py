@@ -17,6 +17,7 @@ from modelplane.scheduling.scale import kept_until_others_serve, surplus
 from modelplane.scheduling.search import assign
 from modelplane.scheduling.work import Work, begin, contested
 
+_WAY_OUT = "; scale down or taint its cluster NoExecute to let it go before"
 _NO_SELECTOR = "a selector of the deployment does not compile"
 
 
@@ -160,6 +161,9 @@ class _Pass:
             going = evicted[pending:]
             kept = [own for own in kept if own not in going]
         unknown = work.missing > 0 and not self.checked
+        if work.missing:
+            for own in kept:
+                own.why += _WAY_OUT
         for own in leaving:
             if own not in kept and not (unknown and not own.replica.serves):
                 own.ended = own.leaving

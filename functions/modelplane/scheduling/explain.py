@@ -87,9 +87,7 @@ def _sections(reason: ScheduledReason, schedule: Schedule, deployment: Deploymen
         yield "; edit withheld from ", [f"{_name(each.replica)}: {word(each.refusal)}" for each in schedule.withheld]
     leaving = [p for p in schedule.placements if p.leaving and p.replica]
     if leaving:
-        way_out = ", or until you scale down or taint its cluster NoExecute" if schedule.unplaced else ""
-        lead = f"; kept until a replacement serves{way_out}: "
-        yield lead, [f"{_name(p.replica)} ({p.why})" for p in leaving if p.replica]
+        yield "; kept until a replacement serves: ", [f"{_name(p.replica)} ({p.why})" for p in leaving if p.replica]
 
 
 def _name(replica: Replica) -> str:

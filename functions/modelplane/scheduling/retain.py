@@ -11,13 +11,13 @@ from modelplane.model.deployment import Deployment, Engine
 from modelplane.model.fleet import Cluster, Effect
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import EndCause
-from modelplane.model.refusal import Refusal, rank
+from modelplane.model.replica import StampedEngine
 from modelplane.scheduling.eligible import repelling
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines
 from modelplane.scheduling.match import match_member
-from modelplane.scheduling.plan import Plan, Shape, Way, stand
+from modelplane.scheduling.plan import Plan, Shape, Way, plan, stand
 from modelplane.scheduling.roster import Own
 
 Known = Cluster | Gap | Malformed
@@ -37,33 +37,29 @@ class Stay:
     why: str = ""
 
 
-def _ways_here(engine: Engine, pools: set[str], where: Layout) -> tuple[list[Way], dict[int, Refusal]]:
-    """Return every way the engine can stand on these pools. Being stranded ends nobody's stay, so it is not asked."""
+def _change(way: Way, before: StampedEngine | None) -> int:
+    """Return how much a way changes of the engine as it is: 0 nothing, 1 what it claims, 2 its pool."""
+    if before is None or before.pool != way.engine.pool:
+        return 2
+    has, gets = ([[claim.device_class for claim in m.claims] for m in each.members] for each in (before, way.engine))
+    return 0 if has == gets else 1
+
+
+def _ways_here(engine: Engine, before: StampedEngine | None, pools: set[str], where: Layout) -> list[Way]:
+    """Return every way the engine can stand on these pools, those first that change least.
+
+    Where a member claims nothing although it could elsewhere, it stays so, for being stranded ends nobody's stay; but
+    no edit makes it so.
+    """
+    open_ways = {way.engine for way in plan((engine,), where.shape).ways[0]}
     ways: list[Way] = []
-    refused: dict[int, Refusal] = {}
     for site, (pool, _, hardware) in enumerate(where.shape):
         if pool in pools:
             found = [match_member(engine.name, member, hardware) for member in engine.members]
-            options = [claims for claims in found if isinstance(claims, tuple)]
-            failed = [refusal for refusal in found if isinstance(refusal, Refusal)]
-            if failed:
-                refused[site] = min(failed, key=rank)
-            else:
-                ways.extend(stand(engine, pool, site, chosen, hardware) for chosen in product(*options))
-    return [way for way in ways if way.group], refused
-
-
-def _prefer(ways: list[Way], engines: Engines) -> tuple[Way, ...]:
-    """Return the ways with those first that change least: the same stamp, then the same pool."""
-    before = {engine.name: engine for engine in engines}
-
-    def change(way: Way) -> int:
-        has = before.get(way.engine.name)
-        classes = has and [[claim.device_class for claim in member.claims] for member in has.members]
-        same = classes == [[claim.device_class for claim in member.claims] for member in way.engine.members]
-        return 2 if has is None or has.pool != way.engine.pool else 0 if same else 1
-
-    return tuple(sorted(ways, key=change))
+            options = [claims if isinstance(claims, tuple) else () for claims in found]
+            ways.extend(stand(engine, pool, site, chosen, hardware) for chosen in product(*options))
+    ways = [way for way in ways if way.group and (way.engine in open_ways or _change(way, before) == 0)]
+    return sorted(ways, key=lambda way: _change(way, before))
 
 
 class Judge:
@@ -103,12 +99,11 @@ class Judge:
         gone = sorted(pools - where.positions.keys())
         if gone:
             return Stay(None, Plan((), (), ()), why=f"pool {gone[0]} does not exist any more")
-        wanted = self._deployment.engines
-        found = [_ways_here(engine, pools, where) for engine in wanted]
-        ways = tuple(_prefer(each, engines) for each, _ in found)
-        plan = Plan(wanted, ways, tuple(refused for _, refused in found))
+        wanted, before = self._deployment.engines, {engine.name: engine for engine in engines}
+        ways = tuple(tuple(_ways_here(engine, before.get(engine.name), pools, where)) for engine in wanted)
+        here = Plan(wanted, ways, ({},) * len(wanted))
         missing = [engine.name for engine, each in zip(wanted, ways, strict=True) if not each]
         if missing:
-            return Stay(None, plan, why=f"pool {', '.join(sorted(pools))} does not match engine {missing[0]} any more")
+            return Stay(None, here, why=f"pool {', '.join(sorted(pools))} does not match engine {missing[0]} any more")
         nearest = tuple(each[0].engine for each in ways)
-        return Stay(nearest, plan, nearest != engines and grows(engines, nearest, where))
+        return Stay(nearest, here, nearest != engines and grows(engines, nearest, where))
