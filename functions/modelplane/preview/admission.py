@@ -130,7 +130,7 @@ def _metadata_faults(metadata: Manifest) -> Iterator[Fault]:
     """Yield what Kubernetes, and Crossplane with its limit of 63 characters, refuse of one of our objects' metadata."""
     for key in metadata:
         if key not in METADATA:
-            yield Fault(field_path(("metadata", str(key))), f'unknown field "{key}"')
+            yield Fault(field_path(("metadata", str(key))), f'unknown field: "{key}"')
     if len(metadata["name"]) > NAME_LIMIT:
         yield Fault("metadata.name", f"Too long: may not be more than {NAME_LIMIT} bytes", blocking=True)
     if not SUBDOMAIN.fullmatch(metadata["name"]):

@@ -134,7 +134,7 @@ def _complete_object(value: dict[Any, Any], schema: Schema, faults: list[Fault],
         elif schema.get("x-kubernetes-preserve-unknown-fields"):
             result[key] = deepcopy(item)
         else:
-            faults.append(Fault(field_path((*path, str(key))), f'unknown field "{key}"'))
+            faults.append(Fault(field_path((*path, str(key))), f'unknown field: "{key}"'))
     for key, child in properties.items():
         if key not in result and "default" in child:
             result[key] = complete(child["default"], child, faults, (*path, key))

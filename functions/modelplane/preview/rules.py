@@ -14,10 +14,9 @@ import celpy
 from celpy.adapter import json_to_cel
 from celpy.evaluation import CELEvalError
 
-from modelplane.preview.fault import Fault, field_path
+from modelplane.preview.fault import Fault
 
 Schema = dict[str, Any]
-Path = tuple[str | int, ...]
 
 #: `self` and the fields selected from it one after another; a name before a parenthesis is a function.
 SELECTED = re.compile(r"\bself((?:\.[A-Za-z_]\w*)*)(\()?")
@@ -25,10 +24,15 @@ SELECTED = re.compile(r"\bself((?:\.[A-Za-z_]\w*)*)(\()?")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its text, what a user reads when it is broken, and the paths below `self` that it reads."""
+    """A rule: its text, and what a user reads when it is broken.
+
+    `field` is the field it is about below the one it stands at (`.name`, or empty), `reads` the paths below `self`
+    that it reads.
+    """
 
     text: str
     message: str
+    field: str
     reads: frozenset[tuple[str, ...]]
 
 
@@ -61,24 +65,25 @@ def _rule(validation: Mapping[str, str]) -> Rule:
     for match in SELECTED.finditer(text):
         names = match[1].split(".")[1:]
         reads.add(tuple(names[:-1] if match[2] and names else names))
-    return Rule(text, " ".join(validation.get("message", f"failed rule: {text}").split()), frozenset(reads))
+    return Rule(text, validation["message"], validation.get("fieldPath", ""), frozenset(reads))
 
 
-def broken_rules(ruled: Ruled, value: Any, path: Path = ()) -> Iterator[Fault]:
+def broken_rules(ruled: Ruled, value: Any, path: str = "") -> Iterator[Fault]:
     """Yield a fault for each rule that a completed and valid value breaks, or that fails on it."""
     for rule in ruled.rules:
         read = json.dumps(_project(value, rule.reads), sort_keys=True)
         verdict = _evaluate(rule.text, read)
         if verdict is not True:
-            yield Fault(field_path(path), f"Invalid value: {verdict or rule.message}")
+            yield Fault(f"{path}{rule.field}".lstrip("."), f"Invalid value: {verdict or rule.message}")
     if isinstance(value, dict):
         for key, item in value.items():
-            child = ruled.properties.get(key, ruled.values)
-            if child:
-                yield from broken_rules(child, item, (*path, key))
+            if key in ruled.properties:
+                yield from broken_rules(ruled.properties[key], item, f"{path}.{key}")
+            elif ruled.values:
+                yield from broken_rules(ruled.values, item, f"{path}[{key}]")
     elif isinstance(value, list) and ruled.items:
         for i, item in enumerate(value):
-            yield from broken_rules(ruled.items, item, (*path, i))
+            yield from broken_rules(ruled.items, item, f"{path}[{i}]")
 
 
 def _project(value: Any, reads: frozenset[tuple[str, ...]]) -> Any:

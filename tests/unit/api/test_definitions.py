@@ -1,0 +1,80 @@
+"""What the XRDs promise beside their fields: names, scope, columns, the scale subresource, and words for kubectl."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from modelplane.preview.definitions import xrds
+
+FACE = {
+    "ModelDeployment": ("Namespaced", "modeldeployments", "md", ["REPLICAS", "SCHEDULED"]),
+    "ModelReplica": ("Namespaced", "modelreplicas", "mr", ["CLUSTER"]),
+    "ModelEndpoint": ("Namespaced", "modelendpoints", "me", ["URL", "READY"]),
+    "ModelService": ("Namespaced", "modelservices", "ms", ["ADDRESS", "READY"]),
+    "ModelCache": ("Namespaced", "modelcaches", "mc", ["SOURCE", "READY"]),
+    "InferenceClass": ("Cluster", "inferenceclasses", "icl", []),
+    "InferenceCluster": ("Cluster", "inferenceclusters", "ic", ["SOURCE", "GATEWAY"]),
+    "InferenceGateway": ("Cluster", "inferencegateways", "ig", ["ADDRESS"]),
+}
+
+
+def schema(kind: str) -> Any:
+    return xrds()[kind]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+
+
+def walk(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each field of a schema with its path."""
+    for key, child in node.get("properties", {}).items():
+        yield f"{path}.{key}", child
+        yield from walk(child, f"{path}.{key}")
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            yield from walk(node[key], f"{path}[]")
+
+
+def test_the_kinds_are_those_of_the_api() -> None:
+    assert set(xrds()) == set(FACE)
+
+
+@pytest.mark.parametrize("kind", FACE)
+def test_a_kind_shows_itself_as_documented(kind: str) -> None:
+    spec = xrds()[kind]["spec"]
+    names, (version,) = spec["names"], spec["versions"]
+    columns = [column["name"] for column in version.get("additionalPrinterColumns", [])]
+    assert (spec["scope"], names["plural"], *names["shortNames"], columns) == FACE[kind]
+    assert names["categories"] == ["modelplane", "crossplane"]
+    assert (spec["group"], version["name"]) == ("modelplane.ai", "v1alpha1")
+
+
+def test_a_deployment_scales() -> None:
+    (version,) = xrds()["ModelDeployment"]["spec"]["versions"]
+    assert version["subresources"]["scale"] == {
+        "specReplicasPath": ".spec.replicas",
+        "statusReplicasPath": ".status.replicas.total",
+        "labelSelectorPath": ".status.replicas.selector",
+    }
+
+
+@pytest.mark.parametrize("kind", FACE)
+def test_every_field_is_described(kind: str) -> None:
+    assert [path for path, field in walk(schema(kind)) if not field.get("description")] == []
+
+
+@pytest.mark.parametrize("kind", FACE)
+def test_only_what_crossplane_keeps_stands_at_the_top(kind: str) -> None:
+    kept = {"type", "description", "required", "properties", "x-kubernetes-validations"}
+    assert set(schema(kind)) <= kept
+    for part in schema(kind)["properties"].values():
+        assert set(part) <= kept | {"oneOf"}
+
+
+def test_a_replica_takes_the_pods_that_a_deployment_takes() -> None:
+    templates = [
+        field
+        for kind in ("ModelDeployment", "ModelReplica")
+        for path, field in walk(schema(kind)["properties"]["spec"])
+        if path == ".engines[].members[].template"
+    ]
+    assert len(templates) == 2
+    assert templates[0] == templates[1]
