@@ -11,7 +11,7 @@ from modelplane.preview.intake import carry_forward, read_object
 from modelplane.preview.kinds import Key, key_of
 from modelplane.preview.lookup import KnownKinds
 from modelplane.preview.passes import LastPasses
-from modelplane.preview.pipelines import pipeline_of
+from modelplane.preview.pipelines import Pipeline, pipeline_of
 from modelplane.preview.store import Store, Trees, View
 from modelplane.preview.tree import Manifest, Tree, merge_patch
 from modelplane.preview.world import healthy
@@ -39,15 +39,22 @@ class ControlPlane:
 
     `world` plays what providers, clusters and gateways would answer, after each pass; the default plays a healthy one,
     None nothing. It may carry `kinds`, the (apiVersion, kind) pairs that exist on the control cluster besides ours,
-    Kubernetes' own and those of the Configuration's dependencies. Kinds are given as `Kind` or `Kind.group`.
+    Kubernetes' own and those of the Configuration's dependencies. `pipelines` gives the pipeline of a kind
+    (`Kind.group`), None for one that is left alone. Kinds are given as `Kind` or `Kind.group`.
     """
 
-    def __init__(self, objects: Iterable[Any] = (), world: World | None = healthy) -> None:
+    def __init__(
+        self,
+        objects: Iterable[Any] = (),
+        world: World | None = healthy,
+        pipelines: Callable[[str], Pipeline | None] = pipeline_of,
+    ) -> None:
         self._store = Store()
+        self._pipelines = pipelines
         self._world = world
         self._kinds = KnownKinds(getattr(world, "kinds", ()))
         self._deletions = Deletions(self._store)
-        self._engine = Engine(self._store, self._deletions, self._kinds, pipeline_of)
+        self._engine = Engine(self._store, self._deletions, self._kinds, pipelines)
         self._last = LastPasses(self._store, self._kinds)
         #: Rounds that the last `settle` took.
         self.passes = 0
@@ -85,7 +92,7 @@ class ControlPlane:
             absent: Tree = {"kind": kind, "metadata": {"namespace": namespace, "name": name}}
             raise InvalidObject(absent, "metadata.name", "there is no such object")
         self._store.write({**old, "status": merge_patch(old.get("status"), status)})
-        if pipeline_of(key.kind) is None:
+        if self._pipelines(key.kind) is None:
             self._store.pinned.add(key)
 
     def get(self, kind: str, namespace: str | None, name: str) -> Tree | None:
@@ -147,7 +154,7 @@ class ControlPlane:
 
     def _composites(self, kind: str) -> Iterable[Key]:
         """Return the composites of a kind, the oldest first."""
-        if pipeline_of(kind) is None:
+        if self._pipelines(kind) is None:
             return ()
         found = [(obj["metadata"]["creationTimestamp"], key_of(obj)) for obj in self._store.scan(kind)]
         return [key for _, key in sorted(found)]
