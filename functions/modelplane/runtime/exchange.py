@@ -41,7 +41,8 @@ def _write(message: Any, request: Request, result: Result) -> tuple[Result, byte
 def _log(request: Request, result: Result, *, seconds: float, received: int, sent: int) -> None:
     """Log what was asked and answered: names and counts, never content."""
     composite = request.composite
-    structlog.get_logger().info(
+    log = structlog.get_logger()
+    log.info(
         "answered" if result.fatal is None else "refused",
         kind=composite.kind,
         namespace=composite.namespace,
@@ -54,4 +55,10 @@ def _log(request: Request, result: Result, *, seconds: float, received: int, sen
         received_bytes=received,
         sent_bytes=sent,
         **({} if result.fatal is None else {"fatal": result.fatal}),
+    )
+    log.debug(
+        "said",
+        conditions={one.type: f"{one.status} {one.reason}" for one in result.conditions},
+        required={name: len(found) for name, found in request.required.items()},
+        requirements=[*(one.name for one in result.requirements), *(one.name for one in result.schemas)],
     )

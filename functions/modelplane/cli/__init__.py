@@ -1,0 +1,52 @@
+"""The command line `modelplane`: each command is imported when it is called, so that `--help` is instant."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Final
+
+import click
+
+from modelplane import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Where a command's module is, and the line that help shows for it without importing it."""
+
+    module: str
+    summary: str
+
+
+_COMMANDS: Final[Mapping[str, _Entry]] = {
+    "cel": _Entry("modelplane.cli.cel", "Try device selectors: which devices match, which do not, and why."),
+    "preview": _Entry("modelplane.cli.preview", "Show what manifests would come to, without a cluster."),
+    "serve": _Entry("modelplane.cli.serve", "Serve one of the composition functions over gRPC."),
+}
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported one at a time."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names of all commands."""
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Import and return a command, None for a name that is none."""
+        entry = _COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = import_module(entry.module).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        """Write the list of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _COMMANDS[name].summary) for name in sorted(_COMMANDS)])
+
+
+@click.group(cls=_Commands)
+@click.version_option(__version__, prog_name="modelplane")
+def main() -> None:
+    """Modelplane: AI inference over a fleet of Kubernetes GPU clusters."""

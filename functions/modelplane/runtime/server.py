@@ -1,0 +1,110 @@
+"""The gRPC server of a function: Crossplane's FunctionRunnerService and the standard health service.
+
+The function SDK's own `serve` was rejected: it parses requests on the event loop into its own messages, has no health
+service, and cancels calls after five seconds of stopping. Its credentials and message definitions are used.
+"""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+import grpc  # type: ignore[import-untyped]
+import structlog
+from crossplane.function.proto.v1 import run_function_pb2 as sdk
+from crossplane.function.runtime import load_credentials
+from google.protobuf.message import DecodeError
+
+#: Calls that are computed at the same time. Python computes one at a time; more threads let short calls pass long ones.
+THREADS: Final = 4
+#: Seconds that calls under way are given once the server was told to stop: under the 30 s that Kubernetes waits.
+GRACE: Final = 25.0
+
+_RUNNER: Final = sdk.DESCRIPTOR.services_by_name["FunctionRunnerService"].full_name
+_HEALTH: Final = "grpc.health.v1.Health"
+#: HealthCheckResponse on the wire: field 1 (status) is 1 (SERVING) or 2 (NOT_SERVING).
+_SERVING: Final = b"\x08\x01"
+_NOT_SERVING: Final = b"\x08\x02"
+
+Answer = Callable[[bytes], bytes]
+
+
+class ListenError(Exception):
+    """The server cannot listen: the address or the certificates cannot be used. The text says which, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where and how to listen. `certificates` is a folder with tls.crt, tls.key and ca.crt, None for no TLS.
+
+    `max_receive` is the size of the largest request in bytes.
+    """
+
+    address: str
+    certificates: str | None
+    max_receive: int
+
+
+def serve(answer: Answer, settings: Settings) -> None:
+    """Serve `answer`, which maps a serialized request to a serialized response, until SIGTERM or SIGINT.
+
+    Calls under way are finished first, within the grace period. Raises ListenError.
+    """
+    asyncio.run(_serve(answer, settings))
+
+
+async def _serve(answer: Answer, settings: Settings) -> None:
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="call") as threads:
+        stopping = asyncio.Event()
+        server = grpc.aio.server(
+            options=[
+                ("grpc.max_receive_message_length", settings.max_receive),
+                ("grpc.so_reuseport", 0),  # a second server on the port is an error, not half of the traffic
+            ],
+        )
+        server.add_generic_rpc_handlers((_runner(answer, threads), _health(stopping)))
+        port = _listen(server, settings)
+        await server.start()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+        structlog.get_logger().info("listening", port=port, mutual_tls=settings.certificates is not None)
+        await stopping.wait()
+        structlog.get_logger().info("stopping: calls under way are finished")
+        await server.stop(GRACE)
+
+
+def _runner(answer: Answer, threads: ThreadPoolExecutor) -> grpc.GenericRpcHandler:
+    """Return the function's service. Calls are computed on threads, so that the event loop can always answer health."""
+
+    async def run_function(wire: bytes, context: Any) -> bytes | None:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(threads, answer, wire)
+        except DecodeError as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"not a RunFunctionRequest: {error}")
+            return None
+
+    return grpc.method_handlers_generic_handler(
+        _RUNNER, {"RunFunction": grpc.unary_unary_rpc_method_handler(run_function)}
+    )
+
+
+def _health(stopping: asyncio.Event) -> grpc.GenericRpcHandler:
+    """Return the health service, for the server as a whole: the function it runs is all there is."""
+
+    async def check(_request: bytes, _context: Any) -> bytes:
+        return _NOT_SERVING if stopping.is_set() else _SERVING
+
+    return grpc.method_handlers_generic_handler(_HEALTH, {"Check": grpc.unary_unary_rpc_method_handler(check)})
+
+
+def _listen(server: grpc.aio.Server, settings: Settings) -> int:
+    try:
+        if settings.certificates is None:
+            return int(server.add_insecure_port(settings.address))
+        return int(server.add_secure_port(settings.address, load_credentials(settings.certificates)))
+    except OSError as error:
+        raise ListenError(f"certificates: {error.filename}: {error.strerror}") from error
+    except RuntimeError as error:
+        raise ListenError(f"cannot listen on {settings.address}: {error}") from error

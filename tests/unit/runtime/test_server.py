@@ -1,0 +1,154 @@
+"""The server as a process, called as Crossplane calls it."""
+
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from crossplane.function.proto.v1 import run_function_pb2 as sdk
+from crossplane.function.proto.v1 import run_function_pb2_grpc as stubs
+
+from unit.runtime.messages_by_sdk import plain, request_of
+from unit.runtime.server_processes import Server, server_of
+
+_MIB = 1024 * 1024
+_SERVING = b"\x08\x01"
+
+
+def _composite(kind: str, **spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "test/v1", "kind": kind, "metadata": {"name": "a", "namespace": "n"}, "spec": spec}
+
+
+def _check(channel: grpc.Channel, timeout: float = 5) -> bytes:
+    answer: bytes = channel.unary_unary("/grpc.health.v1.Health/Check")(b"", timeout=timeout)
+    return answer
+
+
+def _fatal(response: sdk.RunFunctionResponse) -> str:
+    assert [result.severity for result in response.results] == [sdk.SEVERITY_FATAL]
+    return response.results[0].message
+
+
+def test_a_call_is_answered(runner: stubs.FunctionRunnerServiceStub) -> None:
+    response = runner.RunFunction(request_of(_composite("Busy", seconds=0)))
+    assert plain(response.desired.composite)["resource"]["status"] == {"computed": True}
+    assert response.meta.tag == "tag"
+
+
+@pytest.mark.parametrize(
+    ("composite", "words"),
+    [
+        (_composite("Broken"), "ValueError: what was not thought of"),
+        (_composite("Unbuildable"), "ValueError: Unexpected type"),
+        (_composite("Unheard"), "function tested composes no Unheard"),
+        (
+            _composite("Big", mebibytes=4),
+            "the response would have 4.0 MiB, and at most 3.5 MiB can be sent: 2 ConfigMap",
+        ),
+    ],
+)
+def test_what_fails_is_fatal_and_keeps_what_the_earlier_steps_desire(
+    runner: stubs.FunctionRunnerServiceStub, composite: dict[str, Any], words: str
+) -> None:
+    request = request_of(composite, desired={"early": {"kind": "ConfigMap"}})
+    response = runner.RunFunction(request)
+    assert words in _fatal(response)
+    assert response.desired == request.desired
+
+
+def test_a_request_of_nearly_64_mebibytes_is_taken(runner: stubs.FunctionRunnerServiceStub) -> None:
+    request = request_of(_composite("Counted"), required={"all": [{"kind": "A", "text": "x" * _MIB}] * 63})
+    assert request.ByteSize() > 63 * _MIB
+    response = runner.RunFunction(request)
+    assert plain(response.desired.composite)["resource"]["status"] == {"required": 63}
+
+
+def test_a_larger_request_is_refused(runner: stubs.FunctionRunnerServiceStub) -> None:
+    request = request_of(_composite("Counted"), required={"all": [{"kind": "A", "text": "x" * _MIB}] * 65})
+    with pytest.raises(grpc.RpcError) as refused:
+        runner.RunFunction(request)
+    assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+def test_bytes_that_are_no_request_are_an_invalid_argument(channel: grpc.Channel) -> None:
+    call = channel.unary_unary("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
+    with pytest.raises(grpc.RpcError) as refused:
+        call(b"\xff\xff")
+    assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_health_and_short_calls_are_answered_while_long_ones_compute(
+    channel: grpc.Channel, runner: stubs.FunctionRunnerServiceStub
+) -> None:
+    long = [runner.RunFunction.future(request_of(_composite("Busy", seconds=3))) for _ in range(3)]
+    began = time.monotonic()
+    assert [_check(channel) for _ in range(5)] == [_SERVING] * 5
+    runner.RunFunction(request_of(_composite("Counted")))
+    assert time.monotonic() - began < 2
+    assert not any(call.done() for call in long)
+    assert [plain(call.result().desired.composite)["resource"]["status"] for call in long] == [{"computed": True}] * 3
+
+
+def test_the_log_has_a_line_a_call_with_names_and_counts(server: Server) -> None:
+    with grpc.insecure_channel(server.address) as channel:
+        request = request_of(_composite("Counted"), observed={"x": {"kind": "A"}}, required={"r": [{"kind": "B"}] * 2})
+        stubs.FunctionRunnerServiceStub(channel).RunFunction(request)
+    line = server.logged()[-1]
+    assert line.pop("milliseconds") >= 0
+    assert line.pop("timestamp")
+    assert line.pop("received_bytes") == request.ByteSize()
+    assert line.pop("sent_bytes") > 0
+    assert line == {
+        "level": "info",
+        "msg": "answered",
+        "kind": "Counted",
+        "namespace": "n",
+        "name": "a",
+        "observed": 1,
+        "required": 2,
+        "desired": 0,
+        "requirements": 0,
+    }
+
+
+def test_the_log_has_the_traceback_of_a_defect(server: Server) -> None:
+    with grpc.insecure_channel(server.address) as channel:
+        stubs.FunctionRunnerServiceStub(channel).RunFunction(request_of(_composite("Broken")))
+    traced = [line for line in server.logged() if line["level"] == "error"]
+    assert [line["composite"] for line in traced] == ["Broken n/a"]
+    assert "in _raise" in traced[0]["exception"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_is_told_to_stop_finishes_its_calls_and_exits_with_0(server: Server, number: int) -> None:
+    with grpc.insecure_channel(server.address) as channel, ThreadPoolExecutor() as caller:
+        run = stubs.FunctionRunnerServiceStub(channel).RunFunction
+        call = caller.submit(run, request_of(_composite("Busy", seconds=1)))
+        time.sleep(0.4)
+        server.process.send_signal(number)
+        assert plain(call.result(10).desired.composite)["resource"]["status"] == {"computed": True}
+        assert server.process.wait(10) == 0
+
+
+def test_a_second_server_on_a_port_is_an_error(shared_server: Server) -> None:
+    taken = server_of(["-m", "unit.runtime.served", f"127.0.0.1:{shared_server.port}"])
+    with pytest.raises(AssertionError, match="cannot listen"), taken:
+        pass
+
+
+def test_with_certificates_only_callers_of_the_same_authority_are_answered(certificates: Path) -> None:
+    ca, key, chain = ((certificates / name).read_bytes() for name in ("ca.crt", "tls.key", "tls.crt"))
+    with server_of(["-m", "unit.runtime.served", "localhost:0", str(certificates)]) as server:
+        with grpc.secure_channel(server.address, grpc.ssl_channel_credentials(ca, key, chain)) as channel:
+            assert _check(channel) == _SERVING
+            stubs.FunctionRunnerServiceStub(channel).RunFunction(request_of(_composite("Counted")))
+        for stranger in (grpc.ssl_channel_credentials(ca), None):
+            opened = (
+                grpc.secure_channel(server.address, stranger) if stranger else grpc.insecure_channel(server.address)
+            )
+            with opened as channel, pytest.raises(grpc.RpcError) as refused:
+                _check(channel)
+            assert refused.value.code() is grpc.StatusCode.UNAVAILABLE

@@ -1,0 +1,55 @@
+"""Structs become plain values and back."""
+
+from typing import Any
+
+import pytest
+from google.protobuf.message import DecodeError
+from google.protobuf.struct_pb2 import Struct
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelplane.runtime.structs import decode, encode
+
+_LEAVES = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text()
+_VALUES = st.recursive(_LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
+
+
+@given(st.dictionaries(st.text().filter(lambda key: key != "managedFields"), _VALUES))
+def test_what_is_encoded_decodes_to_the_same(content: dict[str, Any]) -> None:
+    assert decode(encode(content)) == content
+
+
+@given(st.dictionaries(st.text(), _VALUES, min_size=2))
+def test_the_order_of_keys_does_not_change_the_bytes(content: dict[str, Any]) -> None:
+    assert encode(dict(reversed(content.items()))) == encode(content)
+
+
+@pytest.mark.parametrize(("sent", "seen"), [(3.0, int), (-2.0, int), (2.5, float), (1e300, int)])
+def test_an_integral_number_reads_as_an_integer(sent: float, seen: type) -> None:
+    message = Struct()
+    message.update({"n": sent})
+    value = decode(message.SerializeToString())["n"]
+    assert (type(value), value) == (seen, sent)
+
+
+@pytest.mark.parametrize(
+    ("content", "seen"),
+    [
+        ({"metadata": {"name": "a", "managedFields": [{"manager": "x"}]}}, {"metadata": {"name": "a"}}),
+        ({"manifest": {"metadata": {"managedFields": []}}}, {"manifest": {"metadata": {}}}),
+        ({"properties": {"managedFields": {"type": "array"}}}, {"properties": {"managedFields": {"type": "array"}}}),
+    ],
+)
+def test_lists_of_managed_fields_are_left_out_and_schemas_that_speak_of_them_are_not(content: Any, seen: Any) -> None:
+    assert decode(encode(content)) == seen
+
+
+def test_bytes_that_are_no_struct_are_refused() -> None:
+    with pytest.raises(DecodeError):
+        decode(b"\x0a\xff")
+
+
+@pytest.mark.parametrize("value", [b"bytes", {1, 2}, object()])
+def test_what_json_cannot_express_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match="Unexpected type"):
+        encode({"value": value})
