@@ -33,20 +33,16 @@ class _Pass:
     def retain(self) -> Needs | None:
         """Judge every replica by its cluster and pools, and apply what its own pools host as it is."""
         work = self.work
-        names = {own.replica.cluster for own in work.roster.crew if own.replica.cluster}
-        unknown = frozenset(name for name in names if work.cluster(name) is None)
+        clusters = {name: work.cluster(name) for name in {own.replica.cluster for own in work.roster.crew} - {""}}
+        unknown = frozenset(name for name, cluster in clusters.items() if cluster is None)
         if unknown:
             return Needs(clusters=unknown)
         for own in work.roster.crew:
-            if not own.stays:
-                continue
-            cluster = work.cluster(own.replica.cluster) if own.replica.cluster else None
-            if cluster is None:
-                own.hold("its cluster cannot be read")
-                continue
-            self.judge.judge(own, cluster)
-            if own.stays and own.stamp is Stamp.APPLY and isinstance(cluster, Cluster):
-                self._stay(own, cluster)
+            if own.stays:
+                self.judge.judge(own, clusters.get(own.replica.cluster))
+                cluster = clusters.get(own.replica.cluster)
+                if own.stamp is Stamp.APPLY and isinstance(cluster, Cluster):
+                    self._stay(own, cluster)
         return None
 
     def _stay(self, own: Own, cluster: Cluster) -> None:

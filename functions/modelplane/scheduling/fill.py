@@ -28,6 +28,7 @@ class _Fill:
         self.present = Counter(own.replica.cluster for own in work.roster.staying)
 
     def plan(self, cluster: Cluster) -> Plan:
+        """Return the plan of the cluster's pools; clusters of one shape share it."""
         shape = layout(cluster).shape
         found = self.plans.get(shape)
         if found is None:

@@ -74,6 +74,7 @@ def _engine_ways(engine: Engine, shape: Shape) -> tuple[list[Way], dict[int, Ref
     return ways, refused
 
 
+@lru_cache(maxsize=CACHE_SIZE)
 def plan(engines: tuple[Engine, ...], shape: Shape) -> Plan:
     """Return the ways of each engine on pools of this shape. A pool without nodes is in it, and has never room."""
     found = [_engine_ways(engine, shape) for engine in engines]

@@ -20,7 +20,7 @@ from modelplane.scheduling.match import match_member
 from modelplane.scheduling.plan import Plan, Shape, Way, plan, stand
 from modelplane.scheduling.roster import Own
 
-Known = Cluster | Gap | Malformed
+Known = Cluster | Gap | Malformed | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,15 @@ class Judge:
 
     def judge(self, own: Own, cluster: Known) -> None:
         """Decide whether a replica stays, leaves or is held, as far as its cluster alone tells."""
-        if cluster is Gap.ABSENT:
+        if isinstance(cluster, Cluster):
+            self._judge_cluster(own, cluster)
+        elif cluster is Gap.ABSENT:
             own.leave(EndCause.REPLACED, f"cluster {own.replica.cluster} does not exist")
-        elif not isinstance(cluster, Cluster):
+        else:
             own.hold(f"cluster {own.replica.cluster} cannot be read")
-        elif taint := repelling(self._deployment, cluster, Effect.NO_EXECUTE) if cluster.taints else None:
+
+    def _judge_cluster(self, own: Own, cluster: Cluster) -> None:
+        if taint := repelling(self._deployment, cluster, Effect.NO_EXECUTE) if cluster.taints else None:
             own.leave(EndCause.EVICTED, f"cluster {cluster.name} is tainted {taint.key} NoExecute")
         elif cluster.deleting:
             own.leave(EndCause.REPLACED, f"cluster {cluster.name} is being deleted")

@@ -38,6 +38,7 @@ def size(group: Group) -> int:
     return sum(pods for _, pods in group)
 
 
+@lru_cache(maxsize=CACHE_SIZE)
 def join(groups: Groups, group: Group, times: int = 1) -> Groups:
     """Return the groups with `times` more (negative: fewer) of `group`; a group without charge changes nothing."""
     if not group:

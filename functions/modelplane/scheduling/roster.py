@@ -10,6 +10,9 @@ from modelplane.model.placement import EndCause, Stamp, View
 from modelplane.model.replica import Replica, StampedEngine
 from modelplane.scheduling.ledger import identity
 
+#: Length of a resource name without its cluster and index.
+_RESOURCE_LENGTH = len(replica_resource("", 0)) - 1
+
 
 @dataclass(slots=True)
 class Own:
@@ -53,7 +56,7 @@ class Roster:
     @property
     def staying(self) -> list[Own]:
         """Return those that count as replicas asked for."""
-        return [own for own in self.crew if own.stays]
+        return [own for own in self.crew if own.leaving is None and own.ended is None]
 
     def reserve(self, cluster: str) -> int:
         """Return the lowest free index of a cluster, and take it."""
@@ -70,10 +73,9 @@ def seniority(replica: Replica) -> tuple[str, str, str]:
 
 def _known_index(replica: Replica) -> int | None:
     """Return the index from the resource name, which Crossplane keys on; a label can be edited, so it comes second."""
-    cut = len(replica.cluster) + len(replica_resource("", 0)) - 1
-    suffix = replica.resource[cut:]
-    if suffix.isdigit() and replica.resource == replica_resource(replica.cluster, int(suffix)):
-        return int(suffix)
+    number = replica.resource[len(replica.cluster) + _RESOURCE_LENGTH :]
+    if number.isdigit() and replica.resource == replica_resource(replica.cluster, int(number)):
+        return int(number)
     return replica.index
 
 

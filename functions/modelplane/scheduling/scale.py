@@ -12,6 +12,8 @@ def surplus(staying: Sequence[Own], replicas: int) -> list[Own]:
     First those that do not serve, then from the cluster with the most of them, then the latest cluster name, then the
     highest index.
     """
+    if len(staying) <= replicas:
+        return []
     on_cluster = Counter(own.replica.cluster for own in staying)
     idle, serving = _by_cluster(staying, serves=False), _by_cluster(staying, serves=True)
     ended: list[Own] = []

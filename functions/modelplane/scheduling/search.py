@@ -1,8 +1,10 @@
 """Puts the engines of a replica on the pools of one cluster: the first assignment that has room, found exactly."""
 
+from functools import lru_cache
+
 from modelplane.model.refusal import NoRoom, Refusal, SearchBound, rank
 from modelplane.scheduling.hardware import Layout
-from modelplane.scheduling.match import STATES
+from modelplane.scheduling.match import CACHE_SIZE, STATES
 from modelplane.scheduling.plan import Plan, Way
 from modelplane.scheduling.room import Groups, Shortage, join, more, shortage, shortage_of, size
 
@@ -54,6 +56,11 @@ class _Search:
         return None
 
 
+def _first(plan: Plan, layout: Layout, stock: Stock) -> Assignment | None:
+    return _Search(plan, layout).run(stock)
+
+
+@lru_cache(maxsize=CACHE_SIZE)
 def assign(plan: Plan, layout: Layout, stock: Stock) -> Assignment | Refusal:
     """Return the first assignment in declared order of pools that has room, or the cluster's refusal.
 
@@ -96,6 +103,7 @@ def _shortage(layout: Layout, stock: Stock, way: Way) -> Shortage:
     return own or shortage(pool.nodes, counts, after) or Shortage(size(way.group), pool.nodes)
 
 
+@lru_cache(maxsize=CACHE_SIZE)
 def prospect(plan: Plan, layout: Layout, stock: Stock) -> tuple[Assignment, int] | None:
     """Return the first assignment that has room, and how many more replicas the cluster takes; None for no room.
 
@@ -106,7 +114,7 @@ def prospect(plan: Plan, layout: Layout, stock: Stock) -> tuple[Assignment, int]
         return _prospect_of_one(plan.ways[0], layout, stock)
     first: Assignment | None = None
     total = 0
-    while not isinstance(found := assign(plan, layout, stock), Refusal):
+    while found := _first(plan, layout, stock):
         first = first or found
         times = _times(found, layout, stock)
         for way in found:
