@@ -59,9 +59,9 @@ engines: $(READY) ## Build the real Crossplane CLI and core into a cache outside
 	@$(BIN)/python tools/engines.py build
 
 .PHONY: render
-render: $(READY) ## Compose one manifest on the real engine: make render FILE=examples/...
+render: $(READY) ## Compose a manifest of the examples on the real engine: make render FILE=...
 	@[ -n "$(FILE)" ] || { echo "Which manifest? make render FILE=examples/..." >&2; exit 2; }
-	@$(BIN)/python tools/render.py $(FILE)
+	@$(BIN)/python tools/rendering.py $(FILE) --beside examples/
 
 .PHONY: clean
 clean: ## Remove what make created in this folder (the engines' cache stays)

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
+
 from processes import Functions
 
 
 @pytest.fixture(scope="session")
 def functions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Functions]:
-    """Our functions as Crossplane runs them: one process each for the whole session."""
+    """Run our functions as Crossplane does: one process each for the whole session."""
     with Functions(logs=tmp_path_factory.mktemp("functions")) as running:
         yield running

@@ -37,3 +37,8 @@ def core_crds() -> Path:
 def provider_crds() -> Path:
     """Return the folder of provider-kubernetes' CRDs: Object, ClusterProviderConfig and the like."""
     return source(*PROVIDER) / "package" / "crds"
+
+
+def core_meta_crds() -> Path:
+    """Return the folder of the CRDs that define package metadata."""
+    return source(*CORE) / "cluster" / "meta"

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from processes import Functions
 
+from processes import Functions
 from render.scene import serve_command
 
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Functions]:
-    """The small test functions of `render.steps`: one process each for the whole session."""
+    """Run the small test functions of `render.steps`: one process each for the whole session."""
     with Functions(logs=tmp_path_factory.mktemp("steps"), command=serve_command) as running:
         yield running

@@ -11,7 +11,6 @@ from modelplane.preview.definitions import xrds
 from modelplane.preview.engine import Pass
 from modelplane.preview.kinds import CLUSTER_SCOPED, NAMESPACED, Key
 from modelplane.preview.store import Reader
-
 from render.real import Pipeline, Rendered, identity, render
 
 Manifest = dict[str, Any]

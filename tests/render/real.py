@@ -1,4 +1,4 @@
-"""The real reconciler: one pass of one composite by `crossplane-core internal render`, asked and answered in protobuf."""
+"""The real reconciler: one pass of a composite by `crossplane-core internal render`, asked and answered in protobuf."""
 
 import functools
 import subprocess
@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import engines
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+
+import engines
 
 Manifest = dict[str, Any]
 #: Longest that one pass may take, in seconds; a function that is not there is waited for as long.

@@ -1,4 +1,4 @@
-"""Small scenes: a composite, a pipeline of test functions, and passes that the preview and the real engine both make."""
+"""Small scenes: a composite, a pipeline of test functions, and passes that both the preview and the engine make."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,6 @@ from modelplane.preview.kinds import key_of
 from modelplane.preview.lookup import KnownKinds
 from modelplane.preview.store import Store
 from processes import Functions
-
 from render.outcome import Outcome, of_preview, of_real
 from render.real import Pipeline
 from render.steps import STEPS

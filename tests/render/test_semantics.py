@@ -1,8 +1,8 @@
 """The rules of Crossplane's pipeline that the preview promises: the preview and the real engine keep each alike."""
 
 import pytest
-from processes import Functions
 
+from processes import Functions
 from render.outcome import Outcome
 from render.scene import Scene, inference_class, model_cache
 from render.steps import config

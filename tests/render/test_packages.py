@@ -1,0 +1,77 @@
+"""What is installed is what Crossplane takes: the Configuration, the Functions, and what stands in install/."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+import engines
+from modelplane.cli.serve import FUNCTIONS
+from modelplane.model.names import SYSTEM_NAMESPACE
+from render.validation import ROOT, validate
+
+PACKAGES = sorted((ROOT / "package").glob("*/crossplane.yaml"))
+
+
+def build(root: Path, target: Path) -> None:
+    command = [engines.path("crossplane"), "xpkg", "build", f"--package-root={root}", f"--package-file={target}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_configuration_builds_from_its_apis_and_compositions(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    for folder in ("apis", "compositions"):
+        shutil.copytree(ROOT / folder, root / folder)
+    shutil.copy(ROOT / "crossplane.yaml", root)
+    build(root, tmp_path / "configuration.xpkg")
+
+
+@pytest.mark.parametrize("metadata", PACKAGES, ids=lambda path: path.parent.name)
+def test_a_function_package_builds(metadata: Path, tmp_path: Path) -> None:
+    build(metadata.parent, tmp_path / "function.xpkg")
+
+
+def test_package_metadata_is_as_crossplane_defines_it(tmp_path: Path) -> None:
+    metadata = tmp_path / "metadata"
+    metadata.mkdir()
+    for file in (ROOT / "crossplane.yaml", *PACKAGES):
+        shutil.copy(file, metadata / f"{file.parent.name}.yaml")
+    assert validate(metadata, [engines.core_meta_crds()], tmp_path) == ""
+
+
+def test_compositions_are_as_crossplane_defines_them(tmp_path: Path) -> None:
+    assert validate(ROOT / "compositions", [engines.core_crds()], tmp_path) == ""
+
+
+def test_every_function_that_is_served_is_packaged_and_every_one_that_a_composition_calls_is_served() -> None:
+    served = {f"modelplane-{name}" for name in FUNCTIONS}
+    called = {
+        step["functionRef"]["name"]
+        for file in (ROOT / "compositions").glob("*.yaml")
+        for step in yaml.safe_load(file.read_text())["spec"]["pipeline"]
+    }
+    assert {yaml.safe_load(file.read_text())["metadata"]["name"] for file in PACKAGES} == served
+    assert called <= served
+
+
+class TestInstallation:
+    def test_its_objects_are_as_crossplane_and_kubernetes_define_them(self, tmp_path: Path) -> None:
+        manifests = tmp_path / "manifests"
+        shutil.copytree(ROOT / "install", manifests, ignore=shutil.ignore_patterns("kustomization.yaml"))
+        assert validate(manifests, [engines.core_crds()], tmp_path) == ""
+
+    def test_every_file_is_applied(self) -> None:
+        listed = yaml.safe_load((ROOT / "install" / "kustomization.yaml").read_text())["resources"]
+        files = {file.name for file in (ROOT / "install").glob("*.yaml")} - {"kustomization.yaml"}
+        assert set(listed) == files
+
+    def test_it_has_the_namespace_that_holds_kubeconfigs(self) -> None:
+        assert yaml.safe_load((ROOT / "install" / "namespace.yaml").read_text())["metadata"]["name"] == SYSTEM_NAMESPACE
+
+    def test_the_provider_is_at_the_version_that_the_configuration_asks_for(self) -> None:
+        asked = yaml.safe_load((ROOT / "crossplane.yaml").read_text())["spec"]["dependsOn"][0]
+        provider = next(yaml.safe_load_all((ROOT / "install" / "provider-kubernetes.yaml").read_text()))
+        assert provider["spec"]["package"] == f"{asked['package']}:{asked['version'].removeprefix('>=')}"
