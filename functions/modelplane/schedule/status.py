@@ -9,7 +9,7 @@ from modelplane.model.placement import CacheState, Placement, Schedule
 from modelplane.observed.fields import condition, text
 from modelplane.runtime.conditions import DeploymentCondition, Reason
 from modelplane.runtime.step import Condition, Request, Status
-from modelplane.scheduling import explain
+from modelplane.scheduling.explain import explain
 
 #: Most entries of `status.placements`: a move of 500 replicas holds both sides.
 MAX_PLACEMENTS = 1000

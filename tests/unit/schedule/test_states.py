@@ -1,0 +1,132 @@
+"""Every input absent, malformed, half-written or deleted: what serves stays, and the status says why."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.observed.placements import HandedPlacement, read_placements
+from modelplane.runtime.step import Object, Request, Result
+from modelplane.schedule import STEPS
+from unit.schedule.objects import BIG, TEMPLATE, Server, cache, cluster, deployment, member, replica, run
+
+CACHED = {"modelCacheRef": {"name": "weights"}}
+DEAD = {"metadata": {"deletionTimestamp": "2026-01-02T00:00:00Z"}}
+NOT_READY = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
+
+
+def handed(result: Result) -> tuple[HandedPlacement, ...]:
+    found = read_placements(Request(Object({}, ""), context=result.context))
+    assert found is not None
+    return found
+
+
+SERVED_INPUTS: dict[str, tuple[dict[str, Any], tuple[Object, ...]]] = {
+    "cluster absent": ({}, ()),
+    "cluster being deleted": ({}, (cluster("a", **DEAD),)),
+    "cluster not Ready": ({}, (cluster("a", **NOT_READY),)),
+    "cluster without a status": ({}, (cluster("a", status={"conditions": None, "gateway": None, "gpuPools": None}),)),
+    "cluster with a malformed status": ({}, (cluster("a", status={"gateway": 1, "gpuPools": [{"nodes": "x"}]}),)),
+    "pool gone": ({}, (cluster("a", status={"gpuPools": [{"name": "renamed", "nodes": 1, "devices": []}]}),)),
+    "pool of no nodes": ({}, (cluster("a", nodes=0),)),
+    "cluster no longer selected": ({"clusterSelector": {"matchLabels": {"region": "mars"}}}, (cluster("a"),)),
+    "cache absent": (CACHED, (cluster("a"),)),
+    "cache that knows no clusters yet": (CACHED, (cluster("a"), cache())),
+    "cache with a malformed selector": (
+        CACHED,
+        (cluster("a"), cache(spec={"clusterSelector": []}, status={"clusters": []})),
+    ),
+    "cache that selects other clusters": (
+        CACHED,
+        (cluster("a"), cache(spec={"clusterSelector": {"matchLabels": {"region": "us"}}}, status={"clusters": []})),
+    ),
+    "selector that does not compile": (
+        {"engines": [{"name": "main", "members": [member("device.")]}]},
+        (cluster("a"),),
+    ),
+    "selector that matches nothing": ({"engines": [{"name": "main", "members": [member("false")]}]}, (cluster("a"),)),
+    "engine renamed": ({"engines": [{"name": "other", "members": [member()]}]}, (cluster("a"),)),
+}
+
+
+@pytest.mark.parametrize(("spec", "objects"), SERVED_INPUTS.values(), ids=SERVED_INPUTS)
+def test_a_serving_replica_is_composed_again_whatever_happens_to_its_inputs(
+    spec: dict[str, Any], objects: tuple[Object, ...]
+) -> None:
+    own = replica("a")
+    result, _ = run(deployment(**spec), Server(*objects, own), own)
+    assert result.fatal is None
+    assert [(placed.resource, placed.name) for placed in handed(result)] == [("replica-a-0", own.name)]
+
+
+UNREADABLE = {
+    "deployment without spec": (Object({"kind": "ModelDeployment", "metadata": {"name": "qwen"}}, "1"), (), "spec"),
+    "deployment without engines": (deployment(engines=None), (), "spec.engines"),
+    "deployment with an unknown role": (
+        deployment(engines=[{"name": "main", "members": [member(role="Pilot")]}]),
+        (),
+        "spec.engines[0].members[0].role",
+    ),
+    "own replica without a cluster": (deployment(), (replica("a", spec={"clusterName": None}),), "spec.clusterName"),
+    "own replica without engines": (deployment(), (replica("a", spec={"engines": "x"}),), "spec.engines"),
+}
+
+
+@pytest.mark.parametrize(("composite", "observed", "field"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_read_is_fatal_and_names_the_field_so_that_nothing_changes(
+    composite: Object, observed: tuple[Object, ...], field: str
+) -> None:
+    result, _ = run(composite, Server(cluster("a")), *observed)
+    assert result.fatal is not None
+    assert f"{field}: " in result.fatal
+
+
+def test_before_anything_is_fetched_every_replica_is_kept_and_nothing_is_said() -> None:
+    own = replica("a")
+    result = STEPS["ModelDeployment"](Request(deployment(), observed={"replica-a-0": own}))
+    assert [placed.resource for placed in handed(result)] == ["replica-a-0"]
+    assert (result.status, result.conditions, result.fatal) == (None, (), None)
+
+
+WORDS = {
+    "no cluster": ({}, (), "ReplicasScheduled", "NoClusters", "0 of 1 replicas scheduled"),
+    "too small": ({}, (cluster("a", memory="24Gi"),), "ReplicasScheduled", "InsufficientCapacity", "24Gi"),
+    "cache absent": (CACHED, (cluster("a"),), "ModelCacheResolved", "ModelCacheNotFound", "no ModelCache weights"),
+    "cache unresolved": (CACHED, (cluster("a"), cache()), "ModelCacheResolved", "ModelCacheUnresolved", "weights"),
+    "cache waits": (CACHED, (cluster("a"), cache()), "ReplicasScheduled", "WaitingForCache", "weights"),
+    "bad selector": (
+        {"engines": [{"name": "main", "members": [member("device.\n  x(")]}]},
+        (cluster("a"),),
+        "ReplicasScheduled",
+        "InvalidNodeSelector",
+        "main",
+    ),
+}
+
+
+@pytest.mark.parametrize(("spec", "objects", "kind", "reason", "words"), WORDS.values(), ids=WORDS)
+def test_what_is_missing_is_a_condition_with_the_reason_in_words(
+    spec: dict[str, Any], objects: tuple[Object, ...], kind: str, reason: str, words: str
+) -> None:
+    result, _ = run(deployment(**spec), Server(*objects))
+    found = next(condition for condition in result.conditions if condition.type == kind)
+    assert (found.status, found.reason) == ("False", reason)
+    assert words in found.message
+
+
+def test_a_lost_replica_that_only_the_fleet_shows_is_composed_again_with_its_own_spec() -> None:
+    lost = replica("a", metadata={"name": "by-hand-kept"})
+    server = Server(cluster("a", nodes=2), lost)
+    result, _ = run(deployment(replicas=2), server)
+    kept = next(placed for placed in handed(result) if placed.name == "by-hand-kept")
+    assert (kept.resource, kept.cluster, kept.index) == ("replica-a-0", "a", 0)
+
+
+def test_a_new_replica_carries_its_pool_its_device_classes_and_the_address_of_its_cluster() -> None:
+    nic = {"name": "nic", "count": 1, "selectors": [{"cel": BIG}]}
+    both = {"name": "gpu", "count": 1, "selectors": [{"cel": BIG}]}
+    members = [{"nodeSelector": {"devices": [both, nic]}, "template": TEMPLATE}]
+    result, _ = run(deployment(engines=[{"name": "main", "members": members}]), Server(cluster("a")))
+    (placed,) = handed(result)
+    assert placed.pools == {"main": "pool"}
+    assert placed.classes == {"main": [{"gpu": "gpu.nvidia.com", "nic": "gpu.nvidia.com"}]}
+    assert placed.address == "a.example.org"
