@@ -1,0 +1,64 @@
+"""What `crossplane composition render` prints for each deployment of the examples, beside what a reviewer has read.
+
+The pairs are examples/deployments/NAME.yaml and golden/NAME.yaml; all stand on the fleet in golden/fleet.yaml.
+`make golden` rewrites them: read the difference before committing it.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import engines
+from composing import Engine, composite_in, render
+from processes import Functions
+from render.examples import DEPLOYMENTS, fleet
+
+GOLDEN = Path(__file__).with_name("golden")
+REWRITE = os.environ.get("MODELPLANE_GOLDEN") == "write"
+#: What of the fleet decides a placement.
+DECIDING = ("InferenceCluster", "ModelCache")
+
+
+def compare(name: str, text: str) -> None:
+    file = GOLDEN / f"{name}.yaml"
+    if REWRITE:
+        file.write_text(text)
+    assert text == file.read_text()
+
+
+@pytest.fixture(scope="module")
+def published() -> list[dict[str, Any]]:
+    """Return the fleet of the examples as it publishes itself, without what the server and Crossplane keep on it."""
+    plane = fleet()
+    return [_published(obj) for kind in DECIDING for obj in plane.list(kind)]
+
+
+def _published(obj: dict[str, Any]) -> dict[str, Any]:
+    metadata = {name: obj["metadata"][name] for name in ("name", "namespace", "labels") if name in obj["metadata"]}
+    spec = {name: value for name, value in obj["spec"].items() if name != "crossplane"}
+    status = {**obj.get("status", {})}
+    status["conditions"] = [
+        {name: each[name] for name in ("type", "status", "reason")} for each in status["conditions"]
+    ]
+    return {**obj, "metadata": metadata, "spec": spec, "status": status}
+
+
+def test_the_fleet_publishes_what_was_read(published: list[dict[str, Any]]) -> None:
+    compare("fleet", yaml.safe_dump_all(published, sort_keys=False, width=120))
+
+
+@pytest.mark.parametrize("example", DEPLOYMENTS, ids=lambda path: path.stem)
+def test_a_deployment_renders_as_it_was_read(
+    example: Path, published: list[dict[str, Any]], functions: Functions
+) -> None:
+    engine = Engine(cli=engines.path("crossplane"), core=engines.path("crossplane-core"))
+    done = render(composite_in(example), functions, engine, others=published)
+    assert done.returncode == 0, done.stderr
+    compare(example.stem, done.stdout)
+
+
+def test_there_is_no_golden_without_an_example() -> None:
+    assert {file.stem for file in GOLDEN.glob("*.yaml")} == {"fleet", *(file.stem for file in DEPLOYMENTS)}
