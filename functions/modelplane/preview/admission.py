@@ -6,7 +6,6 @@ Exception
 
 import re
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -70,12 +69,16 @@ def admit(obj: Manifest) -> Manifest:
 
 def review(obj: Manifest) -> Manifest | InvalidObject:
     """Return what `admit` does, a refusal as a value."""
+    try:
+        obj = openapi.plain(obj)
+    except TypeError as error:
+        return _refusal(obj, [Fault("", str(error))])
     faults = list(_identity_faults(obj))
     if faults:
         return _refusal(obj, faults)
     group, _, _ = obj["apiVersion"].rpartition("/")
     if group != GROUP:
-        return deepcopy(obj)
+        return obj
     kind = _kinds().get(obj["kind"])
     if kind is None:
         return _refusal(obj, [Fault("kind", f"no kind {obj['kind']} in {GROUP}; there are {', '.join(_kinds())}")])
@@ -91,10 +94,7 @@ def _validate(obj: Manifest, kind: _Kind) -> Manifest | InvalidObject:
         result["metadata"].setdefault("namespace", "default")
     else:
         result["metadata"].pop("namespace", None)
-    try:
-        faults += openapi.breaches(kind.validator, result)
-    except ValueError as error:
-        faults.append(Fault("", f"not a JSON document: {error}", blocking=True))
+    faults += openapi.breaches(kind.validator, result)
     if kind.rules and not any(fault.blocking for fault in faults):
         faults += broken_rules(kind.rules, result)
     return _refusal(obj, faults) if faults else result

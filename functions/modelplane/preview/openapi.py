@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
-from copy import deepcopy
+from datetime import date, datetime
 from typing import Any
 
 import jsonschema_rs
@@ -107,10 +107,30 @@ def _plain(schema: Schema) -> Schema:
     return plain
 
 
-def complete(value: Any, schema: Schema, faults: list[Fault], path: Path = ()) -> Any:
-    """Return a copy of `value` with nulls pruned and defaults filled in; append what strict validation finds.
+def plain(value: Any) -> Any:
+    """Return a deep copy that holds JSON values only: times, which YAML reads unasked, become texts again.
 
-    Found here are unknown fields (which are left out of the copy) and repeated keys of list-maps.
+    Raises TypeError for what JSON has no word for.
+    """
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, str):
+        return str(value)
+    if value is None or isinstance(value, int | float):
+        return value
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def complete(value: Any, schema: Schema, faults: list[Fault], path: Path = ()) -> Any:
+    """Return `value` with nulls pruned and defaults filled in; append what strict validation finds.
+
+    Found here are unknown fields (which are left out of the result) and repeated keys of list-maps.
     """
     if isinstance(value, dict) and schema.get("type") == "object":
         return _complete_object(value, schema, faults, path)
@@ -119,10 +139,10 @@ def complete(value: Any, schema: Schema, faults: list[Fault], path: Path = ()) -
         if schema.get("x-kubernetes-list-type") == "map":
             faults.extend(_repeated(items, schema["x-kubernetes-list-map-keys"], path))
         return items
-    return deepcopy(value)
+    return value
 
 
-def _complete_object(value: dict[Any, Any], schema: Schema, faults: list[Fault], path: Path) -> dict[Any, Any]:
+def _complete_object(value: dict[str, Any], schema: Schema, faults: list[Fault], path: Path) -> dict[str, Any]:
     properties: Schema = schema.get("properties", {})
     others = schema.get("additionalProperties")
     result = {}
@@ -130,11 +150,11 @@ def _complete_object(value: dict[Any, Any], schema: Schema, faults: list[Fault],
         child = properties.get(key, others)
         if isinstance(child, dict):
             if item is not None or child.get("nullable"):
-                result[key] = complete(item, child, faults, (*path, str(key)))
+                result[key] = complete(item, child, faults, (*path, key))
         elif schema.get("x-kubernetes-preserve-unknown-fields"):
-            result[key] = deepcopy(item)
+            result[key] = item
         else:
-            faults.append(Fault(field_path((*path, str(key))), f'unknown field: "{key}"'))
+            faults.append(Fault(field_path((*path, key)), f'unknown field: "{key}"'))
     for key, child in properties.items():
         if key not in result and "default" in child:
             result[key] = complete(child["default"], child, faults, (*path, key))
