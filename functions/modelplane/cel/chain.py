@@ -1,0 +1,83 @@
+"""Chains of fields and keys after a value, such as `device.attributes["d"].?x`, followed as cel-go follows them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from modelplane.cel.values import (
+    ABSENT,
+    AbortError,
+    EvaluationError,
+    Frame,
+    List,
+    Map,
+    OptionalValue,
+    Uint,
+    Value,
+    type_name,
+)
+
+Code = Callable[[Frame], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One step: the code of its key, whether it is `.?` or `[?]`, and whether it only tests presence (`has`)."""
+
+    key: Code
+    optional: bool = False
+    test: bool = False
+
+
+def constant(name: str) -> Code:
+    """Return the code of a field's name."""
+    return lambda _: name
+
+
+def follow(root: Code, links: tuple[Link, ...]) -> Code:
+    """Return the code of a chain. From the first optional step on, what is absent is none instead of an error."""
+    steps = links[:-1] if links[-1].test else links
+    tested = links[-1].key if links[-1].test else None
+
+    def run(frame: Frame) -> Value:
+        current = root(frame)
+        lenient = type(current) is OptionalValue
+        if lenient:
+            if not current.items:
+                return current if tested is None else False
+            current = current.items[0]
+            if type(current) is Map and current.default is not ABSENT:
+                raise AbortError("an optional of all attributes or capacities has no defaults in Kubernetes")
+        for step in steps:
+            lenient = lenient or step.optional
+            key = step.key(frame)
+            found = look_up(current, key)
+            if found is ABSENT:
+                if not lenient:
+                    raise EvaluationError(f"no such key: {key}")
+                return OptionalValue() if tested is None else False
+            current = found
+        if tested is not None:
+            return look_up(current, tested(frame)) is not ABSENT
+        return OptionalValue((current,)) if lenient else current
+
+    return run
+
+
+def look_up(value: Value, key: Value) -> Value:
+    """Return what a value holds under a key, ABSENT for nothing: what holds nothing at all has no key either."""
+    kind = type(value)
+    if kind is Map:
+        return value.find(key)
+    if kind is List:
+        index = _index(key)
+        return value.sequence()[index] if 0 <= index < len(value.items) else ABSENT
+    if kind is OptionalValue:
+        raise AbortError("an optional inside another value is not looked into")
+    return ABSENT
+
+
+def _index(key: Value) -> int:
+    kind = type(key)
+    if kind is int or kind is Uint or (kind is float and key.is_integer()):
+        return int(key)
+    raise EvaluationError(f"unsupported index type {type_name(key)!r} in list")

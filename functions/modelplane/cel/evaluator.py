@@ -1,0 +1,295 @@
+"""Turns a checked tree into Python closures, which a device is then run through.
+
+A closure takes a `Frame` (the work that is left, the device, the variables of macros) and returns a value, or raises
+EvaluationError, which `&&`, `||`, `exists` and `all` absorb as in CEL, or AbortError, which nothing absorbs.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from modelplane.cel import chain, loops
+from modelplane.cel.checker import TYPE_IDENTS
+from modelplane.cel.library import FUNCTIONS, Function
+from modelplane.cel.library.conversions import FOLDED
+from modelplane.cel.source import refuse
+from modelplane.cel.syntax import (
+    Bind,
+    Call,
+    Collect,
+    Conditional,
+    Ident,
+    Index,
+    ListOf,
+    Literal,
+    Logic,
+    MapOf,
+    Node,
+    Quantifier,
+    Select,
+)
+from modelplane.cel.values import (
+    AbortError,
+    EvaluationError,
+    Frame,
+    List,
+    Map,
+    OptionalValue,
+    TypeValue,
+    Value,
+    normal_key,
+    not_bool,
+)
+
+Code = Callable[[Frame], Value]
+_PENDING = object()
+
+
+class Compiler:
+    """Compiles one selector. Raises SelectorError where Kubernetes computes while it compiles, and fails."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._scope: dict[str, Code] = {}
+        self._slots = 0
+        self._constants: dict[Node, Value] = {}
+        self._methods: dict[type[Node], Callable[[Any], Code]] = {
+            Literal: self._literal,
+            Ident: self._ident,
+            Select: self._chain,
+            Index: self._chain,
+            Call: self._call,
+            Logic: self._logic,
+            Conditional: self._conditional,
+            ListOf: self._list,
+            MapOf: self._map,
+            Quantifier: self._quantifier,
+            Collect: self._collect,
+            Bind: self._bind,
+        }
+
+    @property
+    def slots(self) -> int:
+        """Return how many variables a frame needs to hold."""
+        return self._slots
+
+    def code(self, node: Node) -> Code:
+        """Return the closure of a node."""
+        return self._methods[type(node)](node)
+
+    def _literal(self, node: Literal) -> Code:
+        self._constants[node] = value = node.value
+        return lambda _: value
+
+    def _ident(self, node: Ident) -> Code:
+        found = self._scope.get(node.name)
+        if found is not None:
+            return found
+        if node.name == "device":
+            return lambda frame: frame.device
+        described = TypeValue(TYPE_IDENTS[node.name].name)
+        return lambda _: described
+
+    def _chain(self, node: Select | Index) -> Code:
+        links: list[chain.Link] = []
+        current: Node = node
+        while isinstance(current, Select | Index):
+            if isinstance(current, Index):
+                links.append(chain.Link(self.code(current.key), current.optional))
+            else:
+                links.append(chain.Link(chain.constant(current.field), current.optional, current.test))
+            current = current.operand
+            if isinstance(current, Select) and current.test:
+                break
+        return chain.follow(self.code(current), tuple(reversed(links)))
+
+    def _call(self, node: Call) -> Code:
+        operands = node.arguments if node.target is None else (node.target, *node.arguments)
+        codes = [self.code(operand) for operand in operands]
+        function = FUNCTIONS[node.function]
+        if node.function in FOLDED and operands[0] in self._constants:
+            return self._fold(node, function, self._constants[operands[0]])
+        if node.function in {"or", "orValue"}:
+            return _lazy(function, *codes)
+        if len(codes) == 1:
+            return _unary(function, *codes)
+        if len(codes) == 2:
+            return _binary(function, *codes)
+        return _strict(function, tuple(codes))
+
+    def _fold(self, node: Call, function: Function, argument: Value) -> Code:
+        try:
+            folded = function.choose([argument]).run(argument)
+        except EvaluationError as error:
+            raise refuse(self._text, node.offset, str(error)) from None
+        self._constants[node] = folded
+        return lambda _: folded
+
+    def _logic(self, node: Logic) -> Code:
+        terms = tuple(map(self.code, node.terms))
+        decisive = node.decisive
+
+        def run(frame: Frame) -> bool:
+            failed: EvaluationError | None = None
+            for term in terms:
+                try:
+                    value = term(frame)
+                except EvaluationError as error:
+                    failed = failed or error
+                    continue
+                if value is decisive:
+                    return decisive
+                if type(value) is not bool:
+                    failed = failed or not_bool(value)
+            if failed is not None:
+                raise failed
+            return not decisive
+
+        return run
+
+    def _conditional(self, node: Conditional) -> Code:
+        condition, then, otherwise = map(self.code, (node.condition, node.then, node.otherwise))
+
+        def run(frame: Frame) -> Value:
+            value = condition(frame)
+            if type(value) is not bool:
+                raise not_bool(value)
+            return then(frame) if value else otherwise(frame)
+
+        return run
+
+    def _list(self, node: ListOf) -> Code:
+        elements = tuple(map(self.code, node.elements))
+
+        def run(frame: Frame) -> List:
+            made = List(tuple([element(frame) for element in elements]))
+            frame.charge(made.weight)
+            return made
+
+        return run
+
+    def _map(self, node: MapOf) -> Code:
+        entries = tuple((self.code(key), self.code(value)) for key, value in node.entries)
+
+        def run(frame: Frame) -> Map:
+            made: dict[Any, tuple[Value, Value]] = {}
+            for key, value in entries:
+                found = key(frame)
+                if normal_key(found) in made or type(found) is float:
+                    raise AbortError(f"a map literal with the key {found!r} twice, or of type double")
+                made[normal_key(found)] = (found, value(frame))
+            result = Map(made)
+            frame.charge(result.weight)
+            return result
+
+        return run
+
+    def _quantifier(self, node: Quantifier) -> Code:
+        over = self.code(node.range)
+        slots, predicate = self._inside(node.variables, lambda: self.code(node.predicate))
+        run = loops.exists_one if node.name == "exists_one" else loops.quantify
+        return run(over, slots, predicate, cost=node.predicate.size, decisive=node.name == "exists")
+
+    def _collect(self, node: Collect) -> Code:
+        over = self.code(node.range)
+
+        def inside() -> tuple[Code | None, Code]:
+            return None if node.filter is None else self.code(node.filter), self.code(node.result)
+
+        slots, (keep, result) = self._inside(node.variables, inside)
+        cost = node.result.size + (0 if node.filter is None else node.filter.size)
+        return loops.collect(over, slots, keep, result, cost=cost, to_map=node.to_map)
+
+    def _inside(self, variables: tuple[str, ...], compile_body: Callable[[], Any]) -> tuple[tuple[int, ...], Any]:
+        """Return new slots for the variables of a loop, and its body compiled with them in scope."""
+        slots = tuple(self._slot() for _ in variables)
+        outer = self._scope
+        self._scope = outer | dict(zip(variables, map(_variable, slots), strict=True))
+        body = compile_body()
+        self._scope = outer
+        return slots, body
+
+    def _bind(self, node: Bind) -> Code:
+        value = self.code(node.value)
+        slot = self._slot()
+        outer = self._scope
+        self._scope = outer | {node.variable: _bound(slot, value)}
+        body = self.code(node.body)
+        self._scope = outer
+
+        def run(frame: Frame) -> Value:
+            frame.variables[slot] = _PENDING
+            return body(frame)
+
+        return run
+
+    def _slot(self) -> int:
+        self._slots += 1
+        return self._slots - 1
+
+
+
+def _variable(slot: int) -> Code:
+    return lambda frame: frame.variables[slot]
+
+
+def _bound(slot: int, value: Code) -> Code:
+    """Read a variable of `cel.bind`: its value, or its error, is computed when it is first read."""
+
+    def read(frame: Frame) -> Value:
+        found = frame.variables[slot]
+        if found is _PENDING:
+            try:
+                found = value(frame)
+            except EvaluationError as error:
+                found = error
+            if type(found) is List and not found.items:
+                found = List((), growing=True)
+            frame.variables[slot] = found
+        if type(found) is EvaluationError:
+            raise found
+        return found
+
+    return read
+
+
+def _apply(frame: Frame, function: Function, arguments: list[Value]) -> Value:
+    overload = function.choose(arguments)
+    frame.charge(overload.cost(*arguments))
+    return overload.run(*arguments)
+
+
+def _unary(function: Function, operand: Code) -> Code:
+    return lambda frame: _apply(frame, function, [operand(frame)])
+
+
+def _binary(function: Function, left: Code, right: Code) -> Code:
+    def run(frame: Frame) -> Value:
+        failed: EvaluationError | None = None
+        one: Value = None
+        try:
+            one = left(frame)
+        except EvaluationError as error:
+            # The right side is evaluated all the same, as in Kubernetes: it may abort, or change a quantity.
+            failed = error
+        other = right(frame)
+        if failed is not None:
+            raise failed
+        return _apply(frame, function, [one, other])
+
+    return run
+
+
+def _strict(function: Function, operands: tuple[Code, ...]) -> Code:
+    return lambda frame: _apply(frame, function, [operand(frame) for operand in operands])
+
+
+def _lazy(function: Function, optional: Code, other: Code) -> Code:
+    """`or` and `orValue` evaluate their argument only when it is needed."""
+
+    def run(frame: Frame) -> Value:
+        found = optional(frame)
+        if type(found) is OptionalValue and found.items:
+            return found if function.name == "or" else found.items[0]
+        return _apply(frame, function, [found, other(frame)])
+
+    return run

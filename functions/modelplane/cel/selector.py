@@ -1,0 +1,50 @@
+"""A compiled selector."""
+
+from dataclasses import dataclass
+
+from modelplane.cel import devices
+from modelplane.cel.checker import check
+from modelplane.cel.evaluator import Code, Compiler
+from modelplane.cel.parser import parse
+from modelplane.cel.source import MAX_WORK, refuse
+from modelplane.cel.values import AbortError, EvaluationError, Frame, type_name
+from modelplane.cel.verdict import Outcome, Verdict
+from modelplane.model.fleet import Device
+
+_OUTCOMES = {True: Verdict(Outcome.MATCH), False: Verdict(Outcome.NO_MATCH)}
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A selector that compiles. Holds no state of evaluations: threads may share it."""
+
+    text: str
+    _code: Code
+    _slots: int
+
+    def evaluate(self, device: Device) -> Verdict:
+        """Return what the selector says about a device; ERROR for a device with problems, whatever the selector."""
+        wrong = devices.problems(device)
+        if wrong:
+            return Verdict(Outcome.ERROR, f"device {device.name}: {wrong[0]}")
+        try:
+            found = self._code(Frame(devices.as_value(device), [None] * self._slots, MAX_WORK))
+        except (EvaluationError, AbortError) as error:
+            return Verdict(Outcome.ERROR, str(error))
+        except RecursionError:
+            return Verdict(Outcome.ERROR, "limit: nested too deep for the stack that is left")
+        if type(found) is not bool:
+            return Verdict(Outcome.ERROR, f"evaluates to {type_name(found)}, not to bool")
+        return _OUTCOMES[found]
+
+
+def compile(text: str) -> Selector:  # noqa: A001 (the name of what it does)
+    """Return the selector of a text. Raises SelectorError for what Kubernetes refuses, or we cannot do as it does."""
+    try:
+        tree = parse(text)
+        check(text, tree)
+        compiler = Compiler(text)
+        code = compiler.code(tree)
+    except RecursionError:
+        raise refuse(text, 0, "limit: nested too deep for the stack that is left") from None
+    return Selector(text, code, compiler.slots)

@@ -1,0 +1,22 @@
+"""The text of a selector: positions in it, and the limits within which we work on it."""
+
+from modelplane.cel.verdict import SelectorError
+
+#: Longest selector in UTF-8 bytes; Kubernetes' own limit.
+MAX_BYTES = 10 * 1024
+#: Most tokens. A realistic selector has some twenty; parsing takes about 20 us a token.
+MAX_TOKENS = 1000
+#: Deepest nesting of operators, calls, brackets and macros, which is also how deep evaluation recurses.
+MAX_DEPTH = 80
+#: Most nodes that macros may expand to; an optMap uses its operand twice, and so on through a chain of them.
+MAX_CHECKED = 5000
+#: Deepest nesting of comprehensions. Three over a device's maps are near Kubernetes' own estimate of too much.
+MAX_COMPREHENSIONS = 2
+#: Work of one evaluation, in units of about a microsecond. Kubernetes' limit of a million is above it for everything.
+MAX_WORK = 20_000
+
+
+def refuse(text: str, offset: int, why: str) -> SelectorError:
+    """Return the error for the character at `offset` of a selector, to be raised."""
+    before = text[:offset]
+    return SelectorError(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1, why)
