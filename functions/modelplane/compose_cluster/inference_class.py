@@ -23,7 +23,7 @@ def find_problems(declared: Object) -> tuple[str, ...]:
         if isinstance(device, str):
             found.append(f"spec.{device}")
         else:
-            found += [f"spec.devices[{device.name}]: {problem}" for problem in problems(device)]
+            found += [f"spec.devices[{device.name}].{problem}" for problem in problems(device)]
     return tuple(found)
 
 
