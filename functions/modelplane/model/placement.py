@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from modelplane.model.observation import Gap, Malformed
 from modelplane.model.fleet import Cluster
+from modelplane.model.observation import Gap, Malformed
 from modelplane.model.refusal import Refusal
 from modelplane.model.replica import Replica, StampedEngine
 
@@ -101,6 +101,10 @@ class Needs:
     candidates: bool = False
     fleet: bool = False
     cache: bool = False
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is needed."""
+        return bool(self.clusters or self.residents or self.candidates or self.fleet or self.cache)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """One scheduling pass: retain, growth, yield, scale-down, fill; a pure function of the deployment and the view."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
@@ -12,6 +13,7 @@ from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import identity
 from modelplane.scheduling.order import yielding
 from modelplane.scheduling.retain import Judge, Stay
+from modelplane.scheduling.room import Shortage
 from modelplane.scheduling.roster import Own, seniority
 from modelplane.scheduling.scale import kept_until_others_serve, surplus
 from modelplane.scheduling.search import assign
@@ -36,7 +38,7 @@ class _Pass:
         clusters = {name: work.cluster(name) for name in {own.replica.cluster for own in work.roster.crew} - {""}}
         unknown = frozenset(name for name, cluster in clusters.items() if cluster is None)
         if unknown:
-            return Needs(clusters=unknown)
+            return replace(work.needs_to_place(), clusters=unknown)
         for own in work.roster.crew:
             if own.stays:
                 self.judge.judge(own, clusters.get(own.replica.cluster))
@@ -50,7 +52,9 @@ class _Pass:
             own.hold(_NO_SELECTOR)
             return
         stay = self.judge.stay(own, cluster)
-        if stay.engines is None:
+        if stay.undecided:
+            own.hold("the ways to match its pools are too many to look at")
+        elif stay.engines is None:
             own.leave(EndCause.REPLACED, stay.why)
         elif stay.growing:
             own.hold("")
@@ -63,10 +67,9 @@ class _Pass:
     def fetch(self) -> Needs | None:
         """Ask for what the next steps look at: the fleet where something is to be placed for sure, else residents."""
         work = self.work
-        if work.missing and not work.holds_new:
-            needs = work.needs_to_place()
-            if needs:
-                return needs
+        needs = work.needs_to_place()
+        if needs:
+            return needs
         unproven = {own.replica.cluster for own in self._contested()} | {own.replica.cluster for own, _ in self.growing}
         unknown = frozenset(name for name in unproven if not work.knows_residents(name))
         return Needs(residents=unknown) if unknown else None
@@ -94,7 +97,7 @@ class _Pass:
             found = assign(stay.plan, layout(cluster), work.ledger.stock_without(cluster, own.replica))
             if isinstance(found, Refusal):
                 own.hold("the edit does not fit in its pools")
-                work.withheld.append(Withheld(own.replica, found))
+                work.withheld[identity(own.replica)] = Withheld(own.replica, found)
             else:
                 own.stamp, own.why = Stamp.APPLY, ""
                 own.engines = tuple(way.engine for way in found)
@@ -103,26 +106,25 @@ class _Pass:
 
     def give_way(self) -> Needs | None:
         """End what never served and does not fit, and revert what grew and does not fit, in the order of all."""
-        work = self.work
-        asking = self._contested()
-        for name in sorted({own.replica.cluster for own in asking}):
-            cluster = work.cluster(name)
-            if not isinstance(cluster, Cluster):
-                continue
-            refused = yielding(cluster, work.ledger)
-            for own in asking:
-                short = refused.get(identity(own.replica)) if own.replica.cluster == name else None
-                if short is None:
-                    continue
-                if not own.replica.serves or own.replica.served_engines is None:
-                    own.ended = EndCause.YIELDED
-                    continue
-                own.stamp, own.engines = Stamp.REVERT, own.replica.served_engines
-                own.why = "it grew at the same time as others, and does not fit at its new size"
-                first = own.replica.engines[0].name
-                work.withheld.append(Withheld(own.replica, NoRoom(first, short.needs, short.free)))
-                work.ledger.restamp(own.replica, own.engines)
+        asking = {identity(own.replica): own for own in self._contested()}
+        for name in sorted({own.replica.cluster for own in asking.values()}):
+            cluster = self.work.cluster(name)
+            if isinstance(cluster, Cluster):
+                for uid, short in yielding(cluster, self.work.ledger).items():
+                    if uid in asking:
+                        self._refuse(asking[uid], short)
         return None
+
+    def _refuse(self, own: Own, short: Shortage) -> None:
+        served = own.replica.served_engines if own.replica.serves else None
+        if served is None:
+            own.ended = EndCause.YIELDED
+            return
+        own.stamp, own.engines = Stamp.REVERT, served
+        own.why = "it grew at the same time as others, and does not fit at its new size"
+        self.work.ledger.restamp(own.replica, served)
+        refusal = NoRoom(served[0].name, short.needs, short.free)
+        self.work.withheld[identity(own.replica)] = Withheld(own.replica, refusal)
 
     def scale(self) -> Needs | None:
         """End what is more than asked for."""
@@ -133,10 +135,8 @@ class _Pass:
     def place(self) -> Needs | None:
         """Place what is missing on the candidates."""
         work = self.work
-        if not work.missing or work.holds_new:
-            return None
         needs = work.needs_to_place()
-        if needs:
+        if needs or not work.missing or work.holds_new:
             return needs
         fill(work)
         reachable = [c for c in work.candidates.values() if not isinstance(work.refusals.get(c.name), OutsideCache)]
@@ -144,25 +144,23 @@ class _Pass:
         return None
 
     def dismiss(self) -> Needs | None:
-        """End the leaving replicas that nobody waits for any more."""
+        """End the leaving replicas that nobody waits for any more; where no candidate is known, all are waited for."""
         work = self.work
         staying, leaving = work.roster.staying, [own for own in work.roster.crew if own.leaving and not own.ended]
         serving = sum(own.replica.serves for own in staying)
-        pending = len(staying) - serving + len(work.placed)
-        kept = kept_until_others_serve(
-            [own for own in leaving if own.replica.serves], max(0, work.deployment.replicas - serving)
-        )
-        if self.checked and work.missing:
-            evicted = [own for own in kept if own.leaving is EndCause.EVICTED]
-            going = evicted[pending:]
-            kept = [own for own in kept if own not in going]
-        unknown = work.missing > 0 and not self.checked
-        if work.missing:
-            for own in kept:
-                own.why += _WAY_OUT
+        needed = max(0, work.deployment.replicas - serving)
+        kept = kept_until_others_serve([own for own in leaving if own.replica.serves], needed)
+        if work.missing and self.checked:
+            pending = len(staying) - serving + len(work.placed)
+            hopeless = [own for own in kept if own.leaving is EndCause.EVICTED][pending:]
+            kept = [own for own in kept if own not in hopeless]
+        elif work.missing:
+            kept += [own for own in leaving if not own.replica.serves]
         for own in leaving:
-            if own not in kept and not (unknown and not own.replica.serves):
+            if own not in kept:
                 own.ended = own.leaving
+            elif work.missing:
+                own.why += _WAY_OUT
         return None
 
     def conclude(self) -> Schedule:
@@ -177,7 +175,7 @@ class _Pass:
             unplaced=work.missing,
             refusals=work.refusals,
             candidates=None if isinstance(work.view.candidates, Gap) else len(work.candidates),
-            withheld=tuple(work.withheld),
+            withheld=tuple(work.withheld[uid] for uid in sorted(work.withheld)),
             bad_selectors=work.bad_selectors,
             cache=work.view.cache,
         )
@@ -196,6 +194,7 @@ def schedule(deployment: Deployment, view: View) -> Schedule | Needs:
     work = begin(deployment, view)
     if deployment.replicas == 0:
         for own in work.roster.crew:
+            own.hold("spec.replicas is 0")
             own.ended = own.ended or EndCause.SCALE_DOWN
         return _Pass(work).conclude()
     step = _Pass(work)

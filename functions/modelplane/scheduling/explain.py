@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, Footprint, Schedule
-from modelplane.model.refusal import OutsideCache, Refusal
+from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.wording import of_pools, quote, word
 
@@ -85,9 +85,14 @@ def _sections(reason: ScheduledReason, schedule: Schedule, deployment: Deploymen
         yield f": 0/{total} clusters can take another: ", _refused(schedule)
     if schedule.withheld:
         yield "; edit withheld from ", [f"{_name(each.replica)}: {word(each.refusal)}" for each in schedule.withheld]
-    leaving = [p for p in schedule.placements if p.leaving and p.replica]
+    withheld = {each.replica.name for each in schedule.withheld}
+    kept = [(p, p.replica) for p in schedule.placements if p.replica and p.why and p.replica.name not in withheld]
+    held = [f"{_name(replica)} ({p.why})" for p, replica in kept if not p.leaving]
+    if held and not schedule.bad_selectors:
+        yield "; held as they are: ", held
+    leaving = [f"{_name(replica)} ({p.why})" for p, replica in kept if p.leaving]
     if leaving:
-        yield "; kept until a replacement serves: ", [f"{_name(p.replica)} ({p.why})" for p in leaving if p.replica]
+        yield "; kept until a replacement serves: ", leaving
 
 
 def _name(replica: Replica) -> str:
@@ -115,27 +120,39 @@ def _no_cluster(schedule: Schedule, deployment: Deployment) -> str:
     return text
 
 
-def _tally(refusals: Iterable[Refusal]) -> list[tuple[Refusal, int]]:
-    """Return each distinct refusal with its clusters, the most frequent first, then by name and words."""
-    counted = Counter(refusals)
-    return sorted(counted.items(), key=lambda each: (-each[1], each[0].reason, word(each[0])))
+def _tally(refusals: Iterable[Refusal]) -> list[Counted]:
+    """Return each distinct refusal with its clusters, the most frequent first, then by name and words.
+
+    Clusters that lack room for the same need are one entry: how much each of them has free is of no use to anybody.
+    """
+    most_free: dict[Refusal, set[int]] = {}
+    counted: Counter[Refusal] = Counter()
+    for refusal in refusals:
+        alike = replace(refusal, free=0) if isinstance(refusal, NoRoom) else refusal
+        counted[alike] += 1
+        if isinstance(refusal, NoRoom):
+            most_free.setdefault(alike, set()).add(refusal.free)
+    entries = [Counted(each.reason, many, _words(each, most_free.get(each))) for each, many in counted.items()]
+    return sorted(entries, key=lambda entry: (-entry.count, entry.reason, entry.message))
+
+
+def _words(refusal: Refusal, free: set[int] | None) -> str:
+    if free and isinstance(refusal, NoRoom):
+        text = word(replace(refusal, free=max(free)))
+        return text if len(free) == 1 else text.replace(", ", ", at most ")
+    return word(refusal)
 
 
 def _refused(schedule: Schedule) -> list[str]:
     """Return one entry per reason, as kube-scheduler aggregates them: clusters first, then their pools."""
-    clusters = [f"{many} {words}" for words, many in _worded(r for r in schedule.refusals.values() if not of_pools(r))]
-    pools = [f"{many} {words}" for words, many in _worded(r for r in schedule.refusals.values() if of_pools(r))]
-    if pools:
-        total = sum(of_pools(refusal) for refusal in schedule.refusals.values())
-        have = "has" if total == 1 else "have"
-        pools[0] = f"{total} {have} no pool that fits ({pools[0]}"
-        pools[-1] += ")"
-    return clusters + pools
-
-
-def _worded(refusals: Iterable[Refusal]) -> list[tuple[str, int]]:
-    """Return each distinct wording with its clusters, the most frequent first, then by words."""
-    return sorted(Counter(word(refusal) for refusal in refusals).items(), key=lambda each: (-each[1], each[0]))
+    clusters = _tally(refusal for refusal in schedule.refusals.values() if not of_pools(refusal))
+    pools = _tally(refusal for refusal in schedule.refusals.values() if of_pools(refusal))
+    texts = [f"{entry.count} {entry.message}" for entry in pools]
+    if texts:
+        total = sum(entry.count for entry in pools)
+        texts[0] = f"{total} {'has' if total == 1 else 'have'} no pool that fits ({texts[0]}"
+        texts[-1] += ")"
+    return [f"{entry.count} {entry.message}" for entry in clusters] + texts
 
 
 def _capped(entries: list[str], room: int) -> str:
@@ -157,11 +174,11 @@ def _capped(entries: list[str], room: int) -> str:
 def _counted(schedule: Schedule) -> tuple[Counted, ...]:
     """Return the counted refusals; of too many kinds one entry per name, with its most frequent."""
     tally = _tally(schedule.refusals.values()) if schedule.unplaced else []
-    if len(tally) > MOST_REASONS:
-        merged: dict[str, Counted] = {}
-        for refusal, many in tally:
-            known = merged.get(refusal.reason)
-            message = known.message if known else f"{word(refusal)}, and others"
-            merged[refusal.reason] = Counted(refusal.reason, many + (known.count if known else 0), message)
-        return tuple(sorted(merged.values(), key=lambda each: (-each.count, each.reason)))
-    return tuple(Counted(refusal.reason, many, word(refusal)) for refusal, many in tally)
+    if len(tally) <= MOST_REASONS:
+        return tuple(tally)
+    merged: dict[str, Counted] = {}
+    for entry in tally:
+        known = merged.get(entry.reason)
+        message = known.message if known else f"{entry.message}, and others"
+        merged[entry.reason] = Counted(entry.reason, entry.count + (known.count if known else 0), message)
+    return tuple(sorted(merged.values(), key=lambda entry: (-entry.count, entry.reason)))

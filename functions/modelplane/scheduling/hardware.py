@@ -63,13 +63,18 @@ def hardware(devices: tuple[Device, ...]) -> Hardware:
 
 
 @lru_cache(maxsize=8192)
-def _layout(cluster: Identity) -> Layout:
-    pools: tuple[Pool, ...] = cluster.of.pools or ()
-    sites = tuple(Site(pool.name, max(0, pool.nodes), hardware(pool.devices)) for pool in pools)
+def _interned(pools: tuple[tuple[str, int, Hardware], ...]) -> Layout:
+    sites = tuple(Site(name, nodes, carried) for name, nodes, carried in pools)
     shape = tuple((site.name, site.nodes > 0, site.hardware) for site in sites)
     return Layout(sites, {site.name: position for position, site in enumerate(sites)}, shape)
 
 
+@lru_cache(maxsize=8192)
+def _layout(cluster: Identity) -> Layout:
+    pools: tuple[Pool, ...] = cluster.of.pools or ()
+    return _interned(tuple((pool.name, max(0, pool.nodes), hardware(pool.devices)) for pool in pools))
+
+
 def layout(cluster: Cluster) -> Layout:
-    """Return the cluster's pools; none when it has not published them."""
+    """Return the cluster's pools, one value for all clusters with equal pools; none when it has not published them."""
     return _layout(Identity(cluster))

@@ -57,10 +57,9 @@ class _Search:
         self.wishes = wishes
         self.entries = entries
         self.keys = [_key(device) for device in hardware.devices]
-        #: Entries with equal columns are interchangeable: what is left of them is remembered without its order.
-        self.columns = [
-            (self.keys[entry], tuple(entry in allowed for allowed in entries)) for entry in range(len(self.keys))
-        ]
+        columns = [(self.keys[entry], tuple(entry in each for each in entries)) for entry in range(len(self.keys))]
+        #: Entries of one kind are interchangeable: what is left of them is remembered without its order.
+        self.kinds = [columns.index(column) for column in columns]
         self.ways: dict[tuple[str | None, ...], None] = {}
         self.seen: set[object] = set()
         self.deepest = (-1, 0)
@@ -71,7 +70,7 @@ class _Search:
         if at == len(self.wishes):
             self.ways.setdefault(chosen)
             return
-        state = (chosen, tuple(sorted(zip(self.columns, left, strict=True), key=repr)))
+        state = (chosen, tuple(sorted(zip(self.kinds, left, strict=True))))
         if state in self.seen:
             return
         self.seen.add(state)

@@ -11,6 +11,7 @@ from modelplane.model.deployment import Deployment, Engine
 from modelplane.model.fleet import Cluster, Effect
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import EndCause
+from modelplane.model.refusal import SearchBound
 from modelplane.model.replica import StampedEngine
 from modelplane.scheduling.eligible import repelling
 from modelplane.scheduling.growth import grows
@@ -29,11 +30,13 @@ class Stay:
 
     `engines`: the engines there that come nearest to what it has; None when its pools are gone or do not match, and
     then `why` says so. `growing`: they take more than it has, so that room must be checked. `plan`: all ways there.
+    `undecided`: there are too many ways to look at, and nobody is moved for that.
     """
 
     engines: Engines | None
     plan: Plan
     growing: bool = False
+    undecided: bool = False
     why: str = ""
 
 
@@ -108,6 +111,9 @@ class Judge:
         here = Plan(wanted, ways, ({},) * len(wanted))
         missing = [engine.name for engine, each in zip(wanted, ways, strict=True) if not each]
         if missing:
-            return Stay(None, here, why=f"pool {', '.join(sorted(pools))} does not match engine {missing[0]} any more")
+            failed = [refused for each in plan(wanted, where.shape).refusals for refused in each.values()]
+            undecided = any(isinstance(refusal, SearchBound) for refusal in failed)
+            why = f"pool {', '.join(sorted(pools))} does not match engine {missing[0]} any more"
+            return Stay(None, here, undecided=undecided, why=why)
         nearest = tuple(each[0].engine for each in ways)
         return Stay(nearest, here, nearest != engines and grows(engines, nearest, where))

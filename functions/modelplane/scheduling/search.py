@@ -43,7 +43,7 @@ class _Search:
             return None
         if at > self.stuck[0]:
             self.stuck = (at, stock)
-        for way in self.plan.ways[at]:
+        for way in self.plan.ways[at] if self._hopeful(at, stock) else ():
             self.visited += 1
             if self.visited > STATES:
                 return None
@@ -54,6 +54,12 @@ class _Search:
                     return found
         self.dead.add((at, stock))
         return None
+
+    def _hopeful(self, at: int, stock: Stock) -> bool:
+        """Tell whether each later engine alone would still find room."""
+        return all(
+            any(fits(self.layout, settle(stock, way), way.site) for way in ways) for ways in self.plan.ways[at + 1 :]
+        )
 
 
 def _first(plan: Plan, layout: Layout, stock: Stock) -> Assignment | None:

@@ -26,7 +26,7 @@ class Work:
     candidates: Mapping[str, Cluster]
     ledger: Ledger
     placed: list[Placement] = field(default_factory=list)
-    withheld: list[Withheld] = field(default_factory=list)
+    withheld: dict[str, Withheld] = field(default_factory=dict)
     refusals: dict[str, Refusal] = field(default_factory=dict)
 
     def cluster(self, name: str) -> Cluster | Gap | Malformed | None:
@@ -56,12 +56,15 @@ class Work:
         cache = self.view.cache
         return cache if self.deployment.cache is not None and isinstance(cache, Footprint) else None
 
-    def needs_to_place(self) -> Needs | None:
-        """Return what must be fetched before anything new can be placed, None when all is at hand."""
-        if self.deployment.cache is not None and self.footprint is None:
-            return Needs(cache=True)
-        candidates, fleet = self.view.candidates is Gap.NOT_FETCHED, self.view.fleet is Gap.NOT_FETCHED
-        return Needs(candidates=candidates, fleet=fleet) if candidates or fleet else None
+    def needs_to_place(self) -> Needs:
+        """Return what must be fetched before anything new can be placed; nothing when all is at hand, or none may."""
+        if self.holds_new or not self.missing:
+            return Needs()
+        return Needs(
+            candidates=self.view.candidates is Gap.NOT_FETCHED,
+            fleet=self.view.fleet is Gap.NOT_FETCHED,
+            cache=self.deployment.cache is not None and self.footprint is None,
+        )
 
     def knows_residents(self, cluster: str) -> bool:
         """Tell whether every replica of a cluster was fetched."""
