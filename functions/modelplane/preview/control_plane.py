@@ -154,7 +154,5 @@ class ControlPlane:
 
     def _composites(self, kind: str) -> Iterable[Key]:
         """Return the composites of a kind, the oldest first."""
-        if self._pipelines(kind) is None:
-            return ()
         found = [(obj["metadata"]["creationTimestamp"], key_of(obj)) for obj in self._store.scan(kind)]
-        return [key for _, key in sorted(found)]
+        return [key for _, key in sorted(found)] if found and self._pipelines(kind) else ()

@@ -8,17 +8,21 @@ from modelplane.preview.definitions import xrds
 from modelplane.preview.kinds import Key, known_scope, qualify
 from modelplane.preview.pipeline_run import FetchError
 from modelplane.preview.store import Reader
-from modelplane.preview.tree import Manifest, child, items, mapping
+from modelplane.preview.tree import Manifest, child, clone, items, mapping
+from modelplane.runtime.secrets import without_secrets
 from modelplane.runtime.step import Object, Requirement, SchemaRequirement
 
 _CRDS = "CustomResourceDefinition.apiextensions.k8s.io"
 _NAMESPACED = "Namespaced"
+#: Kinds whose objects are copied for steps, their Secret values left out.
+_MAY_HOLD_SECRETS = frozenset({"Object", "Secret"})
 
 
 def as_object(reader: Reader, body: Manifest) -> Object:
-    """Return an object as steps get it; its key tells its version from every other in this process."""
+    """Return an object as steps get it, no Secret's values in it; its key is of this version in this control plane."""
     uid, version = body["metadata"]["uid"], body["metadata"]["resourceVersion"]
-    return Object(body, (reader.token, qualify(body["apiVersion"], body["kind"]), uid, version))
+    key = (reader.token, qualify(body["apiVersion"], body["kind"]), uid, version)
+    return Object(without_secrets(clone(body)) if body["kind"] in _MAY_HOLD_SECRETS else body, key)
 
 
 class KnownKinds:

@@ -1,25 +1,16 @@
 """Which steps a composite's Composition runs, and where their code is."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from types import MappingProxyType
 
 from modelplane.model.names import GROUP
 from modelplane.preview.definitions import compositions
 from modelplane.preview.tree import items
 from modelplane.runtime.step import Step
 
-#: The package of each function, by the name that Compositions call it.
-FUNCTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "modelplane-schedule": "modelplane.schedule",
-        "modelplane-compose-replica": "modelplane.compose_replica",
-        "modelplane-compose-endpoint": "modelplane.compose_endpoint",
-        "modelplane-compose-cluster": "modelplane.compose_cluster",
-    }
-)
+#: Compositions call our functions by their names with this before them.
+_PREFIX = "modelplane-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +37,6 @@ def pipeline_of(kind: str) -> Pipeline | None:
 
 def _step(function: str, kind: str) -> Step:
     """Return a function's step for a kind; its package is imported when a pass first needs it."""
-    step: Step = import_module(FUNCTIONS[function]).STEPS[kind]
+    package = function.removeprefix(_PREFIX).replace("-", "_")
+    step: Step = import_module(f"modelplane.{package}").STEPS[kind]
     return step

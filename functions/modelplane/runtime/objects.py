@@ -9,13 +9,13 @@ from typing import Any, Final, cast
 
 from modelplane.runtime.lru import Lru
 from modelplane.runtime.messages import Fields, Peek
+from modelplane.runtime.secrets import without_secrets
 from modelplane.runtime.step import Manifest, Object
 from modelplane.runtime.structs import decode
 
 #: Bytes of serialized objects whose dicts are kept; a dict takes about four times as much.
 _KEPT: Final = 32 * 1024 * 1024
 _BODIES: Final = Lru[Manifest](_KEPT)
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class WireObject(Object):
@@ -33,7 +33,7 @@ class WireObject(Object):
     def body(self) -> Manifest:
         """Return the whole object; raises `google.protobuf.message.DecodeError` when it is no Struct."""
         wire = self._wire
-        return _BODIES.get(self.key, lambda: (_without_secrets(decode(wire)), len(wire)))
+        return _BODIES.get(self.key, lambda: (without_secrets(decode(wire)), len(wire)))
 
     @property
     def key(self) -> Hashable:
@@ -69,30 +69,3 @@ def _identify(wire: bytes) -> tuple[str, Hashable]:
 
 def _text(fields: Any, name: str) -> str:
     return str(Peek.FromString(fields.get(name, b"")).text)
-
-
-def _without_secrets(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the object, which is changed, without a Secret's values: no step, log or status may ever hold one.
-
-    A Secret may be the object itself, or what a provider-kubernetes Object applies and sees.
-    """
-    if body.get("kind") == "Secret":
-        _empty(body)
-    if body.get("kind") == "Object":
-        for part, field in (("spec", "forProvider"), ("status", "atProvider")):
-            manifest = _inside(_inside(body, part), field).get("manifest")
-            if isinstance(manifest, dict) and manifest.get("kind") == "Secret":
-                _empty(manifest)
-                _inside(_inside(body, "metadata"), "annotations").pop(_LAST_APPLIED, None)
-    return body
-
-
-def _empty(secret: dict[str, Any]) -> None:
-    secret.pop("data", None)
-    secret.pop("stringData", None)
-    _inside(_inside(secret, "metadata"), "annotations").pop(_LAST_APPLIED, None)
-
-
-def _inside(body: dict[str, Any], name: str) -> dict[str, Any]:
-    found = body.get(name)
-    return found if isinstance(found, dict) else {}

@@ -5,7 +5,7 @@ from typing import Any
 
 from modelplane.model.observation import Gap
 from modelplane.preview import ControlPlane, Pass
-from modelplane.runtime.step import Desired, Event, Request, Requirement, Result, SchemaRequirement, Severity
+from modelplane.runtime.step import Desired, Event, Request, Requirement, Result, SchemaRequirement, Severity, Step
 from unit.preview.fakes import TEAM, config_map, endpoint, inference_class, plane, told
 
 
@@ -37,10 +37,12 @@ def test_a_step_that_requires_nothing_is_called_once() -> None:
 
 
 def test_five_rounds_of_fetching_are_granted_and_no_sixth() -> None:
-    def asking(rounds: int) -> Any:
-        return lambda request: Result(
-            requirements=(by_name(str(min(int(max(request.required, default=0)) + 1, rounds))),)
-        )
+    def asking(rounds: int) -> Step:
+        def step(request: Request) -> Result:
+            seen = int(max(request.required, default="0"))
+            return Result(requirements=(by_name(str(min(seen + 1, rounds))),))
+
+        return step
 
     done = reconcile(plane(endpoint(), ModelEndpoint=asking(5)))
     assert (done.error, done.run.calls) == (None, 6)

@@ -16,9 +16,16 @@ def untold(view: View, kind: str) -> Iterator[Manifest]:
 
 def in_order(obj: Manifest, **reasons: str) -> list[Tree]:
     """Return True conditions, each given as type=reason; one that the object has keeps its transition time."""
+    generation = obj["metadata"]["generation"]
     since = {c.get("type"): c.get("lastTransitionTime") for c in items(obj, "status", "conditions")}
     created = obj["metadata"]["creationTimestamp"]
     return [
-        {"type": kind, "status": "True", "reason": reason, "lastTransitionTime": since.get(kind) or created}
+        {
+            "type": kind,
+            "status": "True",
+            "reason": reason,
+            "observedGeneration": generation,
+            "lastTransitionTime": since.get(kind) or created,
+        }
         for kind, reason in reasons.items()
     ]

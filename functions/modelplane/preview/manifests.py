@@ -1,0 +1,171 @@
+"""Reads manifests: files of several documents, folders, kubectl exports, standard input; knows the line of a field.
+
+Exception
+└── InvalidInput   what cannot be read: where it stands, and why
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import yaml
+
+SUFFIXES = frozenset({".json", ".yaml", ".yml"})
+STDIN = "-"
+_STDIN_NAME = "<stdin>"
+
+_C_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_C_LOADER):  # type: ignore[misc] # the base is chosen by what PyYAML was built with
+    """YAML as Kubernetes reads it: what looks like a date is text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+class InvalidInput(Exception):  # noqa: N818 - reads as what it is told as
+    """Input that cannot be previewed: `file`, 1-based `line` (None where unknown), `field` (may be empty) and `why`."""
+
+    def __init__(self, file: str, line: int | None, field: str, why: str) -> None:
+        self.file, self.line, self.field, self.why = file, line, field, why
+        place = file if line is None else f"{file}:{line}"
+        super().__init__(": ".join(part for part in (place, field, why) if part))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an object was read: its file, and the YAML node that it is (None where lines are not known)."""
+
+    file: str
+    node: yaml.Node | None
+
+    def line(self, field: str) -> int | None:
+        """Return the 1-based line of a field (`spec.engines[0].name`), or of the nearest thing above it."""
+        if self.node is None:
+            return None
+        node, line = self.node, self.node.start_mark.line
+        for part in _parts(field):
+            found = _step(node, part)
+            if found is None:
+                break
+            line, node = found
+        return line + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One object of the input, and where it stands."""
+
+    obj: Any
+    source: Source
+
+
+def read_manifests(paths: Iterable[str], stdin: TextIO) -> Iterator[Read]:
+    """Yield the objects under paths in order: files, folders' manifests by name at any depth, `-` for `stdin`.
+
+    Lists, as kubectl exports them, are taken apart; empty documents are passed over. Raises InvalidInput.
+    """
+    for path in paths:
+        if path == STDIN:
+            yield from _documents(_STDIN_NAME, stdin.read())
+            continue
+        for file in _files(Path(path)):
+            yield from _documents(str(file), _text(file))
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise InvalidInput(str(path), None, "", "no such file or folder")
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+    if not found:
+        raise InvalidInput(str(path), None, "", "the folder holds no .yaml, .yml or .json file")
+    return found
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(str(file), None, "", f"cannot be read: {error}") from error
+
+
+def _documents(file: str, text: str) -> Iterator[Read]:
+    loader = _Loader(text)
+    try:
+        while loader.check_node():
+            node = loader.get_node()
+            yield from _objects(_plain(loader.construct_document(node)), Source(file, node))
+    except (yaml.YAMLError, ValueError) as error:
+        if _is_json(text):
+            # JSON may hold what YAML does not (tabs); its lines are then not known.
+            yield from _objects(json.loads(text), Source(file, None))
+            return
+        mark = getattr(error, "problem_mark", None)
+        why = getattr(error, "problem", None) or str(error)
+        raise InvalidInput(file, mark.line + 1 if mark else None, "", f"not YAML: {why}") from error
+    except RecursionError as error:
+        raise InvalidInput(file, None, "", "nested too deeply") from error
+    finally:
+        loader.dispose()
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _plain(value: Any) -> Any:
+    """Return a YAML value as the JSON that it stands for: keys are text, nothing is shared."""
+    if isinstance(value, dict):
+        return {_key(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else json.dumps(key)
+
+
+def _objects(document: Any, source: Source) -> Iterator[Read]:
+    if document is None:
+        return
+    if isinstance(document, dict) and str(document.get("kind", "")).endswith("List") and "items" in document:
+        listed = document["items"] or []
+        if not isinstance(listed, list):
+            raise InvalidInput(source.file, source.line("items"), "items", "must be a list")
+        found = _step(source.node, "items") if source.node else None
+        nodes = found[1].value if found and isinstance(found[1], yaml.SequenceNode) else [None] * len(listed)
+        for item, node in zip(listed, nodes, strict=True):
+            yield from _objects(item, Source(source.file, node))
+        return
+    if not isinstance(document, dict):
+        raise InvalidInput(source.file, source.line(""), "", f"not an object but {type(document).__name__}")
+    yield Read(document, source)
+
+
+def _parts(field: str) -> Iterator[str | int]:
+    """Yield the keys and indices of a path; keys with dots or slashes stand in brackets."""
+    for key, bracketed in re.findall(r"([^.\[\]]+)|\[([^\]]*)\]", field):
+        yield key or (int(bracketed) if bracketed.isdigit() else bracketed)
+
+
+def _step(node: yaml.Node, part: str | int) -> tuple[int, yaml.Node] | None:
+    """Return the line and node of a mapping's key or a list's item."""
+    if isinstance(node, yaml.MappingNode):
+        return next(((key.start_mark.line, value) for key, value in node.value if key.value == str(part)), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part].start_mark.line, node.value[part]
+    return None
