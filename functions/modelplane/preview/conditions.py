@@ -15,7 +15,8 @@ _FIRST = 3
 
 def condition(kind: str, status: str, reason: str, message: str = "") -> Tree:
     """Return a condition without its time."""
-    made = {"type": kind, "status": status, "reason": reason}
+    # Types and reasons may be members of an enum; objects are plain JSON, which every YAML writer takes.
+    made = {"type": str(kind), "status": status, "reason": str(reason)}
     return {**made, "message": message} if message else made
 
 
