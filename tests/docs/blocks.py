@@ -1,0 +1,53 @@
+"""The fenced blocks of a page: files that a reader writes, and commands with what they print."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"^# ([\w./-]+\.yaml)\n")
+#: A line of expected output that stands for any number of lines.
+ANY = "..."
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A `yaml` block whose first line is a comment with a file's name: the reader saves it under that name."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A line `$ COMMAND` of a `console` block, and the lines that it prints."""
+
+    line: str
+    expected: tuple[str, ...]
+
+
+def blocks(page: Path) -> Iterator[File | Command]:
+    """Yield the files and commands of a page in its order; blocks of other languages are passed over."""
+    for language, text in _FENCE.findall(page.read_text()):
+        named = _FILE.match(text)
+        if language == "yaml" and named:
+            yield File(named[1], text)
+        if language == "console":
+            yield from _commands(text)
+
+
+def _commands(text: str) -> Iterator[Command]:
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        line, *output = part.rstrip().splitlines()
+        yield Command(line, tuple(output))
+
+
+def matches(expected: tuple[str, ...], printed: tuple[str, ...]) -> bool:
+    """Tell whether what was printed is what a page says; trailing blanks do not count."""
+    if not expected:
+        return not printed
+    if expected[0] == ANY:
+        return any(matches(expected[1:], printed[start:]) for start in range(len(printed) + 1))
+    same = bool(printed) and expected[0].rstrip() == printed[0].rstrip()
+    return same and matches(expected[1:], printed[1:])
