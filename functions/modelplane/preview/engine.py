@@ -155,7 +155,7 @@ class Engine:
 
 
 def _custom(run: PipelineRun) -> list[Tree]:
-    return [condition(c.type, c.status.value, c.reason, c.message) for c in run.conditions]
+    return [condition(str(c.type), str(c.status), str(c.reason), c.message) for c in run.conditions]
 
 
 def _warnings(run: PipelineRun) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ Manifest = Mapping[str, Any]
 
 
 def clone(value: Any) -> Any:
-    """Return a deep copy of a JSON value; mappings become dicts, sequences lists."""
+    """Return a deep copy of a JSON value in plain types: mappings become dicts, sequences lists, enums text."""
     if isinstance(value, Mapping):
         return {key: clone(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [clone(item) for item in value]
-    return value
+    return str(value) if isinstance(value, str) else value
 
 
 def child(tree: Any, *path: str) -> Any:

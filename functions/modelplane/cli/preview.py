@@ -1,0 +1,105 @@
+"""`modelplane preview PATH...`: what manifests would come to, without a cluster."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Timer
+
+import click
+import yaml
+from rich.console import Console
+
+from modelplane.preview import ControlPlane, InvalidObject
+from modelplane.preview.manifests import InvalidInput, Read, read_manifests
+from modelplane.preview.report import BAD_INPUT, exit_code, report
+from modelplane.preview.tables import show
+from modelplane.runtime.logs import configure_logs
+
+#: Columns of a table that goes to no terminal.
+_WIDTH = 100
+#: After so many seconds a terminal shows that work goes on.
+_PATIENCE = 2.0
+
+
+_EXAMPLES = """\b
+Examples:
+  modelplane preview examples
+  kubectl get modelplane -A -o yaml | modelplane preview - new.yaml
+"""
+
+
+@click.command("preview", epilog=_EXAMPLES)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option(
+    "-o", "--output", type=click.Choice(["table", "json", "yaml"]), default="table", show_default=True, help="Format."
+)
+def command(*, paths: tuple[str, ...], output: str) -> None:
+    """Show where the deployments in PATH... would run, and why what cannot be placed is not.
+
+    Each PATH is a file, a folder (every .yaml, .yml and .json in it at any depth) or - for standard input; files hold
+    manifests or what kubectl exports. The functions that run here are those of the control plane; providers and
+    clusters are played as healthy, and objects that come with a status keep it.
+
+    Exit code: 0 all placed, 1 something unplaced or refused, 2 bad input, 3 not settled.
+    """
+    configure_logs(debug=False)
+    with _progress():
+        control, faults = _load(paths)
+        settled = not faults and control.settle()
+    if faults:
+        for fault in faults:
+            click.echo(fault, err=True)
+        sys.exit(BAD_INPUT)
+    outcome = report(control, settled=settled)
+    if output == "json":
+        click.echo(json.dumps(outcome, indent=2, ensure_ascii=False))
+    elif output == "yaml":
+        click.echo(yaml.dump(outcome, Dumper=_Dumper, sort_keys=False, allow_unicode=True), nl=False)
+    else:
+        console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
+        show(console, control, outcome)
+    sys.exit(exit_code(outcome))
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML without anchors: an object that stands twice is written twice."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
+        """Write everything out."""
+        return True
+
+
+def _load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[str]]:
+    """Return a control plane with everything under paths, and one line for each thing that it cannot take."""
+    control = ControlPlane()
+    faults: list[str] = []
+    try:
+        for read in read_manifests(paths, click.get_text_stream("stdin")):
+            try:
+                control.apply(read.obj)
+            except InvalidObject as error:
+                faults.append(str(_placed(read, error)))
+    except InvalidInput as error:
+        faults.append(str(error))
+    return control, faults
+
+
+def _placed(read: Read, error: InvalidObject) -> InvalidInput:
+    line = read.source.line(error.field)
+    return InvalidInput(read.source.file, line, f"{error.object}: {error.field}", error.why)
+
+
+@contextmanager
+def _progress() -> Iterator[None]:
+    """Show on a terminal, after a while, that work goes on."""
+    console = Console(stderr=True)
+    status = console.status("Reconciling ...")
+    timer = Timer(_PATIENCE, status.start)
+    if console.is_terminal:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        status.stop()

@@ -1,0 +1,134 @@
+"""A preview for people: the fleet with its room, where every replica goes, and what was refused and why."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from modelplane.model.fleet import Cluster
+from modelplane.model.names import GROUP
+from modelplane.observed.cluster import read_cluster
+from modelplane.observed.replica import read_replica
+from modelplane.preview.control_plane import ControlPlane
+from modelplane.preview.lookup import as_object
+from modelplane.preview.report import refusals
+from modelplane.preview.tree import Manifest
+from modelplane.scheduling import PoolRoom, capacity
+
+_GOOD, _WAITING, _BAD, _DIM = "green", "yellow", "red", "dim"
+
+
+def show(console: Console, control: ControlPlane, outcome: Manifest) -> None:
+    """Print a preview's outcome as tables."""
+    console.print(_fleet(control))
+    for deployment in outcome["deployments"]:
+        console.print(_deployment(deployment))
+    refused = list(refusals(outcome))
+    if refused:
+        console.print(_refused(refused))
+    console.print(_verdict(outcome))
+
+
+def _table(*headings: str, title: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style=_DIM)
+    for heading in headings:
+        table.add_column(heading, overflow="fold", justify="right" if heading.startswith("FREE") else "left")
+    return table
+
+
+def _fleet(control: ControlPlane) -> RenderableType:
+    view = control.view()
+    clusters = [read_cluster(as_object(view, obj)) for obj in view.scan(f"InferenceCluster.{GROUP}")]
+    replicas = [read_replica(as_object(view, obj)) for obj in view.scan(f"ModelReplica.{GROUP}")]
+    if not clusters:
+        return Text("The fleet has no InferenceCluster.\n", style=_WAITING)
+    rooms = {name: list(found) for name, found in groupby(capacity(clusters, replicas), lambda room: room.cluster)}
+    table = _table("CLUSTER", "POOL", "FREE NODES", "FREE DEVICES", "STATE", title="Fleet")
+    for cluster in clusters:
+        state, style = _state(cluster)
+        for first, room in _marked(rooms.get(cluster.name) or [None]):
+            name, said = (cluster.name, Text(state, style=style)) if first else ("", Text())
+            table.add_row(name, *(_room(room) if room else ("-", "-", "-")), said)
+    return Padding(table, (0, 0, 1, 0))
+
+
+def _room(room: PoolRoom) -> tuple[str, str, str]:
+    devices = ", ".join(f"{device.name} {device.free} of {device.total}" for device in room.devices)
+    return room.pool, f"{room.free_nodes} of {room.nodes}", devices or "-"
+
+
+def _state(cluster: Cluster) -> tuple[str, str]:
+    if cluster.deleting:
+        return "being deleted", _BAD
+    if not cluster.ready:
+        return "not Ready", _BAD
+    if not cluster.address:
+        return "without gateway address", _BAD
+    taints = ", ".join(f"{taint.key}:{taint.effect}" for taint in cluster.taints)
+    return (f"Ready, tainted {taints}", _WAITING) if taints else ("Ready", _GOOD)
+
+
+def _deployment(deployment: Manifest) -> RenderableType:
+    placed, asked, unplaced = deployment["placed"], deployment["replicas"], deployment["unplaced"]
+    staying = sum(not entry["leaving"] for entry in placed)
+    title = Text.assemble(
+        (f"{deployment['namespace']}/{deployment['name']}", "bold"),
+        "  ",
+        (f"{staying} of {asked} placed", _BAD if unplaced else _GOOD),
+    )
+    parts: list[RenderableType] = [title]
+    if placed:
+        parts.append(Padding(_placements(placed), (0, 0, 0, 2)))
+    for reason in deployment["reasons"]:
+        clusters = "1 cluster" if reason["count"] == 1 else f"{reason['count']} clusters"
+        parts.append(Padding(Text.assemble((f"{clusters}  ", _BAD), reason["message"]), (0, 0, 0, 2)))
+    if unplaced and not deployment["reasons"]:
+        parts.append(Padding(Text(_said(deployment, "ReplicasScheduled", "Synced")), (0, 0, 0, 2)))
+    if not all(entry["ready"] for entry in placed):
+        parts.append(Padding(Text(_said(deployment, "ReplicasReady"), style=_DIM), (0, 0, 0, 2)))
+    return Padding(Group(*parts), (0, 0, 1, 0))
+
+
+def _said(deployment: Manifest, *kinds: str) -> str:
+    """Return what the first of these conditions that the deployment has says."""
+    said = {c["type"]: f"{c['reason']}: {c['message']}" for c in deployment["conditions"]}
+    return next((said[kind] for kind in kinds if kind in said), "not reconciled")
+
+
+def _placements(placed: Iterable[Manifest]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for (cluster, pools, state), entries in groupby(placed, _alike):
+        indices = ", ".join(str(entry["index"]) for entry in entries)
+        table.add_row(cluster, indices, pools, Text(state, style=_GOOD if state == "serving" else _WAITING))
+    return table
+
+
+def _alike(entry: Manifest) -> tuple[str, str, str]:
+    pools = ", ".join(f"{engine} on {pool}" for engine, pool in sorted(entry["pools"].items()))
+    state = "serving" if entry["ready"] else "starting"
+    return entry["cluster"], pools, f"leaving, {state}" if entry["leaving"] else state
+
+
+def _refused(refused: Sequence[tuple[str, str]]) -> RenderableType:
+    table = _table("OBJECT", "WHY", title="Refused")
+    for name, why in refused:
+        table.add_row(Text(name, style=_BAD), Text(why))
+    return Padding(table, (0, 0, 1, 0))
+
+
+def _verdict(outcome: Manifest) -> Text:
+    deployments = outcome["deployments"]
+    asked, unplaced = (sum(d[field] for d in deployments) for field in ("replicas", "unplaced"))
+    counted = f"{asked - unplaced} of {asked} replicas of {len(deployments)} deployments placed"
+    if not outcome["settled"]:
+        return Text(f"{counted}; not settled after {outcome['passes']} passes", style=_BAD)
+    return Text(f"{counted}; settled after {outcome['passes']} passes", style=_WAITING if unplaced else _GOOD)
+
+
+def _marked(rooms: Iterable[PoolRoom | None]) -> Iterator[tuple[bool, PoolRoom | None]]:
+    """Yield each with whether it is the first."""
+    for place, room in enumerate(rooms):
+        yield place == 0, room
