@@ -1,0 +1,188 @@
+"""Fleets in a few words: devices, pools, clusters and deployments, and a scene in which passes are carried out."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
+from modelplane.model.fleet import Attribute, ClaimKind, Cluster, Device, Effect, Pool, Taint
+from modelplane.model.names import replica_resource
+from modelplane.model.observation import Gap
+from modelplane.model.placement import CacheState, Footprint, Needs, Placement, Schedule, Stamp, View
+from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
+from modelplane.scheduling import schedule
+
+GPU = "gpu.nvidia.com"
+ANY = f'device.driver == "{GPU}"'
+NIC = 'device.driver == "nic.example.com"'
+TEAM = "team"
+
+
+def memory(amount: str) -> str:
+    """Return a selector for at least this much memory."""
+    return f'device.capacity["{GPU}"].memory.compareTo(quantity("{amount}")) >= 0'
+
+
+def model(name: str) -> str:
+    """Return a selector for a model; it fails with an error on a device that declares none."""
+    return f'device.attributes["{GPU}"].model == "{name}"'
+
+
+def gpu(count: int = 8, gib: int = 80, name: str = "gpu", model: str = "h100", device_class: str = GPU) -> Device:
+    """Return GPUs: `count` on a node, each with `gib` Gi of memory."""
+    attributes = (Attribute("model", "string", model),) if model else ()
+    return Device(name, GPU, device_class, count, attributes=attributes, capacity=(("memory", f"{gib}Gi"),))
+
+
+def nic(count: int = 1, claim: ClaimKind = ClaimKind.SYNTHETIC) -> Device:
+    """Return NICs, that are only matched unless said otherwise."""
+    return Device("nic", "nic.example.com", None if claim is ClaimKind.SYNTHETIC else "nic", count, claim)
+
+
+def pool(nodes: int, *devices: Device, name: str = "x") -> Pool:
+    """Return a pool of nodes with these devices (8 GPUs if none are said)."""
+    return Pool(name, nodes, devices or (gpu(),))
+
+
+def cluster(name: str, *pools: Pool, taints: Iterable[tuple[str, Effect]] = (), **labels: str) -> Cluster:
+    """Return a cluster that takes replicas."""
+    repelling = tuple(Taint(key, effect) for key, effect in taints)
+    return Cluster(name, labels, ready=True, address="192.0.2.1", taints=repelling, pools=pools)
+
+
+def nodes(**counts: int) -> tuple[Cluster, ...]:
+    """Return clusters of one pool each, with so many nodes of 8 GPUs."""
+    return tuple(cluster(name, pool(count)) for name, count in counts.items())
+
+
+def request(count: int = 8, *selectors: str, name: str = "gpu") -> DeviceRequest:
+    """Return a request for devices that satisfy all selectors (any GPU if none are said)."""
+    return DeviceRequest(name, count, selectors or (ANY,))
+
+
+def standalone(*requests: DeviceRequest, name: str = "main", copies: int = 1) -> Engine:
+    """Return an engine of one pod a copy."""
+    return Engine(name, (Member(Role.STANDALONE, 1, requests or (request(),)),), copies)
+
+
+def gang(leader: Iterable[DeviceRequest], worker: Iterable[DeviceRequest], workers: int = 1) -> Engine:
+    """Return an engine of a leader and workers."""
+    return Engine("main", (Member(Role.LEADER, 1, tuple(leader)), Member(Role.WORKER, workers, tuple(worker))))
+
+
+def deployment(*engines: Engine, replicas: int = 1, name: str = "model", namespace: str = TEAM) -> Deployment:
+    """Return a deployment (whole nodes of 8 GPUs if no engine is said). Its uid is made of namespace and name."""
+    return Deployment(namespace, name, f"uid-{namespace}-{name}", engines or (standalone(),), replicas=replicas)
+
+
+def tolerating(one: Deployment, key: str) -> Deployment:
+    """Return the deployment, tolerating every taint of that key."""
+    return replace(one, tolerations=(Toleration(key, exists=True),))
+
+
+def stamped(
+    pool_name: str = "x", count: int = 8, *, copies: int = 1, selectors: tuple[str, ...] = (ANY,)
+) -> StampedEngine:
+    """Return a standalone engine as it is stamped on a replica."""
+    claim = Claim("gpu", GPU, count, selectors)
+    return StampedEngine("main", (StampedMember(Role.STANDALONE, pool_name, 1, (claim,)),), copies)
+
+
+def replica(
+    owner: Deployment | None, place: str, *engines: StampedEngine, age: int = 0, serves: bool = True
+) -> Replica:
+    """Return a replica at `cluster/index`; a higher `age` is older. Without owner it is a hand-written one."""
+    on, _, index = place.partition("/")
+    uid = f"{owner.uid if owner else 'hand'}-{on}-{index}"
+    return Replica(
+        namespace=owner.namespace if owner else TEAM,
+        name=uid,
+        uid=uid,
+        cluster=on,
+        engines=engines or (stamped(),),
+        owner=owner.uid if owner else "",
+        resource=replica_resource(on, int(index)),
+        index=int(index),
+        created=f"2025-01-01T00:{59 - age:02}:00Z",
+        ready=serves,
+        serves=serves,
+        served_engines=(engines or (stamped(),)) if serves else None,
+    )
+
+
+class Scene:
+    """Clusters and replicas; passes are answered what they need, and carried out when asked."""
+
+    def __init__(self, clusters: Iterable[Cluster], replicas: Iterable[Replica] = ()) -> None:
+        self.clusters = {each.name: each for each in clusters}
+        self.replicas = {each.uid: each for each in replicas}
+        self.cache: Footprint | CacheState | Gap = CacheState.NOT_REQUIRED
+        self.asked: list[Needs] = []
+        self._passes = 0
+
+    def view(self, one: Deployment, needs: Needs) -> View:
+        """Return what fetching `needs` gives to a deployment."""
+        everything = tuple(self.replicas.values())
+        wanted: Mapping[str, str] = one.cluster_selector
+        listed = tuple(c for c in self.clusters.values() if all(c.labels.get(k) == v for k, v in wanted.items()))
+        return View(
+            own=tuple(r for r in everything if r.owner == one.uid and not r.deleting),
+            clusters={name: self.clusters.get(name, Gap.ABSENT) for name in needs.clusters},
+            candidates=listed if needs.candidates else Gap.NOT_FETCHED,
+            residents={name: tuple(r for r in everything if r.cluster == name) for name in needs.residents},
+            fleet=everything if needs.fleet else Gap.NOT_FETCHED,
+            cache=self.cache if needs.cache or one.cache is None else Gap.NOT_FETCHED,
+        )
+
+    def decide(self, one: Deployment) -> Schedule:
+        """Return what a pass decides, and note in `asked` what it asked for."""
+        needs, self.asked = Needs(), []
+        while isinstance(outcome := schedule(one, self.view(one, needs)), Needs):
+            self.asked.append(outcome)
+            assert len(self.asked) < 5
+            needs = Needs(
+                needs.clusters | outcome.clusters,
+                needs.residents | outcome.residents,
+                needs.candidates or outcome.candidates,
+                needs.fleet or outcome.fleet,
+                needs.cache or outcome.cache,
+            )
+        return outcome
+
+    def run(self, one: Deployment) -> Schedule:
+        """Decide, and carry it out."""
+        decided = self.decide(one)
+        self.carry_out(one, decided)
+        return decided
+
+    def carry_out(self, one: Deployment, decided: Schedule) -> None:
+        """Compose what was decided."""
+        self._passes += 1
+        for end in decided.ended:
+            del self.replicas[end.replica.uid]
+        for placement in decided.placements:
+            known = placement.replica
+            if known is None:
+                born = replica(one, f"{placement.cluster}/{placement.index}", *placement.engines, serves=False)
+                self.replicas[born.uid] = replace(born, created=f"2025-02-01T00:{self._passes:02}:00Z")
+            elif placement.stamp is not Stamp.HOLD:
+                self.replicas[known.uid] = replace(known, engines=placement.engines)
+
+    def serve(self) -> None:
+        """Let every replica serve with the engines it has."""
+        self.replicas = {
+            uid: replace(r, ready=True, serves=True, served_engines=r.engines) for uid, r in self.replicas.items()
+        }
+
+    def change(self, name: str, **fields: object) -> None:
+        """Change fields of a cluster."""
+        self.clusters[name] = replace(self.clusters[name], **fields)  # type: ignore[arg-type]
+
+
+def places(decided: Schedule) -> list[str]:
+    """Return where replicas are, as `cluster/index`; one that is leaving has a minus sign before it."""
+    return [f"{'-' if p.leaving else ''}{p.cluster}/{p.index}" for p in decided.placements]
+
+
+def pools_of(placement: Placement) -> dict[str, str]:
+    """Return the pool of each engine."""
+    return {engine.name: engine.pool for engine in placement.engines}

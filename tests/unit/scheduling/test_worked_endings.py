@@ -1,0 +1,164 @@
+"""The worked cases of the scheduling reference that are about what may end a replica, and what may not."""
+
+from dataclasses import replace
+
+import pytest
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Effect, Taint
+from modelplane.model.placement import EndCause, Stamp
+from modelplane.scheduling import explain
+from unit.scheduling.scene import (
+    Scene,
+    cluster,
+    deployment,
+    gpu,
+    memory,
+    nodes,
+    places,
+    pool,
+    pools_of,
+    replica,
+    request,
+    stamped,
+    standalone,
+)
+
+
+@pytest.mark.parametrize("degraded", [{"ready": False}, {"address": None}], ids=["not Ready", "no address"])
+def test_3_a_degraded_cluster_takes_nothing_new_and_keeps_what_runs(degraded: dict[str, object]) -> None:
+    ours = deployment()
+    scene = Scene(nodes(a=2))
+    scene.change("a", **degraded)
+    assert scene.decide(ours).placements == ()
+    running = replica(ours, "a/0")
+    scene.replicas = {running.uid: running}
+    (placement,) = scene.decide(ours).placements
+    assert (placement.replica, placement.leaving, placement.stamp) == (running, False, Stamp.APPLY)
+
+
+def test_7_a_serving_replica_of_a_deleted_cluster_goes_when_its_replacement_serves() -> None:
+    ours = deployment()
+    scene = Scene(nodes(b=1), [replica(ours, "a/0")])
+    assert places(scene.run(ours)) == ["-a/0", "b/0"]
+    assert places(scene.run(ours)) == ["-a/0", "b/0"]
+    scene.serve()
+    last = scene.run(ours)
+    assert places(last) == ["b/0"]
+    assert [end.cause for end in last.ended] == [EndCause.REPLACED]
+
+
+def test_7_without_another_cluster_it_stays_and_the_shortfall_is_named() -> None:
+    ours = deployment()
+    decided = Scene(nodes(b=0), [replica(ours, "a/0")]).decide(ours)
+    assert (places(decided), decided.unplaced) == (["-a/0"], 1)
+    report = explain(decided, ours)
+    assert not report.scheduled
+    assert "cluster a does not exist" in report.message
+    assert "scale down" in report.message
+    assert "NoExecute" in report.message
+
+
+def test_7_a_replica_on_a_degraded_cluster_stays_though_another_is_free() -> None:
+    ours = deployment()
+    scene = Scene(nodes(a=1, b=1), [replica(ours, "a/0")])
+    scene.change("a", ready=False)
+    assert places(scene.decide(ours)) == ["a/0"]
+
+
+def tainted(scene: Scene, name: str, effect: Effect) -> None:
+    scene.change(name, taints=(Taint("maintenance", effect),))
+
+
+def test_15_no_schedule_sends_new_ones_elsewhere_and_moves_none() -> None:
+    ours = deployment(replicas=2)
+    scene = Scene(nodes(a=4, b=4), [replica(ours, "a/0")])
+    tainted(scene, "a", Effect.NO_SCHEDULE)
+    assert places(scene.decide(ours)) == ["a/0", "b/0"]
+    assert places(scene.decide(replace(ours, replicas=3))) == ["a/0", "b/0", "b/1"]
+
+
+def test_15_no_execute_moves_a_replica_once_its_replacement_serves() -> None:
+    ours = deployment()
+    scene = Scene(nodes(a=1, b=1), [replica(ours, "a/0")])
+    tainted(scene, "a", Effect.NO_EXECUTE)
+    assert places(scene.run(ours)) == ["-a/0", "b/0"]
+    scene.serve()
+    last = scene.run(ours)
+    assert (places(last), [end.cause for end in last.ended]) == (["b/0"], [EndCause.EVICTED])
+
+
+def test_15_no_execute_with_nowhere_to_go_leaves_fewer_and_names_the_shortfall() -> None:
+    ours = deployment(replicas=2)
+    scene = Scene(nodes(a=1, b=1), [replica(ours, "a/0"), replica(ours, "b/0")])
+    tainted(scene, "a", Effect.NO_EXECUTE)
+    decided = scene.decide(ours)
+    assert (places(decided), decided.unplaced) == (["b/0"], 1)
+    assert "1 tainted (maintenance)" in explain(decided, ours).message
+
+
+BROKEN = "device.driver == ("
+
+
+def test_22_a_malformed_selector_keeps_every_replica_and_says_where_it_is_wrong() -> None:
+    ours = deployment(replicas=2)
+    scene = Scene(nodes(a=4), [replica(ours, "a/0"), replica(ours, "a/1", serves=False)])
+    typo = deployment(standalone(request(8, BROKEN)), replicas=2)
+    decided = scene.decide(typo)
+    assert [(p.index, p.stamp, p.engines) for p in decided.placements] == [
+        (0, Stamp.HOLD, (stamped(),)),
+        (1, Stamp.HOLD, (stamped(),)),
+    ]
+    assert decided.ended == ()
+    report = explain(decided, typo)
+    assert (report.scheduled, report.reason) == (False, "InvalidNodeSelector")
+    assert report.message.startswith("2 of 2 replicas scheduled: engine main, request gpu, selector 0, line 1, column ")
+
+
+def test_22_a_malformed_selector_places_nothing_new_and_scale_down_still_works() -> None:
+    ours = deployment(replicas=2)
+    scene = Scene(nodes(a=4), [replica(ours, "a/0"), replica(ours, "a/1")])
+    typo = deployment(standalone(request(8, BROKEN)), replicas=3)
+    assert (places(scene.decide(typo)), scene.decide(typo).unplaced) == (["a/0", "a/1"], 1)
+    assert places(scene.decide(replace(typo, replicas=1))) == ["a/0"]
+    assert places(scene.decide(replace(typo, replicas=0))) == []
+
+
+def test_23_a_cluster_selector_without_candidates_keeps_every_replica() -> None:
+    ours = replace(deployment(replicas=2), cluster_selector={"region": "nowhere"})
+    decided = Scene(nodes(a=4), [replica(ours, "a/0")]).decide(ours)
+    assert (places(decided), decided.unplaced) == (["a/0"], 1)
+    report = explain(decided, ours)
+    assert (report.reason, report.message) == (
+        "NoClusters",
+        "1 of 2 replicas scheduled: no cluster carries region=nowhere",
+    )
+
+
+def on_l4() -> Scene:
+    pools = pool(1, gpu(1, 24, model="l4"), name="l4"), pool(1, gpu(1, 80), name="h100")
+    scene = Scene([cluster("a", *pools)])
+    scene.run(deployment(standalone(request(1, memory("20Gi")))))
+    scene.serve()
+    return scene
+
+
+def h100() -> Deployment:
+    return deployment(standalone(request(1, memory("80Gi"))))
+
+
+def test_25_a_valid_edit_to_another_kind_moves_once_the_replacement_serves() -> None:
+    scene = on_l4()
+    moving = scene.run(h100())
+    assert places(moving) == ["-a/0", "a/1"]
+    assert [pools_of(p)["main"] for p in moving.placements] == ["l4", "h100"]
+    scene.serve()
+    assert places(scene.run(h100())) == ["a/1"]
+
+
+def test_25_without_a_free_one_of_that_kind_the_old_stays_and_the_shortfall_is_named() -> None:
+    scene = on_l4()
+    scene.run(deployment(standalone(request(1, memory("80Gi"))), name="other"))
+    decided = scene.decide(h100())
+    assert (places(decided), decided.unplaced) == (["-a/0"], 1)
+    assert "pool l4 does not match engine main any more" in explain(decided, h100()).message

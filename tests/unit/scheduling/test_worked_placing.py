@@ -1,0 +1,170 @@
+"""The worked cases of the scheduling reference that are about room, spread and order. Notation: cluster/index."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import pytest
+
+from modelplane.model.placement import EndCause
+from modelplane.model.replica import Replica
+from modelplane.scheduling import explain
+from unit.scheduling.scene import (
+    Scene,
+    cluster,
+    deployment,
+    gpu,
+    memory,
+    nodes,
+    places,
+    pool,
+    pools_of,
+    replica,
+    request,
+    stamped,
+    standalone,
+)
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Nodes per cluster, our replicas that serve, how many are asked for; where they then are."""
+
+    rule: str
+    nodes: dict[str, int]
+    running: tuple[str, ...]
+    asked: int
+    then: list[str]
+    unplaced: int = 0
+
+
+WHOLE_NODES = [
+    Fleet("1: as many as asked for", {"a": 2}, (), 2, ["a/0", "a/1"]),
+    Fleet("1: spread over clusters", {"a": 2, "b": 2}, (), 2, ["a/0", "b/0"]),
+    Fleet("2: a full cluster takes no more", {"a": 4, "b": 1}, (), 3, ["a/0", "a/1", "b/0"]),
+    Fleet("4: what runs is kept, what is missing is counted", {"a": 1}, ("a/0",), 2, ["a/0"], 1),
+    Fleet("5: the cluster with fewest first", {"a": 4, "b": 4}, ("a/0",), 2, ["a/0", "b/0"]),
+    Fleet("5: the lowest free index", {"a": 4}, ("a/0", "a/2"), 3, ["a/0", "a/1", "a/2"]),
+    Fleet("6: fewer go from where most are", {"a": 4, "b": 4}, ("a/0", "a/1", "b/3"), 2, ["a/0", "b/3"]),
+]
+
+
+@pytest.mark.parametrize("case", WHOLE_NODES, ids=lambda case: case.rule)
+def test_replicas_of_whole_nodes_are_placed_as_the_reference_says(case: Fleet) -> None:
+    ours = deployment(replicas=case.asked)
+    decided = Scene(nodes(**case.nodes), [replica(ours, place) for place in case.running]).decide(ours)
+    assert (places(decided), decided.unplaced) == (case.then, case.unplaced)
+    assert explain(decided, ours).scheduled is (case.unplaced == 0)
+
+
+def test_2_three_replicas_on_two_equal_clusters_are_two_and_one() -> None:
+    decided = Scene(nodes(a=4, b=4)).decide(deployment(replicas=3))
+    assert sorted(Counter(p.cluster for p in decided.placements).values()) == [1, 2]
+
+
+def test_6_the_one_that_goes_went_by_its_owners_word() -> None:
+    ours = deployment(replicas=2)
+    decided = Scene(nodes(a=4, b=4), [replica(ours, place) for place in ("a/0", "a/1", "b/3")]).decide(ours)
+    assert [(end.replica.index, end.cause) for end in decided.ended] == [(1, EndCause.SCALE_DOWN)]
+
+
+def test_8_a_node_that_another_holds_is_taken_and_free_when_its_pool_is_gone() -> None:
+    ours, other = deployment(), deployment(name="other")
+    held = Scene(nodes(a=1), [replica(other, "a/0")]).decide(ours)
+    assert (places(held), held.unplaced) == ([], 1)
+    gone = Scene(nodes(a=1), [replica(other, "a/0", stamped("renamed"))]).decide(ours)
+    assert places(gone) == ["a/0"]
+
+
+def one_gpu(number: int) -> Replica:
+    return replica(deployment(name=f"one-{number}"), "a/0", stamped(count=1))
+
+
+@pytest.mark.parametrize(("present", "placed"), [(7, ["a/0"]), (8, [])])
+def test_16_a_node_of_8_takes_eight_deployments_of_one_gpu_and_no_ninth(present: int, placed: list[str]) -> None:
+    ours = deployment(standalone(request(1)))
+    assert places(Scene(nodes(a=1), map(one_gpu, range(present))).decide(ours)) == placed
+
+
+@pytest.mark.parametrize(("count", "placed"), [(1, []), (2, ["a/0"])])
+def test_17_a_whole_node_is_wanted_beside_one_gpu_that_is_held(count: int, placed: list[str]) -> None:
+    decided = Scene(nodes(a=count), [one_gpu(0)]).decide(deployment())
+    assert places(decided) == placed
+    assert [refusal.reason for refusal in decided.refusals.values()] == (["NoRoom"] if not placed else [])
+
+
+def test_18_two_nodes_of_8_take_four_replicas_of_4_and_no_fifth() -> None:
+    decided = Scene(nodes(a=2)).decide(deployment(standalone(request(4)), replicas=5))
+    assert (len(decided.placements), decided.unplaced) == (4, 1)
+
+
+def test_18_two_pods_of_4_can_block_two_of_three_nodes_and_one_is_left() -> None:
+    halves = [replica(deployment(name=name), "a/0", stamped(count=4)) for name in ("one", "two")]
+    decided = Scene(nodes(a=3), halves).decide(deployment(replicas=2))
+    assert (places(decided), decided.unplaced) == (["a/0"], 1)
+
+
+@pytest.mark.parametrize(("count", "placed"), [(2, 0), (3, 1)])
+def test_19_copies_stand_on_distinct_nodes(count: int, placed: int) -> None:
+    decided = Scene(nodes(a=count)).decide(deployment(standalone(request(1), copies=3)))
+    assert (len(decided.placements), decided.unplaced) == (placed, 1 - placed)
+
+
+def test_19_two_replicas_of_two_copies_share_two_nodes_of_two_gpus() -> None:
+    decided = Scene([cluster("a", pool(2, gpu(2)))]).decide(deployment(standalone(request(1), copies=2), replicas=3))
+    assert (places(decided), decided.unplaced) == (["a/0", "a/1"], 1)
+
+
+def test_20_a_namesake_in_another_namespace_is_not_ours_and_still_holds_its_devices() -> None:
+    ours, theirs = deployment(replicas=2), deployment(replicas=2, namespace="other")
+    scene = Scene(nodes(a=3))
+    scene.run(theirs)
+    decided = scene.run(ours)
+    assert (len(decided.placements), decided.unplaced) == (1, 1)
+    assert all(p.replica is None for p in decided.placements)
+    scene.serve()
+    assert len(scene.decide(theirs).placements) == 2
+
+
+def test_21_of_two_that_picked_one_node_the_older_keeps_it_and_who_serves_never_moves() -> None:
+    first, second = deployment(name="first"), deployment(name="second")
+    scene = Scene(nodes(a=1))
+    decisions = [(one, scene.decide(one)) for one in (first, second)]
+    for one, decided in decisions:
+        assert places(decided) == ["a/0"]
+        scene.carry_out(one, decided)
+    late = scene.run(second)
+    assert [end.cause for end in late.ended] == [EndCause.YIELDED]
+    assert (places(late), late.unplaced) == ([], 1)
+    assert places(scene.run(first)) == ["a/0"]
+    scene.serve()
+    assert [len(scene.run(one).placements) for one in (first, second)] == [1, 0]
+
+
+def test_21_who_yields_is_placed_elsewhere_in_the_same_pass() -> None:
+    first, second = deployment(name="first"), deployment(name="second")
+    raced = [replica(first, "a/0", serves=False, age=2), replica(second, "a/0", serves=False, age=1)]
+    decided = Scene(nodes(a=1, b=1), raced).decide(second)
+    assert places(decided) == ["b/0"]
+    assert [end.replica for end in decided.ended] == [raced[1]]
+
+
+@pytest.mark.parametrize(("count", "unplaced"), [(1, 1), (2, 0)])
+def test_24_a_request_for_any_charges_every_kind_it_matches(count: int, unplaced: int) -> None:
+    big, small = gpu(1, 141, "big"), gpu(1, 24, "small")
+    any_one, big_one = deployment(standalone(request(1))), deployment(standalone(request(1, memory("141Gi"))), name="b")
+    scene = Scene([cluster("a", pool(count, big, small))])
+    assert scene.run(any_one).unplaced == 0
+    assert scene.run(big_one).unplaced == unplaced
+
+
+def test_26_the_pool_that_stands_first_is_filled_first() -> None:
+    there = cluster("a", pool(1, gpu(1, 24), name="l4"), pool(2, gpu(1, 80), name="h100"))
+    decided = Scene([there]).decide(deployment(standalone(request(1, memory("20Gi"))), replicas=3))
+    assert [pools_of(p)["main"] for p in decided.placements] == ["l4", "h100", "h100"]
+
+
+def test_an_index_is_not_reused_while_its_replica_is_being_deleted() -> None:
+    ours = deployment()
+    going = replace(replica(ours, "a/0"), deleting=True)
+    assert places(Scene(nodes(a=2), [going]).decide(ours)) == ["a/1"]
+    assert Scene(nodes(a=1), [going]).decide(ours).unplaced == 1
