@@ -16,8 +16,6 @@ from render.real import Pipeline
 
 Manifest = dict[str, Any]
 
-EXAMPLES = engines.ROOT / "examples"
-DEPLOYMENTS = sorted((EXAMPLES / "deployments").glob("*.yaml"))
 FLEET = ("InferenceClass", "InferenceCluster")
 #: What a deployment leads to, in the order of a round.
 SERVING = ("ModelDeployment", "ModelReplica")
@@ -25,18 +23,20 @@ SERVING = ("ModelDeployment", "ModelReplica")
 ROUNDS = 12
 
 
-def documents(*paths: Path) -> Iterator[Manifest]:
-    """Yield the objects in files and folders."""
-    for path in paths:
-        for file in sorted(path.rglob("*.yaml")) if path.is_dir() else [path]:
-            yield from (each for each in yaml.safe_load_all(file.read_text()) if each)
+def documents(folder: Path) -> Iterator[Manifest]:
+    """Yield the objects in the files of a folder."""
+    for file in sorted(folder.rglob("*.yaml")):
+        yield from (each for each in yaml.safe_load_all(file.read_text()) if each)
+
+
+EXAMPLES = tuple(documents(engines.ROOT / "examples"))
+#: The deployments of the examples, by name.
+DEPLOYMENTS = {each["metadata"]["name"]: each for each in EXAMPLES if each["kind"] == "ModelDeployment"}
 
 
 def fleet() -> ControlPlane:
-    """Return a control plane that holds the examples' fleet and caches, at rest."""
-    plane = ControlPlane(documents(EXAMPLES / "fleet", EXAMPLES / "caches"))
-    assert plane.settle()
-    return plane
+    """Return a control plane that holds the examples without their deployments, new."""
+    return ControlPlane(each for each in EXAMPLES if each["kind"] != "ModelDeployment")
 
 
 def settle_both(plane: ControlPlane, kinds: Sequence[str], functions: Functions) -> int:

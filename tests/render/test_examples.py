@@ -8,7 +8,7 @@ import yaml
 import engines
 from modelplane.preview import ControlPlane
 from processes import Functions
-from render.examples import DEPLOYMENTS, EXAMPLES, FLEET, SERVING, documents, fleet, settle_both
+from render.examples import DEPLOYMENTS, FLEET, SERVING, fleet, settle_both
 from render.validation import ROOT, validate
 
 
@@ -21,17 +21,17 @@ def assert_valid(plane: ControlPlane, scratch: Path) -> None:
 
 
 def test_the_fleet_publishes_on_the_real_engine_what_the_preview_says(functions: Functions, tmp_path: Path) -> None:
-    plane = ControlPlane(documents(EXAMPLES / "fleet"))
+    plane = fleet()
     assert settle_both(plane, FLEET, functions) > 0
     assert_valid(plane, tmp_path)
 
 
-@pytest.mark.parametrize("example", DEPLOYMENTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_a_deployment_comes_to_the_same_on_the_real_engine_pass_by_pass(
-    example: Path, functions: Functions, tmp_path: Path
+    name: str, functions: Functions, tmp_path: Path
 ) -> None:
     plane = fleet()
-    for obj in documents(example):
-        plane.apply(obj)
+    assert plane.settle()
+    plane.apply(DEPLOYMENTS[name])
     assert settle_both(plane, SERVING, functions) > 0
     assert_valid(plane, tmp_path)
