@@ -1,6 +1,6 @@
 """`google.protobuf.Struct` as plain dicts, and plain dicts as the bytes of a serialized Struct.
 
-Reading and writing the wire format by hand was tried: a fifth and a third faster, which no target needs.
+Reading and writing the wire format by hand was tried: up to a third faster, which no target needs.
 """
 
 from collections.abc import Mapping
@@ -22,11 +22,13 @@ def decode(wire: bytes) -> dict[str, Any]:
 
 
 def _read(message: Struct) -> dict[str, Any]:
-    return {
-        intern(key): _read_value(value)  # a fleet's objects share their field names: held once, not once an object
-        for key, value in message.fields.items()
-        if key != _SKIPPED or value.WhichOneof("kind") != "list_value"
-    }
+    fields = message.fields  # iterated by key: protobuf's `items()` costs twice as much
+    read = {}
+    for key in fields:
+        value = fields[key]
+        if key != _SKIPPED or value.WhichOneof("kind") != "list_value":
+            read[intern(key)] = _read_value(value)  # a fleet's objects share their field names: held once
+    return read
 
 
 def _read_value(message: Value) -> Any:
