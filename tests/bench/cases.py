@@ -1,0 +1,89 @@
+"""What is measured, and how fast it has to be."""
+
+import time
+from collections.abc import Iterator
+
+from bench.figures import Figure, at_most, compared
+from bench.fleet import cluster, deployment, others
+from bench.measure import STEPS, Timed, served, timed
+from bench.passes import Scene, Store, run_pass, settle
+
+FUNCTIONS = (*STEPS, "compose-cluster")
+#: Resident memory of a function that has not answered a call yet, in MiB.
+IDLE = 70.0
+#: Growth of time over growth of the fleet that still counts as linear: a tenth for noise.
+LINEAR = 1.1
+#: How much a settled pass may differ between a small and a large fleet.
+SAME = 1.2
+#: A settled pass over a bare function that returns the same messages.
+BARE = 2.0
+#: Clusters, replicas of other deployments.
+LARGE = (1000, 5000)
+MEDIUM = (100, 500)
+SMALL = (10, 50)
+
+
+def _store(clusters: int, replicas: int) -> Store:
+    return Store([*map(cluster, range(clusters)), *others(clusters, replicas)])
+
+
+def idle() -> Iterator[Figure]:
+    """Yield the memory of each function that was just started."""
+    for name in FUNCTIONS:
+        with served(name) as on:
+            time.sleep(1)
+            yield at_most(f"idle {name}", on.resident(name), IDLE, "MiB")
+
+
+def placing() -> Iterator[Figure]:
+    """Yield what it takes to place ten replicas, in a fresh process and in one that has seen the fleet."""
+    large = Scene(deployment("placed", 10), {}, _store(*LARGE))
+    with served("schedule") as on:
+        first = run_pass(large, on.steps("schedule"))
+        yield at_most("place 10 of 1,000 clusters, 5,000 replicas: first", first.seconds(), 2.0, "s")
+        medium = Scene(deployment("placed", 10), {}, _store(*MEDIUM))
+        half = Scene(deployment("placed", 10), {}, _store(LARGE[0] // 2, LARGE[1] // 2))
+        on_medium, on_half, on_large = timed([medium, half, large], on, "schedule", times=9)
+        yield at_most("... warm", on_large.total, 0.3, "s", on_large.yardstick)
+        yield at_most("... 100 clusters, 500 replicas, warm", on_medium.total, 0.04, "s", on_medium.yardstick)
+        growth = on_large.total / on_half.total / 2
+        yield Figure(
+            "... 500 clusters, 2,500 replicas; growth to the double, over linear",
+            on_half.total,
+            "s",
+            on_half.yardstick,
+            judged=growth,
+            limit=LINEAR,
+        )
+        growth = on_large.total / on_medium.total / 10
+        yield Figure("... growth to the tenfold, over linear", growth, "x", judged=growth, limit=LINEAR)
+        yield Figure("resident after the largest case: schedule", on.resident("schedule"), "MiB")
+
+
+def settled() -> Iterator[Figure]:
+    """Yield what a pass costs that changes nothing: whatever the fleet, and little more than its messages."""
+    with served() as on:
+        small, large = (settle(Scene(deployment("five", 5), {}, _store(*size)), on.steps()) for size in (SMALL, LARGE))
+        of_small, of_large = timed([small, large], on, times=60)
+        yield compared(
+            "settled, 5 replicas: fetched in 1,000 clusters, over 10", of_large.fetched, of_small.fetched, SAME, "B"
+        )
+        yield compared(
+            "settled, 5 replicas: pass in 1,000 clusters, over 10",
+            of_large.total * 1e3,
+            of_small.total * 1e3,
+            SAME,
+            "ms",
+        )
+        yield from _over_bare("settled, 5 replicas", of_large)
+        many = settle(Scene(deployment("many", 500), {}, _store(250, 250)), on.steps())
+        (of_many,) = timed([many], on, times=20)
+        yield from _over_bare("settled, 500 replicas", of_many)
+        for name in STEPS:
+            yield Figure(f"resident after 500 replicas: {name}", on.resident(name), "MiB")
+
+
+def _over_bare(name: str, of: Timed) -> Iterator[Figure]:
+    yield compared(f"{name}: pass", of.total * 1e3, of.yardstick * 1e3, BARE, "ms")
+    for step in STEPS:
+        yield compared(f"{name}: {step}", of.steps[step] * 1e3, of.yardsticks[step] * 1e3, BARE, "ms")

@@ -1,0 +1,130 @@
+"""Measures passes over gRPC: our functions and the yardstick, each a process of its own, in turns."""
+
+import contextlib
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from bench.passes import Call, Pass, Scene, run_pass
+from modelplane.runtime import messages
+from processes import Functions
+from unit.runtime.server_processes import server_of
+
+_METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
+_UNLIMITED = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+_MAIN = "from modelplane.cli import main; main()"
+_SERVE = ("-c", _MAIN, "serve", "--insecure", "--address=127.0.0.1:0")
+STEPS = ("schedule", "compose-replica", "compose-endpoint")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The pipeline's functions, served and connected."""
+
+    calls: Mapping[str, Call]
+    processes: Mapping[str, int]
+
+    def steps(self, *names: str) -> list[tuple[str, Call]]:
+        """Return these steps of the pipeline, all when none is named."""
+        return [(name, self.calls[name]) for name in names or STEPS]
+
+    def resident(self, name: str) -> float:
+        """Return the resident memory of a function's process, in MiB."""
+        status = Path(f"/proc/{self.processes[name]}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+
+
+@contextlib.contextmanager
+def served(*names: str) -> Iterator[Served]:
+    """Serve functions, all of the pipeline's when none is named, in processes that have not answered a call."""
+    with contextlib.ExitStack() as stack:
+        servers = {name: stack.enter_context(server_of([*_SERVE, name])) for name in names or STEPS}
+        calls = {name: stack.enter_context(_connected(server.address)) for name, server in servers.items()}
+        yield Served(calls, {name: server.process.pid for name, server in servers.items()})
+
+
+@contextlib.contextmanager
+def _connected(address: str) -> Iterator[Call]:
+    with grpc.insecure_channel(address, options=_UNLIMITED) as channel:
+        grpc.channel_ready_future(channel).result(30)
+        yield channel.unary_unary(_METHOD)
+
+
+@contextlib.contextmanager
+def yardstick(done: Pass) -> Iterator[Sequence[tuple[Call, bytes]]]:
+    """Serve a bare function that returns the responses of a pass; yield its calls with the requests of that pass."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for number, exchange in enumerate(done.exchanges):
+            files.append(str(Path(folder) / f"{number}"))
+            Path(files[-1]).write_bytes(exchange.response)
+        command = [sys.executable, str(Path(__file__).with_name("yardstick.py"))]
+        functions = Functions(Path(folder), command=lambda _, address: [*command, address, *files])
+        with functions, _connected(functions.address("yardstick")) as call:
+            yield [(call, _tagged(one.request, number)) for number, one in enumerate(done.exchanges)]
+
+
+def seconds_of(calls: Sequence[tuple[Call, bytes]]) -> float:
+    """Return how long the caller waits for these calls, one after the other."""
+    began = time.perf_counter()
+    for call, request in calls:
+        call(request)
+    return time.perf_counter() - began
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Median seconds of a pass, of each of its steps, and of the yardstick for the same messages."""
+
+    total: float
+    steps: Mapping[str, float]
+    yardstick: float
+    yardsticks: Mapping[str, float]
+    fetched: int
+
+
+def timed(scenes: Sequence[Scene], on: Served, *steps: str, times: int) -> list[Timed]:
+    """Return the times of passes over each scene; scenes and yardsticks take turns, so that noise hits all alike."""
+    pipeline = on.steps(*steps)
+    first = [run_pass(scene, pipeline) for scene in scenes]
+    with contextlib.ExitStack() as stack:
+        echoes = [stack.enter_context(yardstick(done)) for done in first]
+        passes: list[list[Pass]] = [[] for _ in scenes]
+        bare: list[list[dict[str, float]]] = [[] for _ in scenes]
+        for _ in range(times):
+            for number, scene in enumerate(scenes):
+                passes[number].append(run_pass(scene, pipeline))
+                bare[number].append(_by_step(first[number], echoes[number]))
+    return [_medians(done, echo) for done, echo in zip(passes, bare, strict=True)]
+
+
+def _by_step(done: Pass, echo: Sequence[tuple[Call, bytes]]) -> dict[str, float]:
+    spent = dict.fromkeys((one.step for one in done.exchanges), 0.0)
+    for exchange, call in zip(done.exchanges, echo, strict=True):
+        spent[exchange.step] += seconds_of([call])
+    return spent
+
+
+def _medians(passes: Sequence[Pass], bare: Sequence[Mapping[str, float]]) -> Timed:
+    names = list(bare[0])
+    return Timed(
+        total=statistics.median(done.seconds() for done in passes),
+        steps={name: statistics.median(done.seconds(name) for done in passes) for name in names},
+        yardstick=statistics.median(sum(spent.values()) for spent in bare),
+        yardsticks={name: statistics.median(spent[name] for spent in bare) for name in names},
+        fetched=passes[-1].fetched,
+    )
+
+
+def _tagged(request: bytes, number: int) -> bytes:
+    message = messages.Request.FromString(request)
+    message.meta.tag = str(number)
+    tagged: bytes = message.SerializeToString(deterministic=True)
+    return tagged

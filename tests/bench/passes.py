@@ -1,0 +1,152 @@
+"""Plays Crossplane to function servers: passes over a pipeline with its requirement rounds, and what settles them."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bench.fleet import Manifest, ready, serving
+from modelplane.runtime import messages
+from modelplane.runtime.structs import decode, encode
+
+#: A step is called once, and again after each of at most five rounds of fetching.
+_CALLS = 6
+#: A deployment that is not settled after so many passes never will be.
+_PASSES = 8
+
+Call = Callable[[bytes], bytes]
+
+
+class NotSettledError(Exception):
+    """What was to be measured never came to rest, or a function refused it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An object of the control cluster, serialized once."""
+
+    kind: str
+    name: str
+    labels: Mapping[str, str]
+    wire: bytes
+
+
+class Store:
+    """The objects of a control cluster, for requirements."""
+
+    def __init__(self, manifests: Iterable[Manifest]) -> None:
+        self._by_kind: dict[str, list[Stored]] = {}
+        for manifest in manifests:
+            meta = manifest["metadata"]
+            stored = Stored(manifest["kind"], meta["name"], meta.get("labels", {}), encode(manifest))
+            self._by_kind.setdefault(stored.kind, []).append(stored)
+
+    def fetch(self, selector: Any) -> list[bytes]:
+        """Return the serialized objects that a requirement selects."""
+        found = self._by_kind.get(selector.kind, [])
+        if selector.HasField("match_name"):
+            return [obj.wire for obj in found if obj.name == selector.match_name]
+        wanted = dict(selector.match_labels.labels).items()
+        return [obj.wire for obj in found if wanted <= obj.labels.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One call of one step: what went over the wire, and how long the caller waited, in seconds."""
+
+    step: str
+    request: bytes
+    response: bytes
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """All calls of one pass, and the bytes of the objects that the last call of each step was given as required."""
+
+    exchanges: tuple[Exchange, ...]
+    fetched: int
+
+    def seconds(self, step: str | None = None) -> float:
+        """Return how long the caller waited for a step, or for all."""
+        return sum(one.seconds for one in self.exchanges if step in (None, one.step))
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A composite, what it composed (by composition resource name), and the cluster they live on."""
+
+    composite: Manifest
+    observed: Mapping[str, Manifest]
+    store: Store
+
+    def request(self) -> Any:
+        """Return the request that a pass begins with."""
+        request = messages.Request()
+        request.observed.composite.resource = encode(self.composite)
+        for name, manifest in self.observed.items():
+            request.observed.resources[name].resource = encode(manifest)
+        return request
+
+
+def run_pass(scene: Scene, steps: Sequence[tuple[str, Call]]) -> Pass:
+    """Run the steps as one pass over the scene; raises NotSettledError where a function refuses."""
+    request = scene.request()
+    exchanges: list[Exchange] = []
+    fetched: dict[str, int] = {}
+    for step, call in steps:
+        request.ClearField("required_resources")
+        asked = messages.Response().requirements
+        for _ in range(_CALLS):
+            wire = request.SerializeToString(deterministic=True)
+            began = time.perf_counter()
+            answer = call(wire)
+            exchanges.append(Exchange(step, wire, answer, time.perf_counter() - began))
+            response = messages.Response.FromString(answer)
+            if any(result.severity == 1 for result in response.results):
+                raise NotSettledError(f"{step}: {response.results[-1].message}")
+            request.context = response.context
+            if response.requirements == asked:
+                break
+            asked = response.requirements
+            fetched[step] = _fetch(request, asked, scene.store)
+        request.desired.CopyFrom(response.desired)
+    return Pass(tuple(exchanges), sum(fetched.values()))
+
+
+def _fetch(request: Any, requirements: Any, store: Store) -> int:
+    """Put what is required into the request, and return its size in bytes."""
+    request.ClearField("required_resources")
+    size = 0
+    for name, selector in requirements.resources.items():
+        items = request.required_resources[name].items
+        for wire in store.fetch(selector):
+            items.add().resource = wire
+            size += len(wire)
+        request.required_resources[name].SetInParent()
+    return size
+
+
+def settle(scene: Scene, steps: Sequence[tuple[str, Call]]) -> Scene:
+    """Return the scene once everything that it composes serves, and a pass changes nothing."""
+    before = b""
+    for number in range(_PASSES):
+        done = run_pass(scene, steps)
+        last = done.exchanges[-1].response
+        if last == before:
+            return scene
+        before = last
+        scene = _applied(scene, messages.Response.FromString(last), version=1_000_000 * (number + 1))
+    raise NotSettledError(f"{scene.composite['metadata']['name']} does not settle within {_PASSES} passes")
+
+
+def _applied(scene: Scene, response: Any, version: int) -> Scene:
+    """Return the scene with what is desired applied and serving."""
+    status = decode(response.desired.composite.resource).get("status", {})
+    conditions = [{"type": one.type, "status": "True", "reason": one.reason} for one in response.conditions]
+    composite = {**scene.composite, "status": {**status, "conditions": [*ready(), *conditions]}}
+    observed = {
+        name: serving(decode(resource.resource), name, scene.composite, version)
+        for name, resource in sorted(response.desired.resources.items())
+    }
+    return replace(scene, composite=composite, observed=observed)

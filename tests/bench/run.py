@@ -1,0 +1,34 @@
+"""`make bench`: how fast and how large the functions are, over gRPC, each figure beside its yardstick.
+
+Exit code 1 when a limit is missed. The yardstick is a bare function that returns the same messages.
+"""
+
+import sys
+from pathlib import Path
+
+import click
+
+_ROOT = Path(__file__).resolve().parents[2]
+sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools")]
+
+from bench import cases  # noqa: E402 - the path comes first
+from bench.figures import Figure, print_table, to_json  # noqa: E402
+
+
+@click.command()
+@click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def main(output: str) -> None:
+    """Measure everything and print it."""
+    figures: list[Figure] = []
+    for case in (cases.idle, cases.placing, cases.settled):
+        click.echo(f"measuring: {case.__name__} ...", err=True)
+        figures += case()
+    if output == "json":
+        click.echo(to_json(figures))
+    else:
+        print_table(figures)
+    sys.exit(0 if all(figure.met for figure in figures) else 1)
+
+
+if __name__ == "__main__":
+    main()
