@@ -6,7 +6,7 @@ a hundred times less as a text than as a tree of Struct values.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
@@ -67,7 +67,9 @@ def hand(
 
 def write_placements(placements: Iterable[HandedPlacement]) -> dict[str, str]:
     """Return the context that carries the placements."""
-    lines = (json.dumps(asdict(placement), separators=(",", ":")) for placement in placements)
+    # Not `asdict`: it copies everything deeply, which costs five times as much as the text itself.
+    names = [field.name for field in fields(HandedPlacement)]
+    lines = (json.dumps({n: getattr(one, n) for n in names}, separators=(",", ":")) for one in placements)
     return {CONTEXT_PLACEMENTS: "\n".join(lines)}
 
 
