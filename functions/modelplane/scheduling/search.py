@@ -31,7 +31,10 @@ class _Search:
         self.plan = plan
         self.layout = layout
         self.visited = 0
-        self.dead: set[tuple[int, Stock]] = set()
+        self.dead: set[object] = set()
+        #: Pools of equal nodes are interchangeable: which of them holds what is remembered without their order.
+        alike = [(pool.nodes, pool.hardware) for pool in layout.sites]
+        self.kinds = [alike.index(kind) for kind in alike]
         self.stuck: tuple[int, Stock] = (-1, ())
 
     def run(self, stock: Stock, chosen: Assignment = ()) -> Assignment | None:
@@ -39,7 +42,8 @@ class _Search:
         at = len(chosen)
         if at == len(self.plan.ways):
             return chosen
-        if (at, stock) in self.dead:
+        state = (at, tuple(sorted(zip(self.kinds, stock, strict=True))))
+        if state in self.dead:
             return None
         if at > self.stuck[0]:
             self.stuck = (at, stock)
@@ -52,7 +56,7 @@ class _Search:
                 found = self.run(after, (*chosen, way))
                 if found is not None:
                     return found
-        self.dead.add((at, stock))
+        self.dead.add(state)
         return None
 
     def _hopeful(self, at: int, stock: Stock) -> bool:

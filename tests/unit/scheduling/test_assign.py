@@ -1,0 +1,117 @@
+"""Putting the engines of a replica on the pools of a cluster, and the cluster's reason where they find no place."""
+
+import pytest
+
+from modelplane.model.deployment import Engine
+from modelplane.model.fleet import ClaimKind, Cluster, Pool
+from modelplane.model.refusal import NoDevice, NoRoom, NotClaimable, Refusal, SearchBound, TooFewDevices
+from modelplane.scheduling.hardware import layout
+from modelplane.scheduling.match import STATES
+from modelplane.scheduling.plan import plan
+from modelplane.scheduling.search import Stock, assign, prospect
+from unit.scheduling.scene import NIC, cluster, gang, gpu, memory, nic, pool, request, standalone
+
+
+def empty(there: Cluster) -> Stock:
+    return ((),) * len(layout(there).sites)
+
+
+def outcome(there: Cluster, *engines: Engine) -> list[str] | Refusal:
+    """Return the pool of each engine on an empty cluster, or the refusal."""
+    where = layout(there)
+    found = assign(plan(engines, where.shape), where, empty(there))
+    return found if isinstance(found, Refusal) else [way.engine.pool for way in found]
+
+
+def more(there: Cluster, *engines: Engine) -> int:
+    where = layout(there)
+    found = prospect(plan(engines, where.shape), where, empty(there))
+    return found[1] if found else 0
+
+
+def engines(*counts: int) -> list[Engine]:
+    return [standalone(request(count), name=f"e{at}") for at, count in enumerate(counts)]
+
+
+def test_engines_take_the_first_pools_in_declared_order_that_host_all_of_them() -> None:
+    there = cluster("a", pool(1, name="x"), pool(2, name="y"))
+    assert outcome(there, *engines(8)) == ["x"]
+    assert outcome(there, *engines(8, 8)) == ["x", "y"]
+    assert outcome(there, *engines(8, 8, 8)) == ["x", "y", "y"]
+    assert outcome(there, *engines(4, 4, 8)) == ["x", "x", "y"]
+
+
+def test_an_engine_goes_back_to_a_later_pool_where_a_later_engine_needs_the_first() -> None:
+    there = cluster("a", pool(1, gpu(8, 80), name="x"), pool(1, gpu(8, 40), name="y"))
+    assert outcome(there, standalone(name="any"), standalone(request(8, memory("80Gi")), name="big")) == ["y", "x"]
+
+
+def test_a_member_that_could_claim_elsewhere_is_not_left_claimless() -> None:
+    synthetic, real = pool(2, gpu(8), nic(), name="synthetic"), pool(2, gpu(8), nic(1, ClaimKind.DRA), name="real")
+    both = gang([request(1, NIC, name="nic")], [request()])
+    assert outcome(cluster("a", synthetic), both) == ["synthetic"]
+    assert outcome(cluster("a", synthetic, real), both) == ["real"]
+    assert outcome(cluster("a", synthetic, pool(0, gpu(8), nic(1, ClaimKind.DRA), name="no nodes")), both) == [
+        "synthetic"
+    ]
+
+
+def test_members_that_want_different_pools_have_none() -> None:
+    pools = pool(2, gpu(8), name="x"), pool(2, nic(8, ClaimKind.DRA), name="y")
+    split = gang([request()], [request(8, NIC, name="nic")])
+    assert outcome(cluster("a", *pools), split) == NoDevice("main", "nic", 0)
+
+
+REFUSED: list[tuple[str, tuple[Pool, ...], Refusal]] = [
+    ("a pool that fails later is nearer", (pool(1, gpu(4)), pool(1, nic())), TooFewDevices("e0", "gpu", 4, 8)),
+    ("too little room is nearer than no match", (pool(0), pool(1, gpu(4), name="y")), NoRoom("e0", 1, 0)),
+    ("a pool without nodes has no room", (pool(0),), NoRoom("e0", 1, 0)),
+    ("nothing real to claim", (pool(1, nic()),), NoDevice("e0", "gpu", 0)),
+]
+
+
+@pytest.mark.parametrize(("rule", "pools", "refusal"), REFUSED, ids=[case[0] for case in REFUSED])
+def test_a_cluster_is_refused_for_its_nearest_pool(rule: str, pools: tuple[Pool, ...], refusal: Refusal) -> None:
+    assert outcome(cluster("a", *pools), *engines(8)) == refusal
+
+
+def test_of_pools_without_room_the_one_with_the_smallest_shortage_is_named() -> None:
+    there = cluster("a", pool(1, name="x"), pool(3, name="y"))
+    assert outcome(there, standalone(copies=4)) == NoRoom("main", 4, 3)
+
+
+def test_an_engine_that_claims_nothing_real_is_refused_as_such() -> None:
+    assert outcome(cluster("a", pool(1, nic())), standalone(request(1, NIC))) == NotClaimable("main")
+
+
+def test_where_each_engine_alone_fits_the_one_that_finds_no_room_beside_the_others_is_named() -> None:
+    assert outcome(cluster("a", pool(2)), *engines(8, 8, 8)) == NoRoom("e2", 1, 0)
+
+
+def test_a_search_that_is_too_long_is_given_up_and_not_guessed() -> None:
+    pools = [pool(1, gpu(count), name=f"p{count}") for count in range(32, 39)]
+    assert outcome(cluster("a", *pools), *engines(*range(20, 28))) == SearchBound(STATES)
+
+
+def test_alike_pools_and_engines_do_not_make_the_search_long() -> None:
+    pools = [pool(1, gpu(16), name=f"p{at}") for at in range(7)]
+    assert outcome(cluster("a", *pools), *engines(*range(9, 17))) == NoRoom("e7", 1, 0)
+    assert outcome(cluster("a", *pools), *engines(*[16] * 8)) == NoRoom("e7", 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("pools", "counts", "times"),
+    [
+        ((pool(4),), (8,), 4),
+        ((pool(4),), (1,), 32),
+        ((pool(2, name="x"), pool(3, name="y")), (8,), 5),
+        ((pool(4),), (8, 8), 2),
+        ((pool(1, name="x"), pool(2, name="y")), (8, 8), 1),
+        ((pool(2, gpu(8), name="x"), pool(2, gpu(4), name="y")), (8, 4), 1),
+        ((pool(1, gpu(4)),), (8,), 0),
+    ],
+)
+def test_how_many_more_are_counted_one_after_the_other(
+    pools: tuple[Pool, ...], counts: tuple[int, ...], times: int
+) -> None:
+    assert more(cluster("a", *pools), *engines(*counts)) == times
