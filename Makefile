@@ -35,6 +35,11 @@ demo: $(READY) ## Place the documented deployments on the example fleet, without
 test: $(READY) engines ## Run every test, the real Crossplane engine included (PYTESTARGS=... to choose)
 	@$(BIN)/python -m pytest $(PYTESTARGS)
 
+.PHONY: e2e
+e2e: $(READY) ## Run Modelplane on real control planes of local processes (PYTESTARGS=... to choose)
+	@$(BIN)/python tools/engines.py build
+	@$(BIN)/python -m pytest tests/e2e $(PYTESTARGS)
+
 .PHONY: lint
 lint: $(READY) ## Check style, types and the layers of the packages
 	@$(BIN)/ruff check .
@@ -47,8 +52,8 @@ generate: $(READY) ## Write the pydantic models in functions/modelplane/api from
 	@$(BIN)/python tools/generate.py
 
 .PHONY: golden
-golden: $(READY) engines ## Rewrite the expected manifests in tests/render/golden from the real engine
-	@MODELPLANE_GOLDEN=write $(BIN)/python -m pytest tests/render/test_golden.py
+golden: $(READY) engines ## Rewrite what tests compare with: rendered manifests, output in the docs
+	@MODELPLANE_GOLDEN=write $(BIN)/python -m pytest tests/render/test_golden.py tests/docs
 
 .PHONY: bench
 bench: $(READY) ## Measure speed and memory, each figure beside its yardstick
@@ -56,7 +61,7 @@ bench: $(READY) ## Measure speed and memory, each figure beside its yardstick
 
 .PHONY: engines
 engines: $(READY) ## Build the real Crossplane CLI and core into a cache outside the tree
-	@$(BIN)/python tools/engines.py build
+	@$(BIN)/python tools/engines.py build crossplane cli
 
 .PHONY: render
 render: $(READY) ## Compose a manifest of the examples on the real engine: make render FILE=...

@@ -21,10 +21,11 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A line `$ COMMAND` of a `console` block, and the lines that it prints."""
+    """A line `$ COMMAND` of a `console` block, and the lines that it prints; `text` is both as they stand there."""
 
     line: str
     expected: tuple[str, ...]
+    text: str
 
 
 def blocks(page: Path) -> Iterator[File | Command]:
@@ -40,7 +41,7 @@ def blocks(page: Path) -> Iterator[File | Command]:
 def _commands(text: str) -> Iterator[Command]:
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         line, *output = part.rstrip().splitlines()
-        yield Command(line, tuple(output))
+        yield Command(line, tuple(output), f"$ {part.rstrip()}")
 
 
 def matches(expected: tuple[str, ...], printed: tuple[str, ...]) -> bool:

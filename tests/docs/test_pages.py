@@ -1,4 +1,8 @@
-"""Every command of the README and of docs/ does and prints what the page says."""
+"""Every command of the README and of docs/ does and prints what the page says.
+
+`make golden` writes what is printed now into the pages: read the difference before committing it. Output in which a
+page leaves lines out (`...`) stays as it is.
+"""
 
 import os
 import subprocess
@@ -8,45 +12,50 @@ from pathlib import Path
 import pytest
 
 import engines
-from docs.blocks import Command, File, blocks, matches
+from docs.blocks import ANY, Command, File, blocks, matches
 
 ROOT = engines.ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-#: What a reader has in the folder of a clone, but for what git keeps there.
-CLONE = [entry for entry in ROOT.iterdir() if entry.name not in {".git", ".pytest_cache"}]
+REWRITE = os.environ.get("MODELPLANE_GOLDEN") == "write"
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """Return a folder that looks like a clone, in which a page may write files."""
-    for entry in CLONE:
+    for entry in ROOT.iterdir():
         (tmp_path / entry.name).symlink_to(entry)
     return tmp_path
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_a_pages_commands_print_what_it_says(page: Path, clone: Path) -> None:
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
     for block in blocks(page):
         if isinstance(block, File):
             (clone / block.name).write_text(block.text)
-        else:
-            _run(block, clone, environment)
+            continue
+        printed = run(block, clone)
+        if REWRITE and ANY not in block.expected:
+            page.write_text(page.read_text().replace(block.text, "\n".join((f"$ {block.line}", *printed))))
+            continue
+        assert matches(block.expected, printed), "\n".join((f"$ {block.line}", *printed))
 
 
-def _run(command: Command, directory: Path, environment: dict[str, str]) -> None:
+def run(command: Command, directory: Path) -> tuple[str, ...]:
+    """Return the lines that a command prints, in a terminal of 100 columns."""
+    # The environment that runs the tests is used as it is, not created anew.
+    used = {"COLUMNS": "100", "NO_COLOR": "1", "MAKEFLAGS": "--assume-old=.venv/.ready"}
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(
         ["bash", "-c", command.line],
         cwd=directory,
-        env=environment,
+        env={**os.environ, **used, "PATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
         text=True,
         check=False,
     )
-    assert matches(command.expected, tuple(done.stdout.splitlines())), f"$ {command.line}\n{done.stdout}"
+    return tuple(line.rstrip() for line in done.stdout.rstrip().splitlines())
 
 
 def test_every_page_is_linked_from_the_readme() -> None:

@@ -16,7 +16,7 @@ PACKAGES = sorted((ROOT / "package").glob("*/crossplane.yaml"))
 
 
 def build(root: Path, target: Path) -> None:
-    command = [engines.path("crossplane"), "xpkg", "build", f"--package-root={root}", f"--package-file={target}"]
+    command = [str(engines.path("crossplane")), "xpkg", "build", f"--package-root={root}", f"--package-file={target}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -14,7 +14,7 @@ def validate(manifests: Path, schemas: Iterable[Path], cache: Path) -> str:
 
     `schemas` are folders with XRDs or CRDs; a kind that none of them knows is wrong too. `cache` is a scratch folder.
     """
-    command = [engines.path("crossplane"), "resource", "validate", ",".join(map(str, schemas)), manifests]
+    command = [str(engines.path("crossplane")), "resource", "validate", ",".join(map(str, schemas)), str(manifests)]
     flags = ["--crossplane-image=", f"--cache-dir={cache}", "--error-on-missing-schemas", "--skip-success-results"]
     done = subprocess.run([*command, *flags], capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout + done.stderr
