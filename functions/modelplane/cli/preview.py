@@ -75,7 +75,7 @@ def _load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[str]]:
     control = ControlPlane()
     faults: list[str] = []
     try:
-        for read in read_manifests(paths, click.get_text_stream("stdin")):
+        for read in read_manifests(paths, sys.stdin):
             try:
                 control.apply(read.obj)
             except InvalidObject as error:

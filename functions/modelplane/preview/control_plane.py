@@ -139,7 +139,7 @@ class ControlPlane:
     def _pass(self, key: Key, view: View | None) -> Pass | None:
         own = self._last.own(key)
         done = self._engine.reconcile(key, view or self._store)
-        self._last.record(key, own, done)
+        self._last.record(key, own, done, live=view is None)
         return done
 
     def _play(self) -> None:

@@ -1,7 +1,6 @@
 """Which kinds the control cluster has, and how required resources and schemas are read from it."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from modelplane.model.names import API_VERSION
 from modelplane.preview.definitions import xrds
@@ -14,15 +13,13 @@ from modelplane.runtime.step import Object, Requirement, SchemaRequirement
 
 _CRDS = "CustomResourceDefinition.apiextensions.k8s.io"
 _NAMESPACED = "Namespaced"
-#: Kinds whose objects are copied for steps, their Secret values left out.
-_MAY_HOLD_SECRETS = frozenset({"Object", "Secret"})
 
 
 def as_object(reader: Reader, body: Manifest) -> Object:
     """Return an object as steps get it, no Secret's values in it; its key is of this version in this control plane."""
     uid, version = body["metadata"]["uid"], body["metadata"]["resourceVersion"]
     key = (reader.token, qualify(body["apiVersion"], body["kind"]), uid, version)
-    return Object(without_secrets(clone(body)) if body["kind"] in _MAY_HOLD_SECRETS else body, key)
+    return Object(without_secrets(clone(body)) if _holds_secret(body) else body, key)
 
 
 class KnownKinds:
@@ -82,9 +79,15 @@ def select(reader: Reader, kinds: KnownKinds, requirement: Requirement) -> list[
     return [
         obj
         for obj in reader.scan(qualify(api_version, kind))
-        if namespace in {"", obj["metadata"].get("namespace") or ""} and wanted <= _labels(obj).items()
+        if namespace in {"", obj["metadata"].get("namespace") or ""}
+        and wanted <= mapping(obj, "metadata", "labels").items()
     ]
 
 
-def _labels(obj: Manifest) -> dict[str, Any]:
-    return dict(mapping(obj, "metadata", "labels"))
+def _holds_secret(body: Manifest) -> bool:
+    """Tell whether an object is a Secret, or a provider-kubernetes Object for one: steps get a copy without values."""
+    return "Secret" in {
+        body["kind"],
+        child(body, "spec", "forProvider", "manifest", "kind"),
+        child(body, "status", "atProvider", "manifest", "kind"),
+    }

@@ -11,6 +11,9 @@ from modelplane.preview.store import Store
 from modelplane.preview.tree import Manifest
 from modelplane.runtime.step import Object, Requirement
 
+#: Before every revision of a store.
+_UNKNOWN = -1
+
 
 @dataclass(frozen=True, slots=True)
 class Own:
@@ -58,20 +61,19 @@ class LastPasses:
         versions = frozenset((key_of(obj), _version(obj)) for obj in composed)
         return Own(_version(composite), versions, self._store.revision)
 
-    def record(self, key: Key, own: Own | None, done: Pass | None) -> None:
-        """Remember a pass that began with `own`; one that was given up is due again at once."""
+    def record(self, key: Key, own: Own | None, done: Pass | None, *, live: bool) -> None:
+        """Remember a pass that began with `own`; one that was given up is due again at once.
+
+        `live`: it read the store itself, not a view that may be old.
+        """
         self._store.pinned.discard(key)
         self._last.pop(key, None)
         if own is None or done is None or done.error is not None:
             return
         answers = done.run.fetched.resources.values()
-        reads = tuple(_Read(asked, _versions(found), own.revision) for asked, found in answers)
+        known = own.revision if live else _UNKNOWN
+        reads = tuple(_Read(asked, _versions(found), known) for asked, found in answers)
         self._last[key] = _Last(own, reads, done.run.fetched)
-
-    def forget(self, key: Key) -> None:
-        """Make a composite due."""
-        self._store.pinned.discard(key)
-        self._last.pop(key, None)
 
     def due(self, key: Key) -> bool:
         """Tell whether another pass of a composite may come out differently from its last."""

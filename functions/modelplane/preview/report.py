@@ -62,7 +62,7 @@ def _deployment(obj: Manifest) -> Tree:
         "placed": placed,
         "unplaced": unplaced,
         "reasons": [
-            {"reason": entry["reason"], "count": entry["count"], "message": entry.get("message", "")}
+            {"reason": entry.get("reason", ""), "count": entry.get("count", 0), "message": entry.get("message", "")}
             for entry in (items(status, "reasons") if unplaced else ())
         ],
         "conditions": [
@@ -74,9 +74,9 @@ def _deployment(obj: Manifest) -> Tree:
 
 def _placement(entry: Manifest) -> Tree:
     return {
-        "name": entry["name"],
-        "cluster": entry["cluster"],
-        "index": entry["index"],
+        "name": entry.get("name", ""),
+        "cluster": entry.get("cluster", ""),
+        "index": entry.get("index", 0),
         "pools": entry.get("pools", {}),
         "ready": entry.get("ready", False),
         "leaving": entry.get("leaving", False),

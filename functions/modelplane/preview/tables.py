@@ -17,6 +17,7 @@ from modelplane.preview.lookup import as_object
 from modelplane.preview.report import refusals
 from modelplane.preview.tree import Manifest
 from modelplane.scheduling import PoolRoom, capacity
+from modelplane.scheduling.wording import count
 
 _GOOD, _WAITING, _BAD, _DIM = "green", "yellow", "red", "dim"
 
@@ -83,8 +84,8 @@ def _deployment(deployment: Manifest) -> RenderableType:
     if placed:
         parts.append(Padding(_placements(placed), (0, 0, 0, 2)))
     for reason in deployment["reasons"]:
-        clusters = "1 cluster" if reason["count"] == 1 else f"{reason['count']} clusters"
-        parts.append(Padding(Text.assemble((f"{clusters}  ", _BAD), reason["message"]), (0, 0, 0, 2)))
+        clusters = f"{count(reason['count'], 'cluster')}  "
+        parts.append(Padding(Text.assemble((clusters, _BAD), reason["message"]), (0, 0, 0, 2)))
     if unplaced and not deployment["reasons"]:
         parts.append(Padding(Text(_said(deployment, "ReplicasScheduled", "Synced")), (0, 0, 0, 2)))
     if not all(entry["ready"] for entry in placed):
@@ -122,10 +123,11 @@ def _refused(refused: Sequence[tuple[str, str]]) -> RenderableType:
 def _verdict(outcome: Manifest) -> Text:
     deployments = outcome["deployments"]
     asked, unplaced = (sum(d[field] for d in deployments) for field in ("replicas", "unplaced"))
-    counted = f"{asked - unplaced} of {asked} replicas of {len(deployments)} deployments placed"
+    counted = f"{asked - unplaced} of {count(asked, 'replica')} of {count(len(deployments), 'deployment')} placed"
+    passes = "1 pass" if outcome["passes"] == 1 else f"{outcome['passes']} passes"
     if not outcome["settled"]:
-        return Text(f"{counted}; not settled after {outcome['passes']} passes", style=_BAD)
-    return Text(f"{counted}; settled after {outcome['passes']} passes", style=_WAITING if unplaced else _GOOD)
+        return Text(f"{counted}; not settled after {passes}", style=_BAD)
+    return Text(f"{counted}; settled after {passes}", style=_WAITING if unplaced else _GOOD)
 
 
 def _marked(rooms: Iterable[PoolRoom | None]) -> Iterator[tuple[bool, PoolRoom | None]]:

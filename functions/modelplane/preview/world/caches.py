@@ -6,7 +6,7 @@ from modelplane.model.names import GROUP
 from modelplane.preview.pipelines import pipeline_of
 from modelplane.preview.store import View
 from modelplane.preview.tree import Manifest, Tree, mapping
-from modelplane.preview.world.managed import in_order, untold
+from modelplane.preview.world.managed import in_order, played
 
 KIND = f"ModelCache.{GROUP}"
 _CLUSTER = f"InferenceCluster.{GROUP}"
@@ -16,7 +16,7 @@ def play(view: View) -> Iterator[tuple[str, str | None, str, Manifest]]:
     """Yield a staged cache's status for every ModelCache that nothing composes."""
     if pipeline_of(KIND) is not None:
         return
-    for cache in untold(view, KIND):
+    for cache in played(view, KIND):
         metadata = cache["metadata"]
         yield KIND, metadata.get("namespace"), metadata["name"], _staged(view, cache)
 

@@ -7,10 +7,18 @@ from modelplane.preview.store import View
 from modelplane.preview.tree import Manifest, Tree, items
 
 
-def untold(view: View, kind: str) -> Iterator[Manifest]:
+def played(view: View, kind: str) -> Iterator[Manifest]:
     """Yield the objects of a kind (`Kind.group`) that are not being deleted and came with no status of their own."""
     for obj in view.scan(kind):
         if not obj["metadata"].get("deletionTimestamp") and key_of(obj) not in view.pinned:
+            yield obj
+
+
+def untold(view: View, kind: str) -> Iterator[Manifest]:
+    """Yield the played objects whose present generation nobody has answered yet."""
+    for obj in played(view, kind):
+        answered = {c.get("observedGeneration") for c in items(obj, "status", "conditions")}
+        if answered != {obj["metadata"]["generation"]}:
             yield obj
 
 

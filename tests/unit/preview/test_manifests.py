@@ -1,0 +1,149 @@
+"""Reading manifests: what is found, in which order, and on which line a field stands."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modelplane.preview.manifests import InvalidInput, Read, read_manifests
+
+TWO = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: a
+---
+# nothing here
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: b
+  labels:
+    example.org/x: y
+data:
+  list: [1, 2]
+"""
+
+
+def read(*paths: Path | str, stdin: str = "") -> list[Read]:
+    return list(read_manifests(map(str, paths), io.StringIO(stdin)))
+
+
+def names(found: list[Read]) -> list[str]:
+    return [each.obj["metadata"]["name"] for each in found]
+
+
+def config(name: str) -> str:
+    return json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}})
+
+
+def test_a_file_may_hold_several_documents(tmp_path: Path) -> None:
+    (tmp_path / "two.yaml").write_text(TWO)
+    assert names(read(tmp_path / "two.yaml")) == ["a", "b"]
+
+
+def test_a_folder_is_read_at_any_depth_by_name(tmp_path: Path) -> None:
+    for path in ("b.yml", "a/z.json", "a/b/y.yaml", "notes.txt"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(config(path.replace("/", "-")))
+    assert names(read(tmp_path)) == ["a-b-y.yaml", "a-z.json", "b.yml"]
+
+
+def test_paths_are_read_in_the_order_in_which_they_are_given(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(config(name))
+    assert names(read(tmp_path / "b", "-", tmp_path / "a", stdin=config("stdin"))) == ["b", "stdin", "a"]
+
+
+@pytest.mark.parametrize("kind", ["List", "ConfigMapList"])
+def test_a_list_that_kubectl_exported_is_taken_apart(kind: str) -> None:
+    items = [json.loads(config("a")), {"apiVersion": "v1", "kind": "List", "items": [json.loads(config("b"))]}]
+    assert names(read("-", stdin=json.dumps({"apiVersion": "v1", "kind": kind, "items": items}))) == ["a", "b"]
+
+
+def test_an_empty_list_holds_nothing() -> None:
+    assert read("-", stdin="{apiVersion: v1, kind: List, items: []}") == []
+
+
+def test_json_with_tabs_is_read() -> None:
+    assert names(read("-", stdin=json.dumps(json.loads(config("a")), indent="\t"))) == ["a"]
+
+
+#: YAML, and what Kubernetes takes it for.
+VALUES: dict[str, Any] = {
+    "2026-01-01T00:00:00Z": "2026-01-01T00:00:00Z",
+    "2026-01-01": "2026-01-01",
+    '"1"': "1",
+    "1": 1,
+    "1.5": 1.5,
+    "true": True,
+    "~": None,
+    "{8000: x}": {"8000": "x"},
+}
+
+
+@pytest.mark.parametrize(("text", "value"), VALUES.items(), ids=VALUES)
+def test_values_are_those_of_json(text: str, value: object) -> None:
+    assert read("-", stdin=f"kind: ConfigMap\nvalue: {text}\n")[0].obj["value"] == value
+
+
+def test_an_alias_is_a_copy() -> None:
+    obj = read("-", stdin="a: &x {k: v}\nb: *x\n")[0].obj
+    assert obj == {"a": {"k": "v"}, "b": {"k": "v"}}
+    assert obj["a"] is not obj["b"]
+
+
+#: Fields of the second document of `TWO`, and their lines in the file.
+LINES = {
+    "": 8,
+    "kind": 9,
+    "metadata.name": 11,
+    "metadata.labels[example.org/x]": 13,
+    "data.list[1]": 15,
+    "metadata.absent": 10,
+    "spec.engines[0].name": 8,
+}
+
+
+@pytest.mark.parametrize(("field", "line"), LINES.items(), ids=LINES)
+def test_a_field_is_found_on_its_line(field: str, line: int) -> None:
+    assert read("-", stdin=TWO)[1].source.line(field) == line
+
+
+def test_a_field_of_an_item_is_found_on_its_line() -> None:
+    text = "kind: List\nitems:\n- kind: A\n- kind: B\n  metadata:\n    name: b\n"
+    assert [each.source.line("metadata.name") for each in read("-", stdin=text)] == [3, 6]
+
+
+#: Input that cannot be read: the line and the beginning of why.
+BROKEN = {
+    "no YAML": ("a: b\nc: ]\n", 2, "not YAML"),
+    "a scalar": ("\n\njust text", 3, "not an object but str"),
+    "a bare list": ("- a: b", 1, "not an object but list"),
+    "a list of no list": ("kind: List\nitems: {a: b}", 2, "must be a list"),
+    "an item that is no object": ("kind: List\nitems:\n- 1", 3, "not an object but int"),
+    "an alias of itself": ("a: &a [*a]", None, "nested too deeply"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "why"), BROKEN.values(), ids=BROKEN)
+def test_what_cannot_be_read_says_where_and_why(text: str, line: int | None, why: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        read("-", stdin=text)
+    assert (raised.value.file, raised.value.line) == ("<stdin>", line)
+    assert raised.value.why.startswith(why)
+
+
+def test_a_path_that_is_not_there_and_a_folder_without_manifests_are_refused(tmp_path: Path) -> None:
+    for path, why in ((tmp_path / "absent", "no such file or folder"), (tmp_path, "the folder holds no")):
+        with pytest.raises(InvalidInput, match=why):
+            read(path)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\xfa")
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        read(tmp_path / "x.yaml")
