@@ -12,6 +12,6 @@ from property.strategies import examples, gpus, nics
 @given(st.one_of(gpus("gpu-0"), nics()))
 @examples(40)
 def test_the_vocabulary_means_what_the_real_selectors_say(device: Device) -> None:
-    same = {cel.MATCH: Answer.YES, cel.NO_MATCH: Answer.NO, cel.ERROR: Answer.ERROR}
+    same = {cel.Outcome.MATCH: Answer.YES, cel.Outcome.NO_MATCH: Answer.NO, cel.Outcome.ERROR: Answer.ERROR}
     for text in VOCABULARY:
-        assert same[cel.compile(text).evaluate(device)] is answer((text,), device), text
+        assert same[cel.compile(text).evaluate(device).outcome] is answer((text,), device), text
