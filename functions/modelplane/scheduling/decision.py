@@ -6,7 +6,7 @@ from dataclasses import replace
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap
-from modelplane.model.placement import End, EndCause, Needs, Placement, Schedule, Stamp, View, Withheld
+from modelplane.model.placement import CacheState, End, EndCause, Needs, Placement, Schedule, Stamp, View, Withheld
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.scheduling.fill import fill, undecided
 from modelplane.scheduling.hardware import layout
@@ -177,7 +177,7 @@ class _Pass:
             candidates=None if isinstance(work.view.candidates, Gap) else len(work.candidates),
             withheld=tuple(work.withheld[uid] for uid in sorted(work.withheld)),
             bad_selectors=work.bad_selectors,
-            cache=work.view.cache,
+            cache=CacheState.NOT_REQUIRED if work.deployment.cache is None else work.view.cache,
         )
 
 

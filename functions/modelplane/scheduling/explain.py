@@ -52,7 +52,7 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
     """Return the report; deterministic, the message at most `MESSAGE_LIMIT` characters."""
     if schedule.replicas == 0:
         return Report(scheduled=True, reason=ScheduledReason.SCALED_TO_ZERO, message="spec.replicas is 0")
-    reason = _reason(schedule, deployment)
+    reason = _reason(schedule)
     message = f"{schedule.replicas - schedule.unplaced} of {schedule.replicas} replicas scheduled"
     for lead, entries in _sections(reason, schedule, deployment):
         room = MESSAGE_LIMIT - len(message) - len(lead)
@@ -60,11 +60,11 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
     return Report(reason is ScheduledReason.REPLICAS_SCHEDULED, reason, message[:MESSAGE_LIMIT], _counted(schedule))
 
 
-def _reason(schedule: Schedule, deployment: Deployment) -> ScheduledReason:
+def _reason(schedule: Schedule) -> ScheduledReason:
     if schedule.bad_selectors:
         return ScheduledReason.INVALID_NODE_SELECTOR
     if schedule.unplaced:
-        if deployment.cache is not None and isinstance(schedule.cache, Gap | Malformed | CacheState):
+        if not isinstance(schedule.cache, Footprint) and schedule.cache is not CacheState.NOT_REQUIRED:
             return ScheduledReason.WAITING_FOR_CACHE
         if all(isinstance(refusal, OutsideCache) for refusal in schedule.refusals.values()):
             return ScheduledReason.NO_CLUSTERS
