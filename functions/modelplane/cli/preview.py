@@ -12,7 +12,7 @@ from rich.console import Console
 
 from modelplane.preview import ControlPlane, InvalidObject
 from modelplane.preview.manifests import InvalidInput, Read, read_manifests
-from modelplane.preview.report import BAD_INPUT, exit_code, report
+from modelplane.preview.report import BAD_INPUT, exit_code, refusals, report
 from modelplane.preview.tables import show
 from modelplane.runtime.logs import configure_logs
 
@@ -52,14 +52,15 @@ def command(*, paths: tuple[str, ...], output: str) -> None:
             click.echo(fault, err=True)
         sys.exit(BAD_INPUT)
     outcome = report(control, settled=settled)
+    refused = refusals(control, outcome)
     if output == "json":
         click.echo(json.dumps(outcome, indent=2, ensure_ascii=False))
     elif output == "yaml":
         click.echo(yaml.dump(outcome, Dumper=_Dumper, sort_keys=False, allow_unicode=True), nl=False)
     else:
         console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
-        show(console, control, outcome)
-    sys.exit(exit_code(outcome))
+        show(console, control, outcome, refused)
+    sys.exit(exit_code(outcome, refused))
 
 
 class _Dumper(yaml.SafeDumper):

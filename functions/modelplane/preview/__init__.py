@@ -4,5 +4,6 @@ from modelplane.preview.admission import InvalidObject
 from modelplane.preview.control_plane import ControlPlane
 from modelplane.preview.engine import Pass
 from modelplane.preview.store import View
+from modelplane.preview.world import healthy
 
-__all__ = ["ControlPlane", "InvalidObject", "Pass", "View"]
+__all__ = ["ControlPlane", "InvalidObject", "Pass", "View", "healthy"]

@@ -37,7 +37,7 @@ def failed(error: str) -> Tree:
     return condition("Synced", "False", "ReconcileError", error)
 
 
-def ready(unready: Sequence[str], told: bool | None) -> Tree:  # noqa: FBT001 - the pipeline's word, not a switch
+def ready(unready: Sequence[str], *, told: bool | None) -> Tree:
     """Return Ready: the pipeline's own word, else whether every composed resource is ready."""
     if told or (told is None and not unready):
         return condition("Ready", "True", "Available")

@@ -58,6 +58,8 @@ class ControlPlane:
         self._last = LastPasses(self._store, self._kinds)
         #: Rounds that the last `settle` took.
         self.passes = 0
+        #: Why the last pass of a composite was given up, for those where it was.
+        self.errors: dict[Key, str] = {}
         for obj in objects:
             self.apply(obj)
 
@@ -140,6 +142,9 @@ class ControlPlane:
         own = self._last.own(key)
         done = self._engine.reconcile(key, view or self._store)
         self._last.record(key, own, done, live=view is None)
+        self.errors.pop(key, None)
+        if done is not None and done.error is not None:
+            self.errors[key] = done.error
         return done
 
     def _play(self) -> None:

@@ -115,7 +115,7 @@ class Engine:
         conditions = self._conditions(current)
         conditions.mark(responsive())
         conditions.hear(_custom(run))
-        conditions.mark(synced(composed.unsynced), ready(composed.unready, run.ready))
+        conditions.mark(synced(composed.unsynced), ready(composed.unready, told=run.ready))
         error = None
         try:
             self._write(current, self._status(current, run.status), conditions)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from modelplane.preview.admission import admit
+from modelplane.preview.admission import InvalidObject, admit
 from modelplane.preview.lookup import KnownKinds
 from modelplane.preview.store import Reader
 from modelplane.preview.tree import Manifest, Tree, mapping
@@ -17,8 +17,13 @@ def read_object(given: Any, reader: Reader, kinds: KnownKinds) -> Tree:
 
     Of every kind that is known, a namespaced object without a namespace is in `default`, a cluster-scoped one has none.
     """
-    obj: Tree = admit(given)
+    try:
+        obj: Tree = admit(given)
+    except RecursionError as error:
+        raise InvalidObject(given, "", "nested too deeply") from error
     metadata = obj["metadata"]
+    if not isinstance(metadata.get("namespace") or "", str):
+        raise InvalidObject(given, "metadata.namespace", "must be text")
     namespaced = kinds.namespaced(reader, obj["apiVersion"], obj["kind"])
     if namespaced and not metadata.get("namespace"):
         metadata["namespace"] = _DEFAULT_NAMESPACE

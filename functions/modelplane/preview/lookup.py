@@ -70,10 +70,11 @@ def select(reader: Reader, kinds: KnownKinds, requirement: Requirement) -> list[
     namespaced = kinds.namespaced(reader, api_version, kind)
     if namespaced is None:
         raise FetchError(f'cannot {how}: no matches for kind "{kind}" in version "{api_version}"')
+    if not namespaced:
+        # Crossplane reads through a cache, which does not look at the namespace of what has none.
+        namespace = ""
     if requirement.match_name is not None:
-        if namespaced and not namespace:
-            raise FetchError(f"cannot {how}: an empty namespace may not be set when a resource name is provided")
-        found = reader.peek(Key(qualify(api_version, kind), namespace if namespaced else "", requirement.match_name))
+        found = reader.peek(Key(qualify(api_version, kind), namespace, requirement.match_name))
         return [] if found is None else [found]
     wanted = requirement.match_labels.items()
     return [

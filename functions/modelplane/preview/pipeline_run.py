@@ -25,7 +25,7 @@ FETCH_ROUNDS = 5
 
 
 class FetchError(Exception):
-    """A requirement could not be read: its kind does not exist, or it names no namespace where one is needed."""
+    """A requirement could not be read: its kind does not exist."""
 
 
 @dataclass(frozen=True, slots=True)

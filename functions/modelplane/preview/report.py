@@ -1,10 +1,11 @@
 """What a preview came to, as the JSON that `modelplane preview -o json` prints, and the exit code that it means."""
 
-from collections.abc import Iterator
+from collections.abc import Collection
 
 from modelplane.model.names import GROUP
 from modelplane.preview.control_plane import ControlPlane
 from modelplane.preview.definitions import xrds
+from modelplane.preview.kinds import Key, key_of
 from modelplane.preview.tree import Manifest, Tree, child, items, mapping
 from modelplane.runtime.secrets import without_secrets
 
@@ -25,29 +26,33 @@ def report(control: ControlPlane, *, settled: bool) -> Tree:
     }
 
 
-def exit_code(outcome: Manifest) -> int:
+def exit_code(outcome: Manifest, refused: Collection[object]) -> int:
     """Return 0 when everything is placed, 1 when something is unplaced or refused, 3 when it did not settle."""
     if not outcome["settled"]:
         return UNSETTLED
-    unplaced = any(deployment["unplaced"] for deployment in outcome["deployments"])
-    return REFUSED if unplaced or any(refusals(outcome)) else PLACED
+    return REFUSED if refused or any(deployment["unplaced"] for deployment in outcome["deployments"]) else PLACED
 
 
-def refusals(outcome: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield what was refused although nothing is missing for it: the object, and why."""
+def refusals(control: ControlPlane, outcome: Manifest) -> list[tuple[str, str]]:
+    """Return what was refused although nothing is missing for it, each object with why."""
+    found = {}
     for deployment in outcome["deployments"]:
         scheduled: Tree = next((c for c in deployment["conditions"] if c["type"] == "ReplicasScheduled"), {})
         if scheduled.get("status") == "False" and not deployment["unplaced"]:
-            name = f"{deployment['namespace']}/{deployment['name']}"
-            yield f"ModelDeployment {name}", f"{scheduled['reason']}: {scheduled['message']}"
-    kinds = xrds()
-    for obj in outcome["objects"]:
-        if obj["kind"] not in kinds or not obj["apiVersion"].startswith(f"{GROUP}/"):
-            continue
-        for said in items(obj, "status", "conditions"):
-            if said.get("type") in {"Synced", "Accepted"} and said.get("status") == "False":
-                name = "/".join(filter(None, (obj["metadata"].get("namespace"), obj["metadata"]["name"])))
-                yield f"{obj['kind']} {name}", f"{said.get('reason')}: {said.get('message', '')}"
+            key = Key(f"ModelDeployment.{GROUP}", deployment["namespace"], deployment["name"])
+            found[key] = f"{scheduled['reason']}: {scheduled['message']}"
+    for kind in xrds():
+        for obj in control.list(f"{kind}.{GROUP}"):
+            for said in items(obj, "status", "conditions"):
+                if said.get("type") in {"Synced", "Accepted"} and said.get("status") == "False":
+                    found[key_of(obj)] = f"{said.get('reason')}: {said.get('message', '')}"
+    # The error of a pass whose status could not be written stands in no condition.
+    found = {**{key: why for key, why in control.errors.items() if control.get(*key)}, **found}
+    return [(_named(key), why) for key, why in sorted(found.items())]
+
+
+def _named(key: Key) -> str:
+    return f"{key.kind.partition('.')[0]} {'/'.join(filter(None, key[1:]))}"
 
 
 def _deployment(obj: Manifest) -> Tree:

@@ -14,7 +14,6 @@ from modelplane.observed.cluster import read_cluster
 from modelplane.observed.replica import read_replica
 from modelplane.preview.control_plane import ControlPlane
 from modelplane.preview.lookup import as_object
-from modelplane.preview.report import refusals
 from modelplane.preview.tree import Manifest
 from modelplane.scheduling import PoolRoom, capacity
 from modelplane.scheduling.wording import count
@@ -22,12 +21,11 @@ from modelplane.scheduling.wording import count
 _GOOD, _WAITING, _BAD, _DIM = "green", "yellow", "red", "dim"
 
 
-def show(console: Console, control: ControlPlane, outcome: Manifest) -> None:
-    """Print a preview's outcome as tables."""
+def show(console: Console, control: ControlPlane, outcome: Manifest, refused: Sequence[tuple[str, str]]) -> None:
+    """Print a preview's outcome, and what was refused, as tables."""
     console.print(_fleet(control))
     for deployment in outcome["deployments"]:
         console.print(_deployment(deployment))
-    refused = list(refusals(outcome))
     if refused:
         console.print(_refused(refused))
     console.print(_verdict(outcome))

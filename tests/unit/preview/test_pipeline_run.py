@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from modelplane.model.observation import Gap
 from modelplane.preview import ControlPlane, Pass
 from modelplane.runtime.step import Desired, Event, Request, Requirement, Result, SchemaRequirement, Severity, Step
@@ -86,8 +88,9 @@ def test_labels_and_namespace_select_in_order_of_namespace_and_name() -> None:
     assert names(Requirement("r", "v1", "ConfigMap", match_labels={"l": "c"}), *objects) == []
 
 
-def test_a_cluster_scoped_object_is_found_by_name_whatever_namespace_is_asked() -> None:
-    requirement = Requirement("r", "modelplane.ai/v1alpha1", "InferenceClass", match_name="k", namespace="team")
+@pytest.mark.parametrize("name", ["k", None])
+def test_a_cluster_scoped_object_is_found_whatever_namespace_is_asked(name: str | None) -> None:
+    requirement = Requirement("r", "modelplane.ai/v1alpha1", "InferenceClass", match_name=name, namespace="team")
     assert names(requirement, inference_class()) == ["/k"]
 
 
@@ -98,10 +101,8 @@ def test_a_kind_that_does_not_exist_fails_the_pass() -> None:
     assert 'no matches for kind "Thing" in version "example.org/v1"' in done.error
 
 
-def test_a_namespaced_object_by_name_without_a_namespace_fails_the_pass() -> None:
-    done = reconcile(plane(endpoint(), ModelEndpoint=lambda _: Result(requirements=(by_name("a", namespace=None),))))
-    assert done.error is not None
-    assert "an empty namespace may not be set when a resource name is provided" in done.error
+def test_a_namespaced_object_is_not_found_by_name_alone() -> None:
+    assert names(by_name("a", namespace=None), config_map("a")) == []
 
 
 def test_a_kind_can_be_asked_for_without_failing_the_pass() -> None:

@@ -115,6 +115,16 @@ def test_an_invalid_object_says_which_field_and_why() -> None:
     assert (raised.value.object, raised.value.field) == ("ModelEndpoint team/e", "spec.url")
 
 
+def test_what_cannot_be_stored_is_refused_whatever_its_kind() -> None:
+    deep: list[object] = []
+    for _ in range(2000):
+        deep = [deep]
+    with pytest.raises(InvalidObject, match="nested too deeply"):
+        plane({**config_map(), "data": deep})
+    with pytest.raises(InvalidObject, match="must be text"):
+        plane(config_map(namespace=1))
+
+
 def test_an_invalid_object_changes_nothing() -> None:
     control = plane(endpoint())
     before = control.get("ModelEndpoint", TEAM, "e")
