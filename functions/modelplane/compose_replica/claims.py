@@ -15,10 +15,11 @@ def _mentions(value: Any, claim: str) -> bool:
     return isinstance(value, list) and any(_mentions(item, claim) for item in value)
 
 
-def _uses(workload: Remote, claim: str) -> bool:
+def _uses(resource: str, remotes: Mapping[str, Remote], claim: str) -> bool:
+    workload = remotes[resource]
     if workload.manifest is None:
         return _mentions(workload.wanted, claim)
-    return _mentions(workload.manifest, claim) or rolling(workload.manifest)
+    return _mentions(workload.manifest, claim) or rolling(resource, remotes)
 
 
 def still_used(remotes: Mapping[str, Remote], desired: Container[str]) -> list[str]:
@@ -27,11 +28,11 @@ def still_used(remotes: Mapping[str, Remote], desired: Container[str]) -> list[s
     A template goes only when no workload names it and the rollout away from it is done: an old pod that is lost in
     between is made again from its own template.
     """
-    workloads = [remote for remote in remotes.values() if remote.wanted.get("kind") in WORKLOAD_KINDS]
+    workloads = [resource for resource, remote in remotes.items() if remote.wanted.get("kind") in WORKLOAD_KINDS]
     return sorted(
         resource
         for resource, remote in remotes.items()
         if remote.wanted.get("kind") == "ResourceClaimTemplate" and resource not in desired
         for claim in [text(mapping(remote.wanted.get("metadata")).get("name"))]
-        if any(_uses(workload, claim) for workload in workloads)
+        if any(_uses(workload, remotes, claim) for workload in workloads)
     )

@@ -10,7 +10,7 @@ from modelplane.compose_replica.report import Pass
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.standing import judge
-from modelplane.kube.object import as_observed
+from modelplane.kube.object import LOOK, as_observed
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import labels, mapping
@@ -25,16 +25,18 @@ def _site(request: Request, spec: ReplicaSpec, config: str) -> Site:
 
 
 def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return what each Object puts on the cluster."""
+    """Return what each Object puts on the cluster; those that only look at something put nothing there."""
+    specs = {resource: mapping(body.get("spec")) for resource, body in objects.items()}
     return {
-        resource: mapping(mapping(mapping(body.get("spec")).get("forProvider")).get("manifest"))
-        for resource, body in objects.items()
+        resource: mapping(mapping(spec.get("forProvider")).get("manifest"))
+        for resource, spec in specs.items()
+        if spec.get("managementPolicies") != LOOK
     }
 
 
 def _result(done: Pass, objects: Mapping[str, Mapping[str, Any]], requirements: tuple[Requirement, ...] = ()) -> Result:
     def stands(resource: str) -> bool:
-        return resource in done.remotes and judge(done.remotes[resource]).ready
+        return resource in done.remotes and judge(resource, done.remotes).ready
 
     conditions = report.conditions(done)
     settled = all(condition.status is Status.TRUE for condition in conditions) and not done.stale()

@@ -6,7 +6,7 @@ from typing import Any
 
 from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
-from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, Standing, judge
+from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, Standing, engine_of, judge
 from modelplane.model.names import LABEL_CLUSTER, replica_hostname, tenant_namespace
 from modelplane.observed.fields import is_true, labels, mapping, text
 from modelplane.observed.remote import Remote
@@ -31,7 +31,7 @@ class Pass:
     def workloads(self) -> dict[str, tuple[Mapping[str, Any], Standing]]:
         """Return each engine's workload that is observed: its manifest, and how it stands."""
         return {
-            resource.partition("-")[2]: (manifest, judge(self.remotes[resource]))
+            engine_of(resource): (manifest, judge(resource, self.remotes))
             for resource, manifest in self.wanted.items()
             if manifest.get("kind") in WORKLOAD_KINDS and resource in self.remotes
         }
@@ -47,8 +47,8 @@ class Pass:
                 said.append(f"engine {engine}: {found.available} of {found.desired} copies ready{words}")
         for resource, manifest in sorted(self.wanted.items()):
             if manifest.get("kind") in SERVING_KINDS - WORKLOAD_KINDS:
-                remote = self.remotes.get(resource)
-                said += [] if remote and judge(remote).ready else [f"{_called(manifest)}: not applied yet"]
+                applied = resource in self.remotes and judge(resource, self.remotes).ready
+                said += [] if applied else [f"{_called(manifest)}: not applied yet"]
         return said
 
     @property
@@ -71,7 +71,7 @@ class Pass:
 
     def stale(self) -> list[str]:
         """Return, in words, each object of which the picture is old; one sentence for all with the same words."""
-        found = {remote.stale for remote in self.remotes.values()} - {""}
+        found = {remote.stale for remote in self.remotes.values() if remote.ours} - {""}
         return sorted(found)
 
 

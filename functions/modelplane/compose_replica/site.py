@@ -68,6 +68,10 @@ class Site:
         handling = Handling(ready_when=ready_when, watch=watch, used_by=cluster)
         return remote_object(manifest, handling, namespace=self.team, config=self.config)
 
+    def look(self, manifest: Mapping[str, Any], handling: Handling) -> dict[str, Any]:
+        """Return the Object that looks at what somebody else made on the cluster."""
+        return remote_object(manifest, handling, namespace=self.team, config=self.config)
+
     def place_namespace(self) -> dict[str, Any]:
         """Return the Object of the namespace, which stays on the cluster: other replicas of the team live in it."""
         return remote_object(tenant(self.team), KEEP, namespace=self.team, config=self.config)

@@ -15,7 +15,10 @@ from modelplane.runtime.step import Object
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of an engine. `container` is the user's engine container, `requests` its `deviceRequests`, verbatim."""
+    """A member of an engine. `container` is the user's engine container, `requests` its `deviceRequests`, verbatim.
+
+    `nodes` is pods per copy: 1, or a Worker's `worker.nodes`.
+    """
 
     role: Role
     pool: str
@@ -24,6 +27,7 @@ class Member:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     pull_secrets: Sequence[Mapping[str, Any]] = ()
+    nodes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,10 @@ class Engine:
     def roles(self) -> frozenset[Role]:
         """Return the roles of the members, which name the engine's topology."""
         return frozenset(member.role for member in self.members)
+
+    def member(self, role: Role) -> Member:
+        """Return the member of a role that the engine has."""
+        return next(member for member in self.members if member.role is role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,7 @@ def _member(member: Mapping[str, Any]) -> Member:
         labels=mapping(metadata.get("labels")),
         annotations=mapping(metadata.get("annotations")),
         pull_secrets=tuple(pod.get("imagePullSecrets") or ()),
+        nodes=mapping(member.get("worker")).get("nodes", 1),
     )
 
 

@@ -1,30 +1,36 @@
 """Tells how an object that a replica composed stands on its cluster, in counts and in the object's own words."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from modelplane.model.names import ANNOTATION_TEMPLATE
 from modelplane.observed.fields import count, mapping, mappings, text
 from modelplane.observed.remote import Remote
 
-#: When a Deployment is ready, as a query on the Object; `_deployment` is the same rule. Its condition Available does
-#: not do: with one replica and no surge it is True without a pod.
-DEPLOYMENT_READY = " && ".join(
-    (
-        "has(object.metadata.generation)",
-        "has(object.status)",
-        "has(object.status.observedGeneration)",
-        "object.status.observedGeneration == object.metadata.generation",
-        *(
-            f"has(object.status.{field}) && object.status.{field} == object.spec.replicas"
-            for field in ("updatedReplicas", "replicas", "availableReplicas")
-        ),
-    )
+_CURRENT = (
+    "has(object.metadata.generation)",
+    "has(object.status)",
+    "has(object.status.observedGeneration)",
+    "object.status.observedGeneration == object.metadata.generation",
 )
 
 
+def _full(*counts: str) -> tuple[str, ...]:
+    """Return the terms of a query that say that counts of the status equal what the spec asks for."""
+    return tuple(f"has(object.status.{field}) && object.status.{field} == object.spec.replicas" for field in counts)
+
+
+#: When a Deployment is ready, as a query on the Object; `_deployment` is the same rule. Its condition Available does
+#: not do: with one replica and no surge it is True without a pod.
+DEPLOYMENT_READY = " && ".join((*_CURRENT, *_full("updatedReplicas", "replicas", "availableReplicas")))
+#: A LeaderWorkerSet's condition Available does not do either: it is True while a worker is Pending. Its status does
+#: not say which generation it counted; `_gang` looks at the StatefulSets for that.
+GANG_READY = " && ".join(("has(object.status)", *_full("updatedReplicas", "replicas", "readyReplicas")))
+STATEFUL_SET_READY = " && ".join((*_CURRENT, *_full("readyReplicas")))
+
 #: Kinds that run an engine, and all kinds that a replica needs to serve; the rest only has to be there for them.
-WORKLOAD_KINDS = frozenset({"Deployment"})
+WORKLOAD_KINDS = frozenset({"Deployment", "LeaderWorkerSet"})
 SERVING_KINDS = WORKLOAD_KINDS | {"Service", "HTTPRoute"}
 
 
@@ -36,6 +42,21 @@ class Standing:
     available: int = 0
     desired: int = 0
     words: str = ""
+
+
+def engine_of(resource: str) -> str:
+    """Return the engine of a workload by its composition resource name, `<kind>-<engine>`."""
+    return resource.partition("-")[2]
+
+
+def leaders_of(engine: str) -> str:
+    """Return the composition resource name of a look at the StatefulSet of a gang's leaders."""
+    return f"leaders-{engine}"
+
+
+def workers_of(engine: str, copy: int) -> str:
+    """Return the composition resource name of a look at the StatefulSet of the workers of one gang."""
+    return f"workers-{copy}-{engine}"
 
 
 def _words(manifest: Mapping[str, Any]) -> str:
@@ -50,30 +71,84 @@ def _words(manifest: Mapping[str, Any]) -> str:
     return " ".join(sorted(said - {""}))
 
 
-def rolling(manifest: Mapping[str, Any]) -> bool:
-    """Tell whether a Deployment may still make pods of an older template."""
-    status, generation = mapping(manifest.get("status")), count(mapping(manifest.get("metadata")).get("generation"))
-    seen = count(status.get("observedGeneration"), generation)
-    return seen < generation or count(status.get("updatedReplicas")) < count(status.get("replicas"))
+def _seen(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether a status speaks of the present generation."""
+    generation = mapping(manifest.get("metadata")).get("generation")
+    return generation is not None and mapping(manifest.get("status")).get("observedGeneration") == generation
 
 
 def _deployment(manifest: Mapping[str, Any]) -> Standing:
-    status, generation = mapping(manifest.get("status")), mapping(manifest.get("metadata")).get("generation")
-    desired = mapping(manifest.get("spec")).get("replicas")
+    status, desired = mapping(manifest.get("status")), mapping(manifest.get("spec")).get("replicas")
     counts = [status.get(field) for field in ("updatedReplicas", "replicas", "availableReplicas")]
-    ready = generation is not None and status.get("observedGeneration") == generation
-    ready = ready and isinstance(desired, int) and all(found == desired for found in counts)
+    ready = _seen(manifest) and isinstance(desired, int) and all(found == desired for found in counts)
     return Standing(ready, count(status.get("availableReplicas")), count(desired), "" if ready else _words(manifest))
 
 
-def judge(remote: Remote) -> Standing:
-    """Return how the object of an Object stands: a Deployment by its counts, anything else once it is applied.
+def _template_mark(manifest: Mapping[str, Any]) -> Any:
+    """Return the mark of the templates that a LeaderWorkerSet or one of its StatefulSets makes pods from."""
+    spec = mapping(manifest.get("spec"))
+    template = mapping(spec.get("leaderWorkerTemplate")).get("leaderTemplate") or spec.get("template")
+    return mapping(mapping(mapping(template).get("metadata")).get("annotations")).get(ANNOTATION_TEMPLATE)
+
+
+def _sets(engine: str, copies: int, remotes: Mapping[str, Remote]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the StatefulSets of a LeaderWorkerSet that were seen, each with what it runs."""
+    named = {leaders_of(engine): "leaders"} | {workers_of(engine, n): f"workers of copy {n}" for n in range(copies)}
+    for resource, what in named.items():
+        remote = remotes.get(resource)
+        if remote and remote.manifest and isinstance(mapping(remote.manifest.get("spec")).get("replicas"), int):
+            yield what, remote.manifest
+
+
+def _behind(part: Mapping[str, Any], mark: Any) -> bool:
+    """Tell whether a StatefulSet does not make pods of the present templates yet."""
+    return _template_mark(part) != mark or not _seen(part)
+
+
+def _gang(engine: str, manifest: Mapping[str, Any], remotes: Mapping[str, Remote]) -> Standing:
+    status, desired = mapping(manifest.get("status")), mapping(manifest.get("spec")).get("replicas")
+    counts = [status.get(field) for field in ("updatedReplicas", "replicas", "readyReplicas")]
+    full = isinstance(desired, int) and all(found == desired for found in counts)
+    available, mark, words = count(status.get("readyReplicas")), _template_mark(manifest), []
+    for what, part in _sets(engine, count(desired), remotes):
+        asked, has = count(part["spec"]["replicas"]), count(mapping(part.get("status")).get("readyReplicas"))
+        if _behind(part, mark):
+            words.append(f"{what}: not updated yet")
+        elif has < asked:
+            words.append(f"{what}: {has} of {asked} pods ready")
+    leaders = remotes.get(leaders_of(engine))
+    if words:
+        seen = mapping(leaders.manifest).get("status") if leaders and leaders.manifest else {}
+        missing = sum(1 for said in words if said.startswith("workers"))
+        ready_leaders = count(mapping(seen).get("readyReplicas"), available)
+        available = max(0, min(available, count(desired) - missing, ready_leaders))
+    return Standing(full and not words, available, count(desired), ", ".join(words))
+
+
+def judge(resource: str, remotes: Mapping[str, Remote]) -> Standing:
+    """Return how the object of an observed Object stands: a workload by its counts, anything else once it is applied.
 
     The last known picture is judged, however old: a cluster that does not answer takes nothing away.
     """
-    if remote.wanted.get("kind") not in WORKLOAD_KINDS:
+    remote = remotes[resource]
+    kind = remote.wanted.get("kind")
+    if kind not in WORKLOAD_KINDS:
         return Standing(ready=remote.ready, words="" if remote.ready else "not applied yet")
     if remote.manifest is None:
         asked = count(mapping(remote.wanted.get("spec")).get("replicas"), 1)
         return Standing(ready=False, desired=asked, words="not applied yet")
-    return _deployment(remote.manifest)
+    return (
+        _deployment(remote.manifest) if kind == "Deployment" else _gang(engine_of(resource), remote.manifest, remotes)
+    )
+
+
+def rolling(resource: str, remotes: Mapping[str, Remote]) -> bool:
+    """Tell whether a workload that was seen may still make pods of an older template."""
+    manifest = remotes[resource].manifest or {}
+    status, generation = mapping(manifest.get("status")), count(mapping(manifest.get("metadata")).get("generation"))
+    if count(status.get("updatedReplicas")) < count(status.get("replicas")):
+        return True
+    if manifest.get("kind") == "Deployment":
+        return count(status.get("observedGeneration"), generation) < generation
+    copies, mark = count(mapping(manifest.get("spec")).get("replicas")), _template_mark(manifest)
+    return any(_behind(part, mark) for _, part in _sets(engine_of(resource), copies, remotes))

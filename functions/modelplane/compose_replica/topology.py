@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from modelplane.compose_replica import edge, standalone
+from modelplane.compose_replica import edge, gang, standalone
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import Engine, ReplicaSpec
 from modelplane.model.deployment import Role
 
 _ENGINES: Mapping[frozenset[Role], Callable[[Site, Engine], dict[str, dict[str, Any]]]] = {
     frozenset({Role.STANDALONE}): standalone.compose,
+    frozenset({Role.LEADER, Role.WORKER}): gang.compose,
 }
 _EDGES: Mapping[str, Callable[[Site], dict[str, dict[str, Any]]]] = {"Unified": edge.compose}
 

@@ -23,13 +23,15 @@ class Handling:
     used_by: Mapping[str, str] | None = None
 
 
+#: The managementPolicies of what is looked at, never touched.
+LOOK = ["Observe"]
 #: Create and update it, and leave it where it is when the Object goes.
 KEEP = Handling(policies=("Observe", "Create", "Update"))
 
 
 def observed_only(*, ready_when: str | None = None, watch: bool = False) -> Handling:
     """Return the handling of an object that belongs to somebody else: it is looked at, never touched."""
-    return Handling(policies=("Observe",), ready_when=ready_when, watch=watch)
+    return Handling(policies=tuple(LOOK), ready_when=ready_when, watch=watch)
 
 
 def remote_object(manifest: Mapping[str, Any], handling: Handling, *, namespace: str, config: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from modelplane.model.names import (
     CLAIM_NAME,
     ENGINE_PORT,
     GPU_TAINT,
+    LABEL_CLAIMANT,
     LABEL_DEPLOYMENT,
     LABEL_POOL,
     LABEL_WORKLOAD,
@@ -62,6 +63,21 @@ def serving(container: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+#: What a gang's engines learn of their gang. The values are LeaderWorkerSet's own variables, which stand before these.
+_GANG = {"MODELPLANE_LEADER_ADDRESS": "$(LWS_LEADER_ADDRESS)", "MODELPLANE_RANK": "$(LWS_WORKER_INDEX)"}
+
+
+def ganged(container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the container of a gang's member, told its leader's address and its rank (0 is the leader).
+
+    The rows come before the user's, so that these can refer to them; one that the user sets is the user's.
+    """
+    rows = list(container.get("env") or ())
+    own = {row.get("name") for row in rows}
+    told = [{"name": name, "value": value} for name, value in _GANG.items() if name not in own]
+    return {**container, "env": [*told, *rows]}
+
+
 def _container(pod: EnginePod) -> dict[str, Any]:
     """Return the engine container with shared memory and its claim; nothing of the user's is touched."""
     container = {**pod.container, "volumeMounts": [{"name": _SHARED_MEMORY, "mountPath": "/dev/shm"}]}  # noqa: S108
@@ -71,11 +87,12 @@ def _container(pod: EnginePod) -> dict[str, Any]:
 def _anti_affinity(pod: EnginePod) -> dict[str, Any]:
     """Return what keeps pods apart: one engine's claiming pods must, a deployment's replicas should.
 
-    The scheduler's ledger counts on the first: a node failure takes one copy, and a copy more needs a node more.
+    The scheduler's ledger counts on the first: a node failure takes one copy, and a copy more needs a node more. A
+    claimless pod of the engine (a gang's leader without devices) rides along on any node, also on a claiming one's.
     """
     rules: dict[str, Any] = {}
     if pod.claim:
-        same_engine = {"labelSelector": {"matchLabels": {LABEL_WORKLOAD: pod.workload}}, "topologyKey": _NODE}
+        same_engine = {"labelSelector": {"matchLabels": {LABEL_CLAIMANT: pod.workload}}, "topologyKey": _NODE}
         rules["requiredDuringSchedulingIgnoredDuringExecution"] = [same_engine]
     if pod.deployment:
         siblings = {"labelSelector": {"matchLabels": {LABEL_DEPLOYMENT: pod.deployment}}, "topologyKey": _NODE}
@@ -90,6 +107,7 @@ def pod_template(pod: EnginePod) -> dict[str, Any]:
     environment, which is the user's alone.
     """
     own = {LABEL_WORKLOAD: pod.workload} | ({LABEL_DEPLOYMENT: pod.deployment} if pod.deployment else {})
+    own |= {LABEL_CLAIMANT: pod.workload} if pod.claim else {}
     spec: dict[str, Any] = {
         "containers": [_container(pod)],
         "nodeSelector": {LABEL_POOL: pod.pool},

@@ -1,10 +1,11 @@
-"""The apps/v1 Deployment that runs the copies of a Standalone engine."""
+"""The workloads that run an engine's copies: a Deployment of single pods, a LeaderWorkerSet of gangs."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from modelplane.kube.pod import STARTUP_SECONDS
-from modelplane.model.names import LABEL_WORKLOAD
+from modelplane.model.names import ANNOTATION_TEMPLATE, LABEL_WORKLOAD, digest
 
 #: The Deployment calls itself stuck only after a load could have ended; pulling an image comes before the load.
 _PROGRESS_SECONDS = STARTUP_SECONDS + 1800
@@ -29,3 +30,51 @@ def deployment(
             "template": template,
         },
     }
+
+
+def _marked(template: Mapping[str, Any], mark: str) -> dict[str, Any]:
+    metadata = template["metadata"]
+    annotations = {**metadata.get("annotations", {}), ANNOTATION_TEMPLATE: mark}
+    return {**template, "metadata": {**metadata, "annotations": annotations}}
+
+
+def leader_worker_set(  # noqa: PLR0913 - what a gang is made of
+    name: str,
+    namespace: str,
+    labels: Mapping[str, str],
+    *,
+    copies: int,
+    workers: int,
+    leader: Mapping[str, Any],
+    worker: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the LeaderWorkerSet of `copies` gangs, each a pod of `leader` and `workers` pods of `worker`.
+
+    A gang restarts whole, and a rollout takes one away before it makes the next. The pods are marked with a digest of
+    both templates: the set's own status does not say which generation it speaks of.
+    """
+    mark = digest(json.dumps([leader, worker, workers], sort_keys=True))
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
+        "spec": {
+            "replicas": copies,
+            "leaderWorkerTemplate": {
+                "size": 1 + workers,
+                "restartPolicy": "RecreateGroupOnPodRestart",
+                "leaderTemplate": _marked(leader, mark),
+                "workerTemplate": _marked(worker, mark),
+            },
+            "rolloutStrategy": {
+                "type": "RollingUpdate",
+                "rollingUpdateConfiguration": {"maxSurge": 0, "maxUnavailable": 1},
+            },
+            "startupPolicy": "LeaderCreated",
+        },
+    }
+
+
+def stateful_set(name: str, namespace: str) -> dict[str, Any]:
+    """Return the StatefulSet of this name, to be looked at: a LeaderWorkerSet has one of its leaders, one a gang."""
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name, "namespace": namespace}}

@@ -15,6 +15,10 @@ LABEL_SERVING = f"{GROUP}/serving"
 LABEL_NAMESPACE = f"{GROUP}/namespace"
 #: On every pod of one engine of one replica: its workload's name.
 LABEL_WORKLOAD = f"{GROUP}/workload"
+#: On those of them that claim devices, with the same value: they keep apart from one another.
+LABEL_CLAIMANT = f"{GROUP}/claimant"
+#: Annotation of a gang's pods: digest of the templates that they were made from.
+ANNOTATION_TEMPLATE = f"{GROUP}/template"
 LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"
 
 #: Context key under which `schedule` hands its placements (a JSON text) to the later steps of the pipeline.

@@ -16,7 +16,8 @@ class Remote:
     `wanted` is the manifest the Object carries, `config` its ClusterProviderConfig. `manifest` is what the cluster
     held when it was last seen, None while it never was. `synced` is None until the provider has acted on this
     version of the Object; False says that its last try failed, `why` in the provider's words, `since` when (RFC
-    3339): an unreachable cluster keeps its last manifest and its Ready, and only this tells.
+    3339): an unreachable cluster keeps its last manifest and its Ready, and only this tells. `ours` is False for an
+    object that is only looked at.
     """
 
     wanted: Mapping[str, Any] = field(default_factory=dict)
@@ -26,6 +27,7 @@ class Remote:
     synced: bool | None = None
     since: str = ""
     why: str = ""
+    ours: bool = True
 
     @property
     def stale(self) -> str:
@@ -58,4 +60,5 @@ def read_remote(obj: Object) -> Remote:
         synced=_synced(obj),
         since=text(synced.get("lastTransitionTime")),
         why=text(synced.get("message")),
+        ours=spec.get("managementPolicies") != ["Observe"],
     )

@@ -21,6 +21,12 @@ def member(**fields: Any) -> dict[str, Any]:
     return {"role": "Standalone", "nodePoolName": "l4", "deviceRequests": [gpu], "template": template, **fields}
 
 
+def gang(copies: int = 1, nodes: int = 1, name: str = "main", **fields: Any) -> dict[str, Any]:
+    """Return an engine of a leader and `nodes` workers; `fields` are the leader's."""
+    members = [member(role="Leader", **fields), member(role="Worker", worker={"nodes": nodes})]
+    return engine(name, copies=copies, members=members)
+
+
 def engine(name: str = "main", **fields: Any) -> dict[str, Any]:
     return {"name": name, "copies": 1, "members": [member()], **fields}
 
@@ -70,6 +76,11 @@ def manifest_of(result: Result, resource: str) -> dict[str, Any]:
     return found
 
 
+def only_looks(result: Result, resource: str) -> bool:
+    """Tell whether an Object looks at what somebody else made."""
+    return bool(result.desired[resource].build()["spec"].get("managementPolicies") == ["Observe"])
+
+
 def serving_status(copies: int) -> dict[str, Any]:
     counts = dict.fromkeys(("replicas", "updatedReplicas", "availableReplicas", "readyReplicas"), copies)
     return {"observedGeneration": 1, **counts}
@@ -85,7 +96,7 @@ def provided(body: Mapping[str, Any]) -> dict[str, Any]:
     found["metadata"] = {**found["metadata"], "name": f"x-{body['spec']['forProvider']['manifest']['kind'].lower()}"}
     there = copy.deepcopy(found["spec"]["forProvider"]["manifest"])
     there["metadata"]["generation"] = 1
-    if there["kind"] == "Deployment":
+    if there["kind"] in {"Deployment", "LeaderWorkerSet"}:
         there["status"] = serving_status(there["spec"]["replicas"])
     ready = {"type": "Ready", "status": "True", "reason": "Available", "lastTransitionTime": SEEN_AT}
     found["status"] = {"atProvider": {"manifest": there}, "conditions": [synced(), ready]}

@@ -83,10 +83,7 @@ def test_a_malformed_spec_keeps_what_runs_and_names_the_field(spec: Any, field: 
     assert (result.status["served"], result.status["endpoint"]) == (True, "host")
 
 
-LEADER = given.member(role="Leader")
-WORKER = given.member(role="Worker", worker={"nodes": 1})
 NOT_YET = {
-    "gang": ({"engines": [given.engine(members=[LEADER, WORKER])]}, "Deploying", "Leader and Worker"),
     "prefill and decode": (
         {"serving": {"mode": "PrefillDecode"}, "engines": [given.engine(phase="Prefill")]},
         "Deploying",

@@ -1,0 +1,174 @@
+"""A gang serves when its set counts all of it up to date and ready, and the sets it is made of do not say otherwise."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import celpy
+import pytest
+
+from modelplane.compose_replica.standing import GANG_READY, STATEFUL_SET_READY
+from unit.compose_replica import replicas as given
+
+BODY = given.replica(given.gang(copies=2, nodes=3))
+OBSERVED = given.serving(BODY)
+NAME = OBSERVED["leaderworkerset-main"]["spec"]["forProvider"]["manifest"]["metadata"]["name"]
+MARK = "modelplane.ai/template"
+
+
+def stateful_set(replicas: int, ready: int, mark: str, **status: Any) -> dict[str, Any]:
+    """Return a StatefulSet as LeaderWorkerSet makes one."""
+    return {
+        "metadata": {"generation": 1},
+        "spec": {"replicas": replicas, "template": {"metadata": {"annotations": {MARK: mark}}}},
+        "status": {"observedGeneration": 1, "readyReplicas": ready, **status},
+    }
+
+
+def seen() -> dict[str, dict[str, Any]]:
+    """Return everything as it is observed once both copies serve, the sets of leaders and workers included."""
+    found = copy.deepcopy(OBSERVED)
+    template = _there(found, "leaderworkerset-main")["spec"]["leaderWorkerTemplate"]["leaderTemplate"]
+    mark = template["metadata"]["annotations"][MARK]
+    for resource, replicas in {"leaders-main": 2, "workers-0-main": 3, "workers-1-main": 3}.items():
+        found[resource]["status"]["atProvider"] = {"manifest": stateful_set(replicas, replicas, mark)}
+    return found
+
+
+def _there(found: dict[str, dict[str, Any]], resource: str) -> dict[str, Any]:
+    manifest: dict[str, Any] = found[resource]["status"]["atProvider"]["manifest"]
+    return manifest
+
+
+def _set(resource: str, **status: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda found: _there(found, resource)["status"].update(status)
+
+
+def _available_only(found: dict[str, Any]) -> None:
+    available = {"type": "Available", "status": "True", "message": "All replicas are ready"}
+    _there(found, "leaderworkerset-main")["status"] = {"conditions": [available], "replicas": 2, "updatedReplicas": 2}
+
+
+def _other_templates(resource: str) -> Callable[[dict[str, Any]], None]:
+    annotations = {"annotations": {MARK: "00000000"}}
+    return lambda found: _there(found, resource)["spec"]["template"].update(metadata=annotations)
+
+
+def _unseen(found: dict[str, Any]) -> None:
+    for resource in ("leaders-main", "workers-0-main", "workers-1-main"):
+        found[resource]["status"] = {"conditions": [given.synced("False", "external resource does not exist")]}
+
+
+TABLE: dict[str, tuple[Callable[[dict[str, Any]], None], bool, int, str]] = {
+    "all of it": (lambda _: None, True, 2, ""),
+    "its sets were never seen": (_unseen, True, 2, ""),
+    "a copy is missing": (_set("leaderworkerset-main", replicas=1), False, 2, ""),
+    "a copy is outdated": (_set("leaderworkerset-main", updatedReplicas=1), False, 2, ""),
+    "a copy is not ready": (_set("leaderworkerset-main", readyReplicas=1), False, 1, ""),
+    "Available by its condition alone": (_available_only, False, 0, ""),
+    "a worker is Pending while the set says ready": (
+        _set("workers-1-main", readyReplicas=2),
+        False,
+        1,
+        "workers of copy 1: 2 of 3 pods ready",
+    ),
+    "a leader is not ready while the set says so": (
+        _set("leaders-main", readyReplicas=1),
+        False,
+        1,
+        "leaders: 1 of 2 pods ready",
+    ),
+    "the leaders are still made from the last templates": (
+        _other_templates("leaders-main"),
+        False,
+        2,
+        "leaders: not updated yet",
+    ),
+    "workers are still made from the last templates": (
+        _other_templates("workers-0-main"),
+        False,
+        1,
+        "workers of copy 0: not updated yet",
+    ),
+    "the leaders' set has not seen its own spec": (
+        _set("leaders-main", observedGeneration=0),
+        False,
+        2,
+        "leaders: not updated yet",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "ready", "available", "words"), TABLE.values(), ids=TABLE)
+def test_a_gang_serves_only_when_nothing_of_it_says_otherwise(
+    change: Callable[[dict[str, Any]], None], ready: bool, available: int, words: str
+) -> None:
+    found = seen()
+    change(found)
+    result = given.run(BODY, found)
+    assert result.ready is ready
+    assert result.status is not None
+    row = {"engine": "main", "kind": "LeaderWorkerSet", "name": NAME, "ready": available, "desired": 2}
+    assert result.status["workloads"] == [row | ({"message": words} if words else {})]
+
+
+def test_what_is_only_looked_at_is_neither_awaited_nor_stale() -> None:
+    found = seen()
+    _unseen(found)
+    accepted = given.condition(given.run(BODY, found), "ModelAccepted")
+    assert (accepted.reason, accepted.message) == ("Accepted", "")
+
+
+@pytest.mark.parametrize(
+    ("query", "full", "missing"),
+    [
+        (GANG_READY, {"replicas": 2, "updatedReplicas": 2, "readyReplicas": 2}, ["replicas", "readyReplicas"]),
+        (STATEFUL_SET_READY, {"observedGeneration": 1, "readyReplicas": 2}, ["observedGeneration", "readyReplicas"]),
+    ],
+)
+def test_the_queries_on_the_objects_count_too(query: str, full: dict[str, int], missing: list[str]) -> None:
+    environment = celpy.Environment()
+    program = environment.program(environment.compile(query))
+
+    def says(status: dict[str, int] | None) -> bool:
+        body = {"metadata": {"generation": 1}, "spec": {"replicas": 2}} | ({"status": status} if status else {})
+        return bool(program.evaluate({"object": celpy.json_to_cel(body)}))
+
+    assert says(full)
+    assert not says(None)
+    for field in missing:
+        assert not says({**full, field: 0})
+        assert not says({name: value for name, value in full.items() if name != field})
+
+
+def test_the_claims_of_the_last_templates_stay_until_every_set_makes_pods_of_the_new_ones() -> None:
+    two = {"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": 2}
+    after = given.replica(given.gang(2, 3, deviceRequests=[two]))
+    before = seen()
+    old = {name for name in before if name.startswith("resourceclaimtemplate-")}
+    edited = given.serving(after) | {name: before[name] for name in ("leaders-main", "workers-0-main", *old)}
+    assert old <= given.run(after, edited).desired.keys()
+    del edited["leaders-main"], edited["workers-0-main"]
+    kept = given.run(after, edited).desired.keys()
+    assert not (old - set(given.serving(after))) & kept
+
+
+@pytest.mark.parametrize(("resource", "told"), [("leaderTemplate", True), ("workerTemplate", False)])
+def test_only_a_gangs_leaders_take_traffic(resource: str, told: bool) -> None:
+    gang = given.manifest_of(given.run(BODY), "leaderworkerset-main")
+    template = gang["spec"]["leaderWorkerTemplate"][resource]
+    (engine,) = template["spec"]["containers"]
+    assert ("modelplane.ai/serving" in template["metadata"]["labels"]) is told
+    assert ("readinessProbe" in engine) is told
+    assert ("ports" in engine) is told
+
+
+def test_a_leader_without_devices_may_share_a_node_with_its_workers() -> None:
+    body = given.replica(given.gang(deviceRequests=None))
+    templates = given.manifest_of(given.run(body), "leaderworkerset-main")["spec"]["leaderWorkerTemplate"]
+    leader, worker = templates["leaderTemplate"], templates["workerTemplate"]
+    rules = worker["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    (apart,) = (rule["labelSelector"]["matchLabels"] for rule in rules)
+    assert apart.items() <= worker["metadata"]["labels"].items()
+    assert not apart.items() <= leader["metadata"]["labels"].items()
+    assert "requiredDuringSchedulingIgnoredDuringExecution" not in leader["spec"]["affinity"]["podAntiAffinity"]
