@@ -9,6 +9,7 @@ from modelplane.model.observation import Gap
 from modelplane.model.placement import CacheState, End, EndCause, Needs, Placement, Schedule, Stamp, View, Withheld
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.scheduling.fill import fill, undecided
+from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import identity
 from modelplane.scheduling.order import yielding
@@ -17,7 +18,7 @@ from modelplane.scheduling.room import Shortage
 from modelplane.scheduling.roster import Own, seniority
 from modelplane.scheduling.scale import kept_until_others_serve, surplus
 from modelplane.scheduling.search import assign
-from modelplane.scheduling.work import Work, begin, contested
+from modelplane.scheduling.work import Work, begin
 
 _WAY_OUT = "; scale down or taint its cluster NoExecute to let it go before"
 _NO_SELECTOR = "a selector of the deployment does not compile"
@@ -79,7 +80,15 @@ class _Pass:
         work = self.work
         if work.bad_selectors:
             return []
-        return [own for own in work.roster.staying if contested(own) and self._pools(own)]
+        return [own for own in work.roster.staying if self._unproven(own) and self._pools(own)]
+
+    def _unproven(self, own: Own) -> bool:
+        """Tell whether a replica never served, or takes more than what it last served with."""
+        served = own.replica.served_engines
+        if not own.replica.serves or served is None or served == own.engines:
+            return not own.replica.serves
+        cluster = self._pools(own)
+        return cluster is not None and grows(served, own.engines, layout(cluster))
 
     def _pools(self, own: Own) -> Cluster | None:
         cluster = self.work.cluster(own.replica.cluster)
@@ -149,13 +158,13 @@ class _Pass:
         staying, leaving = work.roster.staying, [own for own in work.roster.crew if own.leaving and not own.ended]
         serving = sum(own.replica.serves for own in staying)
         needed = max(0, work.deployment.replicas - serving)
-        kept = kept_until_others_serve([own for own in leaving if own.replica.serves], needed)
+        oldest = kept_until_others_serve([own for own in leaving if own.replica.serves], needed)
+        kept = set(oldest)
         if work.missing and self.checked:
             pending = len(staying) - serving + len(work.placed)
-            hopeless = [own for own in kept if own.leaving is EndCause.EVICTED][pending:]
-            kept = [own for own in kept if own not in hopeless]
+            kept -= set([own for own in oldest if own.leaving is EndCause.EVICTED][pending:])
         elif work.missing:
-            kept += [own for own in leaving if not own.replica.serves]
+            kept |= {own for own in leaving if not own.replica.serves}
         for own in leaving:
             if own not in kept:
                 own.ended = own.leaving

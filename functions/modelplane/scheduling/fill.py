@@ -71,7 +71,7 @@ def fill(work: Work) -> None:
     eligible = [cluster for cluster in work.candidates.values() if filling.refused[cluster.name] is None]
     ranks = [rank for cluster in eligible if (rank := filling.rank(cluster))]
     heapq.heapify(ranks)
-    while work.missing and ranks:
+    for _ in range(work.missing if ranks else 0):
         cluster = work.candidates[ranks[0][-1]]
         filling.place(cluster)
         rank = filling.rank(cluster)
@@ -79,6 +79,8 @@ def fill(work: Work) -> None:
             heapq.heapreplace(ranks, rank)
         else:
             heapq.heappop(ranks)
+        if not ranks:
+            break
     if work.missing:
         refusals = ((cluster.name, filling.refusal(cluster)) for cluster in work.candidates.values())
         work.refusals.update((name, refusal) for name, refusal in refusals if refusal)

@@ -14,7 +14,7 @@ from modelplane.scheduling.ledger import identity
 _RESOURCE_LENGTH = len(replica_resource("", 0)) - 1
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Own:
     """One of ours, and what the pass has decided about it so far.
 

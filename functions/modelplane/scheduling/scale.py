@@ -1,7 +1,8 @@
 """Which replicas go when there are more than asked for, and how many leaving ones are kept until others serve."""
 
+import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from modelplane.scheduling.roster import Own, seniority
 
@@ -12,27 +13,34 @@ def surplus(staying: Sequence[Own], replicas: int) -> list[Own]:
     First those that do not serve, then from the cluster with the most of them, then the latest cluster name, then the
     highest index.
     """
-    if len(staying) <= replicas:
-        return []
     on_cluster = Counter(own.replica.cluster for own in staying)
-    idle, serving = _by_cluster(staying, serves=False), _by_cluster(staying, serves=True)
+    idle = [own for own in staying if not own.replica.serves]
+    serving = [own for own in staying if own.replica.serves]
     ended: list[Own] = []
-    while len(staying) - len(ended) > replicas:
-        several = idle or serving
-        cluster = max(several, key=lambda name: (on_cluster[name], name))
-        ended.append(several[cluster].pop())
-        on_cluster[cluster] -= 1
-        if not several[cluster]:
-            del several[cluster]
+    for removals in (_removals(idle, on_cluster), _removals(serving, on_cluster)):
+        while len(staying) - len(ended) > replicas and (own := next(removals, None)):
+            ended.append(own)
     return ended
 
 
-def _by_cluster(staying: Sequence[Own], *, serves: bool) -> dict[str, list[Own]]:
-    found: dict[str, list[Own]] = {}
-    for own in sorted(staying, key=lambda own: own.index):
-        if own.replica.serves is serves:
-            found.setdefault(own.replica.cluster, []).append(own)
-    return found
+def _removals(some: Sequence[Own], on_cluster: Counter[str]) -> Iterator[Own]:
+    """Yield replicas in the order in which they go; `on_cluster` counts all that stay, and is kept up to date."""
+    by_cluster: dict[str, list[Own]] = {}
+    for own in sorted(some, key=lambda own: own.index):
+        by_cluster.setdefault(own.replica.cluster, []).append(own)
+    names = sorted(by_cluster, reverse=True)
+    ranks = [(-on_cluster[name], place) for place, name in enumerate(names)]
+    heapq.heapify(ranks)
+    while ranks:
+        _, place = ranks[0]
+        name = names[place]
+        on_cluster[name] -= 1
+        own = by_cluster[name].pop()
+        if by_cluster[name]:
+            heapq.heapreplace(ranks, (-on_cluster[name], place))
+        else:
+            heapq.heappop(ranks)
+        yield own
 
 
 def kept_until_others_serve(leaving: Sequence[Own], needed: int) -> list[Own]:

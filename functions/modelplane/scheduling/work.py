@@ -11,7 +11,7 @@ from modelplane.model.refusal import Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.eligible import lacking
 from modelplane.scheduling.ledger import Ledger, identity
-from modelplane.scheduling.roster import Own, Roster, muster
+from modelplane.scheduling.roster import Roster, muster
 from modelplane.scheduling.selectors import bad_selectors
 
 
@@ -95,9 +95,3 @@ def begin(deployment: Deployment, view: View) -> Work:
         candidates={c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)},
         ledger=Ledger(_replicas(view)),
     )
-
-
-def contested(own: Own) -> bool:
-    """Tell whether a staying replica has yet to prove that it fits: it never served, or not as it is now."""
-    replica = own.replica
-    return not replica.serves or (replica.served_engines is not None and replica.served_engines != replica.engines)
