@@ -4,8 +4,8 @@
 refuses is refused, and so is what this engine would not do as Kubernetes does: a selector never silently misses.
 """
 
-from modelplane.cel.memory import compiled, verdict
 from modelplane.cel.devices import DeviceError, problems, read
+from modelplane.cel.memory import compiled, verdict
 from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of what it does)
 from modelplane.cel.verdict import Outcome, SelectorError, Verdict
 

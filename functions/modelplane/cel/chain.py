@@ -42,8 +42,11 @@ def follow(root: Code, links: tuple[Link, ...]) -> Code:
         current = root(frame)
         lenient = type(current) is OptionalValue
         if lenient:
+            if tested is not None:
+                # Where it is the branch of a conditional, this is an optional instead of a bool in Kubernetes.
+                raise AbortError("has() of an optional is not supported")
             if not current.items:
-                return current if tested is None else False
+                return current
             current = current.items[0]
             if type(current) is Map and current.default is not ABSENT:
                 raise AbortError("an optional of all attributes or capacities has no defaults in Kubernetes")
@@ -54,7 +57,7 @@ def follow(root: Code, links: tuple[Link, ...]) -> Code:
             if found is ABSENT:
                 if not lenient:
                     raise EvaluationError(f"no such key: {key}")
-                return OptionalValue() if tested is None else False
+                return OptionalValue()
             current = found
         if tested is not None:
             return look_up(current, tested(frame)) is not ABSENT

@@ -63,6 +63,7 @@ class _Checker:
         self._count = 0
         self._loops = 0
         self._uniform: list[tuple[Node, Type, Type]] = []
+        self._variables: list[tuple[Node, Type]] = []
         self._methods: dict[type[Node], Callable[[Any], Type]] = {
             Literal: lambda node: _LITERALS[type(node.value)],
             Ident: self._ident,
@@ -86,15 +87,23 @@ class _Checker:
         return self.bindings.resolve(self._methods[type(node)](node))
 
     def finish(self) -> None:
-        """Refuse list and map literals whose elements turned out to be of different types, `any` included."""
+        """Refuse what is only known in the end.
+
+        That is a list or map literal with elements of different types, `any` included, and a variable that holds a
+        type: Kubernetes looks such a variable's name up among the types, and fails.
+        """
         for node, one, other in self._uniform:
             first, second = (self.bindings.resolve(kind, open_is_dyn=True) for kind in (one, other))
             if first != second:
                 raise refuse(self._text, node.offset, f"expected type {first} but found {second}")
+        for node, kind in self._variables:
+            if self.bindings.resolve(kind).name == "type":
+                raise refuse(self._text, node.offset, "reference to undefined type: a variable that holds a type")
 
     def _ident(self, node: Ident) -> Type:
         found = self._scope.get(node.name)
         if found is not None:
+            self._variables.append((node, found))
             return found
         if node.name == "device":
             return types.DEVICE
@@ -117,6 +126,8 @@ class _Checker:
             result = DYN
         else:
             raise refuse(self._text, node.offset, f"type {kind} does not support field selection")
+        if node.test and wrapped:
+            raise refuse(self._text, node.offset, "has() of an optional is not supported")
         if node.test:
             return BOOL
         return types.optional_of(result) if wrapped or node.optional else result
@@ -261,7 +272,9 @@ class _Checker:
         return self._within(node, inside)
 
     def _bind(self, node: Bind) -> Type:
-        return self._scoped({node.variable: self.resolved(node.value)}, lambda: self.resolved(node.body))
+        kind = self.resolved(node.value)
+        self._variables.append((node, kind))
+        return self._scoped({node.variable: kind}, lambda: self.resolved(node.body))
 
     def _undeclared(self, node: Node, name: str) -> SelectorError:
         missing = "is not supported" if name in NOT_SUPPORTED else "is not declared"

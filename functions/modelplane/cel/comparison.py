@@ -4,8 +4,10 @@ The left operand decides: a version or a quantity is an error against anything e
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
-from modelplane.cel import quantity, semver
+from modelplane.cel import quantity
 from modelplane.cel.semver import Semver
 from modelplane.cel.values import (
     ABSENT,
@@ -22,6 +24,8 @@ from modelplane.cel.values import (
 
 _NUMBERS = frozenset({int, Uint, float})
 _ORDERED = frozenset({bool, str, bytes})
+#: Types that are an error on the left of another type.
+_STRICT = frozenset({QuantityValue, Semver})
 
 
 def equal(left: Value, right: Value) -> bool:
@@ -31,24 +35,14 @@ def equal(left: Value, right: Value) -> bool:
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
         return not _has_nan(left, right) and _order(left, right) == 0
-    if kind is QuantityValue:
+    if kind in _STRICT:
         # The result of add or sub is another Go type on the right, to which no quantity is comparable.
-        if other is not QuantityValue or right.derived:
+        if other is not kind or (kind is QuantityValue and right.derived):
             raise _no_overload("==", left, right)
-        return quantity.compare(left.number.quantity, right.number.quantity) == 0
-    if kind is Semver:
-        if other is not Semver:
-            raise _no_overload("==", left, right)
-        return semver.compare(left, right) == 0
-    if kind is not other:
+    elif kind is not other:
         return False
-    if kind is List:
-        return _equal_lists(left, right)
-    if kind is Map:
-        return _equal_maps(left, right)
-    if kind is OptionalValue:
-        return len(left.items) == len(right.items) and all(map(equal, left.items, right.items))
-    return bool(left == right)
+    by_content = _EQUAL.get(kind)
+    return bool(left == right) if by_content is None else by_content(left, right)
 
 
 def differ(left: Value, right: Value) -> bool:
@@ -107,6 +101,22 @@ def _equal_inside(left: Value, right: Value) -> bool:
         return equal(left, right)
     except EvaluationError as error:
         raise AbortError(f"inside a list or map: {error}") from None
+
+
+def _equal_quantities(left: QuantityValue, right: QuantityValue) -> bool:
+    return quantity.compare(left.number.quantity, right.number.quantity) == 0
+
+
+def _equal_optionals(left: OptionalValue, right: OptionalValue) -> bool:
+    return len(left.items) == len(right.items) and all(map(equal, left.items, right.items))
+
+
+_EQUAL: dict[type, Callable[[Any, Any], bool]] = {
+    QuantityValue: _equal_quantities,
+    List: _equal_lists,
+    Map: _equal_maps,
+    OptionalValue: _equal_optionals,
+}
 
 
 def _no_overload(operator: str, left: Value, right: Value) -> EvaluationError:

@@ -139,12 +139,15 @@ def _text(value: object, field: str) -> str:
 def _attributes(declared: Mapping[str, Any]) -> Iterator[Attribute]:
     for name in sorted(declared):
         where = f"attributes[{name}]"
-        typed = declared[name]
-        given = {kind: value for kind, value in typed.items() if value is not None} if isinstance(typed, Mapping) else {}
+        typed: Any = declared[name]
+        given: dict[Any, Any] = {}
+        if isinstance(typed, Mapping):
+            given = {kind: value for kind, value in typed.items() if value is not None}
         if len(given) != 1 or not given.keys() <= _TYPES.keys():
             raise DeviceError(where, "does not have exactly one of string, bool, int and version")
-        ((kind, value),) = given.items()
-        if type(value) is not _TYPES[kind] or (kind == "int" and not INT_MIN <= value <= INT_MAX):
+        kind, value = next(iter(given.items()))
+        exact = type(value) is _TYPES[kind]
+        if not exact or (kind == "int" and not INT_MIN <= value <= INT_MAX):
             raise DeviceError(where, f"{value!r} is not of type {kind}")
         yield Attribute(name, kind, value)
 

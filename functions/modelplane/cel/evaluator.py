@@ -108,6 +108,8 @@ class Compiler:
         function = FUNCTIONS[node.function]
         if node.function in FOLDED and operands[0] in self._constants:
             return self._fold(node, function, self._constants[operands[0]])
+        if node.function == "_in_" and isinstance(operands[1], ListOf) and not operands[1].elements:
+            return lambda _: False  # Kubernetes does not even evaluate what is looked up in `[]`
         if node.function in {"or", "orValue"}:
             return _lazy(function, *codes)
         if len(codes) == 1:
@@ -137,7 +139,7 @@ class Compiler:
                     failed = failed or error
                     continue
                 if value is decisive:
-                    return decisive
+                    return bool(value)
                 if type(value) is not bool:
                     failed = failed or not_bool(value)
             if failed is not None:
@@ -186,8 +188,10 @@ class Compiler:
     def _quantifier(self, node: Quantifier) -> Code:
         over = self.code(node.range)
         slots, predicate = self._inside(node.variables, lambda: self.code(node.predicate))
-        run = loops.exists_one if node.name == "exists_one" else loops.quantify
-        return run(over, slots, predicate, cost=node.predicate.size, decisive=node.name == "exists")
+        loop = loops.Loop(over, slots, node.predicate.size)
+        if node.name == "exists_one":
+            return loops.exists_one(loop, predicate)
+        return loops.quantify(loop, predicate, decisive=node.name == "exists")
 
     def _collect(self, node: Collect) -> Code:
         over = self.code(node.range)
@@ -197,7 +201,7 @@ class Compiler:
 
         slots, (keep, result) = self._inside(node.variables, inside)
         cost = node.result.size + (0 if node.filter is None else node.filter.size)
-        return loops.collect(over, slots, keep, result, cost=cost, to_map=node.to_map)
+        return loops.collect(loops.Loop(over, slots, cost), keep, result, to_map=node.to_map)
 
     def _inside(self, variables: tuple[str, ...], compile_body: Callable[[], Any]) -> tuple[tuple[int, ...], Any]:
         """Return new slots for the variables of a loop, and its body compiled with them in scope."""
@@ -225,7 +229,6 @@ class Compiler:
     def _slot(self) -> int:
         self._slots += 1
         return self._slots - 1
-
 
 
 def _variable(slot: int) -> Code:

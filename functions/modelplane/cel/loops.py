@@ -1,27 +1,54 @@
 """The loops of macros. Each round is charged with the size of its body, so that loops in loops end in time."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import dataclass
 
 from modelplane.cel.values import EvaluationError, Frame, List, Map, Value, normal_key, not_bool, type_name
 
 Code = Callable[[Frame], Value]
-Slots = tuple[int, ...]
 
 
-def quantify(over: Code, slots: Slots, predicate: Code, *, cost: int, decisive: bool) -> Code:
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """What a macro iterates over, the slots of its variables, and what a round costs."""
+
+    over: Code
+    slots: tuple[int, ...]
+    cost: int
+
+    def rounds(self, frame: Frame, source: Value) -> Iterator[Value]:
+        """Set the variables for each element of a list or map in turn; yield its index or key."""
+        kind = type(source)
+        if kind is List:
+            # With two variables the index can be seen; with one, any order will do.
+            pairs = enumerate(source.items if len(self.slots) == 1 else source.sequence())
+        elif kind is Map:
+            pairs = iter(source.entries.values())
+        else:
+            raise EvaluationError(f"cannot iterate over {type_name(source)}")
+        variables = frame.variables
+        for key, value in pairs:
+            frame.charge(self.cost)
+            if len(self.slots) == 2:
+                variables[self.slots[0]], variables[self.slots[1]] = key, value
+            else:
+                variables[self.slots[0]] = value if kind is List else key
+            yield key
+
+
+def quantify(loop: Loop, predicate: Code, *, decisive: bool) -> Code:
     """Return the code of `exists` (`decisive` true) or `all` (false), which absorb errors when one round decides."""
 
     def run(frame: Frame) -> bool:
         failed: EvaluationError | None = None
-        for _ in _rounds(frame, over(frame), slots, cost):
+        for _ in loop.rounds(frame, loop.over(frame)):
             try:
                 value = predicate(frame)
             except EvaluationError as error:
                 failed = failed or error
                 continue
             if value is decisive:
-                return decisive
+                return bool(value)
             if type(value) is not bool:
                 failed = failed or not_bool(value)
         if failed is not None:
@@ -31,32 +58,23 @@ def quantify(over: Code, slots: Slots, predicate: Code, *, cost: int, decisive: 
     return run
 
 
-def exists_one(over: Code, slots: Slots, predicate: Code, *, cost: int, decisive: bool) -> Code:
+def exists_one(loop: Loop, predicate: Code) -> Code:
     """Return the code of `exists_one`, which absorbs nothing."""
-
-    def run(frame: Frame) -> bool:
-        count = 0
-        for _ in _rounds(frame, over(frame), slots, cost):
-            count += _holds(frame, predicate)
-        return count == 1
-
-    return run
+    return lambda frame: sum(_holds(frame, predicate) for _ in loop.rounds(frame, loop.over(frame))) == 1
 
 
-def collect(over: Code, slots: Slots, keep: Code | None, result: Code, *, cost: int, to_map: bool) -> Code:
+def collect(loop: Loop, keep: Code | None, result: Code, *, to_map: bool) -> Code:
     """Return the code of `map`, `filter`, `transformList` and `transformMap`."""
 
     def run(frame: Frame) -> Value:
-        source = over(frame)
-        made: list[tuple[Value, Value]] = []
-        for key in _rounds(frame, source, slots, cost):
-            if keep is None or _holds(frame, keep):
-                made.append((key, result(frame)))
+        source = loop.over(frame)
+        made = [(key, result(frame)) for key in loop.rounds(frame, source) if keep is None or _holds(frame, keep)]
+        collected: List | Map
         if to_map:
-            collected: Any = Map({normal_key(key): (key, value) for key, value in made})
+            collected = Map({normal_key(key): (key, value) for key, value in made})
         else:
-            known = type(source) is List and source.ordered
-            collected = List(tuple([value for _, value in made]), ordered=known or len(made) < 2)
+            ordered = len(made) < 2 or (type(source) is List and source.ordered)
+            collected = List(tuple([value for _, value in made]), ordered)
         frame.charge(collected.weight)
         return collected
 
@@ -68,24 +86,3 @@ def _holds(frame: Frame, predicate: Code) -> bool:
     if type(value) is not bool:
         raise not_bool(value)
     return bool(value)
-
-
-def _rounds(frame: Frame, source: Value, slots: Slots, cost: int) -> Iterator[Value]:
-    """Set the variables for each element of a list or map in turn; yield its index or key."""
-    kind = type(source)
-    if kind is List:
-        # With two variables the index is visible, with one it is not; then any order will do.
-        pairs = enumerate(source.items if len(slots) == 1 else source.sequence())
-    elif kind is Map:
-        pairs = iter(source.entries.values())
-    else:
-        raise EvaluationError(f"cannot iterate over {type_name(source)}")
-    variables = frame.variables
-    for key, value in pairs:
-        frame.charge(cost)
-        if len(slots) == 2:
-            variables[slots[0]], variables[slots[1]] = key, value
-        else:
-            variables[slots[0]] = value if kind is List else key
-        yield key
-

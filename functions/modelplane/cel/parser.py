@@ -42,7 +42,7 @@ def parse(text: str) -> Node:
 
     try:
         # Our lexer takes tokens where lark's signature says text.
-        return grammar.parse(split)  # type: ignore[arg-type, return-value]
+        return grammar.parse(split)  # type: ignore[return-value]
     except UnexpectedToken as error:
         found = error.token.value
         if isinstance(found, Token):

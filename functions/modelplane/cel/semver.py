@@ -59,7 +59,7 @@ def normalize(text: str) -> str:
 
 
 def compare(left: Semver, right: Semver) -> int:
-    """Return -1, 0 or 1 by precedence: a release is above its prereleases, numbers below words, longer above shorter."""
+    """Return -1, 0 or 1 by precedence: a release above its prereleases, numbers below words, longer above shorter."""
     a, b = _rank(left), _rank(right)
     return (a > b) - (a < b)
 

@@ -9,7 +9,7 @@ MAX_TOKENS = 1000
 #: Deepest nesting of operators, calls, brackets and macros, which is also how deep evaluation recurses.
 MAX_DEPTH = 80
 #: Most nodes that macros may expand to; an optMap uses its operand twice, and so on through a chain of them.
-MAX_CHECKED = 5000
+MAX_CHECKED = 2000
 #: Deepest nesting of comprehensions. Three over a device's maps are near Kubernetes' own estimate of too much.
 MAX_COMPREHENSIONS = 2
 #: Work of one evaluation, in units of about a microsecond. Kubernetes' limit of a million is above it for everything.

@@ -61,56 +61,87 @@ class Token:
 
 def split(text: str) -> list[Token]:
     """Return the tokens of a selector. Raises SelectorError where CEL's lexer would, and over MAX_TOKENS."""
-    tokens: list[Token] = []
-    brackets: list[bool] = []
+    splitter = _Splitter(text)
     for token in _scan(text):
-        previous = tokens[-1] if tokens else None
-        after_operand = previous is not None and previous.kind in _OPERAND_END
-        if token.kind in {"[", "{", "("}:
-            brackets.append(token.kind != "(" and not (token.kind == "[" and after_operand))
-        elif token.kind in {"]", "}", ")"}:
-            literal = brackets.pop() if brackets else False
-            if literal and previous is not None and previous.kind == ",":
-                tokens.pop()  # a list or map literal may end in one comma, even `[,]`; a call or an index may not
-        elif token.kind == "?" and previous is not None and previous.kind in {".", "[", "{", ","}:
-            if previous.kind in {"{", ","} or (previous.kind == "[" and brackets[-1]):
-                raise refuse(text, token.offset, "optional elements are not supported")
-            previous.optional = True
-            continue
-        elif token.kind == "IDENT" and previous is not None and previous.kind == "." and previous.optional:
-            token.optional = True
-        if not _folds(text, tokens, token, after_operand=after_operand):
-            tokens.append(token)
-        if len(tokens) > MAX_TOKENS:
-            raise refuse(text, token.offset, f"limit: more than {MAX_TOKENS} tokens")
+        splitter.add(token)
+    for token in splitter.tokens:
         if token.kind in _READ:
             token.value = _value(text, token)
-    return tokens
+    return splitter.tokens
 
 
-def _folds(text: str, tokens: list[Token], token: Token, *, after_operand: bool) -> bool:
-    """Join signs: two equal ones in a row cancel out (so CEL parses them), a minus before a number is the number's.
+class _Splitter:
+    """Adds up tokens, and takes care of what the grammar of cel-python does not know."""
 
-    Returns whether the token has been taken care of.
-    """
-    previous = tokens[-1] if tokens else None
-    if previous is None or previous.kind not in {"!", "-"}:
-        return False
-    if token.kind in {"!", "-"} and token.kind != previous.kind:
-        raise refuse(text, token.offset, f"unexpected {token.written!r} after {previous.written!r}")
-    before = tokens[-2] if len(tokens) > 1 else None
-    unary = previous.kind == "!" or before is None or before.kind not in _OPERAND_END
-    if token.kind == previous.kind and unary and not after_operand:
-        tokens.pop()
+    def __init__(self, text: str) -> None:
+        self.tokens: list[Token] = []
+        self._text = text
+        self._literals: list[bool] = []
+
+    def add(self, token: Token) -> None:
+        """Add a token to those before it."""
+        if token.kind in {"[", "{", "("}:
+            # After an operand a bracket is an index; otherwise it opens a list or map literal.
+            self._literals.append(token.kind == "{" or (token.kind == "[" and not self._after_operand()))
+        elif token.kind in {"]", "}", ")"}:
+            self._close()
+        if not self._marks(token) and not self._cancels(token):
+            self._join_minus(token)
+            self.tokens.append(token)
+        if len(self.tokens) > MAX_TOKENS:
+            raise refuse(self._text, token.offset, f"limit: more than {MAX_TOKENS} tokens")
+
+    def _close(self) -> None:
+        """Drop the one comma that a list or map literal may end in (even `[,]`); a call or an index may not."""
+        literal = self._literals.pop() if self._literals else False
+        if literal and self._last(",") is not None:
+            self.tokens.pop()
+
+    def _marks(self, token: Token) -> bool:
+        """Note `.?` and `[?` on the token before the question mark, and on the name after it."""
+        if token.kind == "IDENT":
+            dot = self._last(".")
+            token.optional = dot is not None and dot.optional
+        previous = self._last(".", "[", "{", ",") if token.kind == "?" else None
+        if previous is None or previous.optional:
+            return False
+        if previous.kind in {"{", ","} or (previous.kind == "[" and self._literals[-1]):
+            raise refuse(self._text, token.offset, "optional elements are not supported")
+        previous.optional = True
         return True
-    # The minus that is left of three is an operator, not the number's: it matters for the lowest int64 alone.
-    alone = not text[: previous.offset].rstrip().endswith("-")
-    if unary and previous.kind == "-" and token.kind in {"INT_LIT", "FLOAT_LIT"} and alone:
-        token.written = "-" + token.written
-        token.offset = previous.offset
-        tokens[-1] = token
+
+    def _cancels(self, token: Token) -> bool:
+        """Drop two signs in a row: so CEL parses them, `!!x` is not the same as `!(!x)`."""
+        previous = self._last("!", "-")
+        if previous is None or token.kind not in {"!", "-"}:
+            return False
+        if token.kind != previous.kind:
+            raise refuse(self._text, token.offset, f"unexpected {token.written!r} after {previous.written!r}")
+        if self._binary():
+            return False
+        self.tokens.pop()
         return True
-    return False
+
+    def _join_minus(self, token: Token) -> None:
+        """Make a minus before a number the number's: the lowest int64 is only a number with it."""
+        previous = self._last("-")
+        if previous is None or token.kind not in {"INT_LIT", "FLOAT_LIT"} or self._binary():
+            return
+        # The minus that is left of three stays an operator, as in CEL.
+        if not self._text[: previous.offset].rstrip().endswith("-"):
+            token.written = f"-{token.written}"
+            token.offset = self.tokens.pop().offset
+
+    def _last(self, *kinds: str) -> Token | None:
+        return self.tokens[-1] if self.tokens and self.tokens[-1].kind in kinds else None
+
+    def _after_operand(self) -> bool:
+        return bool(self.tokens) and self.tokens[-1].kind in _OPERAND_END
+
+    def _binary(self) -> bool:
+        """Return whether the sign that stands last is a minus between two operands."""
+        sign = self.tokens[-1]
+        return sign.kind == "-" and len(self.tokens) > 1 and self.tokens[-2].kind in _OPERAND_END
 
 
 def _scan(text: str) -> Iterator[Token]:

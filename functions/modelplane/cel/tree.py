@@ -9,7 +9,10 @@ from modelplane.cel.syntax import Call, Conditional, Ident, Index, ListOf, Liter
 from modelplane.cel.tokens import Token
 
 _RESERVED = frozenset(
-    "as break const continue else for function if import let loop package namespace return var void while".split()
+    {
+        *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package"),
+        *("namespace", "return", "var", "void", "while"),
+    }
 )
 
 
@@ -29,22 +32,22 @@ class TreeBuilder:
     """
 
     def expr(self, children: list[Any]) -> Node:
-        """`a ? b : c`."""
+        """Return `a ? b : c`."""
         if len(children) == 1:
             return _node(children[0])
         condition, sign, then, _, otherwise = children
         return _grown(Conditional(_offset(sign), condition, then, otherwise), condition, then, otherwise)
 
     def conditionalor(self, children: list[Any]) -> Node:
-        """`a || b`."""
+        """Return `a || b`."""
         return _logic(children, decisive=True)
 
     def conditionaland(self, children: list[Any]) -> Node:
-        """`a && b`."""
+        """Return `a && b`."""
         return _logic(children, decisive=False)
 
     def relation(self, children: list[Any]) -> Node:
-        """`a < b`, also of addition and multiplication: a left side with its operator, and a right side."""
+        """Return `a < b`, also an addition or multiplication: the children are (left side, operator) and right side."""
         if len(children) == 1:
             return _node(children[0])
         (left, sign), right = children
@@ -62,7 +65,7 @@ class TreeBuilder:
     multiplication_mul = multiplication_div = multiplication_mod = relation_lt
 
     def unary(self, children: list[Any]) -> Node:
-        """`!a` and `-a`."""
+        """Return `!a` or `-a`."""
         if len(children) == 1:
             return _node(children[0])
         sign, operand = children
@@ -81,28 +84,28 @@ class TreeBuilder:
     primary = member
 
     def member_dot(self, children: list[Any]) -> Node:
-        """`a.b` and `a.?b`."""
+        """Return `a.b` or `a.?b`."""
         operand, _, name = children
         return _grown(Select(_offset(name), operand, name.value.written, name.value.optional), operand)
 
     def member_dot_arg(self, children: list[Any]) -> Node:
-        """`a.f(...)`."""
+        """Return `a.f(...)`."""
         operand, _, name, *rest = children
         if name.value.optional:
             raise TreeError(_offset(name), "unexpected '(' after an optional field")
         return _called(_offset(name), name.value.written, operand, _arguments(rest))
 
     def member_index(self, children: list[Any]) -> Node:
-        """`a[b]` and `a[?b]`."""
+        """Return `a[b]` or `a[?b]`."""
         operand, bracket, key, _ = children
         return _grown(Index(_offset(bracket), operand, key, bracket.value.optional), operand, key)
 
     def member_object(self, children: list[Any]) -> Node:
-        """`Message{...}`."""
+        """Refuse `Message{...}`."""
         raise TreeError(_offset(children[1]), "messages are not supported")
 
     def dot_ident(self, children: list[Any]) -> Node:
-        """`.name`."""
+        """Refuse `.name`."""
         raise TreeError(_offset(children[0]), "a leading dot is not supported")
 
     dot_ident_arg = dot_ident
@@ -112,23 +115,23 @@ class TreeBuilder:
         return Ident(_offset(children[0]), _unreserved(children[0]))
 
     def ident_arg(self, children: list[Any]) -> Node:
-        """`f(...)`."""
+        """Return `f(...)`."""
         name, *rest = children
         return _called(_offset(name), _unreserved(name), None, _arguments(rest))
 
     def paren_expr(self, children: list[Any]) -> Node:
-        """`(a)`, which nests although it leaves no node."""
+        """Return `(a)`, which nests although it leaves no node."""
         inner = _node(children[1])
         inner.depth += 1
         return _checked(inner)
 
     def list_lit(self, children: list[Any]) -> Node:
-        """`[a, b]`."""
+        """Return `[a, b]`."""
         elements = _arguments(children)
         return _grown(ListOf(_offset(children[0]), elements), *elements)
 
     def map_lit(self, children: list[Any]) -> Node:
-        """`{a: b}`."""
+        """Return `{a: b}`."""
         nodes = children[1] if len(children) == 3 else []
         return _grown(MapOf(_offset(children[0]), tuple(zip(nodes[::2], nodes[1::2], strict=True))), *nodes)
 
@@ -174,9 +177,7 @@ def _logic(children: list[Any], *, decisive: bool) -> Node:
     if len(children) == 1:
         return _node(children[0])
     left, sign, right = children
-    parts = [
-        each.terms if isinstance(each, Logic) and each.decisive is decisive else (each,) for each in (left, right)
-    ]
+    parts = [each.terms if isinstance(each, Logic) and each.decisive is decisive else (each,) for each in (left, right)]
     return _grown(Logic(_offset(sign), decisive, parts[0] + parts[1]), *parts[0], *parts[1])
 
 

@@ -21,12 +21,9 @@ class Type:
         return f"{self.name}({', '.join(map(str, self.params))})" if self.params else self.name
 
 
-BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL, DYN, ANY, QUANTITY, SEMVER, DEVICE = (
-    Type(name)
-    for name in (
-        "bool int uint double string bytes null_type dyn any kubernetes.Quantity kubernetes.Semver device".split()
-    )
-)
+BOOL, INT, UINT, DOUBLE, STRING, BYTES = map(Type, ("bool", "int", "uint", "double", "string", "bytes"))
+NULL, DYN, ANY = map(Type, ("null_type", "dyn", "any"))
+QUANTITY, SEMVER, DEVICE = map(Type, ("kubernetes.Quantity", "kubernetes.Semver", "device"))
 _NULLABLE = frozenset({NULL.name, QUANTITY.name, SEMVER.name, DEVICE.name, "optional_type"})
 
 

@@ -21,8 +21,10 @@ class EvaluationError(Exception):
 
 
 class AbortError(Exception):
-    """The end of an evaluation, which nothing absorbs: a panic in Kubernetes' evaluator, a limit of ours, or a case
-    in which Kubernetes' answer is not determined (the order of a map, a quantity that an evaluation changes).
+    """The end of an evaluation, which nothing absorbs.
+
+    It stands for a panic in Kubernetes' evaluator, a limit of ours, or a case in which Kubernetes' answer is not
+    determined (the order of a map, a quantity that an evaluation changes).
     """
 
 

@@ -13,7 +13,8 @@ FOLDED = frozenset({"bool", "bytes", "double", "dyn", "int", "string", "type", "
 _INTEGER = re.compile(r"[+-]?[0-9]{1,100}")
 _NATURAL = re.compile(r"[0-9]{1,100}")
 _DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_TRUE, _FALSE = frozenset({"1", "t", "T", "TRUE", "true", "True"}), frozenset({"0", "f", "F", "FALSE", "false", "False"})
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 
 @function("size", "bytes -> int", "string -> int")

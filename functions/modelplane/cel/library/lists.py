@@ -1,6 +1,7 @@
 """Functions on lists: Kubernetes' list library, the list extension and the set functions."""
 
 from functools import cmp_to_key, reduce
+from itertools import pairwise as neighbours
 
 from modelplane.cel import comparison
 from modelplane.cel.library.operators import natural, whole
@@ -15,7 +16,7 @@ _MAX_RANGE = 10_000
 @method("isSorted", *(f"list<{kind}> -> bool" for kind in _COMPARABLE))
 def _is_sorted(values: List) -> bool:
     items = _of_one_type(values, ordered=True)
-    return all(comparison.order(a, b) <= 0 for a, b in zip(items, items[1:], strict=False))
+    return all(comparison.order(a, b) <= 0 for a, b in neighbours(items))
 
 
 @method("max", *(f"list<{kind}> -> {kind}" for kind in _COMPARABLE))
@@ -59,7 +60,7 @@ def _slice(values: List, start: int, end: int) -> List:
     return List(values.sequence()[start:end])
 
 
-@method("flatten", "list<list<A>> -> list<A>", "list<dyn>, int -> list<dyn>", cost=lambda v, depth=1: v.weight)
+@method("flatten", "list<list<A>> -> list<A>", "list<dyn>, int -> list<dyn>", cost=lambda values, *_: values.weight)
 def _flatten(values: List, depth: int = 1) -> List:
     if depth < 0:
         raise EvaluationError("level must be non-negative")
@@ -108,7 +109,9 @@ def _set_contains(values: List, part: List) -> bool:
 
 @function("sets.equivalent", "list<A>, list<A> -> bool", cost=lambda a, b: 2 * pairwise(a, b))
 def _set_equivalent(left: List, right: List) -> bool:
-    return _set_contains(left, right) and _set_contains(right, left)
+    return all(
+        comparison.contains(one.items, item) for one, two in ((left, right), (right, left)) for item in two.items
+    )
 
 
 @function("sets.intersects", "list<A>, list<A> -> bool", cost=pairwise)
@@ -129,5 +132,3 @@ def _not_empty(values: List) -> tuple[Value, ...]:
     items = _of_one_type(values)
     comparison.order(items[0], items[0])
     return items
-
-

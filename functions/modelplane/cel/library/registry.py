@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import NoneType
+from typing import TypeVar
 
 from modelplane.cel import types
 from modelplane.cel.semver import Semver
@@ -25,6 +26,7 @@ from modelplane.cel.values import (
 )
 
 Run = Callable[..., Value]
+_Run = TypeVar("_Run", bound=Run)
 Cost = Callable[..., int]
 
 _NAMED = {"quantity": types.QUANTITY, "semver": types.SEMVER}
@@ -101,18 +103,18 @@ def squared(value: Value, *_: Value) -> int:
     return 1 + weight(value) ** 2
 
 
-def function(name: str, *signatures: str, cost: Cost = total_weight) -> Callable[[Run], Run]:
+def function(name: str, *signatures: str, cost: Cost = total_weight) -> Callable[[_Run], _Run]:
     """Declare global overloads, e.g. `function("size", "string -> int")`."""
     return _declare(name, signatures, cost, member=False)
 
 
-def method(name: str, *signatures: str, cost: Cost = total_weight) -> Callable[[Run], Run]:
+def method(name: str, *signatures: str, cost: Cost = total_weight) -> Callable[[_Run], _Run]:
     """Declare member overloads; the receiver comes first, e.g. `method("charAt", "string, int -> string")`."""
     return _declare(name, signatures, cost, member=True)
 
 
-def _declare(name: str, signatures: tuple[str, ...], cost: Cost, *, member: bool) -> Callable[[Run], Run]:
-    def declare(run: Run) -> Run:
+def _declare(name: str, signatures: tuple[str, ...], cost: Cost, *, member: bool) -> Callable[[_Run], _Run]:
+    def declare(run: _Run) -> _Run:
         for signature in signatures:
             params, result = signature.split("->")
             overload = Overload(_types(params), _types(result)[0], member, run, cost)

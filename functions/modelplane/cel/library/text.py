@@ -4,7 +4,7 @@ from modelplane.cel.library.registry import function, method, pairwise, total_we
 from modelplane.cel.values import EvaluationError, List, Value, weight
 
 #: What Go's `strings.TrimSpace` trims; Python's `strip` also trims the four information separators.
-_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _UPPER = {upper + 32: upper for upper in range(ord("A"), ord("Z") + 1)}
 _QUOTED = {ord(sign): f"\\{name}" for sign, name in zip('\a\b\f\n\r\t\v\\"', 'abfnrtv\\"', strict=True)}
@@ -64,7 +64,7 @@ def _upper(text: str) -> str:
     return text.translate(_UPPER)
 
 
-def _replace_cost(text: str, old: str, new: str, count: int = -1) -> int:
+def _replace_cost(text: str, old: str, new: str, *_: int) -> int:
     return total_weight(text, old) + weight(new) * (len(text) + 1)
 
 
@@ -104,7 +104,11 @@ def _trim(text: str) -> str:
     return text.strip(_SPACE)
 
 
-@method("join", "list<string> -> string", "list<string>, string -> string", cost=lambda *a: total_weight(*a) * weight(a[-1]))
+def _join_cost(parts: List, separator: str = "") -> int:
+    return total_weight(parts) * weight(separator)
+
+
+@method("join", "list<string> -> string", "list<string>, string -> string", cost=_join_cost)
 def _join(parts: List, separator: str = "") -> str:
     items: tuple[Value, ...] = parts.sequence()
     for item in items:
