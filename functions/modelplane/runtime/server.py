@@ -1,12 +1,13 @@
 """The gRPC server of a function: Crossplane's FunctionRunnerService and the standard health service.
 
-The function SDK's own `serve` was rejected: it parses requests on the event loop into its own messages, has no health
-service, and cancels calls after five seconds of stopping. Its credentials and message definitions are used.
+The function SDK's own `serve` was rejected: everything runs on one event loop, where a slow composite stalls all other
+calls, it has no health service, and calls are cancelled five seconds after the signal to stop. Its credentials and
+message definitions are used.
 """
 
-import asyncio
 import gc
 import signal
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -54,7 +55,24 @@ def serve(answer: Answer, settings: Settings) -> None:
     Calls under way are finished first, within the grace period. Raises ListenError.
     """
     _collect_rarely()
-    asyncio.run(_serve(answer, settings))
+    stopping = threading.Event()
+    with ThreadPoolExecutor(THREADS, "call") as calls, ThreadPoolExecutor(1, "health") as probes:
+        server = grpc.server(
+            calls,
+            handlers=(_runner(answer), _health(stopping, probes)),
+            options=[
+                ("grpc.max_receive_message_length", settings.max_receive),
+                ("grpc.so_reuseport", 0),  # a second server on the port is an error, not half of the traffic
+            ],
+        )
+        port = _listen(server, settings)
+        server.start()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopping.set())
+        structlog.get_logger().info("listening", port=port, mutual_tls=settings.certificates is not None)
+        stopping.wait()
+        structlog.get_logger().info("stopping: calls under way are finished")
+        server.stop(GRACE).wait()
 
 
 def _collect_rarely() -> None:
@@ -67,51 +85,35 @@ def _collect_rarely() -> None:
     gc.set_threshold(50_000, 20, 10)
 
 
-async def _serve(answer: Answer, settings: Settings) -> None:
-    with ThreadPoolExecutor(THREADS, thread_name_prefix="call") as threads:
-        stopping = asyncio.Event()
-        server = grpc.aio.server(
-            options=[
-                ("grpc.max_receive_message_length", settings.max_receive),
-                ("grpc.so_reuseport", 0),  # a second server on the port is an error, not half of the traffic
-            ],
-        )
-        server.add_generic_rpc_handlers((_runner(answer, threads), _health(stopping)))
-        port = _listen(server, settings)
-        await server.start()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-        structlog.get_logger().info("listening", port=port, mutual_tls=settings.certificates is not None)
-        await stopping.wait()
-        structlog.get_logger().info("stopping: calls under way are finished")
-        await server.stop(GRACE)
+def _runner(answer: Answer) -> grpc.GenericRpcHandler:
+    """Return the function's service; it gets and gives bytes."""
 
-
-def _runner(answer: Answer, threads: ThreadPoolExecutor) -> grpc.GenericRpcHandler:
-    """Return the function's service. Calls are computed on threads, so that the event loop can always answer health."""
-
-    async def run_function(wire: bytes, context: Any) -> bytes | None:
+    def run_function(wire: bytes, context: grpc.ServicerContext) -> bytes:
         try:
-            return await asyncio.get_running_loop().run_in_executor(threads, answer, wire)
+            return answer(wire)
         except DecodeError as error:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"not a RunFunctionRequest: {error}")
-            return None
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"not a RunFunctionRequest: {error}")
+            raise
 
-    return grpc.method_handlers_generic_handler(
-        _RUNNER, {"RunFunction": grpc.unary_unary_rpc_method_handler(run_function)}
-    )
+    return _service(_RUNNER, "RunFunction", run_function)
 
 
-def _health(stopping: asyncio.Event) -> grpc.GenericRpcHandler:
+def _health(stopping: threading.Event, probes: ThreadPoolExecutor) -> grpc.GenericRpcHandler:
     """Return the health service, for the server as a whole: the function it runs is all there is."""
 
-    async def check(_request: bytes, _context: Any) -> bytes:
+    def check(_request: bytes, _context: grpc.ServicerContext) -> bytes:
         return _NOT_SERVING if stopping.is_set() else _SERVING
 
-    return grpc.method_handlers_generic_handler(_HEALTH, {"Check": grpc.unary_unary_rpc_method_handler(check)})
+    # On a thread of its own: it is answered however many calls wait for theirs. gRPC has no other way to say so.
+    check.experimental_thread_pool = probes  # type: ignore[attr-defined]
+    return _service(_HEALTH, "Check", check)
 
 
-def _listen(server: grpc.aio.Server, settings: Settings) -> int:
+def _service(name: str, method: str, behavior: Callable[[bytes, Any], bytes]) -> grpc.GenericRpcHandler:
+    return grpc.method_handlers_generic_handler(name, {method: grpc.unary_unary_rpc_method_handler(behavior)})
+
+
+def _listen(server: grpc.Server, settings: Settings) -> int:
     try:
         if settings.certificates is None:
             return int(server.add_insecure_port(settings.address))

@@ -58,10 +58,11 @@ def test_what_is_missing_or_malformed_reads_as_empty(wire: bytes) -> None:
     assert (found.kind if not wire else "", found.name, found.namespace, dict(found.metadata)) == ("", "", "", {})
 
 
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SECRET = {
     "apiVersion": "v1",
     "kind": "Secret",
-    "metadata": {"name": "s", "annotations": {objects._LAST_APPLIED: "hush", "a": "b"}},
+    "metadata": {"name": "s", "annotations": {LAST_APPLIED: "hush", "a": "b"}},
     "type": "Opaque",
     "data": {"token": "hush"},
     "stringData": {"token": "hush"},
@@ -73,7 +74,7 @@ def _applied(manifest: Any) -> dict[str, Any]:
     return {
         "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",
         "kind": "Object",
-        "metadata": {"name": "o", "annotations": {objects._LAST_APPLIED: "hush"}},
+        "metadata": {"name": "o", "annotations": {LAST_APPLIED: "hush"}},
         "spec": {"forProvider": {"manifest": manifest}},
         "status": {"atProvider": {"manifest": manifest}},
     }
