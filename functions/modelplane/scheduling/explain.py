@@ -14,6 +14,8 @@ from modelplane.scheduling.wording import of_pools, quote, word
 
 #: Longest message; what does not fit is counted.
 MESSAGE_LIMIT = 1000
+#: Room that is kept for each section that follows a long one.
+_LEAST_SECTION = 100
 #: Most entries of `status.reasons`.
 MOST_REASONS = 16
 
@@ -54,10 +56,11 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
         return Report(scheduled=True, reason=ScheduledReason.SCALED_TO_ZERO, message="spec.replicas is 0")
     reason = _reason(schedule)
     message = f"{schedule.replicas - schedule.unplaced} of {schedule.replicas} replicas scheduled"
-    for lead, entries in _sections(reason, schedule, deployment):
-        room = MESSAGE_LIMIT - len(message) - len(lead)
-        message += lead + _capped(entries, room)
-    return Report(reason is ScheduledReason.REPLICAS_SCHEDULED, reason, message[:MESSAGE_LIMIT], _counted(schedule))
+    sections = list(_sections(reason, schedule, deployment))
+    for at, (lead, entries) in enumerate(sections):
+        kept_free = _LEAST_SECTION * (len(sections) - at - 1)
+        message += lead + _capped(entries, MESSAGE_LIMIT - len(message) - len(lead) - kept_free)
+    return Report(reason is ScheduledReason.REPLICAS_SCHEDULED, reason, message, _counted(schedule))
 
 
 def _reason(schedule: Schedule) -> ScheduledReason:
@@ -168,7 +171,8 @@ def _capped(entries: list[str], room: int) -> str:
             break
         shown.append(entry)
     closing = ")" if sum(entry.count("(") - entry.count(")") for entry in shown) > 0 else ""
-    return f"{', '.join(shown)} and {len(entries) - len(shown)} more reasons{closing}"
+    more = f"{len(entries) - len(shown)} more reasons{closing}"
+    return f"{', '.join(shown)} and {more}" if shown else more
 
 
 def _counted(schedule: Schedule) -> tuple[Counted, ...]:

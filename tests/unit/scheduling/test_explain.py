@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import BadSelector, CacheState, Footprint, Schedule
+from modelplane.model.placement import BadSelector, CacheState, Footprint, Placement, Schedule, Stamp, Withheld
 from modelplane.model.refusal import (
     Deleting,
     NoDevice,
@@ -25,7 +25,7 @@ from modelplane.model.refusal import (
 from modelplane.scheduling import Counted, explain
 from modelplane.scheduling.explain import MESSAGE_LIMIT, MOST_REASONS
 from modelplane.scheduling.wording import word
-from unit.scheduling.scene import deployment
+from unit.scheduling.scene import deployment, replica
 
 OURS = deployment(replicas=3)
 
@@ -80,6 +80,18 @@ def test_a_long_message_is_capped_and_counts_what_it_leaves_out() -> None:
     assert message.endswith(" more reasons)")
     shown = message.count("no device for request")
     assert f"and {100 - shown} more reasons)" in message
+
+
+def test_what_is_kept_is_said_also_after_a_long_list_of_reasons() -> None:
+    many = short(*((1, NoDevice("main", "gpu", 0, f"productName {at:03} {'x' * 60}")) for at in range(100)))
+    gone = [
+        Placement("a", at, (), replica(OURS, f"a/{at}"), Stamp.HOLD, leaving=True, why="y" * 200) for at in range(9)
+    ]
+    edits = tuple(Withheld(replica(OURS, f"b/{at}"), NoRoom("z" * 60, 1, 0)) for at in range(9))
+    message = explain(replace(many, placements=tuple(gone), withheld=edits), OURS).message
+    assert len(message) <= MESSAGE_LIMIT
+    assert "; edit withheld from " in message
+    assert message.endswith("; kept until a replacement serves: 9 more reasons")
 
 
 WORDS: list[tuple[Refusal, str]] = [
