@@ -9,12 +9,13 @@ from modelplane.cel.values import Value
 class Node:
     """An expression. `offset` is where it stands in the text, `depth` how deep it nests, `size` how many nodes it has.
 
-    Compared by identity: a macro may use one operand twice.
+    `grouped`: it stands in parentheses. Compared by identity: a macro may use one operand twice.
     """
 
     offset: int
     depth: int = field(default=1, init=False)
     size: int = field(default=1, init=False)
+    grouped: bool = field(default=False, init=False)
 
 
 @dataclass(slots=True, eq=False)

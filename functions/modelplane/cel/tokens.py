@@ -85,7 +85,8 @@ class _Splitter:
             self._literals.append(token.kind == "{" or (token.kind == "[" and not self._after_operand()))
         elif token.kind in {"]", "}", ")"}:
             self._close()
-        if not self._marks(token) and not self._cancels(token):
+        self._check_signs(token)
+        if not self._marks(token):
             self._join_minus(token)
             self.tokens.append(token)
         if len(self.tokens) > MAX_TOKENS:
@@ -110,25 +111,20 @@ class _Splitter:
         previous.optional = True
         return True
 
-    def _cancels(self, token: Token) -> bool:
-        """Drop two signs in a row: so CEL parses them, `!!x` is not the same as `!(!x)`."""
+    def _check_signs(self, token: Token) -> None:
+        """Refuse `!-x` and `-!x`, which the grammar of cel-python takes."""
         previous = self._last("!", "-")
-        if previous is None or token.kind not in {"!", "-"}:
-            return False
-        if token.kind != previous.kind:
+        if previous is not None and token.kind in {"!", "-"} and token.kind != previous.kind:
             raise refuse(self._text, token.offset, f"unexpected {token.written!r} after {previous.written!r}")
-        if self._binary():
-            return False
-        self.tokens.pop()
-        return True
 
     def _join_minus(self, token: Token) -> None:
         """Make a minus before a number the number's: the lowest int64 is only a number with it."""
         previous = self._last("-")
-        if previous is None or token.kind not in {"INT_LIT", "FLOAT_LIT"} or self._binary():
+        if previous is None or token.kind not in {"INT_LIT", "FLOAT_LIT"}:
             return
-        # The minus that is left of three stays an operator, as in CEL.
-        if not self._text[: previous.offset].rstrip().endswith("-"):
+        before = self.tokens[-2].kind if len(self.tokens) > 1 else ""
+        # After an operand it is the operator; the last of several is one too, as in CEL.
+        if before not in _OPERAND_END and before != "-":
             token.written = f"-{token.written}"
             token.offset = self.tokens.pop().offset
 
@@ -137,11 +133,6 @@ class _Splitter:
 
     def _after_operand(self) -> bool:
         return bool(self.tokens) and self.tokens[-1].kind in _OPERAND_END
-
-    def _binary(self) -> bool:
-        """Return whether the sign that stands last is a minus between two operands."""
-        sign = self.tokens[-1]
-        return sign.kind == "-" and len(self.tokens) > 1 and self.tokens[-2].kind in _OPERAND_END
 
 
 def _scan(text: str) -> Iterator[Token]:

@@ -69,7 +69,11 @@ class TreeBuilder:
         if len(children) == 1:
             return _node(children[0])
         sign, operand = children
-        return _grown(Call(_offset(sign), f"{sign.value.written}_", None, (operand,)), operand)
+        name = f"{sign.value.written}_"
+        if isinstance(operand, Call) and operand.function == name and not operand.grouped:
+            # Two signs in a row are none to CEL: `!!x` is x, whatever it is, and `!(!x)` is a bool or an error.
+            return operand.arguments[0]
+        return _grown(Call(_offset(sign), name, None, (operand,)), operand)
 
     def unary_not(self, children: list[Any]) -> Any:
         """Return the sign."""
@@ -123,6 +127,7 @@ class TreeBuilder:
         """Return `(a)`, which nests although it leaves no node."""
         inner = _node(children[1])
         inner.depth += 1
+        inner.grouped = True
         return _checked(inner)
 
     def list_lit(self, children: list[Any]) -> Node:
