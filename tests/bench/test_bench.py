@@ -1,0 +1,49 @@
+"""The benchmarks measure what they say."""
+
+import json
+
+import pytest
+
+from bench.figures import Figure, at_most, compared, to_json
+from bench.fleet import cluster, deployment, others
+from bench.measure import served, timed
+from bench.passes import NotSettledError, Scene, Store, run_pass, settle
+
+
+@pytest.mark.parametrize(
+    ("figure", "met", "ratio"),
+    [
+        (at_most("a", 1.0, 1.0, "s"), True, None),
+        (at_most("a", 1.1, 1.0, "s", yardstick=2.2), False, 0.5),
+        (compared("a", 4.0, 2.0, 2.0, "ms"), True, 2.0),
+        (compared("a", 4.1, 2.0, 2.0, "ms"), False, 2.05),
+        (Figure("a", 5.0, "MiB"), True, None),
+    ],
+)
+def test_a_figure_is_met_up_to_its_limit(figure: Figure, met: bool, ratio: float | None) -> None:
+    assert (figure.met, figure.ratio) == (met, ratio)
+
+
+def test_one_missed_limit_misses_all() -> None:
+    report = json.loads(to_json([at_most("a", 1.0, 2.0, "s"), at_most("b", 3.0, 2.0, "s")]))
+    assert (report["met"], [row["met"] for row in report["figures"]]) == (False, [True, False])
+
+
+def _store(clusters: int) -> Store:
+    return Store([*map(cluster, range(clusters)), *others(clusters, 2 * clusters)])
+
+
+def test_a_settled_pass_fetches_the_same_whatever_the_fleet_and_is_timed_beside_the_yardstick() -> None:
+    with served() as on:
+        scenes = [settle(Scene(deployment("some", 3), {}, _store(size)), on.steps()) for size in (4, 12)]
+        small, large = timed(scenes, on, times=2)
+    assert [len(scene.observed) for scene in scenes] == [6, 6]
+    assert small.fetched == large.fetched > 0
+    assert min(small.total, small.yardstick, *small.steps.values(), *small.yardsticks.values()) > 0
+
+
+def test_a_pass_that_is_refused_is_no_measurement() -> None:
+    with served("schedule") as on:
+        foreign = {**deployment("some", 1), "kind": "Foreign"}
+        with pytest.raises(NotSettledError, match="schedule: function schedule composes no Foreign"):
+            run_pass(Scene(foreign, {}, _store(1)), on.steps("schedule"))
