@@ -71,8 +71,10 @@ class ControlPlane:
         made = read_object(obj, self._store, self._kinds)
         key = key_of(made)
         old = self._store.peek(key)
+        # A status that is only handed back, with the object as it was read, is not the giver's own.
+        handed_back = old is not None and key not in self._store.pinned and made.get("status") == old.get("status")
         stored = self._store.write(carry_forward(made, old) if old else made)
-        if made.get("status") and key.kind != _DEPLOYMENT:
+        if made.get("status") and not handed_back and key.kind != _DEPLOYMENT:
             self._store.pinned.add(key)
         if stored["metadata"].get("deletionTimestamp") and stored["metadata"].get("finalizers"):
             self._deletions.track(key)

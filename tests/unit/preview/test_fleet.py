@@ -104,6 +104,26 @@ def test_a_patch_of_such_a_cluster_stays_and_takes_nothing_serving_away() -> Non
     assert placements(control) == [("east", True)]
 
 
+def test_such_a_cluster_is_edited_together_with_its_status() -> None:
+    repelling = published("east")
+    repelling["spec"]["taints"] = [{"key": "maintenance", "effect": "NoSchedule"}]
+    control = settled(repelling, deployment())
+    assert placements(control) == []
+    control.apply(published("east"))
+    assert control.settle()
+    assert [name for name, _ in placements(control)] == ["east"]
+
+
+def test_a_cluster_that_is_read_edited_and_handed_back_publishes_anew() -> None:
+    control = settled(hardware(), cluster("east"))
+    edited = control.get("InferenceCluster", None, "east")
+    assert edited is not None
+    edited["spec"]["nodePools"][0]["nodeCount"] = 3
+    control.apply(edited)
+    assert control.settle()
+    assert [pool["nodes"] for pool in control.get("InferenceCluster", None, "east")["status"]["gpuPools"]] == [3]
+
+
 @pytest.mark.parametrize("reverse", [False, True])
 def test_the_order_in_which_a_fleet_is_read_changes_no_placement(reverse: bool) -> None:
     objects = [*FLEET, cluster("north"), deployment(replicas=2)]
