@@ -5,7 +5,8 @@ A dict is kept by the object's version for the calls to come, so that an object 
 
 import hashlib
 from collections.abc import Hashable
-from typing import Any, Final, cast
+from functools import lru_cache
+from typing import Final, cast
 
 from modelplane.runtime.lru import Lru
 from modelplane.runtime.messages import Fields, Peek
@@ -56,16 +57,16 @@ def _identify(wire: bytes) -> tuple[str, Hashable]:
 
     uid and resourceVersion only count on an object that an API server has written, which its managedFields show:
     manifests from files repeat them. The others go by content (the same content in another order has another key,
-    which costs a parse and nothing else).
+    which costs a parse and nothing else). The key holds values as they are serialized: nobody reads them.
     """
     fields = Fields.FromString(wire).fields
     metadata = Peek.FromString(fields.get("metadata", b"")).struct.fields
-    kind, api_version = _text(fields, "kind"), _text(fields, "apiVersion")
-    uid, version = _text(metadata, "uid"), _text(metadata, "resourceVersion")
+    kind, uid, version = fields.get("kind", b""), metadata.get("uid"), metadata.get("resourceVersion")
     if uid and version and "managedFields" in metadata:
-        return kind, (api_version, kind, uid, version)
-    return kind, hashlib.sha256(wire).digest()
+        return _text(kind), (fields.get("apiVersion"), kind, uid, version)
+    return _text(kind), hashlib.sha256(wire).digest()
 
 
-def _text(fields: Any, name: str) -> str:
-    return str(Peek.FromString(fields.get(name, b"")).text)
+@lru_cache(maxsize=1024)
+def _text(value: bytes) -> str:
+    return str(Peek.FromString(value).text)
