@@ -13,7 +13,7 @@ from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of
 from modelplane.cel.verdict import Outcome, SelectorError, Verdict
 from modelplane.model.fleet import Device
 
-_SELECTORS = 4096
+_SELECTORS = 1024
 _VERDICTS = 65536
 
 #: (text, id of a device) to the device, which keeps the id its own, and the verdict.

@@ -1,0 +1,198 @@
+"""`modelplane cel`: which declared devices a selector matches, which not, and why."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from modelplane import cel
+from modelplane.cel.devices import DeviceError
+from modelplane.model.fleet import Device
+from modelplane.preview.manifests import InvalidInput, Read, read_manifests
+
+_NOTHING, _BAD_INPUT = 1, 2
+#: Columns of a table that goes to no terminal.
+_WIDTH = 100
+_COLORS = {"match": "green", "no-match": "yellow", "accepted": "green"}
+
+_EXAMPLES = """\b
+Examples:
+  modelplane cel 'device.driver == "gpu.nvidia.com"' -f examples/fleet
+  kubectl get inferenceclusters -o yaml | modelplane cel 'has(device.capacity["gpu.nvidia.com"].memory)' -f -
+  modelplane cel -f examples/fleet
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What came of one declared device, and where it is declared."""
+
+    object: str
+    pool: str | None
+    device: str
+    verdict: str
+    why: str | None
+
+
+class _ManyFiles(click.Command):
+    """A command whose `-f` takes all the words up to the next option, as a shell's glob gives them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat `-f` before each of its files."""
+        spread: list[str] = []
+        files = False
+        for word in args:
+            if files and (word == "-" or not word.startswith("-")):
+                if spread[-1] not in {"-f", "--file"}:
+                    spread.append("-f")
+            else:
+                files = word in {"-f", "--file"}
+            spread.append(word)
+        return super().parse_args(ctx, spread)
+
+
+@click.command("cel", cls=_ManyFiles, epilog=_EXAMPLES)
+@click.argument("expression", required=False)
+@click.option("-f", "--file", "files", multiple=True, metavar="FILE...", help="Manifests, folders of them, or -.")
+@click.option(
+    "-o", "--output", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Format."
+)
+@click.option("--jsonl", is_flag=True, help="Answer each JSON line of standard input with one of standard output.")
+def command(*, expression: str | None, files: tuple[str, ...], output: str, jsonl: bool) -> None:
+    """Try the device selector EXPRESSION on the devices that manifests declare.
+
+    Devices are those of an InferenceClass (spec.devices) and of an InferenceCluster (status.gpuPools). Without
+    EXPRESSION they are only checked for what Kubernetes would refuse.
+
+    Exit code: 0 something matches (without EXPRESSION: all are accepted), 1 nothing matches or something is refused,
+    2 bad input.
+    """
+    if jsonl:
+        if expression is not None or files:
+            raise click.UsageError("--jsonl reads expressions and devices from standard input alone.")
+        _answer_lines()
+        return
+    if not files:
+        raise click.UsageError("Missing option '-f' / '--file'.")
+    selector = None if expression is None else cel.compiled(expression)
+    if isinstance(selector, cel.SelectorError):
+        _refuse(selector, output)
+    try:
+        rows = [_judged(where, pool, device, selector) for where, pool, device in _declared(files)]
+    except InvalidInput as error:
+        click.echo(error, err=True)
+        sys.exit(_BAD_INPUT)
+    if not rows:
+        click.echo(f"{', '.join(files)}: no declared devices (InferenceClass, InferenceCluster)", err=True)
+        sys.exit(_BAD_INPUT)
+    if output == "json":
+        click.echo(_json({"expression": expression, "error": None, "devices": [asdict(row) for row in rows]}))
+    else:
+        _show(rows)
+    refused = any(row.verdict == "refused" for row in rows)
+    found = selector is None or any(row.verdict == cel.Outcome.MATCH for row in rows)
+    sys.exit(0 if found and not refused else _NOTHING)
+
+
+def _refuse(error: cel.SelectorError, output: str) -> NoReturn:
+    if output == "json":
+        fault = {"line": error.line, "column": error.column, "why": error.why}
+        click.echo(_json({"expression": None, "error": fault, "devices": []}))
+    else:
+        click.echo(f"selector refused at line {error.line}, column {error.column}: {error.why}", err=True)
+    sys.exit(_NOTHING)
+
+
+def _declared(files: tuple[str, ...]) -> Iterator[tuple[str, str | None, Device]]:
+    """Yield each declared device with its object and pool. Raises InvalidInput."""
+    for read in read_manifests(files, sys.stdin):
+        if not isinstance(read.obj, dict):
+            continue
+        kind, name = read.obj.get("kind"), _at(read.obj, "metadata").get("name")
+        where = f"{kind}/{name}"
+        if kind == "InferenceClass":
+            yield from ((where, None, device) for device in _devices(read, _at(read.obj, "spec"), "spec"))
+        elif kind == "InferenceCluster":
+            for i, pool in enumerate(_list(_at(read.obj, "status").get("gpuPools"))):
+                if isinstance(pool, dict):
+                    found = _devices(read, pool, f"status.gpuPools[{i}]")
+                    yield from ((where, str(pool.get("name")), device) for device in found)
+
+
+def _devices(read: Read, holder: dict[str, Any], path: str) -> Iterator[Device]:
+    for i, entry in enumerate(_list(holder.get("devices"))):
+        field = f"{path}.devices[{i}]"
+        try:
+            yield cel.read(entry)
+        except DeviceError as error:
+            where = f"{field}.{error.field}"
+            raise InvalidInput(read.source.file, read.source.line(where), where, error.why) from None
+
+
+def _at(holder: dict[str, Any], field: str) -> dict[str, Any]:
+    found = holder.get(field)
+    return found if isinstance(found, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _judged(where: str, pool: str | None, device: Device, selector: cel.Selector | None) -> _Row:
+    problems = cel.problems(device)
+    if problems:
+        return _Row(where, pool, device.name, "refused", "; ".join(problems))
+    if selector is None:
+        return _Row(where, pool, device.name, "accepted", None)
+    verdict = selector.evaluate(device)
+    return _Row(where, pool, device.name, verdict.outcome.value, verdict.why)
+
+
+def _show(rows: list[_Row]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("OBJECT", "POOL", "DEVICE", "VERDICT", "WHY"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        verdict = Text(row.verdict, style=_COLORS.get(row.verdict, "red"))
+        table.add_row(Text(row.object), Text(row.pool or "-"), Text(row.device), verdict, Text(row.why or ""))
+    Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False).print(table)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _answer_lines() -> None:
+    for line in sys.stdin.buffer:
+        # ASCII: a lone surrogate in an answer could not be written otherwise.
+        sys.stdout.write(json.dumps(_answer(line)) + "\n")
+        sys.stdout.flush()
+
+
+def _answer(line: bytes) -> dict[str, object]:
+    """Return the answer to one line of `--jsonl`, whatever it holds."""
+    try:
+        asked = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return _failed(f"not JSON: {error}")
+    if not isinstance(asked, dict) or not isinstance(asked.get("expression"), str):
+        return _failed("not an object with an expression that is a string")
+    try:
+        device = cel.read(asked.get("device"))
+    except DeviceError as error:
+        return _failed(f"device: {error}")
+    selector = cel.compiled(asked["expression"])
+    if isinstance(selector, cel.SelectorError):
+        return {"verdict": "compile-error", "line": selector.line, "column": selector.column, "why": selector.why}
+    verdict = selector.evaluate(device)
+    return {"verdict": verdict.outcome.value, "line": None, "column": None, "why": verdict.why}
+
+
+def _failed(why: str) -> dict[str, object]:
+    return {"verdict": cel.Outcome.ERROR.value, "line": None, "column": None, "why": why}
