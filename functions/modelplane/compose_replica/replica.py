@@ -10,6 +10,7 @@ from modelplane.compose_replica.report import Pass
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.standing import judge
+from modelplane.compose_replica.tenancy import copy_sources, lacking, needs
 from modelplane.kube.object import LOOK, as_observed
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Malformed
@@ -69,10 +70,14 @@ def compose(request: Request) -> Result:
     if isinstance(spec, Malformed):
         return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)), remotes)
     cluster = Requirement("cluster", API_VERSION, "InferenceCluster", match_name=spec.cluster)
+    requirements = (cluster, *needs(request, spec.cluster))
     config = reach(spec, request.one(cluster), remotes.values())
     if isinstance(config, Obstacle):
-        return _hold(request, spec, config, remotes, (cluster,))
-    objects = topology.compose(_site(request, spec, config), spec)
+        return _hold(request, spec, config, remotes, requirements)
+    if lack := lacking(request, spec.cluster):
+        return _hold(request, spec, lack, remotes, requirements)
+    site = _site(request, spec, config)
+    objects = topology.compose(site, spec) | copy_sources(request, site)
     done = Pass(request.composite, spec, _manifests(objects), remotes)
     kept = {resource: as_observed(request.observed[resource].body) for resource in still_used(remotes, objects)}
-    return _result(done, objects | kept, (cluster,))
+    return _result(done, objects | kept, requirements)

@@ -7,7 +7,7 @@ from typing import Any
 from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, Standing, engine_of, judge
-from modelplane.model.names import LABEL_CLUSTER, replica_hostname, tenant_namespace
+from modelplane.model.names import LABEL_CLUSTER, replica_hostname
 from modelplane.observed.fields import is_true, labels, mapping, text
 from modelplane.observed.remote import Remote
 from modelplane.runtime.conditions import Reason, ReplicaCondition
@@ -61,7 +61,7 @@ class Pass:
         failed, waiting = [], []
         for resource, manifest in sorted(self.wanted.items()):
             remote = self.remotes.get(resource)
-            if remote and remote.manifest and remote.synced is not None and remote.wanted == manifest:
+            if remote and remote.manifest and remote.synced is not None and _asked(remote, manifest):
                 continue
             if remote and remote.stale:
                 failed.append(f"{_called(manifest)} {remote.stale}")
@@ -75,21 +75,20 @@ class Pass:
         return sorted(found)
 
 
+def _asked(remote: Remote, manifest: Mapping[str, Any]) -> bool:
+    """Tell whether an Object asks for a manifest; what the provider patches in beside it does not count."""
+    return all(remote.wanted.get(key) == value for key, value in manifest.items())
+
+
 def _called(manifest: Mapping[str, Any]) -> str:
     return f"{text(manifest.get('kind'))} {text(mapping(manifest.get('metadata')).get('name'))}"
 
 
-def _advice(done: Pass) -> list[str]:
-    """Return what the writer of a replica is told although it works: the missing label, and what is not copied."""
-    if done.spec is None:
-        return []
-    told, cluster = [], done.spec.cluster
-    if labels(done.replica).get(LABEL_CLUSTER) != cluster:
-        told.append(f"label it {LABEL_CLUSTER}={cluster}: who looks up the replicas of a cluster does not see it")
-    if named := done.spec.references:
-        namespace = tenant_namespace(done.replica.namespace)
-        told.append(f"not copied yet by this version, create in namespace {namespace} on {cluster}: {', '.join(named)}")
-    return told
+def _advice(done: Pass) -> str:
+    """Return what the writer of a replica is told although it works: the label that it lacks."""
+    if done.spec is None or labels(done.replica).get(LABEL_CLUSTER) == done.spec.cluster:
+        return ""
+    return f"label it {LABEL_CLUSTER}={done.spec.cluster}: who looks up the replicas of a cluster does not see it"
 
 
 def _accepted(done: Pass) -> Condition:
@@ -107,7 +106,7 @@ def _accepted(done: Pass) -> Condition:
     stale = "; ".join(done.stale())
     if stale and not is_true(done.replica, kind):
         return Condition(kind, Status.FALSE, Reason.DEPLOYING, stale)
-    return Condition(kind, Status.TRUE, Reason.ACCEPTED, "; ".join(filter(None, [stale, *_advice(done)])))
+    return Condition(kind, Status.TRUE, Reason.ACCEPTED, "; ".join(filter(None, [stale, _advice(done)])))
 
 
 def _ready(done: Pass, accepted: Condition) -> Condition:

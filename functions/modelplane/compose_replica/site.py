@@ -1,10 +1,11 @@
 """Where a replica is composed: its cluster, its namespace there, and the names of what it becomes."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from modelplane.kube.copy import source_copy
 from modelplane.kube.namespace import tenant
 from modelplane.kube.object import KEEP, Handling, remote_object
 from modelplane.model.names import (
@@ -64,9 +65,17 @@ class Site:
         It refers to its InferenceCluster, so that a deleted cluster stays, with its kubeconfig, until the Object has
         gone.
         """
-        cluster = {"apiVersion": API_VERSION, "kind": "InferenceCluster", "name": self.cluster}
-        handling = Handling(ready_when=ready_when, watch=watch, used_by=cluster)
+        handling = Handling(ready_when=ready_when, watch=watch, used_by=self._uses)
         return remote_object(manifest, handling, namespace=self.team, config=self.config)
+
+    def place_copy(self, original: Mapping[str, Any], name: str, owners: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the Object `name` that copies a Secret or ConfigMap of the team, and follows it at once."""
+        handling = Handling(watch=True, used_by=self._uses)
+        return source_copy(original, self.namespace, handling, config=self.config, name=name, owners=owners)
+
+    @property
+    def _uses(self) -> dict[str, str]:
+        return {"apiVersion": API_VERSION, "kind": "InferenceCluster", "name": self.cluster}
 
     def look(self, manifest: Mapping[str, Any], handling: Handling) -> dict[str, Any]:
         """Return the Object that looks at what somebody else made on the cluster."""

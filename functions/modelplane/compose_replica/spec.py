@@ -58,17 +58,6 @@ class ReplicaSpec:
     engines: tuple[Engine, ...]
     block: Sequence[Mapping[str, Any]]
 
-    @property
-    def references(self) -> list[str]:
-        """Return the Secrets and ConfigMaps that the engines name, each with its kind, sorted."""
-        named = set()
-        for member in (member for engine in self.engines for member in engine.members):
-            named |= {f"Secret {secret['name']}" for secret in member.pull_secrets}
-            for source in (mapping(row.get("valueFrom")) for row in member.container.get("env") or ()):
-                for key, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
-                    named |= {f"{kind} {source[key]['name']}"} if source.get(key) else set()
-        return sorted(named)
-
 
 def _member(member: Mapping[str, Any]) -> Member:
     template = member["template"]

@@ -54,7 +54,9 @@ def remote_object(manifest: Mapping[str, Any], handling: Handling, *, namespace:
 def as_observed(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return an observed composed resource as it should stay: its identity and spec, nothing that others write.
 
-    To leave it out of the desired state would delete it.
+    To leave it out of the desired state would delete it. Owners beside the composite are ours too: they stay.
     """
     metadata = {key: body["metadata"][key] for key in ("name", "namespace") if body["metadata"].get(key)}
+    owners = [owner for owner in body["metadata"].get("ownerReferences") or () if not owner.get("controller")]
+    metadata |= {"ownerReferences": owners} if owners else {}
     return {"apiVersion": body["apiVersion"], "kind": body["kind"], "metadata": metadata, "spec": body.get("spec", {})}

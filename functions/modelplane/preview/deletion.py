@@ -79,8 +79,18 @@ class Deletions:
             return False
         self._store.remove(key)
         self._going.discard(key)
-        self._orphans.update(key_of(owned) for owned in self._owned(obj) if self._abandoned(owned))
+        for owned in tuple(self._owned(obj)):
+            if self._abandoned(owned):
+                self._orphans.add(key_of(owned))
+            else:
+                self._disown(owned, obj)
         return True
+
+    def _disown(self, owned: Manifest, gone: Manifest) -> None:
+        """Take an owner that is gone off an object that has others left, as the garbage collector does."""
+        refs = items(owned, "metadata", "ownerReferences")
+        left = [ref for ref in refs if ref.get("uid") != gone["metadata"]["uid"]]
+        self._store.put({**owned, "metadata": {**owned["metadata"], "ownerReferences": left}})
 
     def _owned(self, owner: Manifest) -> Iterator[Manifest]:
         uid = owner["metadata"]["uid"]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_replica.replica import compose
-from modelplane.runtime.step import Condition, Object, Request, Result
+from modelplane.runtime.step import Condition, Object, Request, Requirement, Result
 
 CLUSTER = "eu-1"
 SEEN_AT = "2026-01-02T03:04:05Z"
@@ -57,16 +57,36 @@ def obj(body: Mapping[str, Any]) -> Object:
     return Object(copy.deepcopy(dict(body)), object())
 
 
+def secret(name: str = "token", kind: str = "Secret", **metadata: Any) -> dict[str, Any]:
+    """Return a Secret or ConfigMap of the team as a step sees it: without values."""
+    typed = {"type": "kubernetes.io/dockerconfigjson"} if name == "registry" else {}
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "team", **metadata}, **typed}
+
+
+def _answer(asked: Requirement) -> list[dict[str, Any]]:
+    """Return what is there of what a step asks for: its cluster, and every Secret and ConfigMap; nothing else."""
+    if asked.kind == "InferenceCluster":
+        return [cluster()]
+    if asked.kind in {"Secret", "ConfigMap"}:
+        return [secret(str(asked.match_name), asked.kind, namespace=asked.namespace)]
+    return []
+
+
 def run(body: Mapping[str, Any], observed: Mapping[str, Any] | None = None, **required: Any) -> Result:
-    """Run the step on a replica with observed Objects; its cluster is reachable unless `cluster` says otherwise."""
-    answers = {"cluster": (cluster(),)} | required
-    return compose(
-        Request(
-            composite=obj(body),
-            observed={name: obj(found) for name, found in (observed or {}).items()},
-            required={name: tuple(map(obj, found)) for name, found in answers.items() if found is not None},
-        )
-    )
+    """Run the step on a replica with observed Objects, until it asks for nothing more.
+
+    `required` are answers to its requirements by name (None: not fetched); what is not given is there, as `_answer`
+    says.
+    """
+    composite, seen = obj(body), {name: obj(found) for name, found in (observed or {}).items()}
+    answers = {name: tuple(map(obj, found)) for name, found in required.items() if found is not None}
+    for _ in range(5):
+        result = compose(Request(composite=composite, observed=seen, required=answers))
+        more = [asked for asked in result.requirements if asked.name not in {*answers, *required}]
+        if not more:
+            return result
+        answers |= {asked.name: tuple(map(obj, _answer(asked))) for asked in more}
+    raise AssertionError("it asks for more on every call")
 
 
 def manifest_of(result: Result, resource: str) -> dict[str, Any]:

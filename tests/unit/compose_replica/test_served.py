@@ -102,20 +102,3 @@ def test_a_hand_written_replica_works_and_is_told_its_label(labels: Any) -> None
     assert result.ready is True
     assert (accepted.status, accepted.reason) == (Status.TRUE, "Accepted")
     assert "label it modelplane.ai/cluster=eu-1" in accepted.message
-
-
-def test_secrets_that_an_engine_names_are_told_with_the_place_they_must_be_in() -> None:
-    env = [
-        {"name": "A", "valueFrom": {"secretKeyRef": {"name": "token", "key": "t"}}},
-        {"name": "B", "valueFrom": {"configMapKeyRef": {"name": "flags", "key": "f"}}},
-        {"name": "C", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
-        {"name": "D", "value": "d"},
-    ]
-    pod = {"containers": [given.container(env=env)], "imagePullSecrets": [{"name": "registry"}]}
-    body = given.replica(given.engine(members=[given.member(template={"spec": pod})]))
-    accepted = given.condition(given.run(body, given.serving(body)), "ModelAccepted")
-    assert accepted.status is Status.TRUE
-    assert accepted.message == (
-        "not copied yet by this version, create in namespace mp-team on eu-1: "
-        "ConfigMap flags, Secret registry, Secret token"
-    )

@@ -48,6 +48,7 @@ def test_an_object_with_another_owner_stays() -> None:
     control = plane(owned("a"), owned("b"), owned("both", "a", "b"))
     control.delete("ConfigMap", TEAM, "a")
     assert left(control) == ["b", "both"]
+    assert [ref["name"] for ref in control.list("ConfigMap")[1]["metadata"]["ownerReferences"]] == ["b"]
     control.delete("ConfigMap", TEAM, "b")
     assert left(control) == []
 

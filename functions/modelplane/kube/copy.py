@@ -1,0 +1,43 @@
+"""The Object that copies a Secret or ConfigMap from the control cluster to an inference cluster, by reference."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from modelplane.kube.object import Handling, remote_object
+from modelplane.model.names import LABEL_NAMESPACE
+
+
+def _manifest(original: Mapping[str, Any], namespace: str) -> dict[str, Any]:
+    """Return the copy without its data: that never passes through a function."""
+    metadata = original["metadata"]
+    labels = {LABEL_NAMESPACE: metadata["namespace"]}
+    manifest = {
+        "apiVersion": "v1",
+        "kind": original["kind"],
+        "metadata": {"name": metadata["name"], "namespace": namespace, "labels": labels},
+    }
+    return manifest | ({"type": original.get("type", "Opaque")} if original["kind"] == "Secret" else {})
+
+
+def source_copy(  # noqa: PLR0913 - what a copy is made of
+    original: Mapping[str, Any],
+    namespace: str,
+    handling: Handling,
+    *,
+    config: str,
+    name: str,
+    owners: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return the Object `name` that keeps a copy of `original` in `namespace` on the cluster of `config`.
+
+    The provider patches the whole data in, on every look, so that a removed key goes too; the field is the provider's
+    own, since nobody else ever applies it. `owners` are further owners of the Object (metadata.ownerReferences).
+    """
+    metadata = original["metadata"]
+    body = remote_object(_manifest(original, namespace), handling, namespace=metadata["namespace"], config=config)
+    source = {key: metadata[key] for key in ("name", "namespace")}
+    patch = {"apiVersion": "v1", "kind": original["kind"], **source, "fieldPath": "data"}
+    references = [{"patchesFrom": patch, "toFieldPath": "data"}, *body["spec"].get("references", [])]
+    owned = {"ownerReferences": [dict(owner) for owner in owners]} if owners else {}
+    named = {**body["metadata"], "name": name, **owned}
+    return {**body, "metadata": named, "spec": {**body["spec"], "references": references}}

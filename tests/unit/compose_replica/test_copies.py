@@ -1,0 +1,169 @@
+"""What an engine names of its team's Secrets and ConfigMaps reaches the cluster by reference, and no other way."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.runtime.step import Status
+from unit.compose_replica import replicas as given
+
+
+def ref(kind: str, name: str, **fields: Any) -> dict[str, Any]:
+    key = {"Secret": "secretKeyRef", "ConfigMap": "configMapKeyRef"}[kind]
+    return {"name": name.upper(), "valueFrom": {key: {"name": name, "key": "k", **fields}}}
+
+
+def naming(*env: dict[str, Any], pull: tuple[str, ...] = (), **fields: Any) -> dict[str, Any]:
+    """Return a replica whose engine names Secrets and ConfigMaps."""
+    pod = {"containers": [given.container(env=list(env))], "imagePullSecrets": [{"name": name} for name in pull]}
+    return given.replica(given.engine(members=[given.member(template={"spec": pod})]), **fields)
+
+
+ALL = naming(ref("Secret", "token"), ref("ConfigMap", "flags"), pull=("registry",))
+
+
+def copies(body: dict[str, Any], *args: Any, **kwargs: Any) -> dict[str, dict[str, Any]]:
+    desired = given.run(body, *args, **kwargs).desired
+    return {name: dict(desired[name].build()) for name in desired if name.startswith("copy-")}
+
+
+def test_every_source_has_one_object_that_takes_its_data_by_reference() -> None:
+    found = copies(ALL)
+    assert set(found) == {"copy-secret-token", "copy-configmap-flags", "copy-secret-registry"}
+    for resource, body in found.items():
+        _, kind, name = resource.split("-")
+        patch, cluster = body["spec"]["references"]
+        of = {"secret": "Secret", "configmap": "ConfigMap"}[kind]
+        source = {"apiVersion": "v1", "kind": of, "namespace": "team", "name": name, "fieldPath": "data"}
+        assert patch == {"patchesFrom": source, "toFieldPath": "data"}
+        assert cluster["dependsOn"]["kind"] == "InferenceCluster"
+        assert body["spec"]["watch"] is True
+        manifest = body["spec"]["forProvider"]["manifest"]
+        assert (manifest["metadata"]["name"], manifest["metadata"]["namespace"]) == (name, "mp-team")
+        assert not {"data", "stringData", "binaryData"} & manifest.keys()
+
+
+def test_a_copied_secret_keeps_its_type() -> None:
+    found = copies(ALL)
+    assert found["copy-secret-token"]["spec"]["forProvider"]["manifest"]["type"] == "Opaque"
+    assert found["copy-secret-registry"]["spec"]["forProvider"]["manifest"]["type"] == "kubernetes.io/dockerconfigjson"
+    assert "type" not in found["copy-configmap-flags"]["spec"]["forProvider"]["manifest"]
+
+
+def test_what_the_provider_patched_in_is_neither_applied_again_nor_taken_for_a_change() -> None:
+    observed = given.serving(ALL)
+    for resource in ("copy-secret-token", "copy-configmap-flags"):
+        observed[resource]["spec"]["forProvider"]["manifest"]["data"] = {"k": "patched-in"}
+    result = given.run(ALL, observed)
+    assert given.condition(result, "ModelAccepted").status is Status.TRUE
+    assert "patched-in" not in repr([desired.build() for desired in result.desired.values()]) + repr(result.status)
+
+
+MISSING = {
+    "pull secret": (naming(pull=("registry",)), "Secret-registry", "Secret registry does not exist in namespace team"),
+    "secret of env": (naming(ref("Secret", "t")), "Secret-t", "Secret t does not exist in namespace team"),
+    "config map": (naming(ref("ConfigMap", "f")), "ConfigMap-f", "ConfigMap f does not exist in namespace team"),
+    "optional once and needed once": (
+        naming(ref("Secret", "t", optional=True), ref("Secret", "t")),
+        "Secret-t",
+        "Secret t does not exist in namespace team",
+    ),
+}
+
+
+@pytest.mark.parametrize("fetched", [True, False])
+@pytest.mark.parametrize(("body", "source", "words"), MISSING.values(), ids=MISSING)
+def test_a_missing_source_is_named_and_what_runs_keeps_running(
+    body: dict[str, Any], source: str, words: str, fetched: bool
+) -> None:
+    running = given.serving(given.replica())
+    answer: dict[str, Any] = {f"source-{source}": [] if fetched else None}
+    for observed in ({}, running):
+        result = given.run(body, observed, **answer)
+        accepted = given.condition(result, "ModelAccepted")
+        assert (accepted.status, accepted.reason) == (Status.FALSE, "Deploying")
+        assert (words if fetched else words.replace("does not exist", "is not fetched yet")) in accepted.message
+        assert {name: d.build()["spec"] for name, d in result.desired.items()} == {
+            name: found["spec"] for name, found in observed.items()
+        }
+        assert result.ready is bool(observed)
+
+
+def test_an_optional_source_that_is_missing_stops_nothing_and_is_copied_once_it_is_there() -> None:
+    body = naming(ref("Secret", "token", optional=True))
+    assert "deployment-main" in given.run(body, **{"source-Secret-token": []}).desired
+    assert copies(body, **{"source-Secret-token": []}) == {}
+    assert set(copies(body)) == {"copy-secret-token"}
+
+
+def test_a_source_that_is_no_longer_named_is_no_longer_copied() -> None:
+    assert copies(naming(), given.serving(ALL)) == {}
+
+
+def test_the_copy_of_a_source_that_is_gone_stays_as_it_is_while_it_is_named() -> None:
+    observed = given.serving(ALL)
+    result = given.run(ALL, observed, **{"source-Secret-token": []})
+    assert result.desired["copy-secret-token"].build()["spec"] == observed["copy-secret-token"]["spec"]
+    assert "Secret token does not exist" in given.condition(result, "ModelAccepted").message
+
+
+def sibling(name: str, uid: str, body: dict[str, Any] = ALL, **metadata: Any) -> dict[str, Any]:
+    return {**body, "metadata": {**body["metadata"], "name": name, "uid": uid, **metadata}}
+
+
+def test_replicas_that_use_the_same_source_are_owners_of_one_object() -> None:
+    uses, other = sibling("b", "2"), sibling("c", "3", naming())
+    gone = sibling("d", "4", deletionTimestamp="2026-01-01T00:00:00Z")
+    found = copies(sibling("a", "1"), siblings=[uses, other, gone, sibling("a", "1")])
+    for body in found.values():
+        assert body["metadata"]["ownerReferences"] == [
+            {"apiVersion": "modelplane.ai/v1alpha1", "kind": "ModelReplica", "name": "b", "uid": "2"}
+        ]
+
+
+def test_the_object_has_the_same_name_whichever_replica_composes_it_and_another_for_another_team_or_source() -> None:
+    first, second = copies(sibling("a", "1")), copies(sibling("b", "2"))
+    names = {name: body["metadata"]["name"] for name, body in first.items()}
+    assert names == {name: body["metadata"]["name"] for name, body in second.items()}
+    elsewhere = copies(sibling("a", "1", namespace="other"))
+    everywhere = [*names.values(), *(body["metadata"]["name"] for body in elsewhere.values())]
+    assert len(set(everywhere)) == 6
+    assert all(len(name) <= 63 for name in everywhere)
+
+
+def there(**metadata: Any) -> list[dict[str, Any]]:
+    return [{"apiVersion": "kubernetes.m.crossplane.io/v1alpha1", "kind": "Object", "metadata": metadata}]
+
+
+def held_by(uid: str) -> dict[str, Any]:
+    return {"ownerReferences": [{"kind": "ModelReplica", "name": "x", "uid": uid, "controller": True}]}
+
+
+HOLDERS: dict[str, tuple[list[dict[str, Any]], bool]] = {
+    "nobody": ([], True),
+    "this replica": (there(**held_by("1")), True),
+    "another replica": (there(**held_by("2")), False),
+    "a replica that is gone": (there(ownerReferences=[{"kind": "ModelReplica", "name": "x", "uid": "2"}]), True),
+    "somebody who deletes it": (there(deletionTimestamp="2026-01-01T00:00:00Z"), False),
+}
+
+
+@pytest.mark.parametrize(("holder", "composed"), HOLDERS.values(), ids=HOLDERS)
+def test_a_replica_composes_a_copy_unless_another_does(holder: list[dict[str, Any]], composed: bool) -> None:
+    body = sibling("a", "1", naming(ref("Secret", "token")))
+    assert bool(copies(body, **{"copy-secret-token": holder})) is composed
+
+
+def test_a_replica_that_composed_a_copy_keeps_it_while_another_one_uses_it() -> None:
+    body = sibling("a", "1", naming())
+    observed = given.serving(ALL)
+    assert set(copies(body, observed, siblings=[sibling("b", "2")])) == set(copies(ALL))
+    assert copies(body, observed, siblings=[sibling("b", "2", naming())]) == {}
+
+
+def test_nothing_more_is_asked_for_where_no_engine_names_a_source() -> None:
+    asked = {requirement.kind for requirement in given.run(given.replica()).requirements}
+    assert asked == {"InferenceCluster"}
+    for requirement in given.run(ALL).requirements:
+        assert requirement.match_name or requirement.match_labels
+        assert requirement.namespace == (None if requirement.kind == "InferenceCluster" else "team")
