@@ -13,7 +13,7 @@ PYTESTARGS ?=
 .PHONY: help
 help: ## Print these lines
 	@echo "Modelplane: a control plane for AI inference over a fleet of Kubernetes GPU clusters."
-	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):[^#]*## ?/\1\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
+	@grep -hE '^[a-z0-9]+:.*##' Makefile | sed -E 's/^([a-z0-9]+):[^#]*## ?/\1\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
 
 $(READY): requirements.lock pyproject.toml
 	@python=; for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -32,7 +32,8 @@ demo: $(READY) ## Place the documented deployments on the example fleet, without
 	@$(BIN)/modelplane preview examples/ || [ $$? -eq 1 ]
 
 .PHONY: test
-test: $(READY) engines ## Run every test, the real Crossplane engine included (PYTESTARGS=... to choose)
+test: $(READY) ## Run every test, the real Crossplane engine included (PYTESTARGS=... to choose)
+	@$(BIN)/python tools/engines.py build crossplane cli
 	@$(BIN)/python -m pytest $(PYTESTARGS)
 
 .PHONY: e2e
@@ -52,7 +53,7 @@ generate: $(READY) ## Write the pydantic models in functions/modelplane/api from
 	@$(BIN)/python tools/generate.py
 
 .PHONY: golden
-golden: $(READY) engines ## Rewrite what tests compare with: rendered manifests, output in the docs
+golden: $(READY) ## Rewrite what tests compare with: rendered manifests, output in the docs
 	@MODELPLANE_GOLDEN=write $(BIN)/python -m pytest tests/render/test_golden.py tests/docs
 
 .PHONY: bench

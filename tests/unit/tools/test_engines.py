@@ -66,7 +66,7 @@ def test_it_says_what_it_builds_and_how_long_that_takes(tool: Tool) -> None:
 
 def test_build_alone_builds_every_set_that_has_binaries(tool: Tool) -> None:
     assert tool("build").returncode == 0
-    assert tool.cached == ["cli", "crossplane"]
+    assert {"cli", "crossplane"} <= set(tool.cached)
 
 
 def test_a_failed_build_leaves_nothing_and_the_next_one_starts_anew(tool: Tool) -> None:
