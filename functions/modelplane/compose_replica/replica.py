@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.compose_replica import report, topology
+from modelplane.compose_replica import pods, report, topology
 from modelplane.compose_replica.claims import still_used
 from modelplane.compose_replica.obstacle import Obstacle, reach
 from modelplane.compose_replica.report import Pass
@@ -27,7 +27,7 @@ def _site(request: Request, spec: ReplicaSpec, config: str) -> Site:
 
 def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Return what each Object puts on the cluster; those that only look at something put nothing there."""
-    specs = {resource: mapping(body.get("spec")) for resource, body in objects.items()}
+    specs = {resource: mapping(body["spec"]) for resource, body in objects.items() if body["kind"] == "Object"}
     return {
         resource: mapping(mapping(spec.get("forProvider")).get("manifest"))
         for resource, spec in specs.items()
@@ -39,6 +39,8 @@ def _result(done: Pass, objects: Mapping[str, Mapping[str, Any]], requirements: 
     def stands(resource: str) -> bool:
         return resource in done.remotes and judge(resource, done.remotes).ready
 
+    if pods.RESOURCE in objects:
+        requirements = (*requirements, pods.requirement(done.replica))
     conditions = report.conditions(done)
     settled = all(condition.status is Status.TRUE for condition in conditions) and not done.stale()
     return Result(
@@ -60,7 +62,8 @@ def _hold(
 ) -> Result:
     """Return a result that keeps everything as it is observed, and says what is in the way."""
     objects = {resource: as_observed(found.body) for resource, found in request.observed.items()}
-    return _result(Pass(request.composite, spec, _manifests(objects), remotes, obstacle), objects, requirements)
+    words = pods.read_words(request)
+    return _result(Pass(request.composite, spec, _manifests(objects), remotes, obstacle, words), objects, requirements)
 
 
 def compose(request: Request) -> Result:
@@ -78,6 +81,8 @@ def compose(request: Request) -> Result:
         return _hold(request, spec, lack, remotes, requirements)
     site = _site(request, spec, config)
     objects = topology.compose(site, spec) | copy_sources(request, site)
-    done = Pass(request.composite, spec, _manifests(objects), remotes)
+    done = Pass(request.composite, spec, _manifests(objects), remotes, pods=pods.read_words(request))
+    if workloads := done.troubled():
+        objects[pods.RESOURCE] = pods.look(site, workloads)
     kept = {resource: as_observed(request.observed[resource].body) for resource in still_used(remotes, objects)}
     return _result(done, objects | kept, requirements)

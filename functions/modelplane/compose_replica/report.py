@@ -1,7 +1,7 @@
 """What a ModelReplica says of itself: its conditions, and the status it carries from pass to pass."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from modelplane.compose_replica.obstacle import Obstacle
@@ -19,7 +19,8 @@ class Pass:
     """One pass over a replica.
 
     `spec` is None when it cannot be read. `wanted` are the manifests to be on the cluster by composition resource
-    name; with an `obstacle` they are what is observed. `remotes` are the observed Objects.
+    name; with an `obstacle` they are what is observed. `remotes` are the observed Objects. `pods` is what the pods say
+    that are looked at, by the name of their workload.
     """
 
     replica: Object
@@ -27,14 +28,29 @@ class Pass:
     wanted: Mapping[str, Mapping[str, Any]]
     remotes: Mapping[str, Remote]
     obstacle: Obstacle | None = None
+    pods: Mapping[str, str] = field(default_factory=dict)
 
     def workloads(self) -> dict[str, tuple[Mapping[str, Any], Standing]]:
         """Return each engine's workload that is observed: its manifest, and how it stands."""
         return {
-            engine_of(resource): (manifest, judge(resource, self.remotes))
+            engine_of(resource): (manifest, self._standing(resource, manifest))
             for resource, manifest in self.wanted.items()
             if manifest.get("kind") in WORKLOAD_KINDS and resource in self.remotes
         }
+
+    def _standing(self, resource: str, manifest: Mapping[str, Any]) -> Standing:
+        """Return how a workload stands; what its pods say comes before what is said of them."""
+        found = judge(resource, self.remotes)
+        said = "" if found.ready else self.pods.get(text(mapping(manifest.get("metadata")).get("name")), "")
+        return replace(found, words="; ".join(filter(None, (said, found.words))))
+
+    def troubled(self) -> list[str]:
+        """Return the names of the workloads, all of them, when one is on the cluster and does not serve."""
+        named = {
+            text(mapping(manifest.get("metadata")).get("name")): found for manifest, found in self.workloads().values()
+        }
+        there = any(self.remotes[resource].manifest for resource in self.wanted if resource in self.remotes)
+        return sorted(named) if there and not all(found.ready for found in named.values()) else []
 
     def unready(self) -> list[str]:
         """Return, in words, each engine that does not serve and each piece of the edge that is not applied."""

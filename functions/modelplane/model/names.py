@@ -17,6 +17,8 @@ LABEL_NAMESPACE = f"{GROUP}/namespace"
 LABEL_WORKLOAD = f"{GROUP}/workload"
 #: On those of them that claim devices, with the same value: they keep apart from one another.
 LABEL_CLAIMANT = f"{GROUP}/claimant"
+#: On the control cluster, on each Object that looks at a pod of a replica: the replica's name.
+LABEL_PODS_OF = f"{GROUP}/pods-of"
 #: Annotation of a gang's pods: digest of the templates that they were made from.
 ANNOTATION_TEMPLATE = f"{GROUP}/template"
 LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"

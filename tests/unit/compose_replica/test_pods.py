@@ -1,0 +1,140 @@
+"""Why a replica does not serve, in the words of its own pods: told while it lasts, and looked at no longer."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.runtime.step import AWAITING
+from unit.compose_replica import replicas as given
+
+BODY = given.replica(given.engine(copies=2))
+WORKLOAD = given.manifest_of(given.run(BODY), "deployment-main")["metadata"]["name"]
+
+
+def starting() -> dict[str, dict[str, Any]]:
+    """Return the replica's Objects while none of its pods is available."""
+    found = given.serving(BODY)
+    counts = {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2}
+    found["deployment-main"]["status"]["atProvider"]["manifest"]["status"] = counts
+    return found
+
+
+def pod(status: dict[str, Any], workload: str = WORKLOAD, **metadata: Any) -> dict[str, Any]:
+    """Return the Object that the provider makes for a pod it looks at."""
+    there = {"metadata": {"labels": {"modelplane.ai/workload": workload}, **metadata}, "status": status}
+    return {
+        "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",
+        "kind": "Object",
+        "metadata": {"name": "x", "namespace": "team", "labels": {"modelplane.ai/pods-of": "qwen-0a1b2c3d"}},
+        "spec": {"managementPolicies": ["Observe"], "forProvider": {"manifest": {"kind": "Pod"}}},
+        "status": {"atProvider": {"manifest": there}},
+    }
+
+
+def waiting(reason: str, message: str = "", **last: Any) -> dict[str, Any]:
+    state = {"state": {"waiting": {"reason": reason, "message": message}}, **last}
+    return {"phase": "Pending", "containerStatuses": [{"name": "engine", **state}]}
+
+
+def ended(code: int, reason: str, message: str = "") -> dict[str, Any]:
+    return {"terminated": {"exitCode": code, "reason": reason, "message": message}}
+
+
+def unscheduled(reason: str, message: str) -> dict[str, Any]:
+    found = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
+    return {"phase": "Pending", "conditions": [found]}
+
+
+BACK_OFF = "back-off 5m0s restarting failed container=engine pod=qwen-0_mp-team(0f1e)"
+NO_CLAIM = "0/2 nodes are available: 2 cannot allocate all claims."
+PULL = 'Back-off pulling image "vllm/vllm:nope"'
+CASES: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "nothing yet": ([], ""),
+    "about to start": ([waiting("ContainerCreating")], ""),
+    "loading": ([{"phase": "Running", "containerStatuses": [{"state": {"running": {}}}]}], ""),
+    "image pull": ([waiting("ImagePullBackOff", PULL)] * 2, f"2 pods: ImagePullBackOff: {PULL}"),
+    "an unallocated claim": ([unscheduled("Unschedulable", NO_CLAIM)], f"1 pod: Unschedulable: {NO_CLAIM}"),
+    "a selector that fails on a device": (
+        [unscheduled("SchedulerError", "selector #0: CEL runtime error: no such key: x")],
+        "1 pod: SchedulerError: selector #0: CEL runtime error: no such key: x",
+    ),
+    "crash": (
+        [waiting("CrashLoopBackOff", BACK_OFF, lastState=ended(1, "Error", "CUDA out\nof memory"))],
+        "1 pod: CrashLoopBackOff: exit code 1 (Error): CUDA out of memory",
+    ),
+    "crash without last words": (
+        [waiting("CrashLoopBackOff", BACK_OFF, lastState=ended(137, "OOMKilled"))],
+        "1 pod: CrashLoopBackOff: exit code 137 (OOMKilled)",
+    ),
+    "just ended": (
+        [{"phase": "Running", "containerStatuses": [{"state": ended(2, "Error")}]}],
+        "1 pod: exit code 2 (Error)",
+    ),
+    "a secret without the key": (
+        [waiting("CreateContainerConfigError", "couldn't find key k in Secret mp-team/token")],
+        "1 pod: CreateContainerConfigError: couldn't find key k in Secret mp-team/token",
+    ),
+    "evicted": (
+        [{"phase": "Failed", "reason": "Evicted", "message": "the node was low on memory"}],
+        "1 pod: Evicted: the node was low on memory",
+    ),
+    "different ones, the most first": (
+        [waiting("B"), waiting("A"), waiting("B"), waiting("C")],
+        "2 pods: B; 1 pod: A; 1 pod: C",
+    ),
+    "malformed": ([{"conditions": "none", "containerStatuses": [7, {"state": []}]}], ""),
+}
+
+
+@pytest.mark.parametrize(("statuses", "words"), CASES.values(), ids=CASES)
+def test_what_pods_complain_of_is_told_by_the_replica_and_by_its_workload(
+    statuses: list[dict[str, Any]], words: str
+) -> None:
+    result = given.run(BODY, starting(), pods=[pod(status) for status in statuses])
+    told = f": {words}" if words else ""
+    assert given.condition(result, "ModelReady").message == f"engine main: 0 of 2 copies ready{told}"
+    assert result.status is not None
+    assert result.status["workloads"][0].get("message", "") == words
+    assert result.ttl == AWAITING
+
+
+def test_last_words_are_cut_to_their_end() -> None:
+    crashed = waiting("CrashLoopBackOff", lastState=ended(1, "Error", "x" * 5000 + "end"))
+    message = given.condition(given.run(BODY, starting(), pods=[pod(crashed)]), "ModelReady").message
+    assert message.endswith("xend")
+    assert len(message) < 300
+
+
+def test_pods_that_are_going_and_pods_of_other_workloads_say_nothing() -> None:
+    going = pod(waiting("A"), deletionTimestamp="2026-01-01T00:00:00Z")
+    result = given.run(BODY, starting(), pods=[going, pod(waiting("A"), workload="other")])
+    assert given.condition(result, "ModelReady").message == "engine main: 0 of 2 copies ready"
+
+
+def test_pods_are_looked_at_by_the_label_of_their_workload_while_one_does_not_serve() -> None:
+    result = given.run(BODY, starting())
+    body = result.desired["pods"].build()
+    selector = {"matchExpressions": [{"key": "modelplane.ai/workload", "operator": "In", "values": [WORKLOAD]}]}
+    assert body["spec"] == {
+        "observeObjects": {"apiVersion": "v1", "kind": "Pod", "namespace": "mp-team", "selector": selector},
+        "objectTemplate": {"metadata": {"labels": {"modelplane.ai/pods-of": "qwen-0a1b2c3d"}}},
+        "providerConfigRef": {"kind": "ClusterProviderConfig", "name": "eu-1"},
+    }
+    (asked,) = (requirement for requirement in result.requirements if requirement.kind == "Object")
+    assert (asked.match_labels, asked.namespace) == ({"modelplane.ai/pods-of": "qwen-0a1b2c3d"}, "team")
+
+
+@pytest.mark.parametrize("observed", [{}, given.serving(BODY)], ids=["nothing is there yet", "all serves"])
+def test_no_pod_is_looked_at_before_a_workload_is_there_nor_while_all_serves(observed: dict[str, Any]) -> None:
+    result = given.run(BODY, observed)
+    assert "pods" not in result.desired
+    assert {requirement.kind for requirement in result.requirements} == {"InferenceCluster"}
+
+
+def test_a_held_replica_keeps_the_look_that_it_has_and_goes_on_telling() -> None:
+    observed = starting()
+    look = dict(given.run(BODY, observed).desired["pods"].build())
+    observed["pods"] = {**look, "metadata": {"name": "pods-1", "namespace": "team"}}
+    result = given.run(BODY, observed, cluster=[], pods=[pod(waiting("ImagePullBackOff", PULL))])
+    assert result.desired["pods"].build()["spec"] == look["spec"]
+    assert PULL in given.condition(result, "ModelReady").message
