@@ -52,13 +52,20 @@ def _manifest(deployment: Object, placement: HandedPlacement, url: str, *, ready
     }
 
 
+def _as_observed(endpoint: Object) -> Desired:
+    """Return an endpoint as it is: nothing better is known of its address."""
+    fields = {key: endpoint.metadata.get(key) for key in ("name", "namespace", "labels")}
+    body = {key: endpoint.body.get(key) for key in ("apiVersion", "kind", "spec")}
+    return Desired.of({**body, "metadata": fields}, ready=True)
+
+
 def _desired(request: Request, placement: HandedPlacement) -> Desired | None:
     """Return the endpoint of a placement, None while its cluster has never had an address."""
     deployment, endpoint = request.composite, request.observed.get(placement.endpoint)
     observed_url = text(mapping(endpoint.body.get("spec")).get("url")) if endpoint else ""
     url = _url(placement.address) if placement.address else observed_url
     if not url:
-        return None
+        return _as_observed(endpoint) if endpoint else None
     ready = _ready(request.observed.get(placement.resource), endpoint)
     return Desired(
         build=lambda: _manifest(deployment, placement, url, ready=ready),

@@ -118,3 +118,22 @@ def test_ready_follows_the_replica_and_an_unknown_keeps_the_last_word(
 
 def test_without_a_schedule_nothing_is_decided() -> None:
     assert compose(Request(DEPLOYMENT)).fatal is not None
+
+
+@pytest.mark.parametrize("spec", [None, {}, {"url": 7, "ready": True}, "x"], ids=repr)
+def test_an_endpoint_that_cannot_be_read_stays_as_it_is_while_its_cluster_has_no_address(spec: object) -> None:
+    was = Object(
+        {
+            "apiVersion": "modelplane.ai/v1alpha1",
+            "kind": "ModelEndpoint",
+            "metadata": {"name": "qwen-1234abcd", "namespace": "ml", "labels": {"a": "b"}, "uid": "e"},
+            "spec": spec,
+        },
+        repr(spec),
+    )
+    assert endpoints(None, endpoint=was)["endpoint-a-0"] == {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelEndpoint",
+        "metadata": {"name": "qwen-1234abcd", "namespace": "ml", "labels": {"a": "b"}},
+        "spec": spec,
+    }
