@@ -5,13 +5,13 @@ from typing import Any
 
 from modelplane.compose_replica import pods, report, topology
 from modelplane.compose_replica.claims import still_used
-from modelplane.compose_replica.obstacle import Obstacle, reach
+from modelplane.compose_replica.obstacle import Obstacle, abandoned, reach
 from modelplane.compose_replica.report import Pass
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.standing import judge
 from modelplane.compose_replica.tenancy import copy_sources, lacking, needs
-from modelplane.kube.object import LOOK, as_observed
+from modelplane.kube.object import LOOK, as_observed, left_behind
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import labels, mapping
@@ -44,7 +44,10 @@ def _result(done: Pass, objects: Mapping[str, Mapping[str, Any]], requirements: 
     conditions = report.conditions(done)
     settled = all(condition.status is Status.TRUE for condition in conditions) and not done.stale()
     return Result(
-        desired={resource: Desired.of(body, ready=stands(resource)) for resource, body in objects.items()},
+        desired={
+            resource: Desired.of(left_behind(body) if done.abandoned else body, ready=stands(resource))
+            for resource, body in objects.items()
+        },
         status=report.status(done),
         conditions=conditions,
         requirements=requirements,
@@ -57,32 +60,52 @@ def _hold(
     request: Request,
     spec: ReplicaSpec | None,
     obstacle: Obstacle,
-    remotes: Mapping[str, Remote],
     requirements: tuple[Requirement, ...] = (),
 ) -> Result:
     """Return a result that keeps everything as it is observed, and says what is in the way."""
     objects = {resource: as_observed(found.body) for resource, found in request.observed.items()}
-    words = pods.read_words(request)
-    return _result(Pass(request.composite, spec, _manifests(objects), remotes, obstacle, words), objects, requirements)
+    return _result(_pass(request, spec, objects, obstacle), objects, requirements)
+
+
+def _pass(
+    request: Request,
+    spec: ReplicaSpec | None,
+    objects: Mapping[str, Mapping[str, Any]],
+    obstacle: Obstacle | None = None,
+) -> Pass:
+    return Pass(
+        request.composite,
+        spec,
+        _manifests(objects),
+        _remotes(request),
+        obstacle,
+        pods=pods.read_words(request),
+        abandoned=spec is not None and abandoned(request.one(_cluster(spec))),
+    )
+
+
+def _remotes(request: Request) -> dict[str, Remote]:
+    return {resource: read_remote(found) for resource, found in request.observed.items()}
+
+
+def _cluster(spec: ReplicaSpec) -> Requirement:
+    return Requirement("cluster", API_VERSION, "InferenceCluster", match_name=spec.cluster)
 
 
 def compose(request: Request) -> Result:
     """Return the replica's Objects: composed anew when its cluster can be reached, else as they are observed."""
-    remotes = {resource: read_remote(found) for resource, found in request.observed.items()}
-    spec = read_spec(request.composite)
+    spec, remotes = read_spec(request.composite), _remotes(request)
     if isinstance(spec, Malformed):
-        return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)), remotes)
-    cluster = Requirement("cluster", API_VERSION, "InferenceCluster", match_name=spec.cluster)
-    requirements = (cluster, *needs(request, spec.cluster))
-    config = reach(spec, request.one(cluster), remotes.values())
+        return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)))
+    requirements = (_cluster(spec), *needs(request, spec.cluster))
+    config = reach(spec, request.one(_cluster(spec)), remotes.values())
     if isinstance(config, Obstacle):
-        return _hold(request, spec, config, remotes, requirements)
+        return _hold(request, spec, config, requirements)
     if lack := lacking(request, spec.cluster):
-        return _hold(request, spec, lack, remotes, requirements)
+        return _hold(request, spec, lack, requirements)
     site = _site(request, spec, config)
-    objects = topology.compose(site, spec) | copy_sources(request, site)
-    done = Pass(request.composite, spec, _manifests(objects), remotes, pods=pods.read_words(request))
-    if workloads := done.troubled():
+    objects: dict[str, Mapping[str, Any]] = {**topology.compose(site, spec), **copy_sources(request, site)}
+    if workloads := _pass(request, spec, objects).troubled():
         objects[pods.RESOURCE] = pods.look(site, workloads)
     kept = {resource: as_observed(request.observed[resource].body) for resource in still_used(remotes, objects)}
-    return _result(done, objects | kept, requirements)
+    return _result(_pass(request, spec, objects), objects | kept, requirements)

@@ -20,7 +20,7 @@ class Pass:
 
     `spec` is None when it cannot be read. `wanted` are the manifests to be on the cluster by composition resource
     name; with an `obstacle` they are what is observed. `remotes` are the observed Objects. `pods` is what the pods say
-    that are looked at, by the name of their workload.
+    that are looked at, by the name of their workload. `abandoned`: the cluster's owner has given it up.
     """
 
     replica: Object
@@ -29,6 +29,7 @@ class Pass:
     remotes: Mapping[str, Remote]
     obstacle: Obstacle | None = None
     pods: Mapping[str, str] = field(default_factory=dict)
+    abandoned: bool = False
 
     def workloads(self) -> dict[str, tuple[Mapping[str, Any], Standing]]:
         """Return each engine's workload that is observed: its manifest, and how it stands."""
@@ -100,11 +101,16 @@ def _called(manifest: Mapping[str, Any]) -> str:
     return f"{text(manifest.get('kind'))} {text(mapping(manifest.get('metadata')).get('name'))}"
 
 
-def _advice(done: Pass) -> str:
-    """Return what the writer of a replica is told although it works: the label that it lacks."""
-    if done.spec is None or labels(done.replica).get(LABEL_CLUSTER) == done.spec.cluster:
-        return ""
-    return f"label it {LABEL_CLUSTER}={done.spec.cluster}: who looks up the replicas of a cluster does not see it"
+def _advice(done: Pass) -> list[str]:
+    """Return what is told about a replica although it works: the label that it lacks, and that it is given up."""
+    if done.spec is None:
+        return []
+    told, cluster = [], done.spec.cluster
+    if labels(done.replica).get(LABEL_CLUSTER) != cluster:
+        told.append(f"label it {LABEL_CLUSTER}={cluster}: who looks up the replicas of a cluster does not see it")
+    if done.abandoned:
+        told.append(f"InferenceCluster {cluster} is abandoned: what runs there is left behind when this replica goes")
+    return told
 
 
 def _accepted(done: Pass) -> Condition:
@@ -115,14 +121,15 @@ def _accepted(done: Pass) -> Condition:
     """
     kind = ReplicaCondition.MODEL_ACCEPTED
     if done.obstacle:
-        kept = "; what runs stays as it is" if done.wanted else ""
-        return Condition(kind, Status.FALSE, done.obstacle.reason, f"{done.obstacle.words}{kept}")
+        kept = ["what runs stays as it is"] if done.wanted else []
+        words = "; ".join([done.obstacle.words, *kept, *_advice(done)])
+        return Condition(kind, Status.FALSE, done.obstacle.reason, words)
     if pending := done.pending():
         return Condition(kind, Status.FALSE, Reason.DEPLOYING, "; ".join(pending))
     stale = "; ".join(done.stale())
     if stale and not is_true(done.replica, kind):
         return Condition(kind, Status.FALSE, Reason.DEPLOYING, stale)
-    return Condition(kind, Status.TRUE, Reason.ACCEPTED, "; ".join(filter(None, [stale, _advice(done)])))
+    return Condition(kind, Status.TRUE, Reason.ACCEPTED, "; ".join(filter(None, [stale, *_advice(done)])))
 
 
 def _ready(done: Pass, accepted: Condition) -> Condition:

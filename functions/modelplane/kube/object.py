@@ -60,3 +60,15 @@ def as_observed(body: Mapping[str, Any]) -> dict[str, Any]:
     owners = [owner for owner in body["metadata"].get("ownerReferences") or () if not owner.get("controller")]
     metadata |= {"ownerReferences": owners} if owners else {}
     return {"apiVersion": body["apiVersion"], "kind": body["kind"], "metadata": metadata, "spec": body.get("spec", {})}
+
+
+def left_behind(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an Object whose object stays on its cluster when the Object goes; anything else as it is.
+
+    The provider then takes its finalizers off without a word to the cluster. `references` stay as they are: it takes
+    its finalizer off an InferenceCluster only when it still finds the reference.
+    """
+    policies = set(body["spec"].get("managementPolicies") or ["*"])
+    if body["kind"] != "Object" or not policies & {"*", "Delete"}:
+        return body
+    return {**body, "spec": {**body["spec"], "managementPolicies": list(KEEP.policies)}}

@@ -23,6 +23,9 @@ LABEL_PODS_OF = f"{GROUP}/pods-of"
 ANNOTATION_TEMPLATE = f"{GROUP}/template"
 LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"
 
+#: Annotation of an InferenceCluster: "true" leaves behind what runs there when its Objects go, since nobody can ask it.
+ANNOTATION_ABANDON = f"{GROUP}/abandon"
+
 #: Context key under which `schedule` hands its placements (a JSON text) to the later steps of the pipeline.
 CONTEXT_PLACEMENTS = f"{GROUP}/placements"
 
