@@ -1,7 +1,6 @@
 """Measures passes over gRPC: our functions and the yardstick, each a process of its own, in turns."""
 
 import contextlib
-import statistics
 import sys
 import tempfile
 import time
@@ -59,16 +58,21 @@ def _connected(address: str) -> Iterator[Call]:
 
 @contextlib.contextmanager
 def yardstick(done: Pass) -> Iterator[Sequence[tuple[Call, bytes]]]:
-    """Serve a bare function that returns the responses of a pass; yield its calls with the requests of that pass."""
+    """Serve bare functions that return the responses of a pass; yield their calls with the requests of that pass.
+
+    A process for each step, as ours have: one process for all would be warm for every call but the first.
+    """
     with tempfile.TemporaryDirectory() as folder:
         files = []
         for number, exchange in enumerate(done.exchanges):
             files.append(str(Path(folder) / f"{number}"))
             Path(files[-1]).write_bytes(exchange.response)
         command = [sys.executable, str(Path(__file__).with_name("yardstick.py"))]
-        functions = Functions(Path(folder), command=lambda _, address: [*command, address, *files])
-        with functions, _connected(functions.address("yardstick")) as call:
-            yield [(call, _tagged(one.request, number)) for number, one in enumerate(done.exchanges)]
+        with contextlib.ExitStack() as stack:
+            functions = stack.enter_context(Functions(Path(folder), lambda _, address: [*command, address, *files]))
+            steps = {one.step for one in done.exchanges}
+            calls = {step: stack.enter_context(_connected(functions.address(step))) for step in sorted(steps)}
+            yield [(calls[one.step], _tagged(one.request, number)) for number, one in enumerate(done.exchanges)]
 
 
 def seconds_of(calls: Sequence[tuple[Call, bytes]]) -> float:
@@ -81,7 +85,10 @@ def seconds_of(calls: Sequence[tuple[Call, bytes]]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Median seconds of a pass, of each of its steps, and of the yardstick for the same messages."""
+    """Seconds of the fastest pass, of each of its steps, and of the yardstick for the same messages.
+
+    The fastest, because everything that disturbs a measurement makes it slower.
+    """
 
     total: float
     steps: Mapping[str, float]
@@ -102,7 +109,7 @@ def timed(scenes: Sequence[Scene], on: Served, *steps: str, times: int) -> list[
             for number, scene in enumerate(scenes):
                 passes[number].append(run_pass(scene, pipeline))
                 bare[number].append(_by_step(first[number], echoes[number]))
-    return [_medians(done, echo) for done, echo in zip(passes, bare, strict=True)]
+    return [_fastest(done, echo) for done, echo in zip(passes, bare, strict=True)]
 
 
 def _by_step(done: Pass, echo: Sequence[tuple[Call, bytes]]) -> dict[str, float]:
@@ -112,13 +119,13 @@ def _by_step(done: Pass, echo: Sequence[tuple[Call, bytes]]) -> dict[str, float]
     return spent
 
 
-def _medians(passes: Sequence[Pass], bare: Sequence[Mapping[str, float]]) -> Timed:
+def _fastest(passes: Sequence[Pass], bare: Sequence[Mapping[str, float]]) -> Timed:
     names = list(bare[0])
     return Timed(
-        total=statistics.median(done.seconds() for done in passes),
-        steps={name: statistics.median(done.seconds(name) for done in passes) for name in names},
-        yardstick=statistics.median(sum(spent.values()) for spent in bare),
-        yardsticks={name: statistics.median(spent[name] for spent in bare) for name in names},
+        total=min(done.seconds() for done in passes),
+        steps={name: min(done.seconds(name) for done in passes) for name in names},
+        yardstick=min(sum(spent.values()) for spent in bare),
+        yardsticks={name: min(spent[name] for spent in bare) for name in names},
         fetched=passes[-1].fetched,
     )
 

@@ -69,7 +69,8 @@ def write_placements(placements: Iterable[HandedPlacement]) -> dict[str, str]:
     """Return the context that carries the placements."""
     # Not `asdict`: it copies everything deeply, which costs five times as much as the text itself.
     names = [field.name for field in fields(HandedPlacement)]
-    lines = (json.dumps({n: getattr(one, n) for n in names}, separators=(",", ":")) for one in placements)
+    encode = json.JSONEncoder(separators=(",", ":")).encode
+    lines = (encode({name: getattr(one, name) for name in names}) for one in placements)
     return {CONTEXT_PLACEMENTS: "\n".join(lines)}
 
 

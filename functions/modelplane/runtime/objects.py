@@ -22,19 +22,24 @@ _BODIES: Final = Lru[Manifest](_KEPT)
 class WireObject(Object):
     """An object whose `body` is parsed when somebody looks, and whose `key` and `kind` are read without that."""
 
-    __slots__ = ("_identity", "_wire")
+    __slots__ = ("_body", "_identity", "_wire")
     _wire: bytes
+    _body: Manifest | None
     _identity: tuple[str, Hashable] | None
 
     def __init__(self, wire: bytes) -> None:
         object.__setattr__(self, "_wire", wire)
+        object.__setattr__(self, "_body", None)
         object.__setattr__(self, "_identity", None)
 
     @property
     def body(self) -> Manifest:
         """Return the whole object; raises `google.protobuf.message.DecodeError` when it is no Struct."""
-        wire = self._wire
-        return _BODIES.get(self.key, lambda: (without_secrets(decode(wire)), len(wire)))
+        if self._body is None:
+            wire = self._wire
+            body = _BODIES.get(self.key, lambda: (without_secrets(decode(wire)), len(wire)))
+            object.__setattr__(self, "_body", body)
+        return cast("Manifest", self._body)
 
     @property
     def key(self) -> Hashable:
