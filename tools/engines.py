@@ -68,7 +68,25 @@ SETS = {
         {"crossplane": Binary("github.com/crossplane/cli/v2/cmd/crossplane")},
         usually="3 to 4 minutes on two cores, half a minute when Go has most of it cached",
     ),
-    "provider-kubernetes": EngineSet({}),
+    "provider-kubernetes": EngineSet(
+        {"provider": Binary("github.com/crossplane-contrib/provider-kubernetes/cmd/provider")},
+        usually="2 to 3 minutes on two cores",
+    ),
+    "kube": EngineSet(
+        {"etcd": Binary("go.etcd.io/etcd/server/v3")}
+        | {
+            name: Binary(
+                f"k8s.io/kubernetes/cmd/{name}",
+                module="k8s.io/kubernetes",
+                version_symbol="k8s.io/component-base/version.gitVersion",
+            )
+            for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+        },
+        usually="6 to 8 minutes on two cores",
+    ),
+    "kwok": EngineSet({"kwok": Binary("sigs.k8s.io/kwok/cmd/kwok")}, usually="2 minutes on two cores"),
+    "lws": EngineSet({"lws": Binary("sigs.k8s.io/lws/cmd")}, usually="2 minutes on two cores"),
+    "gateway-api": EngineSet({}),
 }
 
 

@@ -1,0 +1,26 @@
+"""Fixtures of the end-to-end tests: one control plane for all of them, and a fleet described in few words."""
+
+import hashlib
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.fleet import Fleet
+from e2e.harness.control_plane import ControlPlane, control_plane
+
+
+@pytest.fixture(scope="session")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """Run a control cluster and two inference clusters, east and west; pytest keeps the folder with the logs."""
+    with control_plane(tmp_path_factory.mktemp("e2e"), sites=("east", "west")) as running:
+        yield running
+
+
+@pytest.fixture
+def fleet(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[Fleet]:
+    """Give a test clusters, nodes and a namespace of its own; everything is gone afterwards."""
+    digest = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:6]
+    mine = Fleet(plane, tag=f"t{digest}")
+    mine.open()
+    yield mine
+    mine.close()

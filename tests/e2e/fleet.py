@@ -1,0 +1,120 @@
+"""A part of the control plane that one scenario has for itself: its own clusters, pools, nodes and namespace."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from e2e.harness.api import Manifest, condition
+from e2e.harness.cluster import namespace
+from e2e.harness.control_plane import (
+    DEPLOYMENT,
+    ENDPOINT,
+    INFERENCE_CLASS,
+    INFERENCE_CLUSTER,
+    OBJECT,
+    REPLICA,
+    ControlPlane,
+)
+from e2e.harness.inference import CLAIM, NODE, InferenceSite
+from e2e.harness.process import eventually
+from e2e.scenes import deployment, gpu_class
+from modelplane.model.names import tenant_namespace
+
+#: Seconds within which the control plane does what it was told, on a busy machine of two cores.
+SOON = 90.0
+
+
+@dataclass
+class Fleet:
+    """The clusters of one scenario. `tag` is its label on clusters, its namespace and the stem of all names."""
+
+    plane: ControlPlane
+    tag: str
+    clusters: dict[str, InferenceSite] = field(default_factory=dict)
+
+    def open(self) -> None:
+        """Make the scenario's namespace."""
+        self.plane.hub.api.apply(namespace(self.tag))
+
+    def add_cluster(self, site: str, *, nodes: int = 1, gpus: int = 8) -> str:
+        """Make a cluster with one pool on a site, wait until it takes replicas, and return its name."""
+        api, name = self.plane.hub.api, f"{self.tag}-{site}"
+        inference_class = gpu_class(f"{self.tag}-{gpus}", count=gpus)
+        api.apply(inference_class)
+        pool = {"name": name, "className": inference_class["metadata"]["name"], "nodeCount": nodes}
+        manifest = self.plane.connect(name, site, labels={"scenario": self.tag}, nodePools=[pool])
+        self.clusters[name] = self.plane.sites[site]
+        self.clusters[name].offer(manifest, [inference_class])
+        eventually(lambda: self.assert_condition(self.cluster(name), "Ready"), within=SOON)
+        return name
+
+    def cluster(self, name: str) -> Manifest:
+        """Return an InferenceCluster as it is now."""
+        return self.plane.hub.api.get(INFERENCE_CLUSTER, name) or {}
+
+    def deploy(self, name: str, **spec: Any) -> Manifest:
+        """Apply a ModelDeployment for the scenario's clusters, and return its manifest."""
+        selector = {"matchLabels": {"scenario": self.tag}}
+        manifest = deployment(name, self.tag, **{"clusterSelector": selector, **spec})
+        self.plane.hub.api.apply(manifest)
+        return manifest
+
+    def deployment(self, name: str) -> Manifest:
+        """Return a ModelDeployment as it is now; empty when there is none."""
+        return self.plane.hub.api.get(DEPLOYMENT, name, self.tag) or {}
+
+    def counts(self, name: str) -> tuple[int, int]:
+        """Return how many replicas of a deployment are placed, and how many are ready."""
+        found = self.deployment(name).get("status", {}).get("replicas", {})
+        return found.get("total", 0), found.get("ready", 0)
+
+    def replicas(self, name: str) -> list[Manifest]:
+        """Return the ModelReplicas of a deployment."""
+        return self.plane.hub.api.list(REPLICA, self.tag, **{"modelplane.ai/deployment": name})
+
+    def endpoints(self, name: str) -> list[Manifest]:
+        """Return the ModelEndpoints of a deployment."""
+        return self.plane.hub.api.list(ENDPOINT, self.tag, **{"modelplane.ai/deployment": name})
+
+    def pods(self, cluster: str) -> list[Manifest]:
+        """Return the scenario's pods on a cluster that are not on their way out."""
+        pool = {"modelplane.ai/pool": cluster}
+        found = self.clusters[cluster].pods(tenant_namespace(self.tag))
+        return [pod for pod in found if pod["spec"].get("nodeSelector") == pool]
+
+    def claims(self, cluster: str) -> list[Manifest]:
+        """Return the scenario's ResourceClaims on the site of a cluster."""
+        return self.clusters[cluster].cluster.api.list(CLAIM, tenant_namespace(self.tag))
+
+    def wait_ready(self, name: str) -> Manifest:
+        """Wait until a deployment is Ready; return it."""
+        return eventually(lambda: self.assert_condition(self.deployment(name), "Ready"), within=SOON)
+
+    @staticmethod
+    def assert_condition(manifest: Manifest, kind: str, status: str = "True", reason: str | None = None) -> Manifest:
+        """Return the object when its condition is as said; the error shows all its conditions."""
+        found = condition(manifest, kind)
+        said = manifest.get("status", {}).get("conditions")
+        assert found.get("status") == status, f"{kind} is not {status}: {said}"
+        assert reason is None or found.get("reason") == reason, f"{kind} is not {reason}: {said}"
+        return manifest
+
+    def close(self) -> None:
+        """Delete the scenario's objects, and wait until nothing of it is on the control cluster any more."""
+        api = self.plane.hub.api
+        for kind, where in ((DEPLOYMENT, self.tag), (INFERENCE_CLUSTER, None)):
+            mine = {"scenario": self.tag} if kind == INFERENCE_CLUSTER else {}
+            for found in api.list(kind, where, **mine):
+                api.delete(kind, found["metadata"]["name"], where)
+            eventually(lambda kind=kind, where=where, mine=mine: self._assert_gone(kind, where, **mine), within=SOON)
+        for inference_class in api.list(INFERENCE_CLASS):
+            if inference_class["metadata"]["name"].startswith(f"{self.tag}-"):
+                api.delete(INFERENCE_CLASS, inference_class["metadata"]["name"])
+        for site in self.plane.sites.values():
+            for node in site.cluster.api.list(NODE):
+                if node["metadata"]["name"].startswith(f"{self.tag}-"):
+                    site.remove_node(node["metadata"]["name"])
+
+    def _assert_gone(self, kind: Any, where: str | None, **labels: str) -> None:
+        left = [found["metadata"]["name"] for found in self.plane.hub.api.list(kind, where, **labels)]
+        objects = [found["metadata"]["name"] for found in self.plane.hub.api.list(OBJECT, where)] if where else []
+        assert not left + objects, f"still there: {left} {objects}"

@@ -1,0 +1,127 @@
+"""A Kubernetes control plane: etcd, an API server with tokens for each user, and the controllers that are named."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import engines
+from e2e.harness.api import Api
+from e2e.harness.certificates import Certificates
+from e2e.harness.process import Process, free_port
+
+ADMIN = "admin"
+#: The users of an API server beside the admin: their service accounts, as an installation names them.
+ACCOUNTS: Mapping[str, str] = {
+    "crossplane": "crossplane-system:crossplane",
+    "rbac-manager": "crossplane-system:rbac-manager",
+    "provider-kubernetes": "crossplane-system:modelplane-provider-kubernetes",
+}
+EVERYWHERE = ("garbage-collector-controller", "namespace-controller")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What all components of one run share: a folder for their files and logs, and the certificates."""
+
+    folder: Path
+    certificates: Certificates
+
+
+def etcd(run: Run, port: int) -> Process:
+    """Return the one etcd of the run, which keeps every API server's objects under a prefix of its own."""
+    client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{free_port()}"
+    command: list[str | Path] = [engines.path("etcd"), "--data-dir", run.folder / "etcd", "--unsafe-no-fsync"]
+    command += ["--listen-client-urls", client, "--advertise-client-urls", client]
+    command += ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer]
+    command += ["--initial-cluster", f"default={peer}", "--log-level=warn"]
+    return Process("etcd", run.folder, command)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One Kubernetes cluster by name. Nothing runs until its processes are entered, the API server first."""
+
+    run: Run
+    name: str
+    port: int
+    etcd_port: int
+
+    @cached_property
+    def api_server(self) -> Process:
+        """Return the API server, with the admission of a real one but for service accounts, which have no pods here."""
+        certificates, mine = self.run.certificates, self.run.folder / self.name
+        mine.mkdir(exist_ok=True)
+        tokens = [f'{_token(ADMIN)},{ADMIN},1,"system:masters"']
+        for user, account in ACCOUNTS.items():
+            namespace = account.split(":")[0]
+            groups = f"system:serviceaccounts,system:serviceaccounts:{namespace}"
+            tokens.append(f'{_token(user)},system:serviceaccount:{account},{user},"{groups}"')
+        (mine / "tokens.csv").write_text("\n".join(tokens) + "\n")
+        command = [
+            engines.path("kube-apiserver"),
+            f"--etcd-servers=http://127.0.0.1:{self.etcd_port}",
+            f"--etcd-prefix=/{self.name}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            f"--secure-port={self.port}",
+            f"--tls-cert-file={certificates.server}/tls.crt",
+            f"--tls-private-key-file={certificates.server}/tls.key",
+            f"--cert-dir={mine}",
+            "--endpoint-reconciler-type=none",
+            f"--token-auth-file={mine}/tokens.csv",
+            "--authorization-mode=RBAC",
+            f"--service-account-issuer={self.url}",
+            f"--service-account-key-file={certificates.token_key}",
+            f"--service-account-signing-key-file={certificates.token_key}",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            "--disable-admission-plugins=ServiceAccount",
+        ]
+        return Process(f"{self.name}-apiserver", self.run.folder, command)
+
+    @property
+    def url(self) -> str:
+        """Return the address of the API server."""
+        return f"https://127.0.0.1:{self.port}"
+
+    @cached_property
+    def api(self) -> Api:
+        """Return the client of the admin."""
+        return Api(self.url, _token(ADMIN), self.run.certificates.trust())
+
+    def kubeconfig(self, user: str = ADMIN) -> Path:
+        """Return a kubeconfig file of a user, everything inline."""
+        path = self.run.folder / f"{self.name}-{user}.kubeconfig"
+        server = {"server": self.url, "certificate-authority-data": self.run.certificates.bundle}
+        content = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": self.name,
+            "clusters": [{"name": self.name, "cluster": server}],
+            "users": [{"name": user, "user": {"token": _token(user)}}],
+            "contexts": [{"name": self.name, "context": {"cluster": self.name, "user": user}}],
+        }
+        path.write_text(json.dumps(content))
+        return path
+
+    def controllers(self, names: Sequence[str]) -> Process:
+        """Return kube-controller-manager with the controllers that are named."""
+        command = [
+            engines.path("kube-controller-manager"),
+            f"--kubeconfig={self.kubeconfig()}",
+            "--leader-elect=false",
+            "--secure-port=0",
+            f"--controllers={','.join(names)}",
+        ]
+        return Process(f"{self.name}-controllers", self.run.folder, command)
+
+
+def _token(user: str) -> str:
+    return f"token-of-{user}"
+
+
+def namespace(name: str) -> dict[str, Any]:
+    """Return the manifest of a Namespace."""
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}

@@ -1,0 +1,147 @@
+"""A whole Modelplane: a control cluster with Crossplane and our functions, and the inference clusters it reaches."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import engines
+from e2e.harness import crossplane, provider
+from e2e.harness.api import Kind, Manifest, condition
+from e2e.harness.certificates import make_certificates
+from e2e.harness.cluster import ADMIN, EVERYWHERE, Cluster, Run, etcd
+from e2e.harness.inference import InferenceSite, inference_site
+from e2e.harness.process import HarnessError, Process, eventually, free_port, listens
+from modelplane.model.names import API_VERSION, SYSTEM_NAMESPACE
+
+CLUSTER_ROLE = Kind("rbac.authorization.k8s.io/v1", "ClusterRole")
+XRD = Kind("apiextensions.crossplane.io/v2", "CompositeResourceDefinition")
+DEPLOYMENT = Kind(API_VERSION, "ModelDeployment")
+REPLICA = Kind(API_VERSION, "ModelReplica")
+ENDPOINT = Kind(API_VERSION, "ModelEndpoint")
+INFERENCE_CLUSTER = Kind(API_VERSION, "InferenceCluster")
+INFERENCE_CLASS = Kind(API_VERSION, "InferenceClass")
+OBJECT = Kind("kubernetes.m.crossplane.io/v1alpha1", "Object")
+#: Addresses of the sites' gateways: TEST-NET-3, which nobody has.
+GATEWAYS = "203.0.113.{}"
+
+
+@dataclass
+class ControlPlane:
+    """What runs: the control cluster `hub`, the inference clusters `sites` by name, and every process by name."""
+
+    hub: Cluster
+    sites: Mapping[str, InferenceSite]
+    processes: Mapping[str, Process]
+    #: Seconds after the start, and what had come up by then.
+    timeline: list[tuple[float, str]] = field(default_factory=list)
+
+    def connect(self, name: str, site: str, labels: Mapping[str, str], **spec: Any) -> Manifest:
+        """Apply an InferenceCluster of source Existing that reaches a site; return its manifest. `spec` adds fields."""
+        secret = f"{name}-kubeconfig"
+        kubeconfig = self.sites[site].cluster.kubeconfig(ADMIN).read_text()
+        metadata = {"name": secret, "namespace": SYSTEM_NAMESPACE}
+        self.hub.api.apply(
+            {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"kubeconfig": kubeconfig}}
+        )
+        existing = {"source": "Existing", "existing": {"secretRef": {"name": secret}}}
+        manifest = {
+            "apiVersion": API_VERSION,
+            "kind": INFERENCE_CLUSTER.kind,
+            "metadata": {"name": name, "labels": dict(labels)},
+            "spec": {"cluster": existing, **spec},
+        }
+        self.hub.api.apply(manifest)
+        return manifest
+
+
+def install(hub: Cluster) -> None:
+    """Install our XRDs and Compositions, and wait until they are established and Crossplane may write their kinds."""
+    definitions = [yaml.safe_load(file.read_text()) for file in sorted((engines.ROOT / "apis").glob("*/*.yaml"))]
+    for definition in definitions:
+        hub.api.apply(definition)
+
+    def granted() -> None:
+        for name in (definition["metadata"]["name"] for definition in definitions):
+            established = condition(hub.api.get(XRD, name) or {}, "Established")
+            assert established.get("status") == "True", f"{name}: {established}"
+            assert hub.api.get(CLUSTER_ROLE, f"crossplane:composite:{name}:aggregate-to-crossplane"), name
+
+    eventually(granted, within=60)
+    for file in sorted((engines.ROOT / "compositions").glob("*.yaml")):
+        hub.api.apply(yaml.safe_load(file.read_text()))
+
+
+def provider_arguments() -> list[str]:
+    """Return the arguments that install/ gives provider-kubernetes, but for how often it polls."""
+    for manifest in yaml.safe_load_all((engines.ROOT / "install/provider-kubernetes.yaml").read_text()):
+        if manifest["kind"] == "DeploymentRuntimeConfig":
+            container = manifest["spec"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]
+            return [argument for argument in container["args"] if not argument.startswith("--poll=")]
+    raise HarnessError("install/provider-kubernetes.yaml has no DeploymentRuntimeConfig")
+
+
+def apply_installation(hub: Cluster) -> None:
+    """Apply what install/ holds, as `kubectl apply -k` would, but for packages: nothing can pull their images here."""
+    for name in yaml.safe_load((engines.ROOT / "install/kustomization.yaml").read_text())["resources"]:
+        for manifest in yaml.safe_load_all((engines.ROOT / "install" / name).read_text()):
+            if not manifest["apiVersion"].startswith("pkg.crossplane.io/"):
+                hub.api.apply(manifest)
+
+
+@contextmanager
+def control_plane(folder: Path, sites: Sequence[str], poll: str = "5s") -> Iterator[ControlPlane]:
+    """Run everything, from nothing, in an empty folder; `sites` names the inference clusters.
+
+    `poll` replaces how often provider-kubernetes looks at what it does not watch. Logs are in the folder.
+    """
+    started = time.monotonic()
+    timeline: list[tuple[float, str]] = []
+
+    def mark(what: str) -> None:
+        timeline.append((round(time.monotonic() - started, 1), what))
+
+    if busy := provider.taken():
+        raise HarnessError(f"provider-kubernetes needs the ports {provider.FIXED_PORTS}, and {busy} are taken")
+    run = Run(folder, make_certificates(folder / "certificates"))
+    with ExitStack() as stack:
+        etcd_port = free_port()
+        store = stack.enter_context(etcd(run, etcd_port))
+        store.wait_for(lambda: listens(etcd_port))
+        hub, *others = (Cluster(run, name, free_port(), etcd_port) for name in ("hub", *sites))
+        for cluster in (hub, *others):
+            stack.enter_context(cluster.api_server)
+        hub.api_server.wait_for(hub.api.ready)
+        mark("the control cluster's API server is ready")
+        controllers = stack.enter_context(hub.controllers((*EVERYWHERE, "clusterrole-aggregation-controller")))
+        processes = {"etcd": store, "hub": hub.api_server, "controllers": controllers}
+        ports = {name: free_port() for name in crossplane.FUNCTIONS}
+        for name, port in ports.items():
+            processes[name] = stack.enter_context(crossplane.function(run, name, port))
+        crossplane.prepare(hub)
+        provider.prepare(hub)
+        apply_installation(hub)
+        init, core = crossplane.core(hub)
+        init.run(within=60)
+        processes["crossplane"] = stack.enter_context(core)
+        for name, port in ports.items():
+            crossplane.register(hub, name, port)
+        mark("Crossplane runs")
+        with crossplane.rbac_manager(hub):
+            install(hub)
+        # The RBAC manager and the provider both insist on port 8080: the first ends when it has granted our kinds.
+        provider_flags = [*provider_arguments(), f"--poll={poll}"]
+        processes["provider-kubernetes"] = stack.enter_context(provider.provider(hub, *provider_flags))
+        # It learns kinds late: children outlive what is deleted by up to 40 seconds, unless it starts after them.
+        controllers.restart()
+        mark("Modelplane is installed")
+        running = {}
+        for number, cluster in enumerate(others):
+            cluster.api_server.wait_for(cluster.api.ready)
+            running[cluster.name] = stack.enter_context(inference_site(cluster, GATEWAYS.format(number + 10)))
+        mark("the inference clusters run")
+        yield ControlPlane(hub, running, processes, timeline)

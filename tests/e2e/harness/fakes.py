@@ -1,0 +1,47 @@
+"""Stand-ins for what a machine without GPUs, kubelets and load balancers cannot run; each says whom it plays."""
+
+import engines
+from e2e.harness.api import Kind
+from e2e.harness.cluster import Cluster, namespace
+from e2e.harness.crossplane import crds, establish
+from e2e.harness.process import Process, free_port
+from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
+
+GATEWAY = Kind("gateway.networking.k8s.io/v1", "Gateway")
+GATEWAY_API = ("gateway-api", "sigs.k8s.io/gateway-api")
+
+
+def play_gateway(cluster: Cluster, address: str) -> None:
+    """Play Envoy Gateway and a load balancer: the cluster's Gateway, with an address in its status."""
+    establish(cluster, crds(engines.source(*GATEWAY_API) / "config/crd/standard"))
+    cluster.api.apply(namespace(SYSTEM_NAMESPACE))
+    listener = {"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
+    cluster.api.apply(
+        {
+            "apiVersion": GATEWAY.api_version,
+            "kind": GATEWAY.kind,
+            "metadata": {"name": CLUSTER_GATEWAY, "namespace": SYSTEM_NAMESPACE},
+            "spec": {"gatewayClassName": "fake", "listeners": [listener]},
+        }
+    )
+    set_gateway_address(cluster, address)
+
+
+def set_gateway_address(cluster: Cluster, address: str) -> None:
+    """Play the load balancer that gives the cluster's Gateway an address."""
+    status = {"status": {"addresses": [{"type": "IPAddress", "value": address}]}}
+    cluster.api.patch(GATEWAY, CLUSTER_GATEWAY, status, SYSTEM_NAMESPACE, "status")
+
+
+def kubelets(cluster: Cluster) -> Process:
+    """Play the kubelet of every node and the engines in its pods (kwok): a pod that is bound is soon Ready."""
+    command = [
+        engines.path("kwok"),
+        f"--kubeconfig={cluster.kubeconfig()}",
+        "--manage-all-nodes=true",
+        "--node-ip=127.0.0.1",
+        "--cidr=10.1.0.0/16",
+        "--node-lease-duration-seconds=40",
+        f"--server-address=127.0.0.1:{free_port()}",
+    ]
+    return Process(f"{cluster.name}-kwok", cluster.run.folder, command)

@@ -1,0 +1,88 @@
+"""An inference cluster: Kubernetes with its own scheduler and DRA, nodes of a fake kubelet, a fake gateway."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import engines
+from e2e.harness.api import Kind
+from e2e.harness.cluster import EVERYWHERE, Cluster
+from e2e.harness.devices import DRA, NODE_STATUS, device_classes, node, slices
+from e2e.harness.fakes import kubelets, play_gateway
+from e2e.harness.process import Process
+
+NODE = Kind("v1", "Node")
+POD = Kind("v1", "Pod")
+CLAIM = Kind(DRA, "ResourceClaim")
+SLICE = Kind(DRA, "ResourceSlice")
+CONTROLLERS = (
+    *EVERYWHERE,
+    "deployment-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+    "job-controller",
+    "resourceclaim-controller",
+    "endpointslice-controller",
+    "node-lifecycle-controller",
+    "pod-garbage-collector-controller",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceSite:
+    """A running inference cluster, and its processes by what they are."""
+
+    cluster: Cluster
+    processes: Mapping[str, Process]
+
+    def offer(self, inference_cluster: Mapping[str, Any], classes: Iterable[Mapping[str, Any]]) -> None:
+        """Make the nodes that an InferenceCluster declares, with the devices that its classes declare."""
+        by_name = {entry["metadata"]["name"]: entry for entry in classes}
+        for device_class in device_classes(by_name.values()):
+            self.cluster.api.apply(device_class)
+        for pool in inference_cluster["spec"]["nodePools"]:
+            nodes = pool.get("maxNodeCount", pool.get("nodeCount", pool.get("minNodeCount", 1)))
+            for number in range(nodes):
+                self.add_node(f"{pool['name']}-{number}", pool["name"], by_name[pool["className"]])
+
+    def add_node(self, name: str, pool: str, inference_class: Mapping[str, Any]) -> None:
+        """Make one node of a pool and publish its devices."""
+        self.cluster.api.apply(node(name, pool))
+        self.cluster.api.patch(NODE, name, NODE_STATUS, subresource="status")
+        for published in slices(name, inference_class):
+            self.cluster.api.apply(published)
+
+    def remove_node(self, name: str) -> None:
+        """Take a node and its devices away."""
+        for published in self.cluster.api.list(SLICE):
+            if published["spec"].get("nodeName") == name:
+                self.cluster.api.delete(SLICE, published["metadata"]["name"])
+        self.cluster.api.delete(NODE, name)
+
+    def pods(self, namespace: str | None = None) -> list[dict[str, Any]]:
+        """Return the pods that are not on their way out."""
+        return [pod for pod in self.cluster.api.list(POD, namespace) if "deletionTimestamp" not in pod["metadata"]]
+
+
+def scheduler(cluster: Cluster) -> Process:
+    """Return kube-scheduler, with its defaults."""
+    command = [engines.path("kube-scheduler"), f"--kubeconfig={cluster.kubeconfig()}"]
+    return Process(
+        f"{cluster.name}-scheduler", cluster.run.folder, [*command, "--leader-elect=false", "--secure-port=0"]
+    )
+
+
+@contextmanager
+def inference_site(cluster: Cluster, address: str) -> Iterator[InferenceSite]:
+    """Run the rest of an inference cluster beside its API server, which is ready. `address` is its gateway's."""
+    processes = {
+        "controllers": cluster.controllers(CONTROLLERS),
+        "scheduler": scheduler(cluster),
+        "kubelets": kubelets(cluster),
+    }
+    with ExitStack() as stack:
+        for process in processes.values():
+            stack.enter_context(process)
+        play_gateway(cluster, address)
+        yield InferenceSite(cluster, {"api_server": cluster.api_server, **processes})

@@ -1,0 +1,158 @@
+"""A component as a plain process that never outlives the harness."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+#: Seconds that a component may take to stop by itself.
+STOP = 5.0
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
+
+Found = TypeVar("Found")
+
+
+class HarnessError(Exception):
+    """A component did not come up, or ended too early; the text ends with what it said."""
+
+
+def _die_with_parent() -> None:
+    # The kernel kills the process when the thread that started it ends, however that ends: no process is left behind.
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@dataclass(slots=True)
+class Process:
+    """One component: its command and what is added to the environment; it logs into `folder`/`name`.log.
+
+    A context manager: it starts on entering and is stopped on leaving. `start` must be called from a thread that
+    lives as long as the process should.
+    """
+
+    name: str
+    folder: Path
+    command: Sequence[str | Path]
+    environment: Mapping[str, str | Path] = field(default_factory=dict)
+    _running: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> Path:
+        """Return the file that holds what the component said."""
+        return self.folder / f"{self.name}.log"
+
+    @property
+    def alive(self) -> bool:
+        """Return whether the component runs."""
+        return self._running is not None and self._running.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """Return the process id. Raises HarnessError when the component does not run."""
+        if self._running is None:
+            raise HarnessError(f"{self.name} does not run")
+        return self._running.pid
+
+    def start(self) -> None:
+        """Start the component; what it says is appended to its log."""
+        environment = {**os.environ, **{key: str(value) for key, value in self.environment.items()}}
+        with self.log.open("ab") as log:
+            self._running = subprocess.Popen(
+                [str(word) for word in self.command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 - one thread starts everything
+            )
+
+    def stop(self) -> None:
+        """Ask the component to end, and end it by force when it does not."""
+        if self._running is None:
+            return
+        self._running.terminate()
+        try:
+            self._running.wait(STOP)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self._running = None
+
+    def kill(self) -> None:
+        """End the component at once, as a crash does."""
+        if self._running is not None:
+            self._running.kill()
+            self._running.wait()
+
+    def restart(self) -> None:
+        """Stop the component, then start it again with the same command."""
+        self.stop()
+        self.start()
+
+    def run(self, *, within: float) -> None:
+        """Start the component and wait for its end. Raises HarnessError when it fails or takes longer."""
+        self.start()
+        if self._running is None or self._running.wait(within) != 0:
+            raise HarnessError(f"{self.name} failed: {self.tail()}")
+        self._running = None
+
+    def wait_for(self, ready: Callable[[], bool], *, within: float = 60) -> None:
+        """Wait until `ready` says so. Raises HarnessError with the log's end when the component ends before."""
+        deadline = time.monotonic() + within
+        while not ready():
+            if not self.alive or time.monotonic() > deadline:
+                raise HarnessError(f"{self.name} is not ready: {self.tail()}")
+            time.sleep(0.05)
+
+    def tail(self) -> str:
+        """Return the end of the log."""
+        return self.log.read_text(errors="replace")[-2000:].strip() if self.log.exists() else ""
+
+    def memory(self) -> int:
+        """Return the resident memory in MiB."""
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+
+    def __enter__(self) -> Self:
+        """Start the component."""
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Stop the component."""
+        self.stop()
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def listens(port: int) -> bool:
+    """Return whether something takes connections on a port of 127.0.0.1."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def eventually(check: Callable[[], Found], *, within: float, every: float = 0.2) -> Found:
+    """Return what `check` returns once it raises no AssertionError; after `within` seconds its last one is raised."""
+    deadline = time.monotonic() + within
+    while True:
+        try:
+            return check()
+        except AssertionError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(every)
