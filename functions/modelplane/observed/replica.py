@@ -1,6 +1,7 @@
 """Reads a ModelReplica: ours, another deployment's, or one written by hand."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from modelplane.model.deployment import Role
@@ -36,6 +37,12 @@ def _member(member: Mapping[str, Any]) -> StampedMember | None:
     return StampedMember(Role(role), pool, pods, tuple(_claim(r) for r in mappings(member.get("deviceRequests"))))
 
 
+@lru_cache(maxsize=4096)
+def _interned(engines: tuple[StampedEngine, ...]) -> tuple[StampedEngine, ...]:
+    """Return the first engines seen with this content: the replicas of a deployment share one value."""
+    return engines
+
+
 def read_engines(engines: Any) -> tuple[StampedEngine, ...]:
     """Return the engines of a ModelReplica's `spec.engines` (or `status.servedEngines`) that can be read."""
     read = []
@@ -44,7 +51,7 @@ def read_engines(engines: Any) -> tuple[StampedEngine, ...]:
         known = tuple(member for member in members if member is not None)
         if known and len(known) == len(members):
             read.append(StampedEngine(text(engine.get("name")), known, count(engine.get("copies", 1))))
-    return tuple(read)
+    return _interned(tuple(read))
 
 
 def _index(obj: Object) -> int | None:

@@ -12,6 +12,8 @@ from modelplane.scheduling.ledger import identity
 
 #: Length of a resource name without its cluster and index.
 _RESOURCE_LENGTH = len(replica_resource("", 0)) - 1
+#: Digits of no index that we ever gave.
+_LONGEST_INDEX = 10
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +76,11 @@ def seniority(replica: Replica) -> tuple[str, str, str]:
 def _known_index(replica: Replica) -> int | None:
     """Return the index from the resource name, which Crossplane keys on; a label can be edited, so it comes second."""
     number = replica.resource[len(replica.cluster) + _RESOURCE_LENGTH :]
-    if number.isdigit() and replica.resource == replica_resource(replica.cluster, int(number)):
+    if (
+        number.isdecimal()
+        and len(number) < _LONGEST_INDEX
+        and replica.resource == replica_resource(replica.cluster, int(number))
+    ):
         return int(number)
     return replica.index
 

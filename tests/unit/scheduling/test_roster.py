@@ -20,6 +20,12 @@ def test_the_resource_name_is_the_index_where_the_label_is_missing_or_edited() -
         assert indices(first, replace(second, index=label)) == {first.uid: 0, second.uid: 1}
 
 
+def test_a_resource_name_that_is_not_ours_is_no_index() -> None:
+    for odd in ("replica-a-²", "replica-a-00", "replica-a-" + "9" * 5000, "replica-b-1", "replica-a-"):
+        named = replace(replica(OURS, "a/4"), resource=odd)
+        assert indices(named) == {named.uid: 4}
+
+
 def test_an_edited_label_ends_nobody() -> None:
     own = [replica(OURS, "a/0"), replace(replica(OURS, "a/1"), index=0), replace(replica(OURS, "a/2"), index=None)]
     decided = Scene(nodes(a=3), own).decide(OURS)
