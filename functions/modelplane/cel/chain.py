@@ -43,8 +43,7 @@ def follow(root: Code, links: tuple[Link, ...]) -> Code:
         lenient = type(current) is OptionalValue
         if lenient:
             if tested is not None:
-                # Where it is the branch of a conditional, this is an optional instead of a bool in Kubernetes.
-                raise AbortError("has() of an optional is not supported")
+                raise AbortError("has() of an optional value is not supported")
             if not current.items:
                 return current
             current = current.items[0]
@@ -57,7 +56,7 @@ def follow(root: Code, links: tuple[Link, ...]) -> Code:
             if found is ABSENT:
                 if not lenient:
                     raise EvaluationError(f"no such key: {key}")
-                return OptionalValue()
+                return OptionalValue() if tested is None else False
             current = found
         if tested is not None:
             return look_up(current, tested(frame)) is not ABSENT

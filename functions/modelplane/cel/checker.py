@@ -64,11 +64,12 @@ class _Checker:
         self._loops = 0
         self._uniform: list[tuple[Node, Type, Type]] = []
         self._variables: list[tuple[Node, Type]] = []
+        self._presence: set[Node] = set()
         self._methods: dict[type[Node], Callable[[Any], Type]] = {
             Literal: lambda node: _LITERALS[type(node.value)],
             Ident: self._ident,
             Select: self._select,
-            Index: lambda node: self._call_types(node, "_[?_]" if node.optional else "_[_]", (node.operand, node.key)),
+            Index: self._index,
             Call: self._call,
             Logic: self._logic,
             Conditional: self._conditional,
@@ -126,11 +127,16 @@ class _Checker:
             result = DYN
         else:
             raise refuse(self._text, node.offset, f"type {kind} does not support field selection")
-        if node.test and wrapped:
-            raise refuse(self._text, node.offset, "has() of an optional is not supported")
         if node.test:
+            if wrapped:
+                self._presence.add(node)
             return BOOL
         return types.optional_of(result) if wrapped or node.optional else result
+
+    def _index(self, node: Index) -> Type:
+        kind = self._call_types(node, "_[?_]" if node.optional else "_[_]", (node.operand, node.key))
+        self._check_presence(node.key)
+        return kind
 
     def _call(self, node: Call) -> Type:
         if node.function not in FUNCTIONS:
@@ -191,7 +197,15 @@ class _Checker:
 
     def _conditional(self, node: Conditional) -> Type:
         self._boolean(node.condition)
-        return self._either(node, self.resolved(node.then), self.resolved(node.otherwise))
+        one, other = self.resolved(node.then), self.resolved(node.otherwise)
+        self._check_presence(node.then, node.otherwise)
+        return self._either(node, one, other)
+
+    def _check_presence(self, *nodes: Node) -> None:
+        """Refuse `has(a.?b.c)` as a branch or a key, where it is an optional instead of a bool in Kubernetes."""
+        for node in nodes:
+            if node in self._presence:
+                raise refuse(self._text, node.offset, "has() of an optional is not supported here")
 
     def _either(self, node: Node, one: Type, other: Type) -> Type:
         common = self.bindings.fresh()

@@ -1,0 +1,94 @@
+"""Selectors and verdicts are remembered by content, across threads, within bounds."""
+
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+
+from modelplane import cel
+from modelplane.cel import memory
+from modelplane.model.fleet import Attribute, Device
+
+DEVICE = Device(name="gpu", driver="gpu.nvidia.com", attributes=(Attribute("i", "int", 3),))
+
+
+def test_a_verdict_is_computed_once_for_equal_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated: list[Device] = []
+    real = cel.Selector.evaluate
+
+    def evaluate(selector: cel.Selector, device: Device) -> cel.Verdict:
+        evaluated.append(device)
+        return real(selector, device)
+
+    monkeypatch.setattr(cel.Selector, "evaluate", evaluate)
+    text = 'device.attributes["gpu.nvidia.com"].i == 3 // once'
+    twin = replace(DEVICE)
+    verdicts = [cel.verdict(text, device) for device in (DEVICE, twin, DEVICE, twin)]
+    assert {verdict.outcome for verdict in verdicts} == {cel.Outcome.MATCH}
+    assert len(evaluated) == 1
+
+
+def test_a_device_at_the_address_of_a_dead_one_is_not_taken_for_it() -> None:
+    text = 'device.attributes["gpu.nvidia.com"].i == 3 // address'
+    for i in range(2000):
+        device = Device(name="gpu", driver="gpu.nvidia.com", attributes=(Attribute("i", "int", i),))
+        expected = cel.Outcome.MATCH if i == 3 else cel.Outcome.NO_MATCH
+        assert cel.verdict(text, device).outcome is expected
+        del device
+
+
+def test_a_selector_that_does_not_compile_is_remembered_and_is_an_error() -> None:
+    first, second = cel.compiled("device.memory"), cel.compiled("device.memory")
+    assert isinstance(first, cel.SelectorError)
+    assert first is second
+    assert (first.line, first.column) == (1, 8)
+    verdict = cel.verdict("device.memory", DEVICE)
+    assert verdict.outcome is cel.Outcome.ERROR
+    assert verdict.why == "selector does not compile: 1:8: undefined field 'memory'"
+
+
+def test_the_memory_by_identity_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_VERDICTS", 64)
+    monkeypatch.setattr(memory, "_seen", {})
+    for i in range(200):
+        assert cel.verdict("true", replace(DEVICE, count=i + 1)).outcome is cel.Outcome.MATCH
+        assert len(memory._seen) <= 64
+
+
+def test_threads_get_the_verdicts_that_one_gets() -> None:
+    texts = [f'device.attributes["gpu.nvidia.com"].i == {i} || [1, 2].exists(x, x == {i})' for i in range(40)]
+    expected = [cel.Outcome.MATCH if i in {1, 2, 3} else cel.Outcome.NO_MATCH for i in range(40)]
+    got: list[list[cel.Outcome]] = []
+
+    def work() -> None:
+        got.append([cel.compile(text).evaluate(replace(DEVICE)).outcome for text in texts])
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == [expected] * 8
+
+
+def loaded_after(code: str) -> set[str]:
+    """Return which heavy modules a new process has loaded after running some code."""
+    heavy = ("lark", "celpy", "re2", "pydantic", "yaml")
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}; print(*(name for name in {heavy} if name in sys.modules))"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_loads_neither_the_parser_nor_regular_expressions() -> None:
+    assert loaded_after("import modelplane.cel") == set()
+
+
+def test_compiling_never_loads_the_evaluator_of_cel_python() -> None:
+    assert loaded_after("from modelplane import cel; cel.compile('true')") == {"lark"}
