@@ -60,7 +60,12 @@ def _slice(values: List, start: int, end: int) -> List:
     return List(values.sequence()[start:end])
 
 
-@method("flatten", "list<list<A>> -> list<A>", "list<dyn>, int -> list<dyn>", cost=lambda values, *_: values.weight)
+@method(
+    "flatten",
+    "list<list<A>> -> list<A>",
+    "list<dyn>, int -> list<dyn>",
+    cost=lambda values, depth=1: values.weight * max(depth, 1),
+)
 def _flatten(values: List, depth: int = 1) -> List:
     if depth < 0:
         raise EvaluationError("level must be non-negative")
