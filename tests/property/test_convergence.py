@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
+from modelplane.model.placement import EndCause
 from property.fleet import Fleet, Snapshot, decide
+from property.oracles.ending import yielding
 from property.oracles.room import groups_on, has_room
 from property.strategies import Draw, clusters, deployments, examples, residents
 
@@ -24,7 +26,7 @@ def overcommitted(fleet: Fleet) -> list[tuple[str, str]]:
 class Race:
     """Some deployments on one fleet, reconciled in rounds."""
 
-    def __init__(self, draw: Draw) -> None:
+    def __init__(self, draw: Draw, *, growing: bool = True) -> None:
         self._draw = draw
         names = ("a", "b")[: draw(st.integers(1, 2))]
         nodes = st.integers(1, 3)
@@ -39,8 +41,10 @@ class Race:
             early = self.racers[number]
             self.fleet.carry_out(early, decide(early, self.fleet.snapshot()).schedule)
             self.fleet.serve()
+            first, *rest = early.engines
+            bigger = replace(first, copies=first.copies + (draw(st.integers(0, 2)) if growing else 0))
             more = early.replicas + draw(st.integers(0, 2))
-            self.racers[number] = replace(early, replicas=more)
+            self.racers[number] = replace(early, replicas=more, engines=(bigger, *rest))
         self.before: Snapshot = self.fleet.snapshot()
 
     def round(self, *, stale: bool = False) -> None:
@@ -92,3 +96,16 @@ def test_a_race_in_which_replicas_start_to_serve_moves_none_of_those(data: st.Da
     for _ in range(2 * len(race.racers) + 2):
         race.round()
     assert {r.uid for r in settled.replicas if r.serves} <= set(race.fleet.replicas)
+
+
+@given(st.data())
+@examples(80)
+def test_who_yields_is_decided_by_one_order_over_all_replicas(data: st.DataObject) -> None:
+    race = Race(data.draw, growing=False)
+    for _ in range(2):
+        race.round()
+        now = race.fleet.snapshot()
+        expected = yielding(now.replicas, now.clusters)
+        ends = [end for racer in race.racers for end in decide(racer, now).schedule.ended]
+        assert {end.replica.uid for end in ends} == expected
+        assert {end.cause for end in ends} <= {EndCause.YIELDED}

@@ -8,7 +8,7 @@ from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Membe
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint
 from modelplane.model.names import replica_resource
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import CacheState, EndCause, Footprint, Schedule, Stamp, View
+from modelplane.model.placement import CacheState, EndCause, Footprint, Needs, Schedule, Stamp, View
 from modelplane.model.replica import Replica
 from modelplane.scheduling import schedule
 from property.fleet import Fleet, Snapshot, decide
@@ -275,3 +275,16 @@ def test_a_replica_without_engines_holds_nothing() -> None:
     there = cluster("a", nodes(1))
     decided = decide(wanted(), Snapshot({"a": there}, (stranger("empty"),))).schedule
     assert places(decided) == [("a", 0)]
+
+
+def test_a_replica_that_does_not_serve_yet_asks_for_the_replicas_of_its_cluster_alone() -> None:
+    fleet = Fleet({"a": cluster("a", nodes(2))})
+    reconcile(fleet, wanted())
+    asked = decide(wanted(), fleet.snapshot()).needs
+    assert asked == Needs(clusters=frozenset("a"), residents=frozenset("a"))
+
+
+def test_a_growing_replica_asks_for_the_replicas_of_its_cluster_alone() -> None:
+    fleet = running(wanted(), cluster("a", nodes(2)))
+    asked = decide(wanted(copies=2), fleet.snapshot()).needs
+    assert asked == Needs(clusters=frozenset("a"), residents=frozenset("a"))

@@ -11,7 +11,7 @@ from property.fleet import Fleet, Snapshot, decide
 from property.oracles.arrangements import stranded
 from property.oracles.placing import fits, matching_assignments
 from property.oracles.room import groups_on
-from property.strategies import examples, situations
+from property.strategies import engine_lists, examples, situations
 
 Situation = tuple[Deployment, Snapshot]
 
@@ -85,3 +85,48 @@ def test_growth_of_several_replicas_strands_nobody(situation: Situation, data: s
                 assert stranded(pool, groups_on(cluster.name, pool.name, fleet.replicas.values())) is None
         served = {p.replica.uid for p in decided.placements if p.replica is not None and p.replica.serves}
         assert {r.uid for r in fleet.own(deployment) if r.serves} == served
+
+
+@given(situations(), engine_lists())
+@examples(150)
+def test_any_edit_that_its_own_pools_can_host_is_applied_in_place(
+    situation: Situation, engines: tuple[Engine, ...]
+) -> None:
+    deployment, now = situation
+    fleet = Fleet(now.clusters, now.replicas)
+    fleet.carry_out(deployment, decide(replace(deployment, replicas=1), fleet.snapshot()).schedule)
+    fleet.serve()
+    assume(fleet.own(deployment))
+    (before,) = fleet.own(deployment)
+    edited = replace(deployment, replicas=1, engines=engines)
+    cluster = now.clusters[before.cluster]
+    own_pools = {engine.pool for engine in before.engines}
+    ways = [way for way in matching_assignments(cluster, edited) if {e.pool for e in way} <= own_pools]
+    others = [r for r in fleet.replicas.values() if r.uid != before.uid]
+    decided = decide(edited, fleet.snapshot()).schedule
+    (placement,) = [p for p in decided.placements if p.replica is not None]
+    assert placement.leaving is not bool(ways)
+    if any(fits(cluster, way, others) for way in ways):
+        assert placement.stamp is Stamp.APPLY
+        assert placement.engines in ways
+        assert fits(cluster, placement.engines, others)
+        assert len(decided.placements) == 1
+
+
+@given(situations(), st.integers(0, 2))
+@examples(100)
+def test_an_edit_that_makes_a_replica_smaller_is_applied_whatever_the_room(situation: Situation, nodes: int) -> None:
+    deployment, now = situation
+    first, *rest = deployment.engines
+    small = replace(deployment, replicas=1, engines=(replace(first, copies=1), *rest))
+    large = replace(small, engines=(replace(first, copies=2), *rest))
+    fleet = Fleet(now.clusters, now.replicas)
+    fleet.carry_out(large, decide(large, fleet.snapshot()).schedule)
+    fleet.serve()
+    assume(fleet.own(large))
+    for name, cluster in fleet.clusters.items():
+        shrunk = tuple(replace(pool, nodes=min(nodes, pool.nodes)) for pool in cluster.pools or ())
+        fleet.clusters[name] = replace(cluster, pools=shrunk)
+    (placement,) = decide(small, fleet.snapshot()).schedule.placements
+    assert placement.stamp is Stamp.APPLY
+    assert [engine.copies for engine in placement.engines] == [engine.copies for engine in small.engines]

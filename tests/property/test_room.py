@@ -10,6 +10,7 @@ from modelplane.model.fleet import Cluster, Pool
 from modelplane.model.placement import Footprint, Schedule
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
 from property.fleet import Fleet, Snapshot, decide
+from property.histories import History
 from property.oracles.arrangements import stranded
 from property.oracles.placing import admissible, fits, matching_assignments, pools_of
 from property.oracles.room import groups_on
@@ -40,6 +41,24 @@ def test_no_arrangement_of_the_other_pods_strands_a_group_where_something_was_pl
         decided = decide(deployment, fleet.snapshot()).schedule
         fleet.carry_out(deployment, decided)
         assert_nothing_can_be_stranded(fleet, decided)
+
+
+@given(st.data())
+@examples(100)
+def test_nor_does_one_after_any_history_and_what_is_refused_then_no_candidate_admits(data: st.DataObject) -> None:
+    history = History(data.draw)
+    for _ in range(5):
+        deployment = history.deployment
+        decided = history.reconcile().schedule
+        assert_nothing_can_be_stranded(history.fleet, decided)
+        if decided.unplaced:
+            replicas = [*history.fleet.replicas.values(), *(end.replica for end in decided.ended)]
+            assert not any(
+                next(admissible(cluster, deployment, list({r.uid: r for r in replicas}.values())), None)
+                for cluster in history.fleet.clusters.values()
+                if may_take(deployment, cluster, {})
+            )
+        history.disturb()
 
 
 def test_a_request_that_may_be_split_over_entries_strands_nobody() -> None:

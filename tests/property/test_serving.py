@@ -11,18 +11,26 @@ from modelplane.model.placement import End, EndCause, Schedule
 from modelplane.model.replica import Replica
 from property.fleet import Snapshot, decide, observed
 from property.histories import History
-from property.oracles.ending import evicted, homeless, kept_leaving, leaves, scale_down
+from property.oracles.ending import evicted, homeless, kept_leaving, leaves, scale_down, yielding
+from property.oracles.placing import matching_assignments
 from property.strategies import examples
+
+
+def stands(deployment: Deployment, replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
+    """Tell whether the replica is stamped as the deployment asks, on pools that match."""
+    cluster = clusters.get(replica.cluster)
+    return cluster is not None and replica.engines in list(matching_assignments(cluster, deployment))
 
 
 def assert_listed_cause(end: End, deployment: Deployment, own: tuple[Replica, ...], now: Snapshot) -> None:
     """Assert that the named cause is true, whether the replica serves or not."""
     replica, cluster = end.replica, now.clusters.get(end.replica.cluster)
+    edited = cluster is None or any(not stands(deployment, r, now.clusters) for r in own)
     true = {
         EndCause.SCALE_DOWN: len(own) > deployment.replicas,
         EndCause.EVICTED: evicted(deployment, cluster),
         EndCause.REPLACED: homeless(deployment, replica, cluster),
-        EndCause.YIELDED: not replica.serves,
+        EndCause.YIELDED: not replica.serves and (edited or replica.uid in yielding(now.replicas, now.clusters)),
         EndCause.DUPLICATE: any(
             (r.cluster, r.index) == (replica.cluster, replica.index) and r.created <= replica.created
             for r in own
@@ -93,4 +101,16 @@ def test_a_replica_that_is_being_deleted_is_not_kept_and_its_place_is_not_reused
         decided = decide(history.deployment, history.fleet.snapshot()).schedule
         assert not {p.replica.uid for p in decided.placements if p.replica} & {r.uid for r in gone}
         assert not {(p.cluster, p.index) for p in decided.placements} & {(r.cluster, r.index) for r in gone}
+        history.disturb()
+
+
+@given(st.data())
+@examples(120)
+def test_what_is_stamped_as_asked_is_left_as_it_is(data: st.DataObject) -> None:
+    history = History(data.draw)
+    for _ in range(5):
+        deployment, now = history.deployment, history.fleet.snapshot()
+        for placement in history.reconcile().schedule.placements:
+            if placement.replica is not None and stands(deployment, placement.replica, now.clusters):
+                assert placement.engines == placement.replica.engines
         history.disturb()

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelplane.model.deployment import Deployment
-from modelplane.model.placement import Needs, Schedule
+from modelplane.model.placement import Needs, Schedule, Stamp
 from property.fleet import Fleet, Snapshot, decide
 from property.histories import histories
+from property.oracles.taints import carries
 from property.strategies import examples, situations
 
 Situation = tuple[Deployment, Snapshot]
@@ -80,3 +81,21 @@ def test_a_settled_deployment_asks_for_nothing_but_its_clusters_by_name(situatio
     settled = decide(deployment, fleet.snapshot())
     assert settled.schedule.settled
     assert settled.needs == Needs(clusters=frozenset(p.cluster for p in settled.schedule.placements))
+
+
+@given(histories())
+@examples(120)
+def test_what_a_schedule_says_adds_up(situation: Situation) -> None:
+    deployment, now = situation
+    decided = decide(deployment, now).schedule
+    places = [(p.cluster, p.index) for p in decided.placements]
+    assert places == sorted(places)
+    assert decided.replicas == deployment.replicas
+    assert decided.unplaced == max(0, deployment.replicas - sum(not p.leaving for p in decided.placements))
+    assert sum(not p.leaving for p in decided.placements) <= deployment.replicas
+    candidates = {name for name, c in now.clusters.items() if carries(c, deployment.cluster_selector)}
+    assert set(decided.refusals) == (candidates if decided.unplaced else set())
+    if decided.unplaced:
+        assert decided.candidates == len(candidates)
+    assert all(p.replica is not None for p in decided.placements if p.leaving or p.stamp is not Stamp.APPLY)
+    assert all(bool(p.why) is (p.leaving or p.stamp is not Stamp.APPLY) for p in decided.placements)

@@ -2,6 +2,8 @@
 
 Rules: a replica leaves when its cluster is absent or being deleted, when its pools are gone or cannot match the
 deployment's members any more, or when its cluster has a NoExecute taint that the deployment does not tolerate.
+Those that do not serve yield: in the order of serving ones first, then creation time, the owner's uid and their own,
+each stays iff it fits in all its pools beside everything that stayed before it.
 Leaving replicas that serve are kept until their replacements serve: as many as `replicas` exceeds the serving ones
 that do not leave; the oldest go last. Scale-down takes leaving ones first, then those that do not serve, then from
 the cluster with most replicas of this deployment, then the latest cluster name, then the highest index.
@@ -13,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster, Effect
 from modelplane.model.replica import Replica
-from property.oracles.placing import matching_assignments
+from property.oracles.placing import fits, matching_assignments
 from property.oracles.taints import untolerated
 
 
@@ -60,3 +62,16 @@ def scale_down(asked: int, own: Sequence[Replica], leaving: Iterable[Replica] = 
             )
         )
     return left
+
+
+def yielding(replicas: Iterable[Replica], clusters: Mapping[str, Cluster]) -> set[str]:
+    """Return the uids of the replicas that do not fit beside those before them; what is being deleted stays."""
+    kept: list[Replica] = []
+    gone: set[str] = set()
+    for replica in sorted(replicas, key=lambda r: (not (r.serves or r.deleting), r.created, r.owner, r.uid)):
+        cluster = clusters.get(replica.cluster)
+        if replica.serves or replica.deleting or cluster is None or fits(cluster, replica.engines, kept):
+            kept.append(replica)
+        else:
+            gone.add(replica.uid)
+    return gone
