@@ -87,6 +87,7 @@ SETS = {
     "kwok": EngineSet({"kwok": Binary("sigs.k8s.io/kwok/cmd/kwok")}, usually="2 minutes on two cores"),
     "lws": EngineSet({"lws": Binary("sigs.k8s.io/lws/cmd")}, usually="2 minutes on two cores"),
     "gateway-api": EngineSet({}),
+    "inference-extension": EngineSet({}),
 }
 
 

@@ -1,0 +1,14 @@
+"""Fixtures of the tests on a real API server: one for the whole session, with every kind that is composed."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from apiserver.server import Server, serve
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Run etcd and kube-apiserver; nothing is written to it but namespaces and definitions."""
+    with serve(tmp_path_factory.mktemp("apiserver")) as running:
+        yield running

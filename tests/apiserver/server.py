@@ -1,0 +1,100 @@
+"""A real API server that says of any object whether it would take it, in the words that a user would see."""
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import engines
+from e2e.harness.api import ApiError
+from e2e.harness.certificates import make_certificates
+from e2e.harness.cluster import Cluster, Run, etcd, namespace
+from e2e.harness.crossplane import crds, establish
+from e2e.harness.process import free_port, listens
+
+#: Which files hold the definitions of the kinds that are composed, in the module that a set of engines pins.
+DEFINITIONS = (
+    (engines.CORE, "cluster/crds/*"),
+    (engines.PROVIDER, "package/crds/kubernetes.m.*"),
+    (("lws", "sigs.k8s.io/lws"), "config/crd/bases/*"),
+    (("gateway-api", "sigs.k8s.io/gateway-api"), "config/crd/standard/*"),
+    (("inference-extension", "sigs.k8s.io/gateway-api-inference-extension"), "config/crd/bases/*"),
+)
+#: The namespaces that the tests' objects are in.
+NAMESPACES = ("ml", "ml-team", "mp-ml-team", "modelplane-system", "team")
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running API server. `resources` are the plural names and scopes of kinds, by apiVersion and kind."""
+
+    cluster: Cluster
+    resources: dict[tuple[str, str], tuple[str, bool]]
+
+    def refusal(self, manifest: Mapping[str, Any]) -> str:
+        """Return the words with which the server would refuse to create an object, "" when it would take it.
+
+        It is asked for a dry run and for strict field validation: unknown and doubled fields are refused.
+        """
+        try:
+            self.cluster.api.request("POST", f"{self._path(manifest)}?dryRun=All&fieldValidation=Strict", manifest)
+        except ApiError as error:
+            return str(error)
+        return ""
+
+    def refusal_of_status(self, manifest: Mapping[str, Any]) -> str:
+        """Return the words with which the server would refuse an object's status, "" when it would take it.
+
+        A server drops the status of what is created, so the object is made without one first.
+        """
+        self.cluster.api.apply({field: value for field, value in manifest.items() if field != "status"})
+        path = f"{self._path(manifest)}/{manifest['metadata']['name']}/status?dryRun=All"
+        body = {"status": manifest.get("status")}
+        try:
+            self.cluster.api.request("PATCH", path, body, "application/merge-patch+json")
+        except ApiError as error:
+            return str(error)
+        return ""
+
+    def _path(self, manifest: Mapping[str, Any]) -> str:
+        api_version, kind = manifest["apiVersion"], manifest["kind"]
+        root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        if (api_version, kind) not in self.resources:
+            for found in self.cluster.api.request("GET", root)["resources"]:
+                if "/" not in found["name"]:
+                    self.resources[api_version, found["kind"]] = (found["name"], found["namespaced"])
+        plural, namespaced = self.resources[api_version, kind]
+        within = f"/namespaces/{manifest['metadata']['namespace']}" if namespaced else ""
+        return f"{root}{within}/{plural}"
+
+
+def definitions() -> Iterator[Manifest]:
+    """Yield the definitions of every kind that is composed, and of our own: each XRD as Crossplane converts it."""
+    for module, files in DEFINITIONS:
+        yield from crds(engines.source(*module), f"{files}.yaml")
+    for file in sorted((engines.ROOT / "apis").glob("*/definition.yaml")):
+        command = [engines.path("crossplane"), "xrd", "convert", file]
+        converted = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        # Its owner, the XRD, is not on this server.
+        yield from ({**each, "metadata": {"name": each["metadata"]["name"]}} for each in yaml.safe_load_all(converted))
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[Server]:
+    """Run an API server with all definitions established; its files and logs lie in an empty folder."""
+    run, port = Run(folder, make_certificates(folder / "certificates")), free_port()
+    cluster = Cluster(run, "dry", free_port(), port)
+    with etcd(run, port) as store:
+        store.wait_for(lambda: listens(port))
+        with cluster.api_server as process:
+            process.wait_for(cluster.api.ready)
+            establish(cluster, definitions())
+            for name in NAMESPACES:
+                cluster.api.apply(namespace(name))
+            yield Server(cluster, {})

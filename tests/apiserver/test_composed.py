@@ -1,0 +1,67 @@
+"""Everything that is composed is what a real API server takes: on the control cluster and on an inference cluster."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import engines
+from apiserver.server import Server
+from unit.compose_cluster import clusters
+from unit.compose_replica import replicas
+
+GOLDEN = engines.ROOT / "tests" / "unit" / "compose_replica" / "golden"
+TOPOLOGIES = sorted(GOLDEN.glob("*.replica.yaml"))
+
+
+def named(resource: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Return a composed object under a name, as Crossplane gives one to what is composed without."""
+    return {**body, "metadata": {"name": f"composed-{resource}", **body["metadata"]}}
+
+
+def patched(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest as the provider applies it: with the data of the Secret that it copies."""
+    if manifest.get("type") != "kubernetes.io/dockerconfigjson":
+        return manifest
+    return {**manifest, "data": {".dockerconfigjson": "e30="}}
+
+
+def composed(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what a replica composes while it starts, by resource name: all that it can have."""
+    starting = replicas.serving(body)
+    for found in starting.values():
+        found["status"].get("atProvider", {}).get("manifest", {}).pop("status", None)
+    desired = replicas.run(body, starting).desired
+    return {resource: dict(desired[resource].build()) for resource in desired}
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda path: path.name.partition(".")[0])
+def test_what_a_replica_composes_is_taken_on_both_clusters(server: Server, topology: Path) -> None:
+    bodies = composed(yaml.safe_load(topology.read_text()))
+    assert "pods" in bodies
+    manifests = {name: body["spec"].get("forProvider", {}).get("manifest") for name, body in bodies.items()}
+    looked_at = {name for name, body in bodies.items() if body["spec"].get("managementPolicies") == ["Observe"]}
+    put = {name: manifest for name, manifest in manifests.items() if manifest and name not in looked_at}
+    put.pop("namespace")
+    refused = {f"on the cluster: {name}": server.refusal(patched(manifest)) for name, manifest in put.items()}
+    refused |= {f"here: {name}": server.refusal(named(name, body)) for name, body in bodies.items()}
+    assert {name: words for name, words in refused.items() if words} == {}
+
+
+def test_what_a_cluster_composes_is_taken(server: Server) -> None:
+    body = clusters.cluster()
+    identity = {"name": "sa", "key": "k", "type": "GoogleApplicationCredentials"}
+    body["spec"]["cluster"]["existing"]["identitySecretRef"] = identity
+    bodies = clusters.bodies(clusters.run(body, clusters.reached()))
+    refused = {name: server.refusal(named(name, made)) for name, made in bodies.items()}
+    assert {name: words for name, words in refused.items() if words} == {}
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda path: path.name.partition(".")[0])
+def test_every_status_of_a_replica_is_one_that_its_definition_declares(server: Server, topology: Path) -> None:
+    body = yaml.safe_load(topology.read_text())
+    for observed in ({}, replicas.serving(body)):
+        reported = body | {"status": replicas.run(body, observed).status}
+        assert server.refusal(reported) == ""
+        assert server.refusal_of_status(reported) == ""
