@@ -1,0 +1,108 @@
+"""What each edit of a serving deployment takes down, in which order, and that no node is ever needed twice."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.preview import ControlPlane
+from unit.compose_replica.journal import Manifest, deployment, gang, journal, member
+from unit.preview.fleets import cluster, hardware
+
+TAINT = {"taints": [{"key": "k", "effect": "NoExecute"}]}
+TOLERATION = {"tolerations": [{"key": "k", "operator": "Exists"}]}
+CLOSED = {"taints": [{"key": "closed", "effect": "NoSchedule"}]}
+
+#: The nodes of the cluster, the deployment as it serves, the edits, and what each pass that changes something does:
+#: `-` goes, `~` is changed in place, `+` comes. Within a pass what goes goes first.
+ON_ONE_CLUSTER: dict[str, tuple[int, Manifest, list[Manifest], list[list[str]]]] = {
+    "one pod becomes a gang": (
+        2,
+        deployment(),
+        [deployment(*gang())],
+        [["- deployment-main on eu", "+ leaderworkerset-main on eu"]],
+    ),
+    "a gang becomes one pod": (
+        2,
+        deployment(*gang()),
+        [deployment()],
+        [["- leaderworkerset-main on eu", "+ deployment-main on eu"]],
+    ),
+    "one pod becomes a gang that does not fit": (1, deployment(), [deployment(*gang())], []),
+    "an engine is renamed on a full pool": (
+        1,
+        deployment(),
+        [deployment(engine="other")],
+        [["- deployment-main on eu", "+ claims on eu", "+ deployment-other on eu"], ["- claims on eu"]],
+    ),
+    "a pod takes more devices of its node": (
+        1,
+        deployment(member(gpus=4)),
+        [deployment(member(gpus=8))],
+        [["~ deployment-main on eu", "+ claims on eu"], ["- claims on eu"]],
+    ),
+    "a selector is edited and still matches": (
+        1,
+        deployment(),
+        [deployment(member(memory="20Gi"))],
+        [["~ deployment-main on eu", "+ claims on eu"], ["- claims on eu"]],
+    ),
+    "a selector is edited and matches nothing": (1, deployment(), [deployment(member(memory="200Gi"))], []),
+    "a selector is edited and does not compile": (
+        1,
+        deployment(),
+        [deployment(member(nodeSelector={"devices": [{"name": "gpu", "selectors": [{"cel": "device.("}]}]}))],
+        [],
+    ),
+    "copies that fit": (2, deployment(), [deployment(copies=2)], [["~ deployment-main on eu"]]),
+    "copies that do not fit": (2, deployment(copies=2), [deployment(copies=3)], []),
+    "fewer copies": (2, deployment(copies=2), [deployment(copies=1)], [["~ deployment-main on eu"]]),
+    "workers that fit": (
+        3,
+        deployment(*gang(1)),
+        [deployment(*gang(2))],
+        [["~ leaderworkerset-main on eu"]],
+    ),
+    "workers that do not fit": (2, deployment(*gang(1)), [deployment(*gang(2))], []),
+    "a cache that does not exist": (1, deployment(), [deployment(modelCacheRef={"name": "nothing"})], []),
+    "a parked deployment": (1, deployment(), [deployment(replicas=0)], [["- claims on eu", "- deployment-main on eu"]]),
+}
+
+
+@pytest.mark.parametrize(("nodes", "serving", "edits", "told"), ON_ONE_CLUSTER.values(), ids=ON_ONE_CLUSTER)
+def test_an_edit_takes_down_what_it_asks_for_and_nothing_else(
+    nodes: int, serving: Manifest, edits: list[Manifest], told: list[list[str]]
+) -> None:
+    control = ControlPlane([hardware(), cluster("eu", nodes), serving])
+    assert control.settle()
+    assert [replica["status"]["served"] for replica in control.list("ModelReplica")] == [True]
+    assert journal(control, edits, {"eu": nodes}) == told
+
+
+def _tolerated(*more: Any) -> ControlPlane:
+    """Return a control plane where a deployment serves on `eu`, which is tainted, because it tolerates that."""
+    control = ControlPlane([hardware(), cluster("eu", 1, **TAINT), *more, deployment(**TOLERATION)])
+    assert control.settle()
+    assert [replica["spec"]["clusterName"] for replica in control.list("ModelReplica")] == ["eu"]
+    return control
+
+
+def test_where_a_toleration_is_removed_the_replacement_serves_before_the_replica_goes() -> None:
+    control = _tolerated(cluster("us", 1, **CLOSED))
+    assert journal(control, [cluster("us", 1), deployment()], {"eu": 1, "us": 1}) == [
+        ["+ claims on us", "+ deployment-main on us"],
+        ["- claims on eu", "- deployment-main on eu"],
+    ]
+
+
+def test_where_a_toleration_is_removed_and_nothing_else_fits_the_replica_goes_at_once() -> None:
+    control = _tolerated(cluster("us", 1, **CLOSED))
+    assert journal(control, [deployment()], {"eu": 1, "us": 1}) == [["- claims on eu", "- deployment-main on eu"]]
+
+
+def test_a_pool_that_is_renamed_is_another_pool_whose_replica_serves_before_the_old_one_goes() -> None:
+    control = ControlPlane([hardware(), cluster("eu", 1), deployment()])
+    assert control.settle()
+    assert journal(control, [cluster("eu", 1, pool="renamed")], {"eu": 2}) == [
+        ["+ claims on eu", "+ deployment-main on eu"],
+        ["- claims on eu", "- deployment-main on eu"],
+    ]
