@@ -8,13 +8,11 @@ from e2e.harness.cluster import namespace
 from e2e.harness.control_plane import (
     DEPLOYMENT,
     ENDPOINT,
-    INFERENCE_CLASS,
     INFERENCE_CLUSTER,
-    OBJECT,
     REPLICA,
     ControlPlane,
 )
-from e2e.harness.inference import CLAIM, NODE, InferenceSite
+from e2e.harness.inference import CLAIM, InferenceSite
 from e2e.harness.process import eventually
 from e2e.scenes import deployment, gpu_class
 from modelplane.model.names import tenant_namespace
@@ -89,6 +87,22 @@ class Fleet:
         """Wait until a deployment is Ready; return it."""
         return eventually(lambda: self.assert_condition(self.deployment(name), "Ready"), within=SOON)
 
+    def names(self, cluster: str) -> set[str]:
+        """Return the names of the scenario's pods on a cluster."""
+        return {pod["metadata"]["name"] for pod in self.pods(cluster)}
+
+    def wait_counts(self, name: str, *, total: int, ready: int) -> None:
+        """Wait until so many replicas of a deployment are placed and ready."""
+
+        def counted() -> None:
+            assert self.counts(name) == (total, ready), self.deployment(name).get("status")
+
+        eventually(counted, within=SOON)
+
+    def wait_condition(self, name: str, kind: str, status: str, reason: str) -> Manifest:
+        """Wait until a condition of a deployment is as said; return the deployment."""
+        return eventually(lambda: self.assert_condition(self.deployment(name), kind, status, reason), within=SOON)
+
     @staticmethod
     def assert_condition(manifest: Manifest, kind: str, status: str = "True", reason: str | None = None) -> Manifest:
         """Return the object when its condition is as said; the error shows all its conditions."""
@@ -99,22 +113,9 @@ class Fleet:
         return manifest
 
     def close(self) -> None:
-        """Delete the scenario's objects, and wait until nothing of it is on the control cluster any more."""
+        """Delete what the scenario made. Nobody waits: no other scenario uses its clusters, pools and namespace."""
         api = self.plane.hub.api
-        for kind, where in ((DEPLOYMENT, self.tag), (INFERENCE_CLUSTER, None)):
-            mine = {"scenario": self.tag} if kind == INFERENCE_CLUSTER else {}
-            for found in api.list(kind, where, **mine):
-                api.delete(kind, found["metadata"]["name"], where)
-            eventually(lambda kind=kind, where=where, mine=mine: self._assert_gone(kind, where, **mine), within=SOON)
-        for inference_class in api.list(INFERENCE_CLASS):
-            if inference_class["metadata"]["name"].startswith(f"{self.tag}-"):
-                api.delete(INFERENCE_CLASS, inference_class["metadata"]["name"])
-        for site in self.plane.sites.values():
-            for node in site.cluster.api.list(NODE):
-                if node["metadata"]["name"].startswith(f"{self.tag}-"):
-                    site.remove_node(node["metadata"]["name"])
-
-    def _assert_gone(self, kind: Any, where: str | None, **labels: str) -> None:
-        left = [found["metadata"]["name"] for found in self.plane.hub.api.list(kind, where, **labels)]
-        objects = [found["metadata"]["name"] for found in self.plane.hub.api.list(OBJECT, where)] if where else []
-        assert not left + objects, f"still there: {left} {objects}"
+        for found in api.list(DEPLOYMENT, self.tag):
+            api.delete(DEPLOYMENT, found["metadata"]["name"], self.tag)
+        for name in self.clusters:
+            api.delete(INFERENCE_CLUSTER, name)

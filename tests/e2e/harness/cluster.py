@@ -1,6 +1,7 @@
 """A Kubernetes control plane: etcd, an API server with tokens for each user, and the controllers that are named."""
 
 import json
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -105,6 +106,12 @@ class Cluster:
         }
         path.write_text(json.dumps(content))
         return path
+
+    def kubectl(self, *arguments: str) -> str:
+        """Return what kubectl prints, as the admin. Raises subprocess.CalledProcessError."""
+        cache = self.run.folder / f"{self.name}-kubectl"
+        command = [engines.path("kubectl"), f"--kubeconfig={self.kubeconfig()}", f"--cache-dir={cache}", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def controllers(self, names: Sequence[str]) -> Process:
         """Return kube-controller-manager with the controllers that are named."""

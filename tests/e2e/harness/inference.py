@@ -15,7 +15,6 @@ from e2e.harness.process import Process
 NODE = Kind("v1", "Node")
 POD = Kind("v1", "Pod")
 CLAIM = Kind(DRA, "ResourceClaim")
-SLICE = Kind(DRA, "ResourceSlice")
 CONTROLLERS = (
     *EVERYWHERE,
     "deployment-controller",
@@ -52,13 +51,6 @@ class InferenceSite:
         self.cluster.api.patch(NODE, name, NODE_STATUS, subresource="status")
         for published in slices(name, inference_class):
             self.cluster.api.apply(published)
-
-    def remove_node(self, name: str) -> None:
-        """Take a node and its devices away."""
-        for published in self.cluster.api.list(SLICE):
-            if published["spec"].get("nodeName") == name:
-                self.cluster.api.delete(SLICE, published["metadata"]["name"])
-        self.cluster.api.delete(NODE, name)
 
     def pods(self, namespace: str | None = None) -> list[dict[str, Any]]:
         """Return the pods that are not on their way out."""

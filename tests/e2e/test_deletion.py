@@ -1,0 +1,32 @@
+"""What is deleted leaves nothing behind."""
+
+from e2e.fleet import SOON, Fleet
+from e2e.harness.api import Kind
+from e2e.harness.control_plane import DEPLOYMENT, ENDPOINT, OBJECT, REPLICA
+from e2e.harness.inference import CLAIM, POD
+from e2e.harness.process import eventually
+from modelplane.model.names import tenant_namespace
+
+TEMPLATE = Kind("resource.k8s.io/v1", "ResourceClaimTemplate")
+WORKLOAD = Kind("apps/v1", "Deployment")
+SERVICE = Kind("v1", "Service")
+ROUTE = Kind("gateway.networking.k8s.io/v1", "HTTPRoute")
+NAMESPACE = Kind("v1", "Namespace")
+
+
+def test_every_object_of_a_deployment_goes_with_it_and_the_tenant_namespace_stays(fleet: Fleet) -> None:
+    cluster = fleet.add_cluster("east")
+    fleet.deploy("llama", gpus=4, replicas=2)
+    fleet.wait_ready("llama")
+    hub, site, tenant = fleet.plane.hub.api, fleet.clusters[cluster].cluster.api, tenant_namespace(fleet.tag)
+    assert site.list(ROUTE, tenant)
+    hub.delete(DEPLOYMENT, "llama", fleet.tag)
+
+    def nothing_left() -> None:
+        here = [(kind.kind, hub.list(kind, fleet.tag)) for kind in (DEPLOYMENT, REPLICA, ENDPOINT, OBJECT)]
+        there = [(kind.kind, site.list(kind, tenant)) for kind in (WORKLOAD, POD, CLAIM, TEMPLATE, SERVICE, ROUTE)]
+        left = [f"{kind} {found['metadata']['name']}" for kind, all_found in here + there for found in all_found]
+        assert not left, left
+
+    eventually(nothing_left, within=SOON)
+    assert site.get(NAMESPACE, tenant)
