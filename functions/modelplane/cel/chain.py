@@ -17,6 +17,7 @@ from modelplane.cel.values import (
 )
 
 Code = Callable[[Frame], Value]
+_KEYS = frozenset({bool, int, Uint, float, str})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,16 @@ def follow(root: Code, links: tuple[Link, ...]) -> Code:
     return run
 
 
+def is_key(value: Value) -> bool:
+    """Return whether a value can be a key or an index at all."""
+    return type(value) in _KEYS
+
+
 def look_up(value: Value, key: Value) -> Value:
     """Return what a value holds under a key, ABSENT for nothing: what holds nothing at all has no key either."""
     kind = type(value)
+    if not is_key(key):
+        raise AbortError(f"invalid key of type {type_name(key)}")
     if kind is Map:
         return value.find(key)
     if kind is List:

@@ -9,7 +9,6 @@ from typing import Any
 
 from modelplane.cel import types
 from modelplane.cel.library import FUNCTIONS, NOT_SUPPORTED
-from modelplane.cel.library.patterns import WITH_PATTERN, compiled
 from modelplane.cel.source import MAX_CHECKED, MAX_COMPREHENSIONS, refuse
 from modelplane.cel.syntax import (
     Bind,
@@ -27,7 +26,7 @@ from modelplane.cel.syntax import (
     Select,
 )
 from modelplane.cel.types import ANY, BOOL, BYTES, DOUBLE, DYN, INT, NULL, STRING, UINT, Bindings, Type
-from modelplane.cel.values import AbortError, EvaluationError, Uint
+from modelplane.cel.values import Uint
 from modelplane.cel.verdict import SelectorError
 
 _LITERALS = {bool: BOOL, int: INT, Uint: UINT, float: DOUBLE, str: STRING, bytes: BYTES, type(None): NULL}
@@ -35,6 +34,7 @@ _ATTRIBUTES = types.map_of(STRING, types.map_of(STRING, ANY))
 _CAPACITY = types.map_of(STRING, types.map_of(STRING, types.QUANTITY))
 _FIELDS = {"driver": STRING, "attributes": _ATTRIBUTES, "capacity": _CAPACITY, "allowMultipleAllocations": BOOL}
 _KEYS = frozenset({"bool", "int", "uint", "string", "dyn", "any"})
+_INDEXES = _KEYS | {"double"}
 #: The types that are also names.
 TYPE_IDENTS: dict[str, Type] = {
     **{kind.name: kind for kind in (BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL)},
@@ -134,29 +134,21 @@ class _Checker:
         return types.optional_of(result) if wrapped or node.optional else result
 
     def _index(self, node: Index) -> Type:
-        kind = self._call_types(node, "_[?_]" if node.optional else "_[_]", (node.operand, node.key))
+        given = self.resolved(node.operand), self.resolved(node.key)
+        if not given[1].variable and given[1].name not in _INDEXES:
+            raise refuse(self._text, node.key.offset, f"invalid key of type {given[1]}")
+        kind = self._overload(node, "_[?_]" if node.optional else "_[_]", given)
         self._check_presence(node.key)
         return kind
 
     def _call(self, node: Call) -> Type:
         if node.function not in FUNCTIONS:
-            if node.target is not None:
-                self.resolved(node.target)
             raise self._undeclared(node, node.function)
-        operands = node.arguments if node.target is None else (node.target, *node.arguments)
-        kind = self._call_types(node, node.function, operands, member=node.target is not None)
-        if node.function in WITH_PATTERN and isinstance(operands[1], Literal):
-            self._pattern(operands[1])
-        return kind
-
-    def _pattern(self, literal: Literal) -> None:
-        try:
-            compiled(literal.value)
-        except (EvaluationError, AbortError) as error:
-            raise refuse(self._text, literal.offset, str(error)) from None
-
-    def _call_types(self, node: Node, name: str, operands: tuple[Node, ...], *, member: bool = False) -> Type:
-        return self._overload(node, name, tuple(map(self.resolved, operands)), member=member)
+        # The arguments come before the target: what they bind, the target is checked with.
+        given = tuple(map(self.resolved, node.arguments))
+        if node.target is not None:
+            given = (self.resolved(node.target), *given)
+        return self._overload(node, node.function, given, member=node.target is not None)
 
     def _overload(self, node: Node, name: str, given: tuple[Type, ...], *, member: bool = False) -> Type:
         """Return the result of the overloads that fit: their common type, or `dyn`. Raises when none does."""

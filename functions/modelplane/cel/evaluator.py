@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from modelplane.cel import chain, loops
+from modelplane.cel.calls import call
 from modelplane.cel.checker import TYPE_IDENTS
-from modelplane.cel.library import FUNCTIONS, Function
+from modelplane.cel.library import FUNCTIONS
 from modelplane.cel.library.conversions import FOLDED
-from modelplane.cel.source import refuse
+from modelplane.cel.library.patterns import WITH_PATTERN, compiled
+from modelplane.cel.source import MAX_WORK, refuse
 from modelplane.cel.syntax import (
     Bind,
     Call,
@@ -33,11 +35,11 @@ from modelplane.cel.values import (
     Frame,
     List,
     Map,
-    OptionalValue,
     TypeValue,
     Value,
     normal_key,
     not_bool,
+    type_name,
 )
 
 Code = Callable[[Frame], Value]
@@ -73,11 +75,33 @@ class Compiler:
         return self._slots
 
     def code(self, node: Node) -> Code:
-        """Return the closure of a node."""
-        return self._methods[type(node)](node)
+        """Return the closure of a node; what Kubernetes computes while it compiles is computed now."""
+        code = self._methods[type(node)](node)
+        if not self._is_constant(node):
+            return code
+        try:
+            value = code(Frame(Map({}), [], MAX_WORK))
+        except (EvaluationError, AbortError) as error:
+            raise refuse(self._text, node.offset, str(error)) from None
+        self._constants[node] = value
+        return lambda _: value
+
+    def _is_constant(self, node: Node) -> bool:
+        """Return whether cel-go's optimizer takes a node for a constant, after its operands."""
+        if isinstance(node, Literal):
+            return True
+        if isinstance(node, Ident):
+            return node.name not in self._scope and node.name != "device"
+        if isinstance(node, ListOf):
+            return all(element in self._constants for element in node.elements)
+        if isinstance(node, MapOf):
+            return all(key in self._constants and value in self._constants for key, value in node.entries)
+        if isinstance(node, Call):
+            return (node.function in FOLDED and node.arguments[0] in self._constants) or _in_nothing(node)
+        return False
 
     def _literal(self, node: Literal) -> Code:
-        self._constants[node] = value = node.value
+        value = node.value
         return lambda _: value
 
     def _ident(self, node: Ident) -> Code:
@@ -94,7 +118,7 @@ class Compiler:
         current: Node = node
         while isinstance(current, Select | Index):
             if isinstance(current, Index):
-                links.append(chain.Link(self.code(current.key), current.optional))
+                links.append(chain.Link(self._key(current.key), current.optional))
             else:
                 links.append(chain.Link(chain.constant(current.field), current.optional, current.test))
             current = current.operand
@@ -102,29 +126,28 @@ class Compiler:
                 break
         return chain.follow(self.code(current), tuple(reversed(links)))
 
+    def _key(self, node: Node) -> Code:
+        code = self.code(node)
+        if node in self._constants and not chain.is_key(self._constants[node]):
+            raise refuse(self._text, node.offset, f"invalid key of type {type_name(self._constants[node])}")
+        return code
+
     def _call(self, node: Call) -> Code:
         operands = node.arguments if node.target is None else (node.target, *node.arguments)
-        codes = [self.code(operand) for operand in operands]
-        function = FUNCTIONS[node.function]
-        if node.function in FOLDED and operands[0] in self._constants:
-            return self._fold(node, function, self._constants[operands[0]])
-        if node.function == "_in_" and isinstance(operands[1], ListOf) and not operands[1].elements:
+        codes = tuple(map(self.code, operands))
+        if _in_nothing(node):
             return lambda _: False  # Kubernetes does not even evaluate what is looked up in `[]`
-        if node.function in {"or", "orValue"}:
-            return _lazy(function, *codes)
-        if len(codes) == 1:
-            return _unary(function, *codes)
-        if len(codes) == 2:
-            return _binary(function, *codes)
-        return _strict(function, tuple(codes))
+        if node.function in WITH_PATTERN:
+            self._check_pattern(operands[1])
+        return call(FUNCTIONS[node.function], codes)
 
-    def _fold(self, node: Call, function: Function, argument: Value) -> Code:
-        try:
-            folded = function.choose([argument]).run(argument)
-        except EvaluationError as error:
-            raise refuse(self._text, node.offset, str(error)) from None
-        self._constants[node] = folded
-        return lambda _: folded
+    def _check_pattern(self, node: Node) -> None:
+        pattern = self._constants.get(node)
+        if type(pattern) is str:
+            try:
+                compiled(pattern)
+            except (EvaluationError, AbortError) as error:
+                raise refuse(self._text, node.offset, str(error)) from None
 
     def _logic(self, node: Logic) -> Code:
         terms = tuple(map(self.code, node.terms))
@@ -231,6 +254,10 @@ class Compiler:
         return self._slots - 1
 
 
+def _in_nothing(node: Call) -> bool:
+    return node.function == "_in_" and isinstance(node.arguments[1], ListOf) and not node.arguments[1].elements
+
+
 def _variable(slot: int) -> Code:
     return lambda frame: frame.variables[slot]
 
@@ -253,46 +280,3 @@ def _bound(slot: int, value: Code) -> Code:
         return found
 
     return read
-
-
-def _apply(frame: Frame, function: Function, arguments: list[Value]) -> Value:
-    overload = function.choose(arguments)
-    frame.charge(overload.cost(*arguments))
-    return overload.run(*arguments)
-
-
-def _unary(function: Function, operand: Code) -> Code:
-    return lambda frame: _apply(frame, function, [operand(frame)])
-
-
-def _binary(function: Function, left: Code, right: Code) -> Code:
-    def run(frame: Frame) -> Value:
-        failed: EvaluationError | None = None
-        one: Value = None
-        try:
-            one = left(frame)
-        except EvaluationError as error:
-            # The right side is evaluated all the same, as in Kubernetes: it may abort, or change a quantity.
-            failed = error
-        other = right(frame)
-        if failed is not None:
-            raise failed
-        return _apply(frame, function, [one, other])
-
-    return run
-
-
-def _strict(function: Function, operands: tuple[Code, ...]) -> Code:
-    return lambda frame: _apply(frame, function, [operand(frame) for operand in operands])
-
-
-def _lazy(function: Function, optional: Code, other: Code) -> Code:
-    """`or` and `orValue` evaluate their argument only when it is needed."""
-
-    def run(frame: Frame) -> Value:
-        found = optional(frame)
-        if type(found) is OptionalValue and found.items:
-            return found if function.name == "or" else found.items[0]
-        return _apply(frame, function, [found, other(frame)])
-
-    return run

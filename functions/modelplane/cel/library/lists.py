@@ -15,7 +15,7 @@ _MAX_RANGE = 10_000
 
 @method("isSorted", *(f"list<{kind}> -> bool" for kind in _COMPARABLE))
 def _is_sorted(values: List) -> bool:
-    items = _of_one_type(values, ordered=True)
+    items = _comparable(values, values.sequence())
     return all(comparison.order(a, b) <= 0 for a, b in neighbours(items))
 
 
@@ -83,7 +83,7 @@ def _flatten(values: List, depth: int = 1) -> List:
 
 @method("sort", *(f"list<{kind}> -> list<{kind}>" for kind in _COMPARABLE), cost=squared)
 def _sort(values: List) -> List:
-    return List(tuple(sorted(_of_one_type(values), key=cmp_to_key(comparison.order))))
+    return List(tuple(sorted(_comparable(values, values.items), key=cmp_to_key(comparison.order))))
 
 
 @method("reverse", "list<A> -> list<A>")
@@ -124,16 +124,21 @@ def _set_intersects(left: List, right: List) -> bool:
     return any(comparison.contains(right.items, item) for item in left.items)
 
 
-def _of_one_type(values: List, *, ordered: bool = False) -> tuple[Value, ...]:
+def _of_one_type(values: List) -> tuple[Value, ...]:
     """Return the items, all of one type. Kubernetes ignores errors between items of different types; we do not."""
     if len({type(item) for item in values.items}) > 1:
         raise AbortError("a list of values of different types")
-    return values.sequence() if ordered else values.items
+    return values.items
+
+
+def _comparable(values: List, items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return the items of a list, after checking that they are of one type that has an order."""
+    for item in _of_one_type(values)[:1]:
+        comparison.order(item, item)
+    return items
 
 
 def _not_empty(values: List) -> tuple[Value, ...]:
     if not values.items:
         raise EvaluationError("min or max of an empty list")
-    items = _of_one_type(values)
-    comparison.order(items[0], items[0])
-    return items
+    return _comparable(values, values.items)
