@@ -14,6 +14,7 @@ from modelplane.preview import ControlPlane, InvalidObject
 from modelplane.preview.manifests import InvalidInput, Read, read_manifests
 from modelplane.preview.report import BAD_INPUT, exit_code, refusals, report
 from modelplane.preview.tables import show
+from modelplane.preview.trace import show_trace, trace
 from modelplane.runtime.logs import configure_logs
 
 #: Columns of a table that goes to no terminal.
@@ -26,6 +27,7 @@ _EXAMPLES = """\b
 Examples:
   modelplane preview examples
   kubectl get modelplane -A -o yaml | modelplane preview - new.yaml
+  modelplane preview examples --trace ml/kimi-k2-1a2b3c4d
 """
 
 
@@ -34,7 +36,13 @@ Examples:
 @click.option(
     "-o", "--output", type=click.Choice(["table", "json", "yaml"]), default="table", show_default=True, help="Format."
 )
-def command(*, paths: tuple[str, ...], output: str) -> None:
+@click.option(
+    "--trace",
+    "traced",
+    metavar="NAMESPACE/NAME",
+    help="Show what this replica became, and the rule behind each object.",
+)
+def command(*, paths: tuple[str, ...], output: str, traced: str | None) -> None:
     """Show where the deployments in PATH... would run, and why what cannot be placed is not.
 
     Each PATH is a file, a folder (every .yaml, .yml and .json in it at any depth) or - for standard input; files hold
@@ -53,14 +61,32 @@ def command(*, paths: tuple[str, ...], output: str) -> None:
         sys.exit(BAD_INPUT)
     outcome = report(control, settled=settled)
     refused = refusals(control, outcome)
-    if output == "json":
+    if traced is not None:
+        _trace(control, traced)
+    elif output == "json":
         click.echo(json.dumps(outcome, indent=2, ensure_ascii=False))
     elif output == "yaml":
         click.echo(yaml.dump(outcome, Dumper=_Dumper, sort_keys=False, allow_unicode=True), nl=False)
     else:
-        console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
-        show(console, control, outcome, refused)
+        show(_console(), control, outcome, refused)
     sys.exit(exit_code(outcome, refused))
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
+
+
+def _trace(control: ControlPlane, replica: str) -> None:
+    """Print what a replica, NAMESPACE/NAME, became; exit as for bad input when there is none of that name."""
+    namespace, _, name = replica.partition("/")
+    found = trace(control, namespace, name)
+    if found is None:
+        there = ", ".join(
+            f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in control.list("ModelReplica")
+        )
+        click.echo(f"there is no ModelReplica {replica}; there are: {there or 'none'}", err=True)
+        sys.exit(BAD_INPUT)
+    show_trace(_console(), control, namespace, name, found)
 
 
 class _Dumper(yaml.SafeDumper):

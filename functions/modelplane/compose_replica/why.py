@@ -1,0 +1,28 @@
+"""Why a replica composes each of its objects: one sentence a rule, for people who follow it."""
+
+from collections.abc import Mapping
+
+#: The rule behind each composed resource, by the beginning of its composition resource name; the longest one holds.
+RULES: Mapping[str, str] = {
+    "namespace": "A team's objects live in a namespace that mirrors the team's; it stays when a replica goes.",
+    "copy-secret-": "An engine names the Secret, so it is copied by reference; the team's replicas share the copy.",
+    "copy-configmap-": "An engine names the ConfigMap, so it is copied by reference, like a Secret.",
+    "resourceclaimtemplate-": "Each pod of a member with device requests claims its devices through this template; it "
+    "cannot be changed, so its name carries a hash of its content.",
+    "deployment-": "An engine of one Standalone member is a Deployment of its copies; a rollout needs no spare node.",
+    "leaderworkerset-": "An engine of a Leader and Workers is a LeaderWorkerSet of its copies; a gang restarts whole.",
+    "leaders-": "Looked at, because a LeaderWorkerSet does not say which templates its counts speak of.",
+    "workers-": "Looked at, because a LeaderWorkerSet calls itself available while a worker is pending.",
+    "service": "The pods that take traffic are reached through one Service.",
+    "httproute": "The cluster's gateway takes the replica's own host, and of it /v1 alone, to the replica.",
+    "httproute-path": "Older manifests reach the replica by a path on its cluster's gateway.",
+    "inferencepool": "Prefill and decode pods are one pool: who serves a request is chosen for each request.",
+    "picker": "The pool asks an endpoint picker which of its pods serves a request.",
+    "pods": "An engine does not serve, so its pods are looked at until it does.",
+}
+
+
+def why(resource: str) -> str:
+    """Return the rule by which a composed resource is there, "" when it is under no rule."""
+    fitting = [start for start in RULES if resource.startswith(start)]
+    return RULES[max(fitting, key=len)] if fitting else ""

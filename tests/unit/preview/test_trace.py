@@ -1,0 +1,50 @@
+"""A platform engineer can follow what a replica became: every object, and the rule by which it is there."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from modelplane.cli.preview import command
+from modelplane.compose_replica.why import RULES, why
+from unit.compose_replica import replicas
+from unit.preview.fleets import cluster, deployment, hardware
+
+TOPOLOGIES = sorted((Path(replicas.__file__).parent / "golden").glob("*.replica.yaml"))
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda path: path.name.partition(".")[0])
+def test_everything_that_a_replica_composes_is_under_a_rule(topology: Path) -> None:
+    body = yaml.safe_load(topology.read_text())
+    composed = [*replicas.run(body).desired, "pods"]
+    assert [resource for resource in composed if not why(resource)] == []
+
+
+def test_a_rule_is_one_sentence() -> None:
+    assert [rule for rule in RULES.values() if not (rule.endswith(".") and rule[0].isupper())] == []
+
+
+def _run(folder: Path, *arguments: str) -> tuple[int, str]:
+    file = folder / "fleet.yaml"
+    file.write_text(yaml.safe_dump_all([hardware(), cluster("eu"), deployment()]))
+    done = CliRunner().invoke(command, [str(file), *arguments])
+    return done.exit_code, done.output
+
+
+def test_a_trace_names_each_object_with_its_place_and_its_rule(tmp_path: Path) -> None:
+    _, listed = _run(tmp_path, "--trace", "team/nothing")
+    name = listed.split("there are: team/")[1].strip()
+    code, said = _run(tmp_path, "--trace", f"team/{name}")
+    lines = [line.strip() for line in said.splitlines()]
+    assert code == 0
+    assert lines[0] == f"team/{name} on eu"
+    assert lines[1:3] == ["eu  Namespace mp-team", RULES["namespace"]]
+    assert f"eu/mp-team  Service {name}" in lines
+    assert lines.count(RULES["deployment-"]) == 1
+
+
+def test_a_trace_of_no_replica_says_which_there_are(tmp_path: Path) -> None:
+    code, said = _run(tmp_path, "--trace", "team/nothing")
+    assert code == 2
+    assert said.startswith("there is no ModelReplica team/nothing; there are: team/chat-")
