@@ -33,7 +33,7 @@ demo: $(READY) ## Place the documented deployments on the example fleet, without
 
 .PHONY: test
 test: $(READY) ## Run every test, the real Crossplane engine included (PYTESTARGS=... to choose)
-	@$(BIN)/python tools/engines.py build crossplane cli
+	@$(BIN)/python tools/engines.py build crossplane cli kube
 	@$(BIN)/python -m pytest $(PYTESTARGS)
 
 .PHONY: e2e
