@@ -84,4 +84,5 @@ def _body(written: str) -> tuple[str, bool]:
     raw = written[0] in "rR"
     body = written[1:] if raw else written
     width = 3 if body[:3] in {'"""', "'''"} and len(body) >= 6 else 1
-    return body[width:-width], raw
+    # Kubernetes reads every line end within a literal as a line feed.
+    return body[width:-width].replace("\r\n", "\n").replace("\r", "\n"), raw
