@@ -3,11 +3,12 @@
 from typing import Any
 
 from modelplane.compose_replica.member import claim_of, pod_of
+from modelplane.compose_replica.serving_pod import serving_pod, with_side_channel
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import Engine
 from modelplane.compose_replica.standing import GANG_READY, STATEFUL_SET_READY, leaders_of, workers_of
 from modelplane.kube.object import observed_only
-from modelplane.kube.pod import ganged, serving
+from modelplane.kube.pod import ganged
 from modelplane.kube.workload import leader_worker_set, stateful_set
 from modelplane.model.deployment import Role
 
@@ -29,8 +30,8 @@ def compose(site: Site, engine: Engine) -> dict[str, dict[str, Any]]:
         site.labels,
         copies=engine.copies,
         workers=worker.nodes,
-        leader=pod_of(site, engine, leader, serving(ganged(leader.container)), labels=site.labels),
-        worker=pod_of(site, engine, worker, ganged(worker.container)),
+        leader=serving_pod(site, engine, leader, ganged(leader.container)),
+        worker=pod_of(site, engine, worker, with_side_channel(engine, ganged(worker.container))),
     )
     objects[f"leaderworkerset-{engine.name}"] = site.place(gang, ready_when=GANG_READY, watch=True)
     looked_at = observed_only(ready_when=STATEFUL_SET_READY, watch=True)

@@ -1,6 +1,6 @@
 """The pod of an engine's member, and the claim template through which it claims its devices."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,12 +27,14 @@ def claim_of(site: Site, engine: Engine, member: Member) -> Claim:
     return Claim(name, {f"resourceclaimtemplate-{name}": site.place(template)})
 
 
-def pod_of(
+def pod_of(  # noqa: PLR0913 - what a pod is made of
     site: Site,
     engine: Engine,
     member: Member,
     container: Mapping[str, Any],
+    *,
     labels: Mapping[str, str] | None = None,
+    sidecars: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return the member's pod template around `container`; `labels` are ours, over the member's own."""
     return pod_template(
@@ -44,6 +46,7 @@ def pod_of(
             annotations=member.annotations,
             deployment=site.deployment,
             claim=claim_of(site, engine, member).name,
+            sidecars=sidecars,
             pull_secrets=member.pull_secrets,
         )
     )

@@ -50,8 +50,8 @@ def abandoned(cluster: Object | Gap) -> bool:
 
 def reach(spec: ReplicaSpec, cluster: Object | Gap, remotes: Iterable[Remote]) -> str | Obstacle:
     """Return the ClusterProviderConfig to compose the replica through, or the first obstacle that holds."""
-    if missing := topology.unsupported(spec):
-        return Obstacle(Reason.DEPLOYING, f"not composed yet by this version: {missing}")
+    if wrong := topology.wrong(spec):
+        return Obstacle(Reason.DEPLOYING, wrong)
     if spec.cache:
         return Obstacle(
             Reason.WAITING_FOR_CACHE, f"ModelCache {spec.cache}: caches are not composed yet by this version"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from modelplane.compose_replica import topology
 from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, Standing, engine_of, judge
@@ -33,8 +34,12 @@ class Pass:
 
     def workloads(self) -> dict[str, tuple[Mapping[str, Any], Standing]]:
         """Return each engine's workload that is observed: its manifest, and how it stands."""
+        return {engine_of(resource): found for resource, found in self._running().items() if engine_of(resource)}
+
+    def _running(self) -> dict[str, tuple[Mapping[str, Any], Standing]]:
+        """Return every workload that is observed, an endpoint picker's too, by composition resource name."""
         return {
-            engine_of(resource): (manifest, self._standing(resource, manifest))
+            resource: (manifest, self._standing(resource, manifest))
             for resource, manifest in self.wanted.items()
             if manifest.get("kind") in WORKLOAD_KINDS and resource in self.remotes
         }
@@ -48,7 +53,7 @@ class Pass:
     def troubled(self) -> list[str]:
         """Return the names of the workloads, all of them, when one is on the cluster and does not serve."""
         named = {
-            text(mapping(manifest.get("metadata")).get("name")): found for manifest, found in self.workloads().values()
+            text(mapping(manifest.get("metadata")).get("name")): found for manifest, found in self._running().values()
         }
         there = any(self.remotes[resource].manifest for resource in self.wanted if resource in self.remotes)
         return sorted(named) if there and not all(found.ready for found in named.values()) else []
@@ -63,9 +68,12 @@ class Pass:
                 words = f": {found.words}" if found.words else ""
                 said.append(f"engine {engine}: {found.available} of {found.desired} copies ready{words}")
         for resource, manifest in sorted(self.wanted.items()):
-            if manifest.get("kind") in SERVING_KINDS - WORKLOAD_KINDS:
-                applied = resource in self.remotes and judge(resource, self.remotes).ready
-                said += [] if applied else [f"{_called(manifest)}: not applied yet"]
+            if manifest.get("kind") not in SERVING_KINDS or _runs_an_engine(resource, manifest):
+                continue
+            if resource not in self.remotes:
+                said.append(f"{_called(manifest)}: not applied yet")
+            elif not (found := self._standing(resource, manifest)).ready:
+                said.append(f"{_called(manifest)}: {found.words or 'not ready yet'}")
         return said
 
     @property
@@ -97,15 +105,19 @@ def _asked(remote: Remote, manifest: Mapping[str, Any]) -> bool:
     return all(remote.wanted.get(key) == value for key, value in manifest.items())
 
 
+def _runs_an_engine(resource: str, manifest: Mapping[str, Any]) -> bool:
+    return manifest.get("kind") in WORKLOAD_KINDS and engine_of(resource) != ""
+
+
 def _called(manifest: Mapping[str, Any]) -> str:
     return f"{text(manifest.get('kind'))} {text(mapping(manifest.get('metadata')).get('name'))}"
 
 
 def _advice(done: Pass) -> list[str]:
-    """Return what is told about a replica although it works: the label that it lacks, and that it is given up."""
+    """Return what is told about a replica although it is accepted, such as a label that it lacks."""
     if done.spec is None:
         return []
-    told, cluster = [], done.spec.cluster
+    told, cluster = topology.advice(done.spec), done.spec.cluster
     if labels(done.replica).get(LABEL_CLUSTER) != cluster:
         told.append(f"label it {LABEL_CLUSTER}={cluster}: who looks up the replicas of a cluster does not see it")
     if done.abandoned:

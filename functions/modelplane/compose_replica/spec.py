@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,6 +12,16 @@ from modelplane.model.deployment import Role
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping
 from modelplane.runtime.step import Object
+
+#: The modes of serving.
+UNIFIED, PREFILL_DECODE = "Unified", "PrefillDecode"
+
+
+class Phase(StrEnum):
+    """What an engine of a PrefillDecode pair does."""
+
+    PREFILL = "Prefill"
+    DECODE = "Decode"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +43,12 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine: `copies` alike groups of its members."""
+    """An engine: `copies` alike groups of its members. `phase` is its half of a PrefillDecode pair, else None."""
 
     name: str
     copies: int
     members: tuple[Member, ...]
+    phase: Phase | None = None
 
     @property
     def roles(self) -> frozenset[Role]:
@@ -74,8 +86,10 @@ def _member(member: Mapping[str, Any]) -> Member:
     )
 
 
-def _engine(engine: Mapping[str, Any]) -> Engine:
-    return Engine(engine["name"], engine.get("copies", 1), tuple(_member(member) for member in engine["members"]))
+def _engine(engine: Mapping[str, Any], mode: str) -> Engine:
+    members = tuple(_member(member) for member in engine["members"])
+    phase = Phase(engine["phase"]) if mode == PREFILL_DECODE and engine.get("phase") else None
+    return Engine(engine["name"], engine.get("copies", 1), members, phase)
 
 
 def _wrong(spec: ModelReplicaSpec) -> str:
@@ -99,11 +113,11 @@ def read_spec(replica: Object) -> ReplicaSpec | Malformed:
         return Malformed("ModelReplica", replica.name, ".".join(["spec", *map(str, first["loc"])]), first["msg"])
     if wrong := _wrong(typed):
         return Malformed("ModelReplica", replica.name, f"spec.{wrong}", "is empty or too long")
-    block = replica.body["spec"]["engines"]
+    block, mode = replica.body["spec"]["engines"], typed.serving.mode if typed.serving else UNIFIED
     return ReplicaSpec(
         cluster=typed.clusterName,
-        mode=typed.serving.mode if typed.serving else "Unified",
+        mode=mode,
         cache=typed.modelCacheRef.name if typed.modelCacheRef else None,
-        engines=tuple(_engine(engine) for engine in block),
+        engines=tuple(_engine(engine, mode) for engine in block),
         block=block,
     )

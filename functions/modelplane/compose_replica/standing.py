@@ -31,7 +31,7 @@ STATEFUL_SET_READY = " && ".join((*_CURRENT, *_full("readyReplicas")))
 
 #: Kinds that run an engine, and all kinds that a replica needs to serve; the rest only has to be there for them.
 WORKLOAD_KINDS = frozenset({"Deployment", "LeaderWorkerSet"})
-SERVING_KINDS = WORKLOAD_KINDS | {"Service", "HTTPRoute"}
+SERVING_KINDS = WORKLOAD_KINDS | {"Service", "HTTPRoute", "InferencePool"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Standing:
 
 
 def engine_of(resource: str) -> str:
-    """Return the engine of a workload by its composition resource name, `<kind>-<engine>`."""
+    """Return the engine of a workload by its composition resource name, `<kind>-<engine>`; "" for another one."""
     return resource.partition("-")[2]
 
 

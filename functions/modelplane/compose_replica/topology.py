@@ -1,34 +1,44 @@
-"""The registry of what an engine's members can be: one module per topology, found by the members' roles."""
+"""The registry of what an engine's members can be and how a replica can serve: one module each, found by name."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from modelplane.compose_replica import edge, gang, standalone
+from modelplane.compose_replica import edge, gang, prefill_decode, standalone
 from modelplane.compose_replica.site import Site
-from modelplane.compose_replica.spec import Engine, ReplicaSpec
+from modelplane.compose_replica.spec import PREFILL_DECODE, UNIFIED, Engine, ReplicaSpec
 from modelplane.model.deployment import Role
 
 _ENGINES: Mapping[frozenset[Role], Callable[[Site, Engine], dict[str, dict[str, Any]]]] = {
     frozenset({Role.STANDALONE}): standalone.compose,
     frozenset({Role.LEADER, Role.WORKER}): gang.compose,
 }
-_EDGES: Mapping[str, Callable[[Site], dict[str, dict[str, Any]]]] = {"Unified": edge.compose}
+_EDGES: Mapping[str, Callable[[Site, ReplicaSpec], dict[str, dict[str, Any]]]] = {
+    UNIFIED: edge.compose_service,
+    PREFILL_DECODE: edge.compose_pool,
+}
 
 
-def unsupported(spec: ReplicaSpec) -> str:
-    """Return in words what of the replica has no composer yet, "" when all has one."""
-    missing = [] if spec.mode in _EDGES else [f"serving mode {spec.mode}"]
-    missing += [
-        f"engine {engine.name} of {' and '.join(sorted(engine.roles))} members"
+def wrong(spec: ReplicaSpec) -> str:
+    """Return in words what of the replica cannot be composed as it is written, "" when all can."""
+    found = [
+        f"spec.engines[{engine.name}].members: {' and '.join(sorted(engine.roles))} do not make an engine; give it one "
+        "Standalone member, or one Leader and one Worker"
         for engine in spec.engines
         if engine.roles not in _ENGINES
     ]
-    return ", ".join(missing)
+    if spec.mode == PREFILL_DECODE and not found:
+        found += prefill_decode.wrong(spec)
+    return "; ".join(found)
+
+
+def advice(spec: ReplicaSpec) -> list[str]:
+    """Return in words what the writer of a replica that is not wrong is told all the same."""
+    return prefill_decode.advice(spec) if spec.mode == PREFILL_DECODE and not wrong(spec) else []
 
 
 def compose(site: Site, spec: ReplicaSpec) -> dict[str, dict[str, Any]]:
-    """Return all Objects of a supported replica by composition resource name."""
+    """Return all Objects of a replica that is not wrong by composition resource name."""
     objects = {"namespace": site.place_namespace()}
     for engine in spec.engines:
         objects |= _ENGINES[engine.roles](site, engine)
-    return objects | _EDGES[spec.mode](site)
+    return objects | _EDGES[spec.mode](site, spec)

@@ -26,7 +26,8 @@ class EnginePod:
     """What a pod template is made of.
 
     `workload` names the pods of one engine, `deployment` the ModelDeployment ("" for a hand-written replica). `labels`
-    and `annotations` are the pod's. `claim` is the ResourceClaimTemplate's name, None for a claimless pod.
+    and `annotations` are the pod's. `claim` is the ResourceClaimTemplate's name, None for a claimless pod. `sidecars`
+    are containers of ours beside the user's.
     """
 
     workload: str
@@ -36,30 +37,28 @@ class EnginePod:
     annotations: Mapping[str, str] = field(default_factory=dict)
     deployment: str = ""
     claim: str | None = None
+    sidecars: Sequence[Mapping[str, Any]] = ()
     pull_secrets: Sequence[Mapping[str, Any]] = ()
 
 
-def _health() -> dict[str, Any]:
-    return {"httpGet": {"path": "/health", "port": ENGINE_PORT}}
-
-
-def serving(container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the container with the port and the probes of an engine that answers requests.
+def serving(container: Mapping[str, Any], port: int = ENGINE_PORT) -> dict[str, Any]:
+    """Return the container with the port and the probes of an engine that answers requests on `port`.
 
     Readiness waits 5 s for an answer: one second flaps on large models. Liveness is slow to judge and starts, as
     readiness does, only after the startup probe: a long load is no failure.
     """
+    health = {"httpGet": {"path": "/health", "port": port}}
     return {
         **container,
-        "ports": [{"name": "http", "containerPort": ENGINE_PORT, "protocol": "TCP"}],
+        "ports": [{"name": "http", "containerPort": port, "protocol": "TCP"}],
         "startupProbe": {
-            **_health(),
+            **health,
             "periodSeconds": _STARTUP_PERIOD,
             "timeoutSeconds": 5,
             "failureThreshold": STARTUP_SECONDS // _STARTUP_PERIOD,
         },
-        "readinessProbe": {**_health(), "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
-        "livenessProbe": {**_health(), "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6},
+        "readinessProbe": {**health, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
+        "livenessProbe": {**health, "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6},
     }
 
 
@@ -116,6 +115,9 @@ def pod_template(pod: EnginePod) -> dict[str, Any]:
         "volumes": [{"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory"}}],
         **_anti_affinity(pod),
     }
+    if pod.sidecars:
+        # Kubernetes' own sidecars: they start before the engine, and stop after it has answered what it had taken.
+        spec["initContainers"] = [{**sidecar, "restartPolicy": "Always"} for sidecar in pod.sidecars]
     if pod.claim:
         spec["resourceClaims"] = [{"name": CLAIM_NAME, "resourceClaimTemplateName": pod.claim}]
     if pod.pull_secrets:

@@ -1,9 +1,9 @@
-"""The HTTPRoutes that take requests from a cluster's gateway to a replica's Service: `/v1`, nothing else."""
+"""The HTTPRoutes that take requests from a cluster's gateway to a replica: `/v1` of it, nothing else."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.model.names import CLUSTER_GATEWAY, ENGINE_SERVICE_PORT, SYSTEM_NAMESPACE
+from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
 
 _GATEWAY = {
     "group": "gateway.networking.k8s.io",
@@ -13,12 +13,12 @@ _GATEWAY = {
 }
 
 
-def _rule(path: str, service: str) -> dict[str, Any]:
+def _rule(path: str, backend: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rule for a path prefix. The gateway's default timeout of 15 s would cut streams: 0s is none."""
     return {
         "matches": [{"path": {"type": "PathPrefix", "value": path}}],
         "timeouts": {"request": "0s"},
-        "backendRefs": [{"name": service, "port": ENGINE_SERVICE_PORT}],
+        "backendRefs": [dict(backend)],
     }
 
 
@@ -31,12 +31,16 @@ def _route(name: str, namespace: str, labels: Mapping[str, str], spec: Mapping[s
     }
 
 
-def host_route(name: str, namespace: str, labels: Mapping[str, str], *, hostname: str, service: str) -> dict[str, Any]:
-    """Return the route for `/v1` of the replica's own host."""
-    return _route(name, namespace, labels, {"hostnames": [hostname], "rules": [_rule("/v1", service)]})
+def host_route(
+    name: str, namespace: str, labels: Mapping[str, str], *, hostname: str, backend: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the route for `/v1` of the replica's own host; `backend` is what it refers to (a backendRef)."""
+    return _route(name, namespace, labels, {"hostnames": [hostname], "rules": [_rule("/v1", backend)]})
 
 
-def path_route(name: str, namespace: str, labels: Mapping[str, str], *, path: str, service: str) -> dict[str, Any]:
+def path_route(
+    name: str, namespace: str, labels: Mapping[str, str], *, path: str, backend: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the route by which older manifests reach the replica: `<path>/v1` on any host, rewritten to `/v1`.
 
     It is a route of its own, since a route's hostnames hold for all of its rules.
@@ -45,5 +49,5 @@ def path_route(name: str, namespace: str, labels: Mapping[str, str], *, path: st
         "type": "URLRewrite",
         "urlRewrite": {"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/v1"}},
     }
-    rule = _rule(f"{path}/v1", service) | {"filters": [rewrite]}
+    rule = _rule(f"{path}/v1", backend) | {"filters": [rewrite]}
     return _route(name, namespace, labels, {"rules": [rule]})

@@ -15,3 +15,8 @@ def service(name: str, namespace: str, labels: Mapping[str, str], *, selector: M
         "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
         "spec": {"selector": dict(selector), "ports": [port]},
     }
+
+
+def service_backend(name: str) -> dict[str, Any]:
+    """Return the backendRef of a route to such a Service."""
+    return {"name": name, "port": ENGINE_SERVICE_PORT}

@@ -21,6 +21,10 @@ LABEL_CLAIMANT = f"{GROUP}/claimant"
 LABEL_PODS_OF = f"{GROUP}/pods-of"
 #: Annotation of a gang's pods: digest of the templates that they were made from.
 ANNOTATION_TEMPLATE = f"{GROUP}/template"
+#: Annotation of an endpoint picker's pods: digest of the configuration that they were started with.
+ANNOTATION_CONFIG = f"{GROUP}/config"
+#: On serving pods of PrefillDecode: which half of the pair they are. The endpoint picker filters by it.
+LABEL_ROLE = "llm-d.ai/role"
 LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"
 
 #: Annotation of an InferenceCluster: "true" leaves behind what runs there when its Objects go, since nobody can ask it.
@@ -36,6 +40,8 @@ GPU_TAINT = "nvidia.com/gpu"
 ENGINE_CONTAINER = "engine"
 ENGINE_PORT = 8000
 ENGINE_SERVICE_PORT = 80
+#: Where an endpoint picker is asked (gRPC).
+PICKER_PORT = 9002
 CLAIM_NAME = "devices"
 
 #: Longest Kubernetes object name that also fits a label value.

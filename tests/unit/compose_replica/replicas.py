@@ -130,3 +130,12 @@ def serving(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def condition(result: Result, kind: str) -> Condition:
     return next(found for found in result.conditions if found.type == kind)
+
+
+def pair(*decode: str, **fields: Any) -> dict[str, Any]:
+    """Return a replica of a prefill and a decode engine; `decode` are the decode engine's args, `fields` the body's."""
+    template = {"spec": {"containers": [container(args=list(decode))]}}
+    engines = [engine("reader", phase="Prefill"), engine("writer", phase="Decode", members=[member(template=template)])]
+    body = replica(*engines, **fields)
+    body["spec"]["serving"] = {"mode": "PrefillDecode"}
+    return body

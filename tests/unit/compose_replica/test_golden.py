@@ -9,7 +9,7 @@ import yaml
 from unit.compose_replica import replicas as given
 
 GOLDEN = Path(__file__).parent / "golden"
-TOPOLOGIES = ("standalone", "gang")
+TOPOLOGIES = ("standalone", "gang", "prefill-decode")
 
 
 def _documents(name: str) -> list[Any]:

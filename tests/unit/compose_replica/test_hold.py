@@ -84,17 +84,22 @@ def test_a_malformed_spec_keeps_what_runs_and_names_the_field(spec: Any, field: 
 
 
 NOT_YET = {
-    "prefill and decode": (
+    "half a pair": (
         {"serving": {"mode": "PrefillDecode"}, "engines": [given.engine(phase="Prefill")]},
         "Deploying",
-        "PrefillDecode",
+        "PrefillDecode takes two engines, one with phase Prefill and one with phase Decode",
+    ),
+    "a leader alone": (
+        {"engines": [given.engine(members=[given.member(role="Leader")])]},
+        "Deploying",
+        "spec.engines[main].members: Leader do not make an engine",
     ),
     "cache": ({"modelCacheRef": {"name": "weights"}, "engines": [given.engine()]}, "WaitingForCache", "weights"),
 }
 
 
 @pytest.mark.parametrize(("spec", "reason", "words"), NOT_YET.values(), ids=NOT_YET)
-def test_what_is_not_composed_yet_is_told_and_takes_nothing_away(spec: dict[str, Any], reason: str, words: str) -> None:
+def test_what_cannot_be_composed_is_told_and_takes_nothing_away(spec: dict[str, Any], reason: str, words: str) -> None:
     observed = given.serving(given.replica())
     for found in ({}, observed):
         result = given.run(given.replica(spec={"clusterName": "eu-1", **spec}), found)

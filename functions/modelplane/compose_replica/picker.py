@@ -1,0 +1,96 @@
+"""The endpoint picker of a replica: how it chooses among the serving pods, and what it becomes on the cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from modelplane.compose_replica.flags import number_in, read_flag
+from modelplane.compose_replica.prefill_decode import serving_role
+from modelplane.compose_replica.site import Site
+from modelplane.compose_replica.spec import PREFILL_DECODE, Engine, Phase, ReplicaSpec
+from modelplane.compose_replica.standing import DEPLOYMENT_READY
+from modelplane.kube.picker import endpoint_picker
+from modelplane.model.names import workload_name
+
+#: Tokens in a block of an engine's prefix cache when it is not told otherwise.
+_BLOCK_SIZE = 16
+_LARGEST_BLOCK = 65536
+#: Uncached tokens of a prompt from which on another engine reads it.
+_UNCACHED_TOKENS = 16
+#: How a pod is chosen among those that a profile's filter leaves: by what it has cached, then by what waits there.
+_CHOICE: tuple[dict[str, Any], ...] = (
+    {"pluginRef": "prefix-cache-scorer", "weight": 2},
+    {"pluginRef": "queue-scorer", "weight": 1},
+    {"pluginRef": "max-score-picker"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Picker:
+    """A replica's endpoint picker: the name of its Service, and its Objects by composition resource name."""
+
+    name: str
+    objects: Mapping[str, dict[str, Any]]
+
+
+def _block_size(engines: tuple[Engine, ...]) -> int:
+    """Return the block size that the engines are given; the one that answers knows best what it has cached."""
+    for engine in sorted(engines, key=lambda engine: engine.phase is not Phase.DECODE):
+        given = read_flag(engine.member(serving_role(engine)).container, "--block-size", "--page-size")
+        if tokens := number_in(given or "", most=_LARGEST_BLOCK):
+            return tokens
+    return _BLOCK_SIZE
+
+
+def _scoring(spec: ReplicaSpec) -> list[dict[str, Any]]:
+    """Return the plugins of every config. The producer is explicit: tuned by itself it does not know block sizes."""
+    producer = {"autoTune": False, "blockSizeTokens": _block_size(spec.engines)}
+    return [
+        {"type": "approx-prefix-cache-producer", "parameters": producer},
+        {"type": "prefix-cache-scorer"},
+        {"type": "queue-scorer"},
+        {"type": "max-score-picker"},
+    ]
+
+
+def picker_config(spec: ReplicaSpec) -> dict[str, Any]:
+    """Return the EndpointPickerConfig of a replica.
+
+    For a pair the handler of the profiles, its headers and the producer all have to be named: without one of them the
+    picker sends everything to the decode engine and says nothing.
+    """
+    if spec.mode == PREFILL_DECODE:
+        plugins = [
+            {"type": "prefill-filter"},
+            {"type": "decode-filter"},
+            {"type": "prefix-based-pd-decider", "parameters": {"nonCachedTokens": _UNCACHED_TOKENS}},
+            {"type": "disagg-headers-handler"},
+            {"type": "disagg-profile-handler", "parameters": {"deciders": {"prefill": "prefix-based-pd-decider"}}},
+        ]
+        profiles = [
+            {"name": phase, "plugins": [{"pluginRef": f"{phase}-filter"}, *_CHOICE]} for phase in ("prefill", "decode")
+        ]
+    else:
+        plugins = [{"type": "single-profile-handler"}]
+        profiles = [{"name": "default", "plugins": [*_CHOICE]}]
+    return {
+        "apiVersion": "llm-d.ai/v1alpha1",
+        "kind": "EndpointPickerConfig",
+        "plugins": [*_scoring(spec), *plugins],
+        "schedulingProfiles": profiles,
+    }
+
+
+def compose_picker(site: Site, spec: ReplicaSpec) -> Picker:
+    """Return the picker of a replica's InferencePool, which has the replica's name.
+
+    The name of its Deployment's resource ends in no engine's name: it is judged, and told, apart from the engines.
+    """
+    name = workload_name(f"{site.replica}-picker", site.team, site.replica, "edge", "picker")
+    objects = {}
+    for made in endpoint_picker(name, site.namespace, site.labels, pool=site.name, config=picker_config(spec)):
+        if made["kind"] == "Deployment":
+            objects["picker"] = site.place(made, ready_when=DEPLOYMENT_READY, watch=True)
+        else:
+            objects[f"picker-{made['kind'].lower()}"] = site.place(made)
+    return Picker(name, objects)

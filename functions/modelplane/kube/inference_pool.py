@@ -1,0 +1,37 @@
+"""The InferencePool: the serving pods of a replica as one backend, in which an endpoint picker chooses."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.model.names import ENGINE_PORT, PICKER_PORT
+
+POOL_GROUP = "inference.networking.k8s.io"
+
+
+def inference_pool(
+    name: str, namespace: str, labels: Mapping[str, str], *, selector: Mapping[str, str], picker: str
+) -> dict[str, Any]:
+    """Return the pool of the pods that `selector` selects; `picker` is the endpoint picker's Service.
+
+    Without an answer of the picker a request fails: open, the gateway would go where a header of the client points.
+    """
+    return {
+        "apiVersion": f"{POOL_GROUP}/v1",
+        "kind": "InferencePool",
+        "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
+        "spec": {
+            "selector": {"matchLabels": dict(selector)},
+            "targetPorts": [{"number": ENGINE_PORT}],
+            "endpointPickerRef": {
+                "kind": "Service",
+                "name": picker,
+                "port": {"number": PICKER_PORT},
+                "failureMode": "FailClose",
+            },
+        },
+    }
+
+
+def pool_backend(name: str) -> dict[str, Any]:
+    """Return the backendRef of a route to such a pool."""
+    return {"group": POOL_GROUP, "kind": "InferencePool", "name": name}

@@ -1,0 +1,104 @@
+"""The endpoint picker of an InferencePool: looks at the pool's pods and tells the gateway which one takes a request."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.kube.inference_pool import POOL_GROUP
+from modelplane.model.names import ANNOTATION_CONFIG, LABEL_WORKLOAD, PICKER_PORT, digest
+
+_IMAGE = "ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.9.0"
+_HEALTH_PORT = 9003
+_MOUNT, _FILE = "/config", "picker.json"
+_READ = ["get", "list", "watch"]
+#: Answers pass by the picker as long as they last: one that is replaced sees those through that it has begun.
+_DRAIN_SECONDS = 600
+#: Groups that InferenceObjectives were in and are in now; both are read where they exist.
+_OBJECTIVE_GROUPS = ["inference.networking.x-k8s.io", "llm-d.ai"]
+
+
+def _rules() -> list[dict[str, Any]]:
+    """Return what the picker may read in its namespace.
+
+    Rewrites are in no release that we install, but a picker that finds the kind and may not list it never starts.
+    """
+    return [
+        {"apiGroups": [""], "resources": ["pods"], "verbs": _READ},
+        {"apiGroups": [POOL_GROUP], "resources": ["inferencepools"], "verbs": _READ},
+        {
+            "apiGroups": _OBJECTIVE_GROUPS,
+            "resources": ["inferenceobjectives", "inferencemodelrewrites"],
+            "verbs": _READ,
+        },
+    ]
+
+
+def _container(namespace: str, pool: str) -> dict[str, Any]:
+    """Return the container. It reports itself healthy once it has seen its pool, which may come after it."""
+    health = {"grpc": {"port": _HEALTH_PORT}}
+    return {
+        "name": "picker",
+        "image": _IMAGE,
+        "args": [
+            f"--pool-name={pool}",
+            f"--pool-namespace={namespace}",
+            f"--pool-group={POOL_GROUP}",
+            f"--grpc-port={PICKER_PORT}",
+            f"--grpc-health-port={_HEALTH_PORT}",
+            f"--config-file={_MOUNT}/{_FILE}",
+        ],
+        "ports": [
+            {"name": "grpc", "containerPort": PICKER_PORT, "protocol": "TCP"},
+            {"name": "health", "containerPort": _HEALTH_PORT, "protocol": "TCP"},
+        ],
+        "startupProbe": {**health, "periodSeconds": 2, "failureThreshold": 150},
+        "readinessProbe": {**health, "periodSeconds": 2},
+        "livenessProbe": {**health, "periodSeconds": 10},
+        "volumeMounts": [{"name": "config", "mountPath": _MOUNT, "readOnly": True}],
+    }
+
+
+def _deployment(name: str, namespace: str, pool: str, config: str) -> dict[str, Any]:
+    """Return the spec of the Deployment: one picker, whose memory of prefixes is whole; its successor starts first."""
+    pod = {
+        "serviceAccountName": name,
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": _DRAIN_SECONDS,
+        "containers": [_container(namespace, pool)],
+        "volumes": [{"name": "config", "configMap": {"name": name}}],
+    }
+    metadata = {"labels": {LABEL_WORKLOAD: name}, "annotations": {ANNOTATION_CONFIG: digest(config)}}
+    return {
+        "replicas": 1,
+        "selector": {"matchLabels": {LABEL_WORKLOAD: name}},
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+        "template": {"metadata": metadata, "spec": pod},
+    }
+
+
+def endpoint_picker(
+    name: str, namespace: str, labels: Mapping[str, str], *, pool: str, config: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the objects of the picker of the InferencePool `pool`, all called `name`.
+
+    `config` is its EndpointPickerConfig, written as JSON, which is YAML too. It reads it once: a digest of it is on
+    the pods, so that another configuration is another picker. Its pods carry none of `labels`: those of the replica's
+    pods would make it one of the pool.
+    """
+    text = json.dumps(config, indent=2)
+    ports = [
+        {"name": "grpc", "port": PICKER_PORT, "targetPort": PICKER_PORT, "protocol": "TCP", "appProtocol": "http2"},
+        {"name": "health", "port": _HEALTH_PORT, "targetPort": _HEALTH_PORT, "protocol": "TCP"},
+    ]
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": namespace}
+    parts: list[tuple[str, str, dict[str, Any]]] = [
+        ("v1", "ServiceAccount", {}),
+        ("rbac.authorization.k8s.io/v1", "Role", {"rules": _rules()}),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", {"roleRef": role, "subjects": [subject]}),
+        ("v1", "ConfigMap", {"data": {_FILE: text}}),
+        ("v1", "Service", {"spec": {"selector": {LABEL_WORKLOAD: name}, "ports": ports}}),
+        ("apps/v1", "Deployment", {"spec": _deployment(name, namespace, pool, text)}),
+    ]
+    metadata = {"name": name, "namespace": namespace, "labels": dict(labels)}
+    return [{"apiVersion": version, "kind": kind, "metadata": metadata, **body} for version, kind, body in parts]

@@ -1,0 +1,26 @@
+"""The sidecar of a decode engine: takes the requests, has the prompt read elsewhere, and hands on to the engine."""
+
+from typing import Any
+
+from modelplane.model.names import ENGINE_PORT
+
+_IMAGE = "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0"
+
+
+def decode_sidecar(engine_port: int) -> dict[str, Any]:
+    """Return the container that listens where requests arrive; the engine of its pod listens on `engine_port`.
+
+    It answers `/health` for itself alone, so that the engine keeps probes of its own.
+    """
+    return {
+        "name": "decode-sidecar",
+        "image": _IMAGE,
+        "args": ["--secure-proxy=false", "--kv-connector=nixlv2", f"--vllm-port={engine_port}"],
+        "ports": [{"name": "requests", "containerPort": ENGINE_PORT, "protocol": "TCP"}],
+        "readinessProbe": {
+            "httpGet": {"path": "/health", "port": ENGINE_PORT},
+            "periodSeconds": 10,
+            "timeoutSeconds": 5,
+            "failureThreshold": 3,
+        },
+    }

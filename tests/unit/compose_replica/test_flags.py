@@ -1,0 +1,88 @@
+"""A flag is found wherever an engine's flags are, and what is not the engine's own flag is not taken for it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelplane.compose_replica.flags import number_in, read_flag
+
+
+def shell(script: str, *more: str) -> dict[str, Any]:
+    return {"command": ["/bin/sh", "-c"], "args": [script, *more]}
+
+
+TABLE: dict[str, tuple[dict[str, Any], str | None]] = {
+    "nothing is given": ({}, None),
+    "no such flag": ({"args": ["--model=m", "--portal=1", "port=2"]}, None),
+    "behind an equals sign": ({"args": ["--model=m", "--port=8200"]}, "8200"),
+    "as the next word": ({"args": ["--port", "8200", "--model=m"]}, "8200"),
+    "in the command": ({"command": ["vllm", "serve", "--port", "8200"]}, "8200"),
+    "command and args together": ({"command": ["vllm", "serve", "--port"], "args": ["8200"]}, "8200"),
+    "the last one counts": ({"args": ["--port=1", "--port=8200"]}, "8200"),
+    "without a value": ({"args": ["--port"]}, ""),
+    "with an empty value": ({"args": ["--port="]}, ""),
+    "a value that is no number": ({"args": ["--port=$(PORT)"]}, "$(PORT)"),
+    "a command string": (shell("exec vllm serve m --port 8200"), "8200"),
+    "a command string of a login shell": (
+        {"command": ["/usr/bin/env", "bash", "-o", "pipefail", "-lc", "vllm serve m --port=8200"]},
+        "8200",
+    ),
+    "a command string for the image's shell": ({"args": ["vllm serve m --port 8200"]}, "8200"),
+    "a command string in a command string": (shell("exec bash -c 'vllm serve m --port 8200'"), "8200"),
+    "over several lines": (shell("export A=1\nvllm serve m \\\n  --port 8200 \\\n  --seed 1\n"), "8200"),
+    "quoted": (shell("vllm serve m '--port' \"8200\""), "8200"),
+    "into a pipe": (shell("vllm serve m --port 8200 2>&1 | tee /tmp/log"), "8200"),
+    "in a subshell": (shell("(sleep 1; vllm serve m --port 8200)"), "8200"),
+    "as an argument of the script": (shell('vllm serve m "$@"', "sh", "--port", "8200"), "8200"),
+    "a variable of the shell": (shell("vllm serve m --port $PORT"), "$PORT"),
+    "at the end of a command": (shell("vllm serve m --port; echo 8200"), ""),
+    "Ray's before the engine's": (shell("ray start --head --port=6379 && vllm serve m --port 8200"), "8200"),
+    "Ray's alone": (shell("ray start --head --port=6379; vllm serve m"), None),
+    "Ray's with a path and a variable": (shell("A=1 exec /opt/bin/ray start --port 6379\nvllm serve m"), None),
+    "Ray's in the background": (shell("ray start --head --port 6379 & vllm serve m --port 8200"), "8200"),
+    "inside of another value": ({"args": ['--config={"a": "--port 9"}']}, None),
+    "quotes that do not close": (shell("vllm serve 'm --port 8200"), "8200"),
+    "a comment with an apostrophe": (shell("# don't\nvllm serve m --port 8200"), "8200"),
+}
+
+
+@pytest.mark.parametrize(("container", "value"), TABLE.values(), ids=TABLE)
+def test_a_flag_is_read_wherever_the_engines_flags_are(container: dict[str, Any], value: str | None) -> None:
+    assert read_flag(container, "--port") == value
+
+
+@pytest.mark.parametrize("flag", ["--block-size", "--block_size", "--page-size"])
+def test_one_of_several_names_is_read_however_it_is_spelled(flag: str) -> None:
+    assert read_flag({"args": [f"{flag}=32"]}, "--block-size", "--page-size") == "32"
+
+
+TEXTS = st.text(alphabet=st.sampled_from("ab-=;&|\n\\'\"()$ \t#") | st.characters(), max_size=60)
+
+
+@given(command=st.lists(TEXTS | st.sampled_from(["sh", "-c", "--port"]), max_size=5), args=st.lists(TEXTS, max_size=5))
+def test_no_command_is_too_odd_to_be_read(command: list[str], args: list[str]) -> None:
+    read_flag({"command": command, "args": args}, "--port")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1", 1),
+        ("65535", 65535),
+        ("08200", 8200),
+        ("0", None),
+        ("65536", None),
+        ("-1", None),
+        ("", None),
+        (" 1", None),
+        ("8200.0", None),
+        ("8_200", None),
+        ("\u0663", None),
+        ("\u00b2", None),
+        ("9" * 5000, None),
+    ],
+)
+def test_a_number_is_decimal_digits_within_its_bounds(text: str, number: int | None) -> None:
+    assert number_in(text, most=65535) == number
