@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from modelplane.model.fleet import Attribute, ClaimKind, Device
-from modelplane.observed.fields import count, mapping, text
+from modelplane import cel
+from modelplane.model.fleet import Device
+from modelplane.observed.fields import count, text
 
 
 @lru_cache(maxsize=4096)
@@ -14,48 +15,15 @@ def _interned(device: Device) -> Device:
     return device
 
 
-def _attribute(name: str, declared: Any) -> Attribute | None:
-    """Return the typed value of one attribute; None unless exactly one of the four types is given."""
-    given = {kind: value for kind, value in mapping(declared).items() if value is not None}
-    if len(given) != 1:
-        return None
-    kind, value = next(iter(given.items()))
-    fits = {
-        "string": isinstance(value, str),
-        "version": isinstance(value, str),
-        "bool": isinstance(value, bool),
-        "int": isinstance(value, int) and not isinstance(value, bool),
-    }
-    return Attribute(name, kind, value) if fits.get(kind, False) else None
-
-
 def read_device(entry: Mapping[str, Any]) -> Device | str:
-    """Return the declared device, or what is wrong with the entry (field and remedy in one sentence)."""
-    name, driver = text(entry.get("name")), text(entry.get("driver"))
-    if not name or not driver:
-        return "devices[]: name and driver are required"
-    claim = text(entry.get("claim")) or ClaimKind.DRA
-    if claim not in tuple(ClaimKind):
-        return f"devices[{name}].claim: {claim!r} is neither DRA nor Synthetic"
-    attributes = []
-    for key, declared in sorted(mapping(entry.get("attributes")).items()):
-        attribute = _attribute(key, declared)
-        if attribute is None:
-            return f"devices[{name}].attributes[{key}]: give exactly one of string, version, bool, int"
-        attributes.append(attribute)
-    capacity = []
-    for key, declared in sorted(mapping(entry.get("capacity")).items()):
-        quantity = mapping(declared).get("value")
-        if not isinstance(quantity, str):
-            return f"devices[{name}].capacity[{key}].value: give a quantity as text"
-        capacity.append((key, quantity))
-    device = Device(
-        name=name,
-        driver=driver,
-        device_class=text(entry.get("deviceClassName")) or None,
-        count=count(entry.get("count", 1)),
-        claim=ClaimKind(claim),
-        attributes=tuple(attributes),
-        capacity=tuple(capacity),
-    )
-    return _interned(device)
+    """Return the declared device, or what is wrong with the entry (field and remedy in one sentence).
+
+    A count that cannot be read is no devices.
+    """
+    name = text(entry.get("name"))
+    if not name:
+        return "devices[].name: is missing"
+    try:
+        return _interned(cel.read({**entry, "count": count(entry.get("count", 1))}))
+    except cel.DeviceError as error:
+        return f"devices[{name}].{error.field}: {error.why}"

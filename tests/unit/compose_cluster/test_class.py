@@ -29,7 +29,7 @@ WRONG = {
         "spec.devices[gpu]",
     ),
     "an untyped attribute": ([given.L4 | {"attributes": {"a": {}}}], "spec.devices[gpu].attributes[a]"),
-    "no driver": ([{"name": "gpu"}], "spec.devices[]"),
+    "no driver": ([{"name": "gpu"}], "spec.devices[gpu].driver"),
     "no devices": ([], "spec.devices:"),
     "devices that are no list": ("gpu", "spec.devices:"),
     "a device that is no object": ([given.L4, "gpu"], "spec.devices:"),
