@@ -53,15 +53,16 @@ def test_what_a_cluster_composes_is_taken(server: Server) -> None:
     body = clusters.cluster()
     identity = {"name": "sa", "key": "k", "type": "GoogleApplicationCredentials"}
     body["spec"]["cluster"]["existing"]["identitySecretRef"] = identity
-    bodies = clusters.bodies(clusters.run(body, clusters.reached()))
+    result = clusters.run(body, clusters.reached())
+    bodies = clusters.bodies(result)
     refused = {name: server.refusal(named(name, made)) for name, made in bodies.items()}
     assert {name: words for name, words in refused.items() if words} == {}
+    assert server.refusal_of_status(body | {"status": clusters.status(result)}) == ""
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda path: path.name.partition(".")[0])
 def test_every_status_of_a_replica_is_one_that_its_definition_declares(server: Server, topology: Path) -> None:
     body = yaml.safe_load(topology.read_text())
-    for observed in ({}, replicas.serving(body)):
-        reported = body | {"status": replicas.run(body, observed).status}
-        assert server.refusal(reported) == ""
-        assert server.refusal_of_status(reported) == ""
+    reported = [body | {"status": replicas.run(body, seen).status} for seen in ({}, replicas.serving(body))]
+    assert [server.refusal(each) for each in reported] == ["", ""]
+    assert [server.refusal_of_status(each) for each in reported] == ["", ""]
