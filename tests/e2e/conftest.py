@@ -24,3 +24,4 @@ def fleet(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[Fleet
     mine.open()
     yield mine
     mine.close()
+    mine.assert_status_is_kept()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from e2e.harness.api import Manifest, condition
+from e2e.harness.api import Kind, Manifest, condition
 from e2e.harness.cluster import namespace
 from e2e.harness.control_plane import (
     DEPLOYMENT,
@@ -17,6 +17,7 @@ from e2e.harness.process import eventually
 from e2e.scenes import deployment, gpu_class
 from modelplane.model.names import tenant_namespace
 
+EVENT = Kind("v1", "Event")
 #: Seconds within which the control plane does what it was told, on a busy machine of two cores.
 SOON = 90.0
 
@@ -111,6 +112,12 @@ class Fleet:
         assert found.get("status") == status, f"{kind} is not {status}: {said}"
         assert reason is None or found.get("reason") == reason, f"{kind} is not {reason}: {said}"
         return manifest
+
+    def assert_status_is_kept(self) -> None:
+        """Find no event by which the API server refused a field that a function wrote."""
+        for where in (self.tag, "default"):
+            for event in self.plane.hub.api.list(EVENT, where):
+                assert "not declared in schema" not in event.get("message", ""), event["message"]
 
     def close(self) -> None:
         """Delete what the scenario made. Nobody waits: no other scenario uses its clusters, pools and namespace."""

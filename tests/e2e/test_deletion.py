@@ -5,6 +5,7 @@ from e2e.harness.api import Kind
 from e2e.harness.control_plane import DEPLOYMENT, ENDPOINT, OBJECT, REPLICA
 from e2e.harness.inference import CLAIM, POD
 from e2e.harness.process import eventually
+from e2e.scenes import engine
 from modelplane.model.names import tenant_namespace
 
 TEMPLATE = Kind("resource.k8s.io/v1", "ResourceClaimTemplate")
@@ -16,7 +17,7 @@ NAMESPACE = Kind("v1", "Namespace")
 
 def test_every_object_of_a_deployment_goes_with_it_and_the_tenant_namespace_stays(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east")
-    fleet.deploy("llama", gpus=4, replicas=2)
+    fleet.deploy("llama", engines=[engine(4)], replicas=2)
     fleet.wait_ready("llama")
     hub, site, tenant = fleet.plane.hub.api, fleet.clusters[cluster].cluster.api, tenant_namespace(fleet.tag)
     assert site.list(ROUTE, tenant)

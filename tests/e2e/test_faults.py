@@ -3,8 +3,10 @@
 import time
 
 from e2e.fleet import SOON, Fleet
+from e2e.harness.api import condition
 from e2e.harness.control_plane import DEPLOYMENT, OBJECT
 from e2e.harness.process import eventually
+from e2e.scenes import engine
 
 #: Seconds that an API server stays away.
 AWAY = 120.0
@@ -13,7 +15,7 @@ AWAY = 120.0
 def _serving(fleet: Fleet) -> str:
     """Return the cluster on which a deployment of one replica serves."""
     cluster = fleet.add_cluster("east", nodes=2)
-    fleet.deploy("llama", gpus=8)
+    fleet.deploy("llama", engines=[engine(8)])
     fleet.wait_ready("llama")
     return cluster
 
@@ -46,7 +48,7 @@ def test_a_function_that_is_killed_and_restarted_costs_nothing(fleet: Fleet) -> 
 
 def test_crossplane_restarted_in_the_middle_goes_on(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=2)
-    fleet.deploy("llama", gpus=8, replicas=2)
+    fleet.deploy("llama", engines=[engine(8)], replicas=2)
     fleet.plane.processes["crossplane"].restart()
     fleet.wait_counts("llama", total=2, ready=2)
     assert len(fleet.names(cluster)) == 2
@@ -64,7 +66,8 @@ def test_nothing_is_deleted_or_placed_twice_while_a_clusters_api_server_is_away(
         assert all(
             "deletionTimestamp" not in found["metadata"] for found in fleet.plane.hub.api.list(OBJECT, fleet.tag)
         )
-        assert "Unreachable" in str(fleet.deployment("llama")["status"]) + str(fleet.replicas("llama"))
+        said = condition(fleet.deployment("llama"), "ReplicasReady")
+        assert (said["status"], "last known state" in said["message"]) == ("True", True), said
     finally:
         server.start()
     server.wait_for(fleet.clusters[cluster].cluster.api.ready)

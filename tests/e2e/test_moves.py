@@ -3,12 +3,13 @@
 from e2e.fleet import SOON, Fleet
 from e2e.harness.control_plane import INFERENCE_CLUSTER
 from e2e.harness.process import eventually
+from e2e.scenes import engine
 
 
 def _serving_on_one_of_two(fleet: Fleet) -> tuple[str, str]:
     """Return the cluster on which a deployment of one replica serves, and a cluster that is free."""
     both = [fleet.add_cluster(site) for site in ("east", "west")]
-    fleet.deploy("llama", gpus=8)
+    fleet.deploy("llama", engines=[engine(8)])
     fleet.wait_ready("llama")
     (replica,) = fleet.replicas("llama")
     here = replica["spec"]["clusterName"]

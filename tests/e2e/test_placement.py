@@ -2,11 +2,12 @@
 
 from e2e.fleet import SOON, Fleet
 from e2e.harness.process import eventually
+from e2e.scenes import engine
 
 
 def test_a_single_node_deployment_binds_with_its_claim_allocated(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=2)
-    fleet.deploy("llama", gpus=4)
+    fleet.deploy("llama", engines=[engine(4)])
     fleet.wait_ready("llama")
     (pod,) = fleet.pods(cluster)
     assert pod["spec"]["nodeName"].startswith(cluster)

@@ -2,13 +2,14 @@
 
 from e2e.fleet import SOON, Fleet
 from e2e.harness.process import eventually
+from e2e.scenes import engine
 
 
 def test_of_two_deployments_that_race_for_the_last_node_exactly_one_is_placed(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=1)
     racers = ("first", "second")
     for name in racers:
-        fleet.deploy(name, gpus=8)
+        fleet.deploy(name, engines=[engine(8)])
 
     def one_serves() -> str:
         placed = {name: fleet.counts(name) for name in racers}

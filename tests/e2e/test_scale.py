@@ -2,11 +2,12 @@
 
 from e2e.fleet import SOON, Fleet
 from e2e.harness.process import eventually
+from e2e.scenes import engine
 
 
 def test_a_deployment_is_scaled_up_down_and_to_zero_by_kubectl(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=3)
-    fleet.deploy("llama", gpus=8)
+    fleet.deploy("llama", engines=[engine(8)])
     fleet.wait_ready("llama")
     first = fleet.names(cluster)
     for replicas in (3, 1):

@@ -1,11 +1,13 @@
 """What a ModelDeployment's status says after a scheduling pass: placements, counts, reasons and conditions."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.names import LABEL_DEPLOYMENT, replica_name
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, Placement, Schedule
+from modelplane.model.replica import Replica
 from modelplane.observed.fields import condition, text
 from modelplane.runtime.conditions import DeploymentCondition, Reason
 from modelplane.runtime.step import Condition, Request, Status
@@ -58,13 +60,24 @@ def _scheduled(deployment: Deployment, schedule: Schedule) -> Condition:
     return Condition(DeploymentCondition.REPLICAS_SCHEDULED, status, report.reason, report.message)
 
 
+def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
+    """Return what Ready replicas say of themselves nevertheless: that their cluster does not answer, since when."""
+    replicas = [placement.replica for placement in placements if placement.replica]
+    words = {replica.name: _words(request, replica) for replica in replicas}
+    return [f"{name}: {said}" for name, said in words.items() if said]
+
+
+def _words(request: Request, replica: Replica) -> str:
+    observed = request.observed.get(replica.resource)
+    return text(condition(observed, "ModelReady").get("message")) if observed else ""
+
+
 def _complaint(request: Request, placement: Placement) -> str:
     """Return one replica that is not Ready, with the reason its own condition gives."""
     replica = placement.replica
     if replica is None:
         return f"a new one on {placement.cluster}"
-    observed = request.observed.get(replica.resource)
-    why = text(condition(observed, "ModelReady").get("message")) if observed else ""
+    why = _words(request, replica)
     return f"{replica.name} on {placement.cluster}: {why}" if why else f"{replica.name} on {placement.cluster}"
 
 
@@ -80,7 +93,7 @@ def _ready(request: Request, deployment: Deployment, schedule: Schedule) -> Cond
     ready = len(staying) - len(waiting)
     message = f"{ready} of {deployment.replicas} replicas ready"
     if ready >= deployment.replicas:
-        return Condition(kind, Status.TRUE, Reason.ALL_REPLICAS_READY, message)
+        return Condition(kind, Status.TRUE, Reason.ALL_REPLICAS_READY, "; ".join([message, *_doubts(request, staying)]))
     details = [_complaint(request, placement) for placement in waiting]
     if schedule.unplaced:
         details.append(f"{schedule.unplaced} not scheduled")

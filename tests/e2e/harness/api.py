@@ -69,12 +69,11 @@ class Api:
             return False
 
     def apply(self, manifest: Mapping[str, Any]) -> Manifest:
-        """Apply a manifest as the server-side apply of a user does. Raises ApiError with the server's words."""
+        """Apply a manifest as `kubectl apply --server-side` does. Raises ApiError with the server's words."""
         metadata = manifest["metadata"]
         path = self._path(Kind(manifest["apiVersion"], manifest["kind"]), metadata.get("namespace"), metadata["name"])
-        applied: Manifest = self.request(
-            "PATCH", f"{path}?fieldManager=user&force=true", manifest, "application/apply-patch+yaml"
-        )
+        flags = "?fieldManager=user&force=true&fieldValidation=Strict"
+        applied: Manifest = self.request("PATCH", path + flags, manifest, "application/apply-patch+yaml")
         return applied
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Manifest | None:

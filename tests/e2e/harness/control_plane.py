@@ -26,6 +26,7 @@ ENDPOINT = Kind(API_VERSION, "ModelEndpoint")
 INFERENCE_CLUSTER = Kind(API_VERSION, "InferenceCluster")
 INFERENCE_CLASS = Kind(API_VERSION, "InferenceClass")
 OBJECT = Kind("kubernetes.m.crossplane.io/v1alpha1", "Object")
+CONTROLLERS = (*EVERYWHERE, "clusterrole-aggregation-controller", "horizontal-pod-autoscaler-controller")
 #: Addresses of the sites' gateways: TEST-NET-3, which nobody has.
 GATEWAYS = "203.0.113.{}"
 
@@ -117,7 +118,7 @@ def control_plane(folder: Path, sites: Sequence[str], poll: str = "5s") -> Itera
             stack.enter_context(cluster.api_server)
         hub.api_server.wait_for(hub.api.ready)
         mark("the control cluster's API server is ready")
-        controllers = stack.enter_context(hub.controllers((*EVERYWHERE, "clusterrole-aggregation-controller")))
+        controllers = stack.enter_context(hub.controllers(CONTROLLERS))
         processes = {"etcd": store, "hub": hub.api_server, "controllers": controllers}
         ports = {name: free_port() for name in crossplane.FUNCTIONS}
         for name, port in ports.items():

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import engines
+from e2e.harness import lws
 from e2e.harness.api import Kind
 from e2e.harness.cluster import EVERYWHERE, Cluster
 from e2e.harness.devices import DRA, NODE_STATUS, device_classes, node, slices
 from e2e.harness.fakes import kubelets, play_gateway
-from e2e.harness.process import Process
+from e2e.harness.process import Process, free_port
 
 NODE = Kind("v1", "Node")
 POD = Kind("v1", "Pod")
@@ -68,13 +69,17 @@ def scheduler(cluster: Cluster) -> Process:
 @contextmanager
 def inference_site(cluster: Cluster, address: str) -> Iterator[InferenceSite]:
     """Run the rest of an inference cluster beside its API server, which is ready. `address` is its gateway's."""
+    lws.prepare(cluster)
+    webhooks = free_port()
     processes = {
         "controllers": cluster.controllers(CONTROLLERS),
         "scheduler": scheduler(cluster),
         "kubelets": kubelets(cluster),
+        "lws": lws.lws(cluster, webhooks),
     }
     with ExitStack() as stack:
         for process in processes.values():
             stack.enter_context(process)
+        lws.connect_webhooks(cluster, processes["lws"], webhooks)
         play_gateway(cluster, address)
         yield InferenceSite(cluster, {"api_server": cluster.api_server, **processes})

@@ -113,6 +113,15 @@ def test_what_is_missing_is_a_condition_with_the_reason_in_words(
     assert words in found.message
 
 
+def test_a_ready_deployment_says_that_a_cluster_does_not_answer_as_the_replica_there_says_it() -> None:
+    words = "last known state, not in sync since 2026-01-02T00:00:00Z: connection refused"
+    ready, doubt = {"type": "Ready", "status": "True"}, {"type": "ModelReady", "status": "True", "message": words}
+    own = replica("a", status={"conditions": [ready, doubt]})
+    result, _ = run(deployment(), Server(cluster("a"), own), own)
+    found = next(condition for condition in result.conditions if condition.type == "ReplicasReady")
+    assert (found.status, found.message) == ("True", f"1 of 1 replicas ready; {own.name}: {words}")
+
+
 def test_a_lost_replica_that_only_the_fleet_shows_is_composed_again_with_its_own_spec() -> None:
     lost = replica("a", metadata={"name": "by-hand-kept"})
     server = Server(cluster("a", nodes=2), lost)

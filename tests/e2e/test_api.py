@@ -1,0 +1,73 @@
+"""The API as Crossplane makes it of our XRDs: explanations, columns, short names, scale."""
+
+import pytest
+
+from e2e.fleet import SOON, Fleet
+from e2e.harness.api import Kind, condition
+from e2e.harness.control_plane import ControlPlane
+from e2e.harness.process import eventually
+from modelplane.model.names import API_VERSION
+
+AUTOSCALER = Kind("autoscaling/v2", "HorizontalPodAutoscaler")
+#: Short name and columns of each kind, without those that Crossplane adds.
+COLUMNS = {
+    "md": ["REPLICAS", "SCHEDULED"],
+    "mr": ["CLUSTER"],
+    "me": ["URL", "READY"],
+    "ms": ["ADDRESS", "READY"],
+    "mc": ["SOURCE", "READY"],
+    "icl": [],
+    "ic": ["SOURCE", "GATEWAY"],
+    "ig": ["ADDRESS"],
+}
+#: Columns that Crossplane adds to every kind.
+OF_CROSSPLANE = ["SYNCED", "READY", "COMPOSITION", "COMPOSITIONREVISION", "AGE"]
+_COLUMN_NAMES = "jsonpath={.spec.versions[0].additionalPrinterColumns[*].name}"
+DESCRIBED = ("modeldeployment.spec.engines.members.nodeSelector.devices.selectors.cel", "inferencecluster.spec.taints")
+
+
+@pytest.mark.parametrize("short", COLUMNS)
+def test_a_kind_is_found_by_its_short_name_and_shows_its_columns(plane: ControlPlane, short: str) -> None:
+    table = plane.hub.api.request("GET", f"/apis/{API_VERSION}")["resources"]
+    (resource,) = [entry for entry in table if short in entry.get("shortNames", [])]
+    definition = plane.hub.kubectl("get", "crd", f"{resource['name']}.modelplane.ai", "-o", _COLUMN_NAMES)
+    assert definition.split() == COLUMNS[short] + OF_CROSSPLANE
+    assert set(resource["categories"]) >= {"modelplane", "crossplane"}
+
+
+@pytest.mark.parametrize("field", DESCRIBED)
+def test_kubectl_explains_a_field(plane: ControlPlane, field: str) -> None:
+    printed = plane.hub.kubectl("explain", field, "--api-version", API_VERSION)
+    description = printed.partition("DESCRIPTION:")[2].strip()
+    assert len(description) > 20
+    assert "<empty>" not in description
+
+
+def test_a_horizontal_pod_autoscaler_is_able_to_scale_a_deployment(fleet: Fleet) -> None:
+    fleet.add_cluster("east")
+    fleet.deploy("llama")
+    fleet.wait_ready("llama")
+    fleet.plane.hub.api.apply(
+        {
+            "apiVersion": AUTOSCALER.api_version,
+            "kind": AUTOSCALER.kind,
+            "metadata": {"name": "llama", "namespace": fleet.tag},
+            "spec": {
+                "scaleTargetRef": {"apiVersion": API_VERSION, "kind": "ModelDeployment", "name": "llama"},
+                "minReplicas": 1,
+                "maxReplicas": 3,
+                "metrics": [
+                    {
+                        "type": "Resource",
+                        "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
+                    }
+                ],
+            },
+        }
+    )
+
+    def able() -> None:
+        found = fleet.plane.hub.api.get(AUTOSCALER, "llama", fleet.tag) or {}
+        assert condition(found, "AbleToScale").get("status") == "True", found.get("status")
+
+    eventually(able, within=SOON)
