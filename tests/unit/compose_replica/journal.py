@@ -44,6 +44,18 @@ def deployment(*members: Manifest, engine: str = "main", copies: int = 1, **spec
     }
 
 
+def prefill_decode() -> Manifest:
+    """Return a ModelDeployment of one replica that is split into a prefill and a decode engine."""
+    phases = {"prefill": ("Prefill", []), "decode": ("Decode", ["--port=8001"])}
+    made = deployment(serving={"mode": "PrefillDecode"})
+    made["spec"]["engines"] = [
+        {"name": name, "phase": phase, "members": [member()]} for name, (phase, _) in phases.items()
+    ]
+    for engine in made["spec"]["engines"]:
+        engine["members"][0]["template"]["spec"]["containers"][0]["args"] = phases[engine["name"]][1]
+    return made
+
+
 def _placed(obj: Manifest) -> tuple[str, str]:
     """Return an Object's cluster and resource name; a claim template's without the hash of its content."""
     resource = obj["metadata"]["annotations"]["crossplane.io/composition-resource-name"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane
-from unit.compose_replica.journal import Manifest, deployment, gang, journal, member
+from unit.compose_replica.journal import Manifest, deployment, gang, journal, member, prefill_decode
 from unit.preview.fleets import cluster, hardware
 
 TAINT = {"taints": [{"key": "k", "effect": "NoExecute"}]}
@@ -63,6 +63,30 @@ ON_ONE_CLUSTER: dict[str, tuple[int, Manifest, list[Manifest], list[list[str]]]]
         [["~ leaderworkerset-main on eu"]],
     ),
     "workers that do not fit": (2, deployment(*gang(1)), [deployment(*gang(2))], []),
+    "one engine becomes a prefill and a decode engine": (
+        2,
+        deployment(),
+        [prefill_decode()],
+        [
+            [
+                "- deployment-main on eu",
+                "+ claims on eu",
+                "+ claims on eu",
+                "+ deployment-decode on eu",
+                "+ deployment-prefill on eu",
+            ],
+            ["- claims on eu"],
+        ],
+    ),
+    "a prefill and a decode engine become one": (
+        2,
+        prefill_decode(),
+        [deployment()],
+        [
+            ["- deployment-decode on eu", "- deployment-prefill on eu", "+ claims on eu", "+ deployment-main on eu"],
+            ["- claims on eu", "- claims on eu"],
+        ],
+    ),
     "a cache that does not exist": (1, deployment(), [deployment(modelCacheRef={"name": "nothing"})], []),
     "a parked deployment": (1, deployment(), [deployment(replicas=0)], [["- claims on eu", "- deployment-main on eu"]]),
 }
