@@ -19,10 +19,10 @@ def _pools(published: Any) -> tuple[Pool, ...] | None:
         return None
     pools = []
     for entry in published:
-        name = text(mapping(entry).get("name"))
-        devices = [read_device(device) for device in mappings(mapping(entry).get("devices"))]
+        name, declared = text(mapping(entry).get("name")), mapping(entry).get("devices")
+        devices = [read_device(device) for device in mappings(declared)]
         readable = tuple(device for device in devices if not isinstance(device, str))
-        if not name or len(readable) != len(devices):
+        if not name or not isinstance(declared, list) or len(readable) != len(declared):
             return None
         pools.append(Pool(name, count(entry.get("nodes")), readable))
     return tuple(pools)
