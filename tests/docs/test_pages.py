@@ -43,7 +43,7 @@ def test_a_pages_commands_print_what_it_says(page: Path, clone: Path) -> None:
 def run(command: Command, directory: Path) -> tuple[str, ...]:
     """Return the lines that a command prints, in a terminal of 100 columns."""
     # The environment that runs the tests is used as it is, not created anew.
-    used = {"COLUMNS": "100", "NO_COLOR": "1", "MAKEFLAGS": "--assume-old=.venv/.ready"}
+    used = {"COLUMNS": "100", "NO_COLOR": "1", "MAKEFLAGS": "--no-print-directory --assume-old=.venv/.ready"}
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(
         ["bash", "-c", command.line],
