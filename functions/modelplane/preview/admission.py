@@ -71,8 +71,8 @@ def review(obj: Manifest) -> Manifest | InvalidObject:
     """Return what `admit` does, a refusal as a value."""
     try:
         obj = openapi.plain(obj)
-    except TypeError as error:
-        return _refusal(obj, [Fault("", str(error))])
+    except openapi.NotJsonError as error:
+        return _refusal(obj, [Fault(error.field, str(error))])
     faults = list(_identity_faults(obj))
     if faults:
         return _refusal(obj, faults)
@@ -124,6 +124,8 @@ def _identity_faults(obj: Any) -> Iterator[Fault]:
     metadata = obj.get("metadata")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str) or not metadata["name"]:
         yield Fault("metadata.name", "Required value: a preview generates no names")
+    elif not isinstance(metadata.get("finalizers") or [], list):
+        yield Fault("metadata.finalizers", "must be of type array")
 
 
 def _metadata_faults(metadata: Manifest) -> Iterator[Fault]:

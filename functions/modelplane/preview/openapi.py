@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date, datetime
+from math import isfinite
 from typing import Any
 
 import jsonschema_rs
@@ -107,24 +108,45 @@ def _plain(schema: Schema) -> Schema:
     return plain
 
 
-def plain(value: Any) -> Any:
+class NotJsonError(TypeError):
+    """A value that JSON has no word for: `field` says where, the text which (never the value, it may be a secret)."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        self.field = field_path(path)
+        super().__init__(f"{what} is not a JSON value")
+
+
+def plain(value: Any, path: Path = ()) -> Any:
     """Return a deep copy that holds JSON values only: times, which YAML reads unasked, become texts again.
 
-    Raises TypeError for what JSON has no word for.
+    Raises NotJsonError for what JSON has no word for.
     """
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {plain(str(key), path): plain(item, (*path, str(key))) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [plain(item, (*path, at)) for at, item in enumerate(value)]
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, str):
+        if not _is_unicode(value):
+            raise NotJsonError(path, "half a character (a lone surrogate)")
         return str(value)
+    if isinstance(value, float) and not isfinite(value):
+        raise NotJsonError(path, str(value))
     if value is None or isinstance(value, int | float):
         return value
-    raise TypeError(f"{type(value).__name__} is not a JSON value")
+    raise NotJsonError(path, type(value).__name__)
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text can be written at all; JSON's escapes can spell half a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def complete(value: Any, schema: Schema, faults: list[Fault], path: Path = ()) -> Any:

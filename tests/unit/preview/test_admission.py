@@ -136,6 +136,7 @@ def test_a_namespaced_object_goes_to_default_and_a_fleet_wide_one_to_none() -> N
         ({"apiVersion": "v1", "kind": "Secret"}, "metadata.name"),
         ({"apiVersion": "v1", "kind": "Secret", "metadata": {"generateName": "a-"}}, "metadata.name"),
         ({"apiVersion": "v1", "kind": "", "metadata": {"name": "a"}}, "kind"),
+        ({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "finalizers": 5}}, "metadata.finalizers"),
         ({**CLUSTER, "kind": "InferenceClusters"}, "kind"),
         ({**CLUSTER, "apiVersion": "modelplane.ai/v1"}, "apiVersion"),
         ({k: v for k, v in CLUSTER.items() if k != "spec"}, "spec"),
@@ -175,5 +176,17 @@ def test_times_that_yaml_read_are_texts_again() -> None:
     assert admit(secret)["data"] == {"on": "2026-01-01"}
 
 
-def test_values_that_json_has_not_are_refused() -> None:
-    assert refusal({**CLUSTER, "spec": {"cluster"}}).why == "set is not a JSON value"
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ({"cluster"}, "set"),
+        (b"cluster", "bytes"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        ("\ud800", "half a character (a lone surrogate)"),
+    ],
+)
+def test_values_that_json_has_not_are_refused_where_they_stand(value: object, what: str) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"list": [0, value]}}
+    assert refusal(secret).field == "data.list[1]"
+    assert refusal(secret).why == f"{what} is not a JSON value"
