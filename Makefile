@@ -41,6 +41,15 @@ e2e: $(READY) ## Run Modelplane on real control planes of local processes (PYTES
 	@$(BIN)/python tools/engines.py build
 	@$(BIN)/python -m pytest tests/e2e $(PYTESTARGS)
 
+.PHONY: up
+up: $(READY) ## Run Modelplane on local processes with the example fleet, to try it with kubectl
+	@$(BIN)/python tools/engines.py build
+	@PYTHONPATH=tests:tools $(BIN)/python -m e2e.up up
+
+.PHONY: down
+down: $(READY) ## End what `make up` started
+	@PYTHONPATH=tests:tools $(BIN)/python -m e2e.up down
+
 .PHONY: lint
 lint: $(READY) ## Check style, types and the layers of the packages
 	@$(BIN)/ruff check .

@@ -14,7 +14,7 @@ from e2e.harness.control_plane import (
 )
 from e2e.harness.inference import CLAIM, InferenceSite
 from e2e.harness.process import eventually
-from e2e.scenes import deployment, gpu_class
+from e2e.scenes import cluster, deployment, gpu_class
 from modelplane.model.names import tenant_namespace
 
 EVENT = Kind("v1", "Event")
@@ -34,13 +34,17 @@ class Fleet:
         """Make the scenario's namespace."""
         self.plane.hub.api.apply(namespace(self.tag))
 
-    def add_cluster(self, site: str, *, nodes: int = 1, gpus: int = 8) -> str:
-        """Make a cluster with one pool on a site, wait until it takes replicas, and return its name."""
-        api, name = self.plane.hub.api, f"{self.tag}-{site}"
+    def add_cluster(self, site: str, *, nodes: int = 1, gpus: int = 8, suffix: str = "") -> str:
+        """Make a cluster with one pool on a site, wait until it takes replicas, and return its name.
+
+        `suffix` tells clusters of one site apart.
+        """
+        api, name = self.plane.hub.api, f"{self.tag}-{site}{suffix}"
         inference_class = gpu_class(f"{self.tag}-{gpus}", count=gpus)
         api.apply(inference_class)
         pool = {"name": name, "className": inference_class["metadata"]["name"], "nodeCount": nodes}
-        manifest = self.plane.connect(name, site, labels={"scenario": self.tag}, nodePools=[pool])
+        manifest = cluster(name, {"scenario": self.tag, "name": name}, [pool])
+        self.plane.connect(manifest, site)
         self.clusters[name] = self.plane.sites[site]
         self.clusters[name].offer(manifest, [inference_class])
         eventually(lambda: self.assert_condition(self.cluster(name), "Ready"), within=SOON)

@@ -1,8 +1,10 @@
 """The words in which scenarios are written: a class, a cluster, a deployment."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from modelplane.model.names import API_VERSION
+from modelplane.model.names import API_VERSION, GPU_TAINT, LABEL_POOL
 
 
 def gpu_class(name: str, *, count: int = 8, memory: str = "81559Mi") -> dict[str, Any]:
@@ -23,6 +25,17 @@ def gpu_class(name: str, *, count: int = 8, memory: str = "81559Mi") -> dict[str
     }
 
 
+def cluster(name: str, labels: Mapping[str, str], pools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return an InferenceCluster of source Existing, whose kubeconfig is in a Secret of its name."""
+    existing = {"source": "Existing", "existing": {"secretRef": {"name": f"{name}-kubeconfig"}}}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "InferenceCluster",
+        "metadata": {"name": name, "labels": dict(labels)},
+        "spec": {"cluster": existing, "nodePools": list(pools)},
+    }
+
+
 def member(gpus: int, role: str = "Standalone", **fields: Any) -> dict[str, Any]:
     """Return a member of an engine whose pod asks for GPUs of at least 40 GiB; `fields` are added."""
     selector = 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("40Gi")) >= 0'
@@ -32,11 +45,52 @@ def member(gpus: int, role: str = "Standalone", **fields: Any) -> dict[str, Any]
     return {"role": role, "nodeSelector": {"devices": [request]}, "template": template, **fields}
 
 
-def engine(gpus: int, *, copies: int = 1, workers: int = 0) -> dict[str, Any]:
+def engine(gpus: int, copies: int = 1, workers: int = 0) -> dict[str, Any]:
     """Return an engine: of one pod, or of a leader and workers, each pod with so many GPUs."""
     gang = [member(gpus, "Leader"), member(gpus, "Worker", worker={"nodes": workers})]
     members = gang if workers else [member(gpus)]
     return {"name": "main", "copies": copies, "members": members}
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What an engine takes of a cluster: `copies` of a pod, or of a leader and `workers`, with `gpus` each."""
+
+    gpus: int
+    copies: int = 1
+    workers: int = 0
+
+    @property
+    def pods(self) -> int:
+        """Return how many pods that are."""
+        return self.copies * (1 + self.workers)
+
+    def manifests(self, namespace: str, pool: str) -> Iterator[dict[str, Any]]:
+        """Return the pods as they would be without Modelplane: bare, each on a node of its own, with a claim."""
+        labels = {"demand": "one"}
+        request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": self.gpus}}
+        name = f"gpus-{self.gpus}"
+        yield {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaimTemplate",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {"spec": {"devices": {"requests": [request]}}},
+        }
+        apart = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}}
+        container = {"name": "engine", "image": "engine", "resources": {"claims": [{"name": "devices"}]}}
+        for number in range(self.pods):
+            yield {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": f"pod-{number}", "namespace": namespace, "labels": labels},
+                "spec": {
+                    "nodeSelector": {LABEL_POOL: pool},
+                    "tolerations": [{"key": GPU_TAINT, "operator": "Exists"}],
+                    "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}},
+                    "resourceClaims": [{"name": "devices", "resourceClaimTemplateName": name}],
+                    "containers": [container],
+                },
+            }
 
 
 def deployment(name: str, namespace: str, **spec: Any) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -41,23 +40,24 @@ class ControlPlane:
     #: Seconds after the start, and what had come up by then.
     timeline: list[tuple[float, str]] = field(default_factory=list)
 
-    def connect(self, name: str, site: str, labels: Mapping[str, str], **spec: Any) -> Manifest:
-        """Apply an InferenceCluster of source Existing that reaches a site; return its manifest. `spec` adds fields."""
-        secret = f"{name}-kubeconfig"
+    @property
+    def clusters(self) -> list[Cluster]:
+        """Return the control cluster, then the inference clusters."""
+        return [self.hub, *(site.cluster for site in self.sites.values())]
+
+    def connect(self, inference_cluster: Manifest, site: str) -> None:
+        """Apply an InferenceCluster of source Existing, and the Secret it names with a kubeconfig of a site."""
+        secret = inference_cluster["spec"]["cluster"]["existing"]["secretRef"]
         kubeconfig = self.sites[site].cluster.kubeconfig(ADMIN).read_text()
-        metadata = {"name": secret, "namespace": SYSTEM_NAMESPACE}
         self.hub.api.apply(
-            {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"kubeconfig": kubeconfig}}
+            {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "metadata": {"name": secret["name"], "namespace": SYSTEM_NAMESPACE},
+                "stringData": {secret.get("key", "kubeconfig"): kubeconfig},
+            }
         )
-        existing = {"source": "Existing", "existing": {"secretRef": {"name": secret}}}
-        manifest = {
-            "apiVersion": API_VERSION,
-            "kind": INFERENCE_CLUSTER.kind,
-            "metadata": {"name": name, "labels": dict(labels)},
-            "spec": {"cluster": existing, **spec},
-        }
-        self.hub.api.apply(manifest)
-        return manifest
+        self.hub.api.apply(inference_cluster)
 
 
 def install(hub: Cluster) -> None:

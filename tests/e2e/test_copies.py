@@ -1,0 +1,82 @@
+"""What engines name of their team's Secrets follows them to their clusters, and leaves with the last of them."""
+
+import base64
+
+from e2e.fleet import SOON, Fleet
+from e2e.harness.api import Kind, Manifest
+from e2e.harness.process import eventually
+from e2e.scenes import engine
+from modelplane.model.names import tenant_namespace
+
+SECRET = Kind("v1", "Secret")
+OBJECT = Kind("kubernetes.m.crossplane.io/v1alpha1", "Object")
+
+
+def _secret(fleet: Fleet, value: str) -> Manifest:
+    data = {"key": base64.b64encode(value.encode()).decode()}
+    metadata = {"name": "token", "namespace": fleet.tag}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque", "data": data}
+
+
+def _naming() -> Manifest:
+    made = engine(1)
+    source = {"secretKeyRef": {"name": "token", "key": "key"}}
+    made["members"][0]["template"]["spec"]["containers"][0]["env"] = [{"name": "TOKEN", "valueFrom": source}]
+    return made
+
+
+def _copied(fleet: Fleet, cluster: str) -> str | None:
+    found = fleet.clusters[cluster].cluster.api.get(SECRET, "token", tenant_namespace(fleet.tag))
+    return base64.b64decode(found["data"]["key"]).decode() if found else None
+
+
+def _objects(fleet: Fleet) -> list[Manifest]:
+    found = fleet.plane.hub.api.list(OBJECT, fleet.tag)
+    return [each for each in found if each["spec"]["forProvider"]["manifest"]["kind"] == "Secret"]
+
+
+def test_a_secret_is_copied_once_followed_and_removed_with_its_last_user(fleet: Fleet) -> None:
+    api = fleet.plane.hub.api
+    cluster = fleet.add_cluster("east", nodes=1)
+    fleet.deploy("waits", engines=[_naming()])
+
+    def told() -> None:
+        (replica,) = fleet.replicas("waits")
+        found = fleet.assert_condition(replica, "ModelAccepted", "False", "Deploying")
+        assert "Secret token does not exist" in str(found["status"]["conditions"])
+
+    eventually(told, within=SOON)
+    api.apply(_secret(fleet, "one"))
+    fleet.wait_ready("waits")
+    fleet.deploy("shares", replicas=2, engines=[_naming()])
+    fleet.wait_ready("shares")
+    assert _copied(fleet, cluster) == "one"
+
+    def shared_by_three() -> None:
+        (made,) = _objects(fleet)
+        assert len(made["metadata"]["ownerReferences"]) == 3
+
+    eventually(shared_by_three, within=SOON)
+    api.apply(_secret(fleet, "two"))
+    eventually(lambda: _expect(_copied(fleet, cluster), "two"), within=SOON)
+
+    (before,) = _objects(fleet)
+    fleet.plane.hub.api.delete(Kind("modelplane.ai/v1alpha1", "ModelDeployment"), "waits", fleet.tag)
+
+    def taken_over() -> None:
+        (made,) = _objects(fleet)
+        assert made["metadata"]["uid"] == before["metadata"]["uid"]
+        owners = made["metadata"]["ownerReferences"]
+        assert len(owners) == 2
+        assert sum(bool(owner.get("controller")) for owner in owners) == 1
+
+    eventually(taken_over, within=SOON)
+    assert _copied(fleet, cluster) == "two"
+    fleet.deploy("shares", replicas=0)
+    eventually(lambda: _expect(_copied(fleet, cluster), None), within=SOON)
+    assert api.get(SECRET, "token", fleet.tag)
+    fleet.assert_status_is_kept()
+
+
+def _expect(found: str | None, wanted: str | None) -> None:
+    assert found == wanted

@@ -1,0 +1,33 @@
+"""The documented deployments on clusters of the example fleet that run."""
+
+from e2e.examples import apply_deployment, apply_fleet
+from e2e.fleet import SOON
+from e2e.harness.api import condition
+from e2e.harness.control_plane import DEPLOYMENT, ControlPlane
+from e2e.harness.process import eventually
+from modelplane.model.names import tenant_namespace
+
+#: One engine of one pod, copies, a gang, and devices of two kinds.
+PLACED = ("qwen3-8b", "gpt-oss-20b-copies", "qwen3-coder-480b", "llama-3.3-70b-rdma")
+UNPLACED = "llama-4-maverick-unplaced"
+TEAM = "ml"
+
+
+def test_the_example_deployments_are_served_and_what_nobody_has_is_refused_with_words(plane: ControlPlane) -> None:
+    apply_fleet(plane)
+    for name in (*PLACED, UNPLACED):
+        apply_deployment(plane, name)
+
+    def settled() -> None:
+        for name in PLACED:
+            found = plane.hub.api.get(DEPLOYMENT, name, TEAM) or {}
+            assert condition(found, "Ready").get("status") == "True", found.get("status")
+        refused = condition(plane.hub.api.get(DEPLOYMENT, UNPLACED, TEAM) or {}, "ReplicasScheduled")
+        assert refused.get("reason") == "InsufficientCapacity", refused
+
+    eventually(settled, within=2 * SOON)
+    pods = [pod for site in plane.sites.values() for pod in site.pods(tenant_namespace(TEAM))]
+    assert pods
+    assert {pod["status"]["phase"] for pod in pods} == {"Running"}
+    for name in (*PLACED, UNPLACED):
+        plane.hub.api.delete(DEPLOYMENT, name, TEAM)
