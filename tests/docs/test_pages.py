@@ -21,9 +21,19 @@ REWRITE = os.environ.get("MODELPLANE_GOLDEN") == "write"
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """Return a folder that looks like a clone, in which a page may write files."""
+    """Return a folder that looks like a clone, in which a page may write files.
+
+    Its `.venv` is the environment that runs the tests, and as new as make wants it: nothing may create that anew now.
+    """
     for entry in ROOT.iterdir():
-        (tmp_path / entry.name).symlink_to(entry)
+        if entry.name != ".venv":
+            (tmp_path / entry.name).symlink_to(entry)
+    environment = tmp_path / ".venv"
+    environment.mkdir()
+    for entry in Path(sys.prefix).iterdir():
+        if entry.name != ".ready":
+            (environment / entry.name).symlink_to(entry)
+    (environment / ".ready").touch()
     return tmp_path
 
 
@@ -34,6 +44,7 @@ def test_a_pages_commands_print_what_it_says(page: Path, clone: Path) -> None:
             (clone / block.name).write_text(block.text)
             continue
         printed = run(block, clone)
+        assert not any("Traceback" in line for line in printed), "\n".join(printed)
         if REWRITE and ANY not in block.expected:
             page.write_text(page.read_text().replace(block.text, "\n".join((f"$ {block.line}", *printed))))
             continue
@@ -42,8 +53,7 @@ def test_a_pages_commands_print_what_it_says(page: Path, clone: Path) -> None:
 
 def run(command: Command, directory: Path) -> tuple[str, ...]:
     """Return the lines that a command prints, in a terminal of 100 columns."""
-    # The environment that runs the tests is used as it is, not created anew.
-    used = {"COLUMNS": "100", "NO_COLOR": "1", "MAKEFLAGS": "--no-print-directory --assume-old=.venv/.ready"}
+    used = {"COLUMNS": "100", "NO_COLOR": "1", "MAKEFLAGS": "--no-print-directory"}
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(
         ["bash", "-c", command.line],
