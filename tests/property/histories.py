@@ -6,12 +6,17 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from modelplane.model.deployment import Deployment, Member, Role
-from modelplane.model.fleet import Cluster, Pool
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role
+from modelplane.model.fleet import Cluster, Effect, Pool, Taint
 from property.fleet import Fleet, Pass, Snapshot, decide
+from property.oracles.placing import admissible
+from property.oracles.selectors import ANY_GPU
 from property.strategies import Draw, clusters, deployments, engine_lists, residents, taints, tolerations
 
 T = TypeVar("T")
+ADDRESS = "192.0.2.1"
+#: What most pools can host.
+MODEST = Engine("e0", (Member(Role.STANDALONE, 1, (DeviceRequest("r0", 1, (ANY_GPU,)),)),))
 
 
 class History:
@@ -19,22 +24,28 @@ class History:
 
     def __init__(self, draw: Draw) -> None:
         self._draw = draw
-        fleet = {name: replace(draw(clusters(name)), labels={"region": "eu"}) for name in ("a", "b", "c")}
+        fleet = {
+            name: replace(draw(clusters(name, st.integers(1, 4))), ready=True, address=ADDRESS, labels={"region": "eu"})
+            for name in ("a", "b", "c")
+        }
         self.fleet = Fleet(fleet, draw(residents(fleet, most=2)))
         self.deployment: Deployment = draw(deployments(1))
+        if not any(next(admissible(cluster, self.deployment, ()), None) for cluster in fleet.values()):
+            self.deployment = replace(self.deployment, engines=(MODEST,))
         self.rival: Deployment = draw(deployments(2, most=2))
 
     def reconcile(self) -> Pass:
-        """Run a pass of the deployment and carry it out."""
+        """Run a pass of the deployment and carry it out; often what it placed comes to serve."""
         decided = decide(self.deployment, self.fleet.snapshot())
         self.fleet.carry_out(self.deployment, decided.schedule, linger=self._draw(st.booleans()))
         self.fleet.tick()
+        if self._draw(st.booleans()):
+            self.fleet.serve()
         return decided
 
     def disturb(self) -> str:
         """Let one thing happen and return what."""
         happenings: tuple[Callable[[], None], ...] = (
-            self.serve_some,
             self.serve_some,
             self.serve_all,
             self.flap,
@@ -45,7 +56,7 @@ class History:
             self.tolerate,
             self.select_nowhere,
             self.taint,
-            self.taint,
+            self.evict,
             self.lose_readiness,
             self.mend,
             self.delete_cluster,
@@ -62,8 +73,12 @@ class History:
     def _pick(self, items: list[T]) -> T | None:
         return self._draw(st.sampled_from(items)) if items else None
 
+    def _pick_cluster(self) -> str | None:
+        used = {replica.cluster for replica in self.fleet.own(self.deployment)} & set(self.fleet.clusters)
+        return self._pick(sorted(used) * 3 + sorted(self.fleet.clusters))
+
     def _change_cluster(self, change: Callable[[Cluster], Cluster]) -> None:
-        name = self._pick(sorted(self.fleet.clusters))
+        name = self._pick_cluster()
         if name is not None:
             self.fleet.clusters[name] = change(self.fleet.clusters[name])
 
@@ -71,7 +86,9 @@ class History:
         def one(cluster: Cluster) -> Cluster:
             if not cluster.pools:
                 return cluster
-            return replace(cluster, pools=(change(cluster.pools[0]), *cluster.pools[1:]))
+            used = {e.pool for r in self.fleet.own(self.deployment) if r.cluster == cluster.name for e in r.engines}
+            chosen = self._pick([pool for pool in cluster.pools if pool.name in used] or list(cluster.pools))
+            return replace(cluster, pools=tuple(change(pool) if pool is chosen else pool for pool in cluster.pools))
 
         self._change_cluster(one)
 
@@ -122,6 +139,10 @@ class History:
         """Taint a cluster, or take its taints away."""
         self._change_cluster(lambda cluster: replace(cluster, taints=self._draw(taints())))
 
+    def evict(self) -> None:
+        """Drive replicas away from a cluster."""
+        self._change_cluster(lambda cluster: replace(cluster, taints=(Taint("k", Effect.NO_EXECUTE),)))
+
     def lose_readiness(self) -> None:
         """Let a cluster be NotReady, or without address."""
         lost = self._draw(st.sampled_from(({"ready": False}, {"address": None})))
@@ -130,22 +151,22 @@ class History:
     def mend(self) -> None:
         """Let all clusters be well."""
         for name, cluster in self.fleet.clusters.items():
-            self.fleet.clusters[name] = replace(cluster, ready=True, address="192.0.2.1", taints=())
+            self.fleet.clusters[name] = replace(cluster, ready=True, address=ADDRESS, taints=())
 
     def delete_cluster(self) -> None:
         """Begin to delete a cluster, or let it be gone."""
-        name = self._pick(sorted(self.fleet.clusters))
+        name = self._pick_cluster()
         if name is not None and self._draw(st.booleans()):
             self.fleet.clusters[name] = replace(self.fleet.clusters[name], deleting=True)
         elif name is not None:
             del self.fleet.clusters[name]
 
     def rename_pool(self) -> None:
-        """Give a cluster's first pool another name."""
+        """Give a pool of a cluster another name."""
         self._change_pool(lambda pool: replace(pool, name=f"{pool.name}-new"[:10]))
 
     def resize_pool(self) -> None:
-        """Give a cluster's first pool another number of nodes."""
+        """Give a pool of a cluster another number of nodes."""
         self._change_pool(lambda pool: replace(pool, nodes=self._draw(st.integers(0, 4))))
 
     def unpublish_pools(self) -> None:

@@ -25,8 +25,9 @@ Situation = tuple[Deployment, Snapshot]
 def assert_nothing_can_be_stranded(fleet: Fleet, decided: Schedule) -> None:
     replicas = list(fleet.replicas.values())
     for placement in decided.placements:
-        if placement.replica is None:
-            for pool in fleet.clusters[placement.cluster].pools or ():
+        used = {engine.pool for engine in placement.engines} if placement.replica is None else set()
+        for pool in fleet.clusters[placement.cluster].pools or () if used else ():
+            if pool.name in used:
                 assert stranded(pool, groups_on(placement.cluster, pool.name, replicas)) is None
 
 
