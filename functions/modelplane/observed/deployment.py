@@ -46,10 +46,9 @@ def read_deployment(obj: Object) -> Deployment | Malformed:
     try:
         spec = api.ModelDeploymentSpec.model_validate(obj.body.get("spec"))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        return Malformed(
-            "ModelDeployment", obj.name, _field(first["loc"]), f"{first['msg']}; got {first['input']!r:.80}"
-        )
+        # Never the value: an env entry's may be a credential, and this goes into conditions, events and the log.
+        first = error.errors(include_url=False, include_input=False)[0]
+        return Malformed("ModelDeployment", obj.name, _field(first["loc"]), first["msg"])
     return Deployment(
         namespace=obj.namespace,
         name=obj.name,
