@@ -15,7 +15,7 @@ help: ## Print these lines
 	@echo "Modelplane: a control plane for AI inference over a fleet of Kubernetes GPU clusters."
 	@grep -hE '^[a-z0-9]+:.*##' Makefile | sed -E 's/^([a-z0-9]+):[^#]*## ?/\1\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
 
-$(READY): requirements.lock pyproject.toml
+$(VENV)/.locked: requirements.lock
 	@python=; for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
 	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python="$$candidate"; break; fi; \
 	done; \
@@ -23,6 +23,10 @@ $(READY): requirements.lock pyproject.toml
 	echo "Creating $(VENV) from requirements.lock (once; usually half a minute) ..." >&2; \
 	"$$python" -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement requirements.lock
+	@touch $@
+
+# What pyproject.toml says of the package itself is installed beside the pins, without making them anew.
+$(READY): $(VENV)/.locked pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -40,6 +44,10 @@ test: $(READY) ## Run every test, the real Crossplane engine included (PYTESTARG
 e2e: $(READY) ## Run Modelplane on real control planes of local processes (PYTESTARGS=... to choose)
 	@$(BIN)/python tools/engines.py build
 	@$(BIN)/python -m pytest tests/e2e $(PYTESTARGS)
+
+.PHONY: package
+package: $(READY) ## Build the Configuration and the functions' packages into dist/
+	@$(BIN)/python tools/package.py
 
 .PHONY: up
 up: $(READY) ## Run Modelplane on local processes with the example fleet, to try it with kubectl

@@ -3,7 +3,8 @@
 Its output composes nothing: the placements go into the pipeline context and the status, the later steps carry them out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from modelplane.model.deployment import Deployment, Role
@@ -18,6 +19,9 @@ from modelplane.observed.replica import own_replicas, unreadable
 from modelplane.runtime.step import AWAITING, SETTLED, Event, Object, Request, Result, Severity
 from modelplane.schedule.inputs import FLEET, Inputs, gather
 from modelplane.schedule.status import conditions, describe_status
+
+#: Clusters that one event names; the status holds all.
+MAX_CLUSTERS_TOLD = 10
 
 
 def _address(view: View, cluster: str) -> str | None:
@@ -52,14 +56,21 @@ def _held(replica: Replica) -> Placement:
     return Placement(replica.cluster, replica.index or 0, replica.engines, replica, Stamp.HOLD)
 
 
+def _told(verb: str, clusters: Iterable[str]) -> Event:
+    """Return one event for all replicas: Crossplane's recorder drops what comes in a burst."""
+    counted = sorted(Counter(clusters).items())
+    shown = ", ".join(f"{count} on {cluster}" for cluster, count in counted[:MAX_CLUSTERS_TOLD])
+    more = f" and {len(counted) - MAX_CLUSTERS_TOLD} more clusters" if len(counted) > MAX_CLUSTERS_TOLD else ""
+    return Event(Severity.NORMAL, f"{verb}: {shown}{more}")
+
+
 def _events(deployment: Deployment, schedule: Schedule) -> Iterator[Event]:
-    """Yield what changed in this pass: a replica that is new, and one that goes."""
-    new = [placement for placement in schedule.placements if placement.replica is None]
-    for placement in new:
-        pools = ", ".join(sorted({engine.pool for engine in placement.engines}))
-        yield Event(Severity.NORMAL, f"Placed replica {placement.index} on cluster {placement.cluster}, pool {pools}")
-    for end in schedule.ended:
-        yield Event(Severity.NORMAL, f"Ended replica {end.replica.name} on {end.replica.cluster}: {end.cause}")
+    """Yield what changed in this pass: replicas that are new, and those that go, by the cause."""
+    new = [placement.cluster for placement in schedule.placements if placement.replica is None]
+    if new:
+        yield _told("Placed replicas", new)
+    for cause in sorted({end.cause for end in schedule.ended}):
+        yield _told(f"Ended replicas ({cause})", [end.replica.cluster for end in schedule.ended if end.cause is cause])
     gangs = sorted(e.name for e in deployment.engines if any(m.role is Role.WORKER for m in e.members))
     if new and gangs and deployment.cache is None:
         text = f"Engine {', '.join(gangs)} is a gang without spec.modelCacheRef: every pod downloads the weights itself"

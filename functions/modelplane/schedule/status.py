@@ -81,6 +81,17 @@ def _complaint(request: Request, placement: Placement) -> str:
     return f"{replica.name} on {placement.cluster}: {why}" if why else f"{replica.name} on {placement.cluster}"
 
 
+def _none_staying(schedule: Schedule) -> Condition:
+    """Return ReplicasReady of a deployment no replica of which is as asked; some may serve until they are replaced."""
+    kind = DeploymentCondition.REPLICAS_READY
+    serving = sum(1 for placement in schedule.placements if placement.replica and placement.replica.ready)
+    if serving:
+        moving = "1 that has to move still serves" if serving == 1 else f"{serving} that have to move still serve"
+        text = f"no replica is placed as asked; {moving} until replaced"
+        return Condition(kind, Status.FALSE, Reason.DEGRADED, text)
+    return Condition(kind, Status.FALSE, Reason.NO_REPLICAS_SCHEDULED, "no replica is placed yet")
+
+
 def _ready(request: Request, deployment: Deployment, schedule: Schedule) -> Condition:
     """Return ReplicasReady, which compares with what is asked for, not with what was placed."""
     kind = DeploymentCondition.REPLICAS_READY
@@ -88,7 +99,7 @@ def _ready(request: Request, deployment: Deployment, schedule: Schedule) -> Cond
     if deployment.replicas == 0:
         return Condition(kind, Status.TRUE, Reason.SCALED_TO_ZERO, "spec.replicas is 0")
     if not staying:
-        return Condition(kind, Status.FALSE, Reason.NO_REPLICAS_SCHEDULED, "no replica is placed yet")
+        return _none_staying(schedule)
     waiting = [placement for placement in staying if not (placement.replica and placement.replica.ready)]
     ready = len(staying) - len(waiting)
     message = f"{ready} of {deployment.replicas} replicas ready"

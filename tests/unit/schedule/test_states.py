@@ -139,3 +139,20 @@ def test_a_new_replica_carries_its_pool_its_device_classes_and_the_address_of_it
     assert placed.pools == {"main": "pool"}
     assert placed.classes == {"main": [{"gpu": "gpu.nvidia.com", "nic": "gpu.nvidia.com"}]}
     assert placed.address == "a.example.org"
+
+
+def test_a_deployment_whose_serving_replicas_have_to_move_does_not_say_that_nothing_is_placed() -> None:
+    own = replica("a")
+    nothing = {"engines": [{"name": "main", "members": [member("false")]}]}
+    result, _ = run(deployment(**nothing), Server(cluster("a"), own), own)
+    found = next(condition for condition in result.conditions if condition.type == "ReplicasReady")
+    assert (found.status, found.reason) == ("False", "Degraded")
+    assert "1 that has to move still serves" in found.message
+
+
+def test_many_new_replicas_are_one_event_that_counts_them_by_cluster() -> None:
+    fleet = [cluster(f"c{index:02}", nodes=2) for index in range(12)]
+    result, _ = run(deployment(replicas=24), Server(*fleet))
+    (event,) = result.events
+    assert event.message.startswith("Placed replicas: 2 on c00, 2 on c01, ")
+    assert event.message.endswith("2 on c09 and 2 more clusters")
