@@ -20,7 +20,8 @@ from modelplane.scheduling.scale import kept_until_others_serve, surplus
 from modelplane.scheduling.search import assign
 from modelplane.scheduling.work import Work, begin
 
-_WAY_OUT = "; scale down or taint its cluster NoExecute to let it go before"
+_WAY_OUT = "; scale down to let it go before"
+_WAYS_OUT = "; scale down or taint its cluster NoExecute to let it go before"
 _NO_SELECTOR = "a selector of the deployment does not compile"
 
 
@@ -169,7 +170,8 @@ class _Pass:
             if own not in kept:
                 own.ended = own.leaving
             elif work.missing:
-                own.why += _WAY_OUT
+                there = isinstance(work.cluster(own.replica.cluster), Cluster)
+                own.why += _WAYS_OUT if there and own.leaving is not EndCause.EVICTED else _WAY_OUT
         return None
 
     def conclude(self) -> Schedule:
