@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.model.names import API_VERSION, LABEL_CLUSTER, LABEL_DEPLOYMENT, LABEL_REPLICA_INDEX
+from modelplane.model.names import (
+    ANNOTATION_PICKER,
+    API_VERSION,
+    LABEL_CLUSTER,
+    LABEL_DEPLOYMENT,
+    LABEL_REPLICA_INDEX,
+)
 from modelplane.model.placement import Stamp
 from modelplane.observed.fields import is_true, mapping, mappings
 from modelplane.observed.placements import HandedPlacement, read_placements
@@ -57,6 +63,12 @@ def _kept(placement: HandedPlacement, observed: Object | None) -> dict[str, Any]
     return spec
 
 
+def _annotations(deployment: Object) -> dict[str, Any]:
+    """Return the metadata by which a deployment's wish for an endpoint picker reaches its replicas."""
+    wish = mapping(deployment.metadata.get("annotations")).get(ANNOTATION_PICKER)
+    return {"annotations": {ANNOTATION_PICKER: wish}} if isinstance(wish, str) else {}
+
+
 def _manifest(deployment: Object, placement: HandedPlacement, observed: Object | None) -> Manifest:
     wanted = mapping(deployment.body.get("spec"))
     spec = _applied(wanted, placement) if placement.stamp is Stamp.APPLY else _kept(placement, observed)
@@ -72,6 +84,7 @@ def _manifest(deployment: Object, placement: HandedPlacement, observed: Object |
                 LABEL_CLUSTER: placement.cluster,
                 LABEL_REPLICA_INDEX: str(placement.index),
             },
+            **_annotations(deployment),
         },
         "spec": spec,
     }

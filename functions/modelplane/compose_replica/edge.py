@@ -22,7 +22,7 @@ def _routes(site: Site, backend: Mapping[str, Any]) -> dict[str, dict[str, Any]]
     }
 
 
-def compose_service(site: Site, _: ReplicaSpec) -> dict[str, dict[str, Any]]:
+def compose_service(site: Site) -> dict[str, dict[str, Any]]:
     """Return the Objects of an edge that spreads requests over the serving pods, by composition resource name."""
     front = service(site.name, site.namespace, site.labels, selector={LABEL_SERVING: site.replica})
     return {"service": site.place(front), **_routes(site, service_backend(site.name))}

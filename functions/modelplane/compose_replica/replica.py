@@ -5,6 +5,7 @@ from typing import Any
 
 from modelplane.compose_replica import pods, report, topology
 from modelplane.compose_replica.claims import still_used
+from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.obstacle import Obstacle, abandoned, reach
 from modelplane.compose_replica.report import Pass
 from modelplane.compose_replica.site import Site
@@ -105,6 +106,7 @@ def compose(request: Request) -> Result:
         return _hold(request, spec, lack, requirements)
     site = _site(request, spec, config)
     objects: dict[str, Mapping[str, Any]] = {**topology.compose(site, spec), **copy_sources(request, site)}
+    objects |= keep_answering(objects, request.observed, remotes)
     if workloads := _pass(request, spec, objects).troubled():
         objects[pods.RESOURCE] = pods.look(site, workloads)
     kept = {resource: as_observed(request.observed[resource].body) for resource in still_used(remotes, objects)}

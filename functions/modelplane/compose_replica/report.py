@@ -1,10 +1,11 @@
 """What a ModelReplica says of itself: its conditions, and the status it carries from pass to pass."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from modelplane.compose_replica import topology
+from modelplane.compose_replica.handover import backends, belongs_to
 from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, Standing, engine_of, judge
@@ -67,14 +68,21 @@ class Pass:
             if not found.ready:
                 words = f": {found.words}" if found.words else ""
                 said.append(f"engine {engine}: {found.available} of {found.desired} copies ready{words}")
+        return said + list(self._edge())
+
+    def _edge(self) -> Iterator[str]:
+        """Yield, in words, each piece of the edge that does not answer; none that no route leads to yet."""
+        led_to = {kind for manifest in self.wanted.values() for kind, _ in backends(manifest)}
         for resource, manifest in sorted(self.wanted.items()):
-            if manifest.get("kind") not in SERVING_KINDS or _runs_an_engine(resource, manifest):
+            kind = text(manifest.get("kind"))
+            if kind not in SERVING_KINDS or (kind in WORKLOAD_KINDS and engine_of(resource)):
+                continue
+            if belongs_to(resource) not in {"", *led_to}:
                 continue
             if resource not in self.remotes:
-                said.append(f"{_called(manifest)}: not applied yet")
+                yield f"{_called(manifest)}: not applied yet"
             elif not (found := self._standing(resource, manifest)).ready:
-                said.append(f"{_called(manifest)}: {found.words or 'not ready yet'}")
-        return said
+                yield f"{_called(manifest)}: {found.words or 'not ready yet'}"
 
     @property
     def serves(self) -> bool:
@@ -103,10 +111,6 @@ class Pass:
 def _asked(remote: Remote, manifest: Mapping[str, Any]) -> bool:
     """Tell whether an Object asks for a manifest; what the provider patches in beside it does not count."""
     return all(remote.wanted.get(key) == value for key, value in manifest.items())
-
-
-def _runs_an_engine(resource: str, manifest: Mapping[str, Any]) -> bool:
-    return manifest.get("kind") in WORKLOAD_KINDS and engine_of(resource) != ""
 
 
 def _called(manifest: Mapping[str, Any]) -> str:

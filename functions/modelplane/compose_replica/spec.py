@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from modelplane.api.modelreplica import ModelReplicaSpec
 from modelplane.model.deployment import Role
+from modelplane.model.names import ANNOTATION_PICKER
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping
 from modelplane.runtime.step import Object
@@ -62,13 +63,17 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSpec:
-    """A ModelReplica's spec. `cache` is the referenced ModelCache, if any; `block` is `spec.engines` verbatim."""
+    """A ModelReplica's spec. `cache` is the referenced ModelCache, if any; `block` is `spec.engines` verbatim.
+
+    `picked`: an endpoint picker chooses who takes a request; a PrefillDecode pair has to have one.
+    """
 
     cluster: str
     mode: str
     cache: str | None
     engines: tuple[Engine, ...]
     block: Sequence[Mapping[str, Any]]
+    picked: bool = False
 
 
 def _member(member: Mapping[str, Any]) -> Member:
@@ -120,4 +125,5 @@ def read_spec(replica: Object) -> ReplicaSpec | Malformed:
         cache=typed.modelCacheRef.name if typed.modelCacheRef else None,
         engines=tuple(_engine(engine, mode) for engine in block),
         block=block,
+        picked=mode == PREFILL_DECODE or mapping(replica.metadata.get("annotations")).get(ANNOTATION_PICKER) == "true",
     )

@@ -1,20 +1,16 @@
-"""The registry of what an engine's members can be and how a replica can serve: one module each, found by name."""
+"""The registry of what an engine's members can be: one module per topology, found by the members' roles."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from modelplane.compose_replica import edge, gang, prefill_decode, standalone
 from modelplane.compose_replica.site import Site
-from modelplane.compose_replica.spec import PREFILL_DECODE, UNIFIED, Engine, ReplicaSpec
+from modelplane.compose_replica.spec import PREFILL_DECODE, Engine, ReplicaSpec
 from modelplane.model.deployment import Role
 
 _ENGINES: Mapping[frozenset[Role], Callable[[Site, Engine], dict[str, dict[str, Any]]]] = {
     frozenset({Role.STANDALONE}): standalone.compose,
     frozenset({Role.LEADER, Role.WORKER}): gang.compose,
-}
-_EDGES: Mapping[str, Callable[[Site, ReplicaSpec], dict[str, dict[str, Any]]]] = {
-    UNIFIED: edge.compose_service,
-    PREFILL_DECODE: edge.compose_pool,
 }
 
 
@@ -41,4 +37,4 @@ def compose(site: Site, spec: ReplicaSpec) -> dict[str, dict[str, Any]]:
     objects = {"namespace": site.place_namespace()}
     for engine in spec.engines:
         objects |= _ENGINES[engine.roles](site, engine)
-    return objects | _EDGES[spec.mode](site, spec)
+    return objects | (edge.compose_pool(site, spec) if spec.picked else edge.compose_service(site))

@@ -16,7 +16,7 @@ RULES: Mapping[str, str] = {
     "service": "The pods that take traffic are reached through one Service.",
     "httproute": "The cluster's gateway takes the replica's own host, and of it /v1 alone, to the replica.",
     "httproute-path": "Older manifests reach the replica by a path on its cluster's gateway.",
-    "inferencepool": "Prefill and decode pods are one pool: who serves a request is chosen for each request.",
+    "inferencepool": "Who serves a request is chosen for each request, as a prefill and decode pair needs it.",
     "picker": "The pool asks an endpoint picker which of its pods serves a request.",
     "pods": "An engine does not serve, so its pods are looked at until it does.",
 }

@@ -23,6 +23,8 @@ LABEL_PODS_OF = f"{GROUP}/pods-of"
 ANNOTATION_TEMPLATE = f"{GROUP}/template"
 #: Annotation of an endpoint picker's pods: digest of the configuration that they were started with.
 ANNOTATION_CONFIG = f"{GROUP}/config"
+#: Annotation of a ModelDeployment or ModelReplica: "true" puts an endpoint picker before its copies.
+ANNOTATION_PICKER = f"{GROUP}/endpoint-picker"
 #: On serving pods of PrefillDecode: which half of the pair they are. The endpoint picker filters by it.
 LABEL_ROLE = "llm-d.ai/role"
 LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"

@@ -121,3 +121,12 @@ def test_a_reverted_replica_runs_the_engines_it_last_served_with() -> None:
 
 def test_without_a_schedule_nothing_is_decided() -> None:
     assert compose(Request(DEPLOYMENT)).fatal is not None
+
+
+def test_a_deployments_wish_for_an_endpoint_picker_reaches_its_replicas_and_no_other_annotation_does() -> None:
+    wish = {"modelplane.ai/endpoint-picker": "true"}
+    metadata = {**DEPLOYMENT.metadata, "annotations": {**wish, "note": "ours"}}
+    request = Request(
+        Object({**DEPLOYMENT.body, "metadata": metadata}, "v2"), context=write_placements([placed(Stamp.APPLY)])
+    )
+    assert compose(request).desired["replica-a-0"].build()["metadata"]["annotations"] == wish

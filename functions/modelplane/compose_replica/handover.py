@@ -1,0 +1,51 @@
+"""Hands a replica's requests from one kind of edge to the other without dropping one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.compose_replica.standing import judge
+from modelplane.kube.object import as_observed
+from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.remote import Remote
+from modelplane.runtime.step import Object
+
+_ROUTES = ("httproute", "httproute-path")
+#: What a route can lead to, and what that needs to answer.
+_BACKENDS = ("service", "inferencepool", "picker")
+
+
+def belongs_to(resource: str) -> str:
+    """Return the kind of backend that a resource of the edge is a part of, "" for routes and what is no edge."""
+    if resource == "service":
+        return "Service"
+    return "InferencePool" if resource in {"inferencepool", "picker"} or resource.startswith("picker-") else ""
+
+
+def backends(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return kind and name of each backend of a route; the server fills in the rest, which says nothing more."""
+    rules = mappings(mapping(manifest.get("spec")).get("rules"))
+    found = [ref for rule in rules for ref in mappings(rule.get("backendRefs"))]
+    return [(text(ref.get("kind")) or "Service", text(ref.get("name"))) for ref in found]
+
+
+def _turned(resource: str, objects: Mapping[str, Mapping[str, Any]], remotes: Mapping[str, Remote]) -> bool:
+    """Tell whether a route on the cluster leads where it is to lead."""
+    remote = remotes.get(resource)
+    wanted = objects[resource]["spec"]["forProvider"]["manifest"]
+    return remote is not None and backends(remote.manifest or {}) == backends(wanted)
+
+
+def keep_answering(
+    objects: Mapping[str, Mapping[str, Any]], observed: Mapping[str, Object], remotes: Mapping[str, Remote]
+) -> dict[str, dict[str, Any]]:
+    """Return what of the observed edge stays as it is although `objects`, the wanted ones, do not hold it.
+
+    The routes turn once what they are to lead to answers, and what they led to goes once they have turned.
+    """
+    leaving = sorted(resource for resource in observed.keys() - objects.keys() if belongs_to(resource))
+    coming = [resource for resource in _BACKENDS if resource in objects]
+    answers = all(resource in remotes and judge(resource, remotes).ready for resource in coming)
+    if not leaving or (answers and all(_turned(route, objects, remotes) for route in _ROUTES)):
+        return {}
+    routes = [] if answers else [route for route in _ROUTES if route in observed]
+    return {resource: as_observed(observed[resource].body) for resource in (*leaving, *routes)}
