@@ -4,12 +4,12 @@ import base64
 
 from e2e.fleet import SOON, Fleet
 from e2e.harness.api import Kind, Manifest
+from e2e.harness.control_plane import DEPLOYMENT, OBJECT
 from e2e.harness.process import eventually
 from e2e.scenes import engine
 from modelplane.model.names import tenant_namespace
 
 SECRET = Kind("v1", "Secret")
-OBJECT = Kind("kubernetes.m.crossplane.io/v1alpha1", "Object")
 
 
 def _secret(fleet: Fleet, value: str) -> Manifest:
@@ -41,7 +41,7 @@ def test_a_secret_is_copied_once_followed_and_removed_with_its_last_user(fleet: 
     fleet.deploy("waits", engines=[_naming()])
 
     def told() -> None:
-        (replica,) = fleet.replicas("waits")
+        replica = _only(fleet.replicas("waits"))
         found = fleet.assert_condition(replica, "ModelAccepted", "False", "Deploying")
         assert "Secret token does not exist" in str(found["status"]["conditions"])
 
@@ -53,18 +53,18 @@ def test_a_secret_is_copied_once_followed_and_removed_with_its_last_user(fleet: 
     assert _copied(fleet, cluster) == "one"
 
     def shared_by_three() -> None:
-        (made,) = _objects(fleet)
+        made = _only(_objects(fleet))
         assert len(made["metadata"]["ownerReferences"]) == 3
 
     eventually(shared_by_three, within=SOON)
     api.apply(_secret(fleet, "two"))
     eventually(lambda: _expect(_copied(fleet, cluster), "two"), within=SOON)
 
-    (before,) = _objects(fleet)
-    fleet.plane.hub.api.delete(Kind("modelplane.ai/v1alpha1", "ModelDeployment"), "waits", fleet.tag)
+    before = _only(_objects(fleet))
+    api.delete(DEPLOYMENT, "waits", fleet.tag)
 
     def taken_over() -> None:
-        (made,) = _objects(fleet)
+        made = _only(_objects(fleet))
         assert made["metadata"]["uid"] == before["metadata"]["uid"]
         owners = made["metadata"]["ownerReferences"]
         assert len(owners) == 2
@@ -76,6 +76,11 @@ def test_a_secret_is_copied_once_followed_and_removed_with_its_last_user(fleet: 
     eventually(lambda: _expect(_copied(fleet, cluster), None), within=SOON)
     assert api.get(SECRET, "token", fleet.tag)
     fleet.assert_status_is_kept()
+
+
+def _only(found: list[Manifest]) -> Manifest:
+    assert len(found) == 1, found
+    return found[0]
 
 
 def _expect(found: str | None, wanted: str | None) -> None:
