@@ -68,10 +68,18 @@ class Summary(BaseModel):
     ready: str | None = None
 
 
+class Volume(BaseModel):
+    """The volume that is staged there; while a change is being staged, still the one before it."""
+
+    name: str
+    uid: str
+
+
 class Cluster(BaseModel):
     name: str
     phase: Literal["Pending", "Hydrating", "Ready", "Failed"] | None = None
     message: str | None = None
+    volume: Volume | None = None
 
 
 class Condition(BaseModel):

@@ -184,6 +184,7 @@ class ModelReplicaStatus(BaseModel):
 
     served: bool | None = None
     servedEngines: list[dict[str, Any]] | None = None
+    volumes: list[str] | None = None
     endpoint: str | None = None
     workloads: list[Workload] | None = None
     conditions: list[Condition] | None = None

@@ -18,6 +18,7 @@ FUNCTIONS: Final[Mapping[str, str]] = {
     "schedule": "modelplane.schedule",
     "compose-replica": "modelplane.compose_replica",
     "compose-endpoint": "modelplane.compose_endpoint",
+    "compose-cache": "modelplane.compose_cache",
     "compose-cluster": "modelplane.compose_cluster",
 }
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from modelplane.compose_replica import topology
 from modelplane.compose_replica.spec import ReplicaSpec
-from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.model.observation import Gap, Malformed
 from modelplane.observed.fields import deleting, mapping
 from modelplane.observed.remote import Remote
@@ -39,13 +38,6 @@ def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
     if deleting(cluster):
         return Obstacle(Reason.WAITING_FOR_CLUSTER, f"{named} is being deleted")
     return name
-
-
-def abandoned(cluster: Object | Gap) -> bool:
-    """Tell whether a cluster's owner has given it up: nobody will ask it to remove anything."""
-    if not isinstance(cluster, Object):
-        return False
-    return mapping(cluster.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"
 
 
 def reach(spec: ReplicaSpec, cluster: Object | Gap, remotes: Iterable[Remote]) -> str | Obstacle:

@@ -6,7 +6,7 @@ from typing import Any
 from modelplane.compose_replica import pods, report, topology
 from modelplane.compose_replica.claims import still_used
 from modelplane.compose_replica.handover import keep_answering
-from modelplane.compose_replica.obstacle import Obstacle, abandoned, reach
+from modelplane.compose_replica.obstacle import Obstacle, reach
 from modelplane.compose_replica.report import Pass
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
@@ -15,6 +15,7 @@ from modelplane.compose_replica.tenancy import copy_sources, lacking, needs
 from modelplane.kube.object import LOOK, as_observed, left_behind
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Malformed
+from modelplane.observed.cluster import abandoned
 from modelplane.observed.fields import labels, mapping
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.runtime.conditions import Reason

@@ -41,3 +41,19 @@ def source_copy(  # noqa: PLR0913 - what a copy is made of
     owned = {"ownerReferences": [dict(owner) for owner in owners]} if owners else {}
     named = {**body["metadata"], "name": name, **owned}
     return {**body, "metadata": named, "spec": {**body["spec"], "references": references}}
+
+
+def key_copy(  # noqa: PLR0913 - what a copy is made of
+    original: Mapping[str, Any], key: str, namespace: str, handling: Handling, *, config: str, name: str
+) -> dict[str, Any]:
+    """Return the Object that keeps one key of the Secret `original` in the Secret `name` on the cluster of `config`.
+
+    While the key does not exist the provider says so, and makes no Secret.
+    """
+    metadata = original["metadata"]
+    manifest = _manifest({**original, "metadata": {**metadata, "name": name}, "type": "Opaque"}, namespace)
+    body = remote_object(manifest, handling, namespace=metadata["namespace"], config=config)
+    source = {part: metadata[part] for part in ("name", "namespace")}
+    patch = {"apiVersion": "v1", "kind": "Secret", **source, "fieldPath": f"data[{key}]"}
+    references = [{"patchesFrom": patch, "toFieldPath": f"data[{key}]"}, *body["spec"].get("references", [])]
+    return {**body, "spec": {**body["spec"], "references": references}}

@@ -1,13 +1,19 @@
-"""The ClusterUsage that keeps a cluster-scoped object from being deleted, for a reason."""
+"""The Usage that keeps an object from being deleted, for a reason."""
 
 from typing import Any
 
+_API = "protection.crossplane.io/v1beta1"
+
+
+def _usage(kind: str, of: dict[str, Any], reason: str) -> dict[str, Any]:
+    return {"apiVersion": _API, "kind": kind, "metadata": {}, "spec": {"of": of, "reason": reason}}
+
 
 def protected(api_version: str, kind: str, name: str, *, reason: str) -> dict[str, Any]:
-    """Return the usage that refuses the deletion of an object with `reason`, as long as the usage exists."""
-    return {
-        "apiVersion": "protection.crossplane.io/v1beta1",
-        "kind": "ClusterUsage",
-        "metadata": {},
-        "spec": {"of": {"apiVersion": api_version, "kind": kind, "resourceRef": {"name": name}}, "reason": reason},
-    }
+    """Return the ClusterUsage that refuses the deletion of a cluster-scoped object with `reason` while it exists."""
+    return _usage("ClusterUsage", {"apiVersion": api_version, "kind": kind, "resourceRef": {"name": name}}, reason)
+
+
+def protected_here(api_version: str, kind: str, name: str, *, reason: str) -> dict[str, Any]:
+    """Return the Usage that does so for an object in the namespace that the Usage is composed in."""
+    return _usage("Usage", {"apiVersion": api_version, "kind": kind, "resourceRef": {"name": name}}, reason)

@@ -27,6 +27,8 @@ ANNOTATION_CONFIG = f"{GROUP}/config"
 ANNOTATION_PICKER = f"{GROUP}/endpoint-picker"
 #: On serving pods of PrefillDecode: which half of the pair they are. The endpoint picker filters by it.
 LABEL_ROLE = "llm-d.ai/role"
+#: On a hydration Job: uid of the volume claim that it fills.
+LABEL_FILLS = f"{GROUP}/fills"
 LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"
 
 #: Annotation of an InferenceCluster: "true" leaves behind what runs there when its Objects go, since nobody can ask it.
@@ -45,6 +47,8 @@ ENGINE_SERVICE_PORT = 80
 #: Where an endpoint picker is asked (gRPC).
 PICKER_PORT = 9002
 CLAIM_NAME = "devices"
+#: Where an engine finds the weights of its ModelCache.
+MODELS_PATH = "/mnt/models"
 
 #: Longest Kubernetes object name that also fits a label value.
 NAME_LIMIT = 63
@@ -93,6 +97,11 @@ def tenant_namespace(namespace: str) -> str:
     """Return the namespace on an inference cluster that mirrors a team's namespace."""
     name = f"mp-{namespace}"
     return name if len(name) <= NAME_LIMIT else composed_name(name, namespace)
+
+
+def volume_name(namespace: str, cache: str, repo: str, revision: str) -> str:
+    """Return the name of the volume claim of a ModelCache: another source or revision is another volume."""
+    return workload_name(cache, namespace, cache, repo, revision)
 
 
 def provider_config(cluster: str) -> str:

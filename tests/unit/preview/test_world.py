@@ -123,49 +123,6 @@ def test_connections_and_charts_are_ready(api_version: str, kind: str, namespace
     assert told(control.get(kind, namespace, "x"))["Ready"][0] == "True"
 
 
-def cache(**selector: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "modelplane.ai/v1alpha1",
-        "kind": "ModelCache",
-        "metadata": {"name": "m", "namespace": TEAM},
-        "spec": {
-            "source": "HuggingFace",
-            "huggingFace": {"repo": "org/model", "sizeGiB": 1},
-            "clusterSelector": {"matchLabels": selector},
-        },
-    }
-
-
-def cluster(name: str, **labels: str) -> dict[str, Any]:
-    existing = {"source": "Existing", "existing": {"secretRef": {"name": "s"}}}
-    return {
-        "apiVersion": "modelplane.ai/v1alpha1",
-        "kind": "InferenceCluster",
-        "metadata": {"name": name, "labels": labels},
-        "spec": {"cluster": existing},
-    }
-
-
-def test_a_cache_is_staged_on_every_cluster_that_it_selects() -> None:
-    control = plane(cluster("a", region="eu"), cluster("b", region="us"), cache(region="eu"), world=healthy)
-    assert control.settle()
-    made = control.get("ModelCache", TEAM, "m")
-    assert made["status"]["clusters"] == [{"name": "a", "phase": "Ready"}]
-    assert made["status"]["summary"] == {"ready": "1/1"}
-    assert (told(made)["ClustersMatched"][0], told(made)["ArtifactReady"][0]) == ("True", "True")
-    control.apply(cluster("c", region="eu"))
-    control.settle()
-    assert [c["name"] for c in control.get("ModelCache", TEAM, "m")["status"]["clusters"]] == ["a", "c"]
-
-
-def test_a_cache_that_selects_no_cluster_says_so() -> None:
-    control = plane(cluster("a"), cache(region="eu"), world=healthy)
-    control.settle()
-    made = control.get("ModelCache", TEAM, "m")
-    assert told(made)["ClustersMatched"][:2] == ("False", "NoClusters")
-    assert made["status"]["clusters"] == []
-
-
 def test_a_status_that_an_object_came_with_stays_until_the_object_changes() -> None:
     broken = {"conditions": [{"type": "Ready", "status": "False", "reason": "Broken"}]}
     control = plane({**remote(manifest("v1", "Namespace")), "status": broken}, world=healthy)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 
 from modelplane.preview.store import View
 from modelplane.preview.tree import Manifest
-from modelplane.preview.world import caches, connections, objects, releases
+from modelplane.preview.world import connections, objects, releases
 
 #: A status that an actor writes: kind, namespace, name, and a JSON merge patch.
 Told = tuple[str, str | None, str, Manifest]
 
-ACTORS: tuple[Callable[[View], Iterator[Told]], ...] = (connections.play, objects.play, releases.play, caches.play)
+ACTORS: tuple[Callable[[View], Iterator[Told]], ...] = (connections.play, objects.play, releases.play)
 
 
 def healthy(view: View) -> Iterator[Told]:

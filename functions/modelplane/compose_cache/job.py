@@ -1,0 +1,53 @@
+"""How a hydration Job stands, in its own words and those of the program that it runs."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.model.staging import HydrateExit
+from modelplane.observed.fields import count, mapping, mappings, text
+from modelplane.observed.remote import Remote
+
+#: When a Job has succeeded, as a query on the Object; `complete` is the same rule.
+COMPLETE = (
+    "has(object.status) && has(object.status.conditions) && "
+    "object.status.conditions.exists(c, c.type == 'Complete' && c.status == 'True')"
+)
+_EXIT_CODE = re.compile(r"exit code (\d+)")
+
+
+def _condition(job: Remote, kind: str) -> Mapping[str, Any] | None:
+    """Return the condition of this type if it is True."""
+    found = mappings(mapping(mapping(job.manifest).get("status")).get("conditions"))
+    return next((each for each in found if each.get("type") == kind and each.get("status") == "True"), None)
+
+
+def complete(job: Remote) -> bool:
+    """Tell whether the Job has succeeded."""
+    return _condition(job, "Complete") is not None
+
+
+def failed(job: Remote) -> bool:
+    """Tell whether the Job has given up."""
+    return _condition(job, "Failed") is not None
+
+
+def _meaning(message: str) -> str:
+    """Return what an exit code in a Job's message means, "" when there is none that is ours."""
+    code = _EXIT_CODE.search(message)
+    known = {int(each): each.meaning for each in HydrateExit}
+    return known.get(int(code[1]), "") if code else ""
+
+
+def describe(job: Remote, name: str) -> str:
+    """Return in words how the Job stands."""
+    if found := _condition(job, "Failed"):
+        said = ": ".join(filter(None, (text(found.get("reason")), text(found.get("message")))))
+        return "; ".join(filter(None, (_meaning(said), f"Job {name} failed: {said}")))
+    if job.stale:
+        return f"Job {name} {job.stale}"
+    status = mapping(mapping(job.manifest).get("status"))
+    tries = count(status.get("failed"))
+    if not count(status.get("active")):
+        return f"Job {name} is starting"
+    return f"Job {name} downloads" + (f", after {tries} that broke off" if tries else "")

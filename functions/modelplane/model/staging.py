@@ -1,0 +1,42 @@
+"""How far a ModelCache's weights are on a cluster, and how the program that downloads them may end."""
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+
+class Phase(StrEnum):
+    """Staging on one cluster: without a volume, downloading, there, or not to succeed by itself."""
+
+    PENDING = "Pending"
+    HYDRATING = "Hydrating"
+    READY = "Ready"
+    FAILED = "Failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """What a ModelCache publishes of a cluster. `volume` is the claim that is staged there, "" while none is."""
+
+    phase: str
+    message: str = ""
+    volume: str = ""
+
+
+class HydrateExit(IntEnum):
+    """Exit codes of `modelplane hydrate`. Only `AGAIN` may succeed on another try by itself."""
+
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str) -> "HydrateExit":
+        """Return the member for an exit code."""
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    STAGED = 0, "all files are there and verified"
+    AGAIN = 75, "the download broke off and goes on where it stopped"
+    REFUSED = 77, "the hub refused: the token is missing, wrong, or not granted access to the repository"
+    NOT_FOUND = 66, "the repository or its revision does not exist, or is not to be seen without a token"
+    DISK_FULL = 73, "the volume is too small: raise spec.huggingFace.sizeGiB"
+    CORRUPT = 76, "the hub gave other bytes than it promised, several times"

@@ -1,0 +1,141 @@
+"""A changed source is a new volume beside the old, which goes when nobody may mount it; sizes only grow."""
+
+from typing import Any
+
+import pytest
+
+from unit.compose_cache import caches as given
+
+OTHER = {**given.SOURCE, "revision": "v2"}
+
+
+def changed() -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Return a staged cache that was given another source, what is observed of it, and the name of its volume."""
+    body, seen = given.staged()
+    old = body["status"]["clusters"][0]["volume"]["name"]
+    body["spec"]["huggingFace"] = dict(OTHER)
+    return body, seen, old
+
+
+def names(result: Any) -> set[str]:
+    found = given.named(result, "PersistentVolumeClaim")
+    return {given.manifest(result, resource)["metadata"]["name"] for resource in found}
+
+
+def test_the_old_volume_stays_published_until_the_new_one_is_filled() -> None:
+    body, seen, old = changed()
+    for phase in ("Pending", "Hydrating", "Hydrating"):
+        result = given.run(body, seen)
+        row = given.rows(result)["eu-1"]
+        assert (row["phase"], row["volume"]["name"]) == (phase, old)
+        assert old in names(result)
+        body["status"], seen = dict(result.status or {}), given.observed(result)
+    result = given.run(body, given.observed(result, job=given.ended("Complete")))
+    row = given.rows(result)["eu-1"]
+    assert row["phase"] == "Ready"
+    assert row["volume"]["name"] != old
+    assert old in names(result)
+
+
+REPLICAS: dict[str, tuple[list[dict[str, Any]] | None, bool]] = {
+    "not known": (None, True),
+    "nobody": ([], False),
+    "one that mounts it": ([given.replica("r", "OLD")], True),
+    "one that moves": ([given.replica("r", "OLD", "new")], True),
+    "one that mounts another": ([given.replica("r", "new")], False),
+    "one that was begun and has not said": ([given.replica("r")], True),
+    "one that waits": ([given.replica("r", begun=False)], False),
+    "one on another cluster": ([given.replica("r", "OLD", on="us-1")], False),
+    "one of another cache that still mounts it": ([given.replica("r", "OLD", uses="other")], True),
+    "one of another cache": ([given.replica("r", uses="other")], False),
+}
+
+
+def settled() -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Return a cache whose new source is staged and published, and what is observed of it while the old one stays."""
+    body, seen, old = changed()
+    keep = [given.replica("r", old)]
+    result = given.passes(body, 4, seen, job=given.ended("Complete"), replicas=keep)
+    return body, given.observed(result), old
+
+
+@pytest.mark.parametrize(("replicas", "stays"), REPLICAS.values(), ids=REPLICAS)
+def test_the_old_volume_goes_when_nobody_may_mount_it(replicas: list[dict[str, Any]] | None, stays: bool) -> None:
+    body, seen, old = settled()
+    for replica in replicas or []:
+        volumes = replica["status"].get("volumes", [])
+        replica["status"] |= {"volumes": [old if each == "OLD" else each for each in volumes]} if volumes else {}
+    result = given.run(body, seen, replicas=replicas)
+    assert (old in names(result)) is stays
+    assert given.rows(result)["eu-1"]["phase"] == "Ready"
+    if stays and replicas:
+        assert f"{old} stays for r" in given.condition(result).message
+
+
+def test_what_was_published_a_moment_ago_stays_a_pass_longer() -> None:
+    body, seen, old = changed()
+    kept = given.passes(body, 3, seen, replicas=[])
+    ready = given.run(body, given.observed(kept, job=given.ended("Complete")))
+    assert old in names(ready)
+    body["status"] = dict(ready.status or {})
+    assert old not in names(given.run(body, given.observed(ready, job=given.ended("Complete"))))
+
+
+def test_a_volume_that_was_never_filled_goes_when_the_source_changes_again() -> None:
+    body, seen, old = changed()
+    between = given.passes(body, 2, seen)
+    (unfilled,) = names(between) - {old}
+    body["spec"]["huggingFace"] = {**OTHER, "revision": "v3"}
+    result = given.run(body, given.observed(between))
+    assert old in names(result)
+    assert unfilled not in names(result)
+
+
+def test_a_change_that_is_taken_back_finds_its_volume_filled() -> None:
+    body, seen, old = changed()
+    between = given.passes(body, 2, seen)
+    body["spec"]["huggingFace"] = dict(given.SOURCE)
+    result = given.run(body, given.observed(between))
+    assert given.rows(result)["eu-1"]["phase"] == "Ready"
+    assert names(result) == {old}
+    assert given.named(result, "Job") == []
+
+
+@pytest.mark.parametrize(("asked", "size", "told"), [(80, "80Gi", False), (40, "40Gi", False), (20, "40Gi", True)])
+def test_a_volume_grows_and_never_shrinks(asked: int, size: str, told: bool) -> None:
+    body, seen = given.staged()
+    body["spec"]["huggingFace"]["sizeGiB"] = asked
+    result = given.run(body, seen)
+    (claim,) = given.named(result, "PersistentVolumeClaim")
+    assert given.manifest(result, claim)["spec"]["resources"]["requests"]["storage"] == size
+    row = given.rows(result)["eu-1"]
+    assert row["phase"] == "Ready"
+    assert ("cannot shrink" in row.get("message", "")) is told
+
+
+@pytest.mark.parametrize("clusters", [[], [given.cluster(deletionTimestamp=given.SEEN_AT)]])
+def test_a_cluster_that_is_not_selected_any_more_loses_its_volume_once_nobody_may_mount_it(clusters: Any) -> None:
+    body, seen = given.staged()
+    first = given.run(body, seen, clusters=clusters, replicas=[])
+    assert given.rows(first) == {}
+    assert len(names(first)) == 1
+    body["status"] = dict(first.status or {})
+    assert names(given.run(body, given.observed(first), clusters=clusters, replicas=[])) == set()
+
+
+def test_on_an_abandoned_cluster_the_volume_is_left_behind_before_its_object_goes() -> None:
+    body, seen = given.staged()
+    gone = [given.cluster(deletionTimestamp=given.SEEN_AT, annotations={"modelplane.ai/abandon": "true"})]
+    body["status"] = {}
+    first = given.run(body, seen, clusters=gone, replicas=[])
+    (claim,) = given.named(first, "PersistentVolumeClaim")
+    assert "Delete" not in first.desired[claim].build()["spec"]["managementPolicies"]
+    assert given.run(body, given.observed(first), clusters=gone, replicas=[]).desired == {}
+
+
+def test_replicas_are_asked_for_only_while_a_volume_could_go() -> None:
+    body, seen = given.staged()
+    assert [asked.kind for asked in given.run(body, seen).requirements] == ["InferenceCluster"]
+    body, seen, _ = settled()
+    asked = given.run(body, seen).requirements
+    assert [(each.kind, each.namespace) for each in asked] == [("InferenceCluster", None), ("ModelReplica", "team")]
