@@ -14,6 +14,9 @@ from modelplane.preview.fault import Fault, field_path
 Schema = dict[str, Any]
 Path = tuple[str | int, ...]
 
+#: Numbers from here on have an exponent in JSON as Go writes it.
+_EXPONENT_FROM = 1e21
+
 TEXT: Schema = {"type": "string"}
 NAMED_SELECTOR: Schema = {
     "type": "object",
@@ -125,19 +128,28 @@ def plain(value: Any, path: Path = ()) -> Any:
         return {plain(str(key), path): plain(item, (*path, str(key))) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item, (*path, at)) for at, item in enumerate(value)]
+    return _leaf(value, path)
+
+
+def _leaf(value: Any, path: Path) -> Any:
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, str):
-        if not _is_unicode(value):
-            raise NotJsonError(path, "half a character (a lone surrogate)")
-        return str(value)
-    if isinstance(value, float) and not isfinite(value):
-        raise NotJsonError(path, str(value))
-    if value is None or isinstance(value, int | float):
-        return value
+    if isinstance(value, str) and not _is_unicode(value):
+        raise NotJsonError(path, "half a character (a lone surrogate)")
+    if isinstance(value, float):
+        return _number(value, path)
+    if value is None or isinstance(value, int | str):
+        return str(value) if isinstance(value, str) else value
     raise NotJsonError(path, type(value).__name__)
+
+
+def _number(value: float, path: Path) -> int | float:
+    """Return a number as kubectl sends it: `2.0` is `2`, for Go writes no fraction that is zero below 1e21."""
+    if not isfinite(value):
+        raise NotJsonError(path, str(value))
+    return int(value) if value.is_integer() and abs(value) < _EXPONENT_FROM else value
 
 
 def _is_unicode(text: str) -> bool:

@@ -176,6 +176,12 @@ def test_times_that_yaml_read_are_texts_again() -> None:
     assert admit(secret)["data"] == {"on": "2026-01-01"}
 
 
+@pytest.mark.parametrize(("given", "kind"), [(2.0, int), (-3.0, int), (0.5, float), (1e30, float), (True, bool)])
+def test_numbers_are_those_that_kubectl_sends(given: float, kind: type) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": given}
+    assert (admit(secret)["data"], type(admit(secret)["data"])) == (given, kind)
+
+
 @pytest.mark.parametrize(
     ("value", "what"),
     [
