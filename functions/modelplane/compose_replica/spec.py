@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from pydantic import ValidationError
-
 from modelplane.api.modelreplica import ModelReplicaSpec
 from modelplane.model.deployment import Role
 from modelplane.model.names import ANNOTATION_PICKER
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping
+from modelplane.observed.strict import read_strictly
 from modelplane.runtime.step import Object
 
 #: The modes of serving.
@@ -111,11 +110,9 @@ def _wrong(spec: ModelReplicaSpec) -> str:
 
 def read_spec(replica: Object) -> ReplicaSpec | Malformed:
     """Return the spec of a ModelReplica; what its XRD would refuse is Malformed, with the field."""
-    try:
-        typed = ModelReplicaSpec.model_validate(replica.body.get("spec"), strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        return Malformed("ModelReplica", replica.name, ".".join(["spec", *map(str, first["loc"])]), first["msg"])
+    typed = read_strictly(ModelReplicaSpec, replica)
+    if isinstance(typed, Malformed):
+        return typed
     if wrong := _wrong(typed):
         return Malformed("ModelReplica", replica.name, f"spec.{wrong}", "is empty or too long")
     block, mode = replica.body["spec"]["engines"], typed.serving.mode if typed.serving else UNIFIED

@@ -1,19 +1,13 @@
 """Reads a ModelDeployment, strictly: through the models generated from its XRD."""
 
-from pydantic import ValidationError
-
 from modelplane.api import modeldeployment as api
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import text
 from modelplane.observed.memo import once_per_version
+from modelplane.observed.strict import read_strictly
 from modelplane.runtime.step import Object
-
-
-def _field(path: tuple[int | str, ...]) -> str:
-    """Return a path of pydantic as Kubernetes writes it: `spec.engines[0].name`."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in ("spec", *path)).lstrip(".")
 
 
 def _request(device: api.Device) -> DeviceRequest:
@@ -43,12 +37,9 @@ def _toleration(toleration: api.Toleration) -> Toleration:
 @once_per_version
 def read_deployment(obj: Object) -> Deployment | Malformed:
     """Return the deployment, or Malformed with the first field that cannot be read."""
-    try:
-        spec = api.ModelDeploymentSpec.model_validate(obj.body.get("spec"))
-    except ValidationError as error:
-        # Never the value: an env entry's may be a credential, and this goes into conditions, events and the log.
-        first = error.errors(include_url=False, include_input=False)[0]
-        return Malformed("ModelDeployment", obj.name, _field(first["loc"]), first["msg"])
+    spec = read_strictly(api.ModelDeploymentSpec, obj)
+    if isinstance(spec, Malformed):
+        return spec
     return Deployment(
         namespace=obj.namespace,
         name=obj.name,

@@ -28,12 +28,12 @@ SPECS: dict[str, tuple[Any, str, str]] = {
     "a malformed pool": (
         {"cluster": EXISTING, "nodePools": [{"name": "l4"}]},
         "InvalidNodePool",
-        "nodePools.0.className",
+        "nodePools[0].className",
     ),
     "a count as text": (
         {"cluster": EXISTING, "nodePools": [given.pool(nodeCount="2")]},
         "InvalidNodePool",
-        "spec.nodePools.0.nodeCount",
+        "spec.nodePools[0].nodeCount",
     ),
     "a cloud": (
         {"cluster": {"source": "GKE", "gke": {"region": "r"}}},

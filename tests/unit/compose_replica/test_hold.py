@@ -62,13 +62,13 @@ MALFORMED = {
     "no members": ({"clusterName": "eu-1", "engines": [given.engine(members=[])]}, "engines[main].members"),
     "no template": (
         {"clusterName": "eu-1", "engines": [given.engine(members=[{"nodePoolName": "l4"}])]},
-        "spec.engines.0.members.0.template",
+        "spec.engines[0].members[0].template",
     ),
     "no container": (
         {"clusterName": "eu-1", "engines": [given.engine(members=[given.member(template={})])]},
         "engines[main].members[0].template.spec.containers",
     ),
-    "copies as text": ({"clusterName": "eu-1", "engines": [given.engine(copies="2")]}, "spec.engines.0.copies"),
+    "copies as text": ({"clusterName": "eu-1", "engines": [given.engine(copies="2")]}, "spec.engines[0].copies"),
 }
 
 

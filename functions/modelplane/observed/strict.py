@@ -1,0 +1,27 @@
+"""Reads a spec strictly, through the model that is generated from its XRD: for what is carried out to the letter."""
+
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from modelplane.model.observation import Malformed
+from modelplane.runtime.step import Object
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def read_strictly(model: type[_Model], obj: Object) -> _Model | Malformed:
+    """Return the object's spec; what its XRD would refuse is Malformed, with the first field at fault.
+
+    The value is never told: an env entry's may be a credential, and this goes into conditions, events and the log.
+    """
+    try:
+        return model.model_validate(obj.body.get("spec"), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        return Malformed(obj.kind, obj.name, _path(first["loc"]), first["msg"])
+
+
+def _path(parts: tuple[int | str, ...]) -> str:
+    """Return a path of pydantic as Kubernetes writes it: `spec.engines[0].name`."""
+    return "".join(["spec", *(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)])
