@@ -59,14 +59,20 @@ class Api:
 
     def ready(self) -> bool:
         """Return whether the server says that it is ready."""
-        request = urllib.request.Request(  # noqa: S310 - the URL is always https on loopback
-            f"{self.url}/readyz", headers={"Authorization": f"Bearer {self.token}"}
-        )
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE, context=self.trust):  # noqa: S310
-                return True
+            self.text("/readyz")
         except OSError:
             return False
+        return True
+
+    def text(self, path: str) -> str:
+        """Return what the server says at a path, as text."""
+        request = urllib.request.Request(  # noqa: S310 - the URL is always https on loopback
+            self.url + path, headers={"Authorization": f"Bearer {self.token}"}
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE, context=self.trust) as answer:  # noqa: S310
+            said: bytes = answer.read()
+        return said.decode()
 
     def apply(self, manifest: Mapping[str, Any]) -> Manifest:
         """Apply a manifest as `kubectl apply --server-side` does. Raises ApiError with the server's words."""

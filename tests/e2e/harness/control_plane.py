@@ -9,12 +9,13 @@ from pathlib import Path
 import yaml
 
 import engines
+import package
 from e2e.harness import crossplane, provider
-from e2e.harness.api import Kind, Manifest, condition
+from e2e.harness.api import Kind, Manifest
 from e2e.harness.certificates import make_certificates
 from e2e.harness.cluster import ADMIN, EVERYWHERE, Cluster, Run, etcd
 from e2e.harness.inference import InferenceSite, inference_site
-from e2e.harness.process import HarnessError, Process, eventually, free_port, listens
+from e2e.harness.process import HarnessError, Process, eventually, free_port, listens, only_one
 from modelplane.model.names import API_VERSION, SYSTEM_NAMESPACE
 
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io/v1", "ClusterRole")
@@ -26,6 +27,8 @@ INFERENCE_CLUSTER = Kind(API_VERSION, "InferenceCluster")
 INFERENCE_CLASS = Kind(API_VERSION, "InferenceClass")
 OBJECT = Kind("kubernetes.m.crossplane.io/v1alpha1", "Object")
 CONTROLLERS = (*EVERYWHERE, "clusterrole-aggregation-controller", "horizontal-pod-autoscaler-controller")
+#: Seconds to wait for the end of another control plane on this machine: for its tests.
+QUEUE = 1800.0
 #: Addresses of the sites' gateways: TEST-NET-3, which nobody has.
 GATEWAYS = "203.0.113.{}"
 
@@ -61,28 +64,23 @@ class ControlPlane:
 
 
 def install(hub: Cluster) -> None:
-    """Install our XRDs and Compositions, and wait until they are established and Crossplane may write their kinds."""
-    definitions = [yaml.safe_load(file.read_text()) for file in sorted((engines.ROOT / "apis").glob("*/*.yaml"))]
-    for definition in definitions:
-        hub.api.apply(definition)
+    """Install our Configuration, and wait until Crossplane may write the kinds that it defines."""
+    file = package.build_configuration(hub.run.folder / "modelplane.xpkg")
+    crossplane.install_configuration(hub, file, "modelplane")
 
     def granted() -> None:
-        for name in (definition["metadata"]["name"] for definition in definitions):
-            established = condition(hub.api.get(XRD, name) or {}, "Established")
-            assert established.get("status") == "True", f"{name}: {established}"
+        for name in (definition["metadata"]["name"] for definition in hub.api.list(XRD)):
             assert hub.api.get(CLUSTER_ROLE, f"crossplane:composite:{name}:aggregate-to-crossplane"), name
 
     eventually(granted, within=60)
-    for file in sorted((engines.ROOT / "compositions").glob("*.yaml")):
-        hub.api.apply(yaml.safe_load(file.read_text()))
 
 
 def provider_arguments() -> list[str]:
-    """Return the arguments that install/ gives provider-kubernetes, but for how often it polls."""
+    """Return the arguments that install/ gives provider-kubernetes."""
     for manifest in yaml.safe_load_all((engines.ROOT / "install/provider-kubernetes.yaml").read_text()):
         if manifest["kind"] == "DeploymentRuntimeConfig":
             container = manifest["spec"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]
-            return [argument for argument in container["args"] if not argument.startswith("--poll=")]
+            return list(container["args"])
     raise HarnessError("install/provider-kubernetes.yaml has no DeploymentRuntimeConfig")
 
 
@@ -95,21 +93,21 @@ def apply_installation(hub: Cluster) -> None:
 
 
 @contextmanager
-def control_plane(folder: Path, sites: Sequence[str], poll: str = "5s") -> Iterator[ControlPlane]:
-    """Run everything, from nothing, in an empty folder; `sites` names the inference clusters.
-
-    `poll` replaces how often provider-kubernetes looks at what it does not watch. Logs are in the folder.
-    """
-    started = time.monotonic()
+def control_plane(folder: Path, sites: Sequence[str]) -> Iterator[ControlPlane]:
+    """Run everything, from nothing, in an empty folder, where the logs stay; `sites` names the inference clusters."""
     timeline: list[tuple[float, str]] = []
 
-    def mark(what: str) -> None:
-        timeline.append((round(time.monotonic() - started, 1), what))
-
-    if busy := provider.taken():
-        raise HarnessError(f"provider-kubernetes needs the ports {provider.FIXED_PORTS}, and {busy} are taken")
-    run = Run(folder, make_certificates(folder / "certificates"))
     with ExitStack() as stack:
+        # provider-kubernetes listens on two ports that cannot be moved.
+        stack.enter_context(only_one("modelplane-control-plane", within=QUEUE))
+        if busy := provider.taken():
+            raise HarnessError(f"provider-kubernetes needs the ports {provider.FIXED_PORTS}, and {busy} are taken")
+        started = time.monotonic()
+        run = Run(folder, make_certificates(folder / "certificates"))
+
+        def mark(what: str) -> None:
+            timeline.append((round(time.monotonic() - started, 1), what))
+
         etcd_port = free_port()
         store = stack.enter_context(etcd(run, etcd_port))
         store.wait_for(lambda: listens(etcd_port))
@@ -135,8 +133,7 @@ def control_plane(folder: Path, sites: Sequence[str], poll: str = "5s") -> Itera
         with crossplane.rbac_manager(hub):
             install(hub)
         # The RBAC manager and the provider both insist on port 8080: the first ends when it has granted our kinds.
-        provider_flags = [*provider_arguments(), f"--poll={poll}"]
-        processes["provider-kubernetes"] = stack.enter_context(provider.provider(hub, *provider_flags))
+        processes["provider-kubernetes"] = stack.enter_context(provider.provider(hub, *provider_arguments()))
         # It learns kinds late: children outlive what is deleted by up to 40 seconds, unless it starts after them.
         controllers.restart()
         mark("Modelplane is installed")

@@ -1,6 +1,8 @@
 """Crossplane core as an installation runs it: its own account and rights, the RBAC manager, functions by mTLS."""
 
+import hashlib
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,14 +14,16 @@ import engines
 from e2e.harness.api import Kind, condition
 from e2e.harness.cluster import Cluster, Run, namespace
 from e2e.harness.process import Process, eventually, free_port
+from modelplane.cli.serve import FUNCTIONS as SERVED
 
 NAMESPACE = "crossplane-system"
 CRD = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+CONFIGURATION = Kind("pkg.crossplane.io/v1", "Configuration")
 REVISION = Kind("pkg.crossplane.io/v1", "FunctionRevision")
-#: The functions of our Compositions, by the name that a Composition gives them.
-FUNCTIONS = {
-    f"modelplane-{name}": name for name in ("schedule", "compose-replica", "compose-endpoint", "compose-cluster")
-}
+#: Our functions, by the name that a Composition gives them.
+FUNCTIONS = {f"modelplane-{name}": name for name in SERVED}
+#: Where packages would be pulled from, did they not lie in the cache: nowhere.
+REGISTRY = "xpkg.example.org/modelplane"
 #: Parts of Crossplane's chart that grant rights.
 _RIGHTS = (
     "clusterrole",
@@ -119,3 +123,34 @@ def register(hub: Cluster, name: str, port: int) -> None:
     )
     status = {"status": {"endpoint": f"dns:///localhost:{port}", "capabilities": ["composition"]}}
     hub.api.patch(REVISION, f"{name}-local", status, subresource="status")
+
+
+def install_configuration(hub: Cluster, package: Path, name: str) -> None:
+    """Install a Configuration package as a user does, from a cache that was filled by hand instead of a registry.
+
+    What it depends on is installed by hand too: nothing can be pulled here.
+    """
+    digest = hashlib.sha256(package.read_bytes()).hexdigest()
+    cached = f"{REGISTRY}/{name}".replace("/", "-").replace(".", "-") + f"-sha256-{digest[:5]}.gz"
+    cache = hub.run.folder / "xpkg"
+    cache.mkdir(parents=True, exist_ok=True)
+    command = [engines.path("crossplane"), "xpkg", "extract", "--from-xpkg", package, "-o", cache / cached]
+    subprocess.run(command, check=True, capture_output=True)
+    hub.api.apply(
+        {
+            "apiVersion": CONFIGURATION.api_version,
+            "kind": CONFIGURATION.kind,
+            "metadata": {"name": name},
+            "spec": {
+                "package": f"{REGISTRY}/{name}@sha256:{digest}",
+                "packagePullPolicy": "Never",
+                "skipDependencyResolution": True,
+            },
+        }
+    )
+
+    def healthy() -> None:
+        found = hub.api.get(CONFIGURATION, name) or {}
+        assert condition(found, "Healthy").get("status") == "True", found.get("status")
+
+    eventually(healthy, within=60)

@@ -2,12 +2,14 @@
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -129,6 +131,22 @@ class Process:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Stop the component."""
         self.stop()
+
+
+@contextlib.contextmanager
+def only_one(name: str, *, within: float) -> Iterator[None]:
+    """Let one holder of a name on this machine go on at a time. Raises HarnessError after waiting `within` seconds."""
+    deadline = time.monotonic() + within
+    with (Path(tempfile.gettempdir()) / f"{name}.lock").open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise HarnessError(f"another {name} runs on this machine") from None
+            time.sleep(1)
+        yield
 
 
 def free_port() -> int:

@@ -1,0 +1,69 @@
+"""Builds what is installed on a control cluster into dist/: the Configuration, and a package for each function.
+
+    package.py [FOLDER]     build all packages into a folder (dist/ when none is named), and print their digests
+
+Packages are the same, byte for byte, whenever and wherever they are built from one content of the tree.
+"""
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import engines
+
+ROOT = Path(__file__).resolve().parent.parent
+#: What stands in the Configuration beside its metadata.
+CONTENT = ("apis", "compositions")
+
+
+class PackageError(Exception):
+    """A package could not be built; the text says why."""
+
+
+def build_all(target: Path) -> Iterator[Path]:
+    """Build every package into a folder, and return the file of each. Raises PackageError, engines.BuildError."""
+    target.mkdir(parents=True, exist_ok=True)
+    yield build_configuration(target / "modelplane.xpkg")
+    for metadata in sorted((ROOT / "package").glob("*/crossplane.yaml")):
+        yield build(metadata.parent, target / f"modelplane-{metadata.parent.name}.xpkg")
+
+
+def build_configuration(file: Path) -> Path:
+    """Build the Configuration into a file, from its metadata, XRDs and Compositions; return the file."""
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        for folder in CONTENT:
+            shutil.copytree(ROOT / folder, root / folder)
+        shutil.copy(ROOT / "crossplane.yaml", root)
+        return build(root, file)
+
+
+def build(root: Path, file: Path) -> Path:
+    """Build the package whose content is in a folder into a file, which is returned. Raises PackageError."""
+    command = [str(engines.path("crossplane")), "xpkg", "build", f"--package-root={root}", f"--package-file={file}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise PackageError(f"{file.name}: {done.stderr.strip()}")
+    return file
+
+
+def main() -> int:
+    """Carry out the command line; return the exit code."""
+    parser = argparse.ArgumentParser(description="Build what is installed on a control cluster.")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "dist")
+    try:
+        for file in build_all(parser.parse_args().folder):
+            print(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file}")
+    except (PackageError, engines.BuildError) as error:
+        print(f"package: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
