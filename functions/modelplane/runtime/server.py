@@ -24,6 +24,7 @@ THREADS: Final = 4
 #: Seconds that calls under way are given once the server was told to stop: under the 30 s that Kubernetes waits.
 GRACE: Final = 25.0
 
+_LAST_PORT: Final = 65_535
 _RUNNER: Final = sdk.DESCRIPTOR.services_by_name["FunctionRunnerService"].full_name
 _HEALTH: Final = "grpc.health.v1.Health"
 #: HealthCheckResponse on the wire: field 1 (status) is 1 (SERVING) or 2 (NOT_SERVING).
@@ -114,6 +115,9 @@ def _service(name: str, method: str, behavior: Callable[[bytes, Any], bytes]) ->
 
 
 def _listen(server: grpc.Server, settings: Settings) -> int:
+    port = settings.address.rpartition(":")[2]
+    if port.isdecimal() and int(port) > _LAST_PORT:  # gRPC would silently listen on the remainder by 65,536
+        raise ListenError(f"cannot listen on {settings.address}: ports end at {_LAST_PORT}")
     try:
         if settings.certificates is None:
             return int(server.add_insecure_port(settings.address))

@@ -151,6 +151,14 @@ def test_a_second_server_on_a_port_is_an_error(shared_server: Server) -> None:
         pass
 
 
+def test_a_port_beyond_the_last_is_an_error_and_no_other_port_is_taken() -> None:
+    with (
+        pytest.raises(AssertionError, match="ports end at 65535"),
+        server_of(["-m", "unit.runtime.served", "127.0.0.1:99999"]),
+    ):
+        pass
+
+
 def test_with_certificates_only_callers_of_the_same_authority_are_answered(certificates: Path) -> None:
     ca, key, chain = ((certificates / name).read_bytes() for name in ("ca.crt", "tls.key", "tls.crt"))
     with server_of(["-m", "unit.runtime.served", "localhost:0", str(certificates)]) as server:
