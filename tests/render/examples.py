@@ -16,7 +16,7 @@ from render.real import Pipeline
 
 Manifest = dict[str, Any]
 
-FLEET = ("InferenceClass", "InferenceCluster")
+FLEET = ("InferenceClass", "InferenceCluster", "ModelCache")
 #: What a deployment leads to, in the order of a round.
 SERVING = ("ModelDeployment", "ModelReplica")
 #: Rounds that an example may take to come to rest.

@@ -45,6 +45,7 @@ def pod_of(  # noqa: PLR0913 - what a pod is made of
             labels={**member.labels, **(labels or {})},
             annotations=member.annotations,
             deployment=site.deployment,
+            volume=site.volume,
             claim=claim_of(site, engine, member).name,
             sidecars=sidecars,
             pull_secrets=member.pull_secrets,

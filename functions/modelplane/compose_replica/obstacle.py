@@ -44,10 +44,6 @@ def reach(spec: ReplicaSpec, cluster: Object | Gap, remotes: Iterable[Remote]) -
     """Return the ClusterProviderConfig to compose the replica through, or the first obstacle that holds."""
     if wrong := topology.wrong(spec):
         return Obstacle(Reason.DEPLOYING, wrong)
-    if spec.cache:
-        return Obstacle(
-            Reason.WAITING_FOR_CACHE, f"ModelCache {spec.cache}: caches are not composed yet by this version"
-        )
     config = _config(spec, cluster)
     elsewhere = sorted({remote.config for remote in remotes if remote.config not in ("", config)})
     if isinstance(config, Obstacle) or not elsewhere:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.compose_replica import pods, report, topology
+from modelplane.compose_replica import pods, report, topology, weights
 from modelplane.compose_replica.claims import still_used
 from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.obstacle import Obstacle, reach
@@ -12,6 +12,7 @@ from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.standing import judge
 from modelplane.compose_replica.tenancy import copy_sources, lacking, needs
+from modelplane.compose_replica.weights import Mount
 from modelplane.kube.object import LOOK, as_observed, left_behind
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Malformed
@@ -22,9 +23,11 @@ from modelplane.runtime.conditions import Reason
 from modelplane.runtime.step import AWAITING, SETTLED, Desired, Request, Requirement, Result, Status
 
 
-def _site(request: Request, spec: ReplicaSpec, config: str) -> Site:
+def _site(request: Request, spec: ReplicaSpec, config: str, volume: str) -> Site:
     replica = request.composite
-    return Site(replica.name, replica.namespace, spec.cluster, config, labels(replica).get(LABEL_DEPLOYMENT, ""))
+    return Site(
+        replica.name, replica.namespace, spec.cluster, config, labels(replica).get(LABEL_DEPLOYMENT, ""), volume
+    )
 
 
 def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
@@ -74,6 +77,7 @@ def _pass(
     spec: ReplicaSpec | None,
     objects: Mapping[str, Mapping[str, Any]],
     obstacle: Obstacle | None = None,
+    mount: Mount | None = None,
 ) -> Pass:
     return Pass(
         request.composite,
@@ -81,6 +85,7 @@ def _pass(
         _manifests(objects),
         _remotes(request),
         obstacle,
+        mount=mount,
         pods=pods.read_words(request),
         abandoned=spec is not None and abandoned(request.one(_cluster(spec))),
     )
@@ -99,16 +104,20 @@ def compose(request: Request) -> Result:
     spec, remotes = read_spec(request.composite), _remotes(request)
     if isinstance(spec, Malformed):
         return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)))
-    requirements = (_cluster(spec), *needs(request, spec.cluster))
+    requirements = (_cluster(spec), *needs(request, spec.cluster), *weights.needs(request, spec, remotes))
     config = reach(spec, request.one(_cluster(spec)), remotes.values())
     if isinstance(config, Obstacle):
         return _hold(request, spec, config, requirements)
     if lack := lacking(request, spec.cluster):
         return _hold(request, spec, lack, requirements)
-    site = _site(request, spec, config)
+    mount = weights.choose(request, spec, remotes)
+    if isinstance(mount, Obstacle):
+        return _hold(request, spec, mount, requirements)
+    site = _site(request, spec, config, mount.volume)
     objects: dict[str, Mapping[str, Any]] = {**topology.compose(site, spec), **copy_sources(request, site)}
+    objects |= weights.protect(request, spec, mount, remotes)
     objects |= keep_answering(objects, request.observed, remotes)
-    if workloads := _pass(request, spec, objects).troubled():
+    if workloads := _pass(request, spec, objects, mount=mount).troubled():
         objects[pods.RESOURCE] = pods.look(site, workloads)
     kept = {resource: as_observed(request.observed[resource].body) for resource in still_used(remotes, objects)}
-    return _result(_pass(request, spec, objects), objects | kept, requirements)
+    return _result(_pass(request, spec, objects, mount=mount), objects | kept, requirements)

@@ -9,6 +9,7 @@ from modelplane.compose_replica.handover import backends, belongs_to
 from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, Standing, engine_of, judge
+from modelplane.compose_replica.weights import Mount, mounted, told
 from modelplane.model.names import LABEL_CLUSTER, replica_hostname
 from modelplane.observed.fields import is_true, labels, mapping, text
 from modelplane.observed.remote import Remote
@@ -21,8 +22,9 @@ class Pass:
     """One pass over a replica.
 
     `spec` is None when it cannot be read. `wanted` are the manifests to be on the cluster by composition resource
-    name; with an `obstacle` they are what is observed. `remotes` are the observed Objects. `pods` is what the pods say
-    that are looked at, by the name of their workload. `abandoned`: the cluster's owner has given it up.
+    name; with an `obstacle` they are what is observed. `mount` is the volume with the weights, None: as observed.
+    `remotes` are the observed Objects. `pods` is what the pods say that are looked at, by the name of their workload.
+    `abandoned`: the cluster's owner has given it up.
     """
 
     replica: Object
@@ -30,6 +32,7 @@ class Pass:
     wanted: Mapping[str, Mapping[str, Any]]
     remotes: Mapping[str, Remote]
     obstacle: Obstacle | None = None
+    mount: Mount | None = None
     pods: Mapping[str, str] = field(default_factory=dict)
     abandoned: bool = False
 
@@ -121,12 +124,12 @@ def _advice(done: Pass) -> list[str]:
     """Return what is told about a replica although it is accepted, such as a label that it lacks."""
     if done.spec is None:
         return []
-    told, cluster = topology.advice(done.spec), done.spec.cluster
+    said, cluster = topology.advice(done.spec), done.spec.cluster
     if labels(done.replica).get(LABEL_CLUSTER) != cluster:
-        told.append(f"label it {LABEL_CLUSTER}={cluster}: who looks up the replicas of a cluster does not see it")
+        said.append(f"label it {LABEL_CLUSTER}={cluster}: who looks up the replicas of a cluster does not see it")
     if done.abandoned:
-        told.append(f"InferenceCluster {cluster} is abandoned: what runs there is left behind when this replica goes")
-    return told
+        said.append(f"InferenceCluster {cluster} is abandoned: what runs there is left behind when this replica goes")
+    return said + ([done.mount.words] if done.mount and done.mount.words else [])
 
 
 def _accepted(done: Pass) -> Condition:
@@ -184,6 +187,12 @@ def _rows(done: Pass) -> list[dict[str, Any]]:
     ]
 
 
+def _volumes(done: Pass, *, settled: bool) -> list[str]:
+    """Return the claims that pods may mount: until all serve from the one that is wanted, those of before too."""
+    wanted = {done.mount.volume} - {""} if done.mount else set()
+    return sorted(wanted if settled else {*told(done.replica), *mounted(done.remotes), *wanted})
+
+
 def status(done: Pass) -> dict[str, Any]:
     """Return the whole status of ours: a field that is left out is removed.
 
@@ -193,6 +202,8 @@ def status(done: Pass) -> dict[str, Any]:
     last = mapping(done.replica.body.get("status"))
     written: dict[str, Any] = {"served": last.get("served") is True or done.serves, "workloads": _rows(done)}
     in_sync = done.spec is not None and done.obstacle is None and not done.pending() and not done.stale()
+    if volumes := _volumes(done, settled=in_sync and done.serves):
+        written["volumes"] = volumes
     if done.spec and in_sync and done.serves:
         written["servedEngines"] = list(done.spec.block)
     elif "servedEngines" in last:

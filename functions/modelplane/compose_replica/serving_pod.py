@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from modelplane.compose_replica.flags import read_flag
 from modelplane.compose_replica.member import pod_of
 from modelplane.compose_replica.prefill_decode import decode_port
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import Engine, Member, Phase
-from modelplane.kube.pod import serving
+from modelplane.kube.pod import finding_weights, serving
 from modelplane.kube.sidecar import decode_sidecar
 from modelplane.model.names import ENGINE_PORT, LABEL_ROLE
 
@@ -42,4 +43,6 @@ def serving_pod(site: Site, engine: Engine, member: Member, container: Mapping[s
     if engine.phase is Phase.DECODE:
         port = decode_port(engine)
         sidecars = [decode_sidecar(port)]
+    if site.volume and not told.get("command") and read_flag(told, "--model") is None:
+        told = finding_weights(told)
     return pod_of(site, engine, member, serving(told, port), labels=labels, sidecars=sidecars)

@@ -23,13 +23,18 @@ _DNS_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A ModelReplica's place. `config` is its ClusterProviderConfig, `deployment` "" for a hand-written replica."""
+    """A ModelReplica's place.
+
+    `config` is its ClusterProviderConfig, `deployment` "" for a hand-written replica, `volume` the claim that holds its
+    weights, "" for none.
+    """
 
     replica: str
     team: str
     cluster: str
     config: str
     deployment: str = ""
+    volume: str = ""
 
     @property
     def namespace(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from modelplane.kube.volume import claimed
 from modelplane.model.names import (
     CLAIM_NAME,
     ENGINE_PORT,
@@ -12,6 +13,7 @@ from modelplane.model.names import (
     LABEL_DEPLOYMENT,
     LABEL_POOL,
     LABEL_WORKLOAD,
+    MODELS_PATH,
 )
 
 #: How long an engine may load its weights before it is restarted.
@@ -19,6 +21,7 @@ STARTUP_SECONDS = 7200
 _STARTUP_PERIOD = 10
 _NODE = "kubernetes.io/hostname"
 _SHARED_MEMORY = "shared-memory"
+_MODELS = "models"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,8 @@ class EnginePod:
     """What a pod template is made of.
 
     `workload` names the pods of one engine, `deployment` the ModelDeployment ("" for a hand-written replica). `labels`
-    and `annotations` are the pod's. `claim` is the ResourceClaimTemplate's name, None for a claimless pod. `sidecars`
-    are containers of ours beside the user's.
+    and `annotations` are the pod's. `claim` is the ResourceClaimTemplate's name, None for a claimless pod. `volume`
+    is the claim that holds the engine's weights, "" for none. `sidecars` are containers of ours beside the user's.
     """
 
     workload: str
@@ -37,6 +40,7 @@ class EnginePod:
     annotations: Mapping[str, str] = field(default_factory=dict)
     deployment: str = ""
     claim: str | None = None
+    volume: str = ""
     sidecars: Sequence[Mapping[str, Any]] = ()
     pull_secrets: Sequence[Mapping[str, Any]] = ()
 
@@ -77,9 +81,17 @@ def ganged(container: Mapping[str, Any]) -> dict[str, Any]:
     return {**container, "env": [*told, *rows]}
 
 
+def finding_weights(container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the container with its engine told where the weights are, after all that the user tells it."""
+    return {**container, "args": [*(container.get("args") or ()), f"--model={MODELS_PATH}"]}
+
+
 def _container(pod: EnginePod) -> dict[str, Any]:
     """Return the engine container with shared memory and its claim; nothing of the user's is touched."""
-    container = {**pod.container, "volumeMounts": [{"name": _SHARED_MEMORY, "mountPath": "/dev/shm"}]}  # noqa: S108
+    mounts: list[dict[str, Any]] = [{"name": _SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108
+    if pod.volume:
+        mounts.append({"name": _MODELS, "mountPath": MODELS_PATH, "readOnly": True})
+    container = {**pod.container, "volumeMounts": mounts}
     return container | ({"resources": {"claims": [{"name": CLAIM_NAME}]}} if pod.claim else {})
 
 
@@ -115,6 +127,8 @@ def pod_template(pod: EnginePod) -> dict[str, Any]:
         "volumes": [{"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory"}}],
         **_anti_affinity(pod),
     }
+    if pod.volume:
+        spec["volumes"].append({"name": _MODELS, **claimed(pod.volume, read_only=True)})
     if pod.sidecars:
         # Kubernetes' own sidecars: they start before the engine, and stop after it has answered what it had taken.
         spec["initContainers"] = [{**sidecar, "restartPolicy": "Always"} for sidecar in pod.sidecars]

@@ -1,8 +1,11 @@
-"""Reads a ModelCache: which clusters it selects, once they are known."""
+"""Reads a ModelCache: which clusters it selects, once they are known, and how far it is on each."""
+
+from collections.abc import Mapping
 
 from modelplane.model.observation import Malformed
 from modelplane.model.placement import CacheState, Footprint
-from modelplane.observed.fields import mapping
+from modelplane.model.staging import Staging
+from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.runtime.step import Object
 
@@ -18,3 +21,17 @@ def read_cache(obj: Object) -> Footprint | CacheState | Malformed:
     if not isinstance(mapping(obj.body.get("status")).get("clusters"), list):
         return CacheState.UNRESOLVED
     return Footprint(obj.name, dict(mapping(wanted)))
+
+
+@once_per_version
+def read_staging(obj: Object) -> Mapping[str, Staging]:
+    """Return how far the cache is, by cluster; a row that cannot be read is missing."""
+    rows = mappings(mapping(obj.body.get("status")).get("clusters"))
+    return {
+        text(row.get("name")): Staging(
+            phase=text(row.get("phase")),
+            message=text(row.get("message")),
+            volume=text(mapping(row.get("volume")).get("name")),
+        )
+        for row in rows
+    }

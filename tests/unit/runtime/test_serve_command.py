@@ -60,7 +60,9 @@ def test_a_folder_without_certificates_is_named(tmp_path: Path) -> None:
     assert done.stderr == f"Error: certificates: {tmp_path}/tls.crt: No such file or directory\n"
 
 
-@pytest.mark.parametrize("function", ["schedule", "compose-replica", "compose-endpoint", "compose-cache", "compose-cluster"])
+@pytest.mark.parametrize(
+    "function", ["schedule", "compose-replica", "compose-endpoint", "compose-cache", "compose-cluster"]
+)
 def test_each_function_is_served_and_refuses_kinds_of_others_by_its_name(function: str) -> None:
     composite = {"apiVersion": "v1", "kind": "Foreign", "metadata": {"name": "a"}}
     with server_of(["-c", _MAIN, "serve", function, "--insecure", "--address", "127.0.0.1:0"]) as server:

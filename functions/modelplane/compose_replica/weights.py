@@ -1,0 +1,158 @@
+"""The volume of a ModelCache that a replica mounts: when it may, which one, and when it moves to the next.
+
+A new replica waits until its cache is Ready on its cluster. One that mounts a volume keeps it, whatever becomes of the
+cache, until another one is Ready there; then the replicas of a deployment move to it one at a time.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from modelplane.compose_replica.obstacle import Obstacle
+from modelplane.compose_replica.spec import ReplicaSpec
+from modelplane.kube.object import as_observed
+from modelplane.kube.usage import protected_here
+from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
+from modelplane.model.observation import Gap
+from modelplane.model.staging import Phase
+from modelplane.observed.cache import read_staging
+from modelplane.observed.fields import deleting, is_true, labels, mapping, mappings, text
+from modelplane.observed.remote import Remote
+from modelplane.runtime.conditions import Reason, ReplicaCondition
+from modelplane.runtime.step import Object, Request, Requirement
+
+_IN_USE = "cache-in-use-"
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """The volume claim to mount, "" for none, and what is told of it."""
+
+    volume: str = ""
+    words: str = ""
+
+
+def _cache(spec: ReplicaSpec, team: str) -> Requirement:
+    return Requirement("cache", API_VERSION, "ModelCache", match_name=spec.cache, namespace=team)
+
+
+def _siblings(request: Request) -> Requirement | None:
+    """Return the requirement of the replicas of the same deployment, None for a hand-written replica."""
+    deployment = labels(request.composite).get(LABEL_DEPLOYMENT)
+    if not deployment:
+        return None
+    wanted = {LABEL_DEPLOYMENT: deployment}
+    return Requirement(
+        "movers", API_VERSION, "ModelReplica", match_labels=wanted, namespace=request.composite.namespace
+    )
+
+
+def _templates(workload: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the pod templates of a Deployment or LeaderWorkerSet."""
+    spec = mapping(workload.get("spec"))
+    gang = mapping(spec.get("leaderWorkerTemplate"))
+    yield from (
+        mapping(found) for found in (spec.get("template"), gang.get("leaderTemplate"), gang.get("workerTemplate"))
+    )
+
+
+def mounted(remotes: Mapping[str, Remote]) -> set[str]:
+    """Return the claims that the workloads mount which a replica has composed."""
+    pods = [mapping(template.get("spec")) for each in remotes.values() for template in _templates(each.wanted)]
+    sources = [volume.get("persistentVolumeClaim") for pod in pods for volume in mappings(pod.get("volumes"))]
+    return {text(mapping(source).get("claimName")) for source in sources} - {""}
+
+
+def told(replica: Object) -> list[str]:
+    """Return the claims that a replica says its pods may mount."""
+    volumes = mapping(replica.body.get("status")).get("volumes")
+    return [each for each in volumes if isinstance(each, str)] if isinstance(volumes, list) else []
+
+
+def _target(spec: ReplicaSpec, cache: Object | Gap) -> Mount:
+    """Return the volume that is Ready on the replica's cluster; none, and why, while there is none."""
+    named = f"ModelCache {spec.cache}"
+    if cache is Gap.NOT_FETCHED:
+        return Mount(words=f"{named} is not fetched yet")
+    if not isinstance(cache, Object):
+        return Mount(words=f"{named} does not exist: create it, or take spec.modelCacheRef away")
+    found = read_staging(cache).get(spec.cluster)
+    if found is None:
+        return Mount(words=f"{named} is not staged on {spec.cluster}, and says nothing of it")
+    if found.phase != Phase.READY or not found.volume:
+        said = f": {found.message}" if found.message else ""
+        return Mount(words=f"{named} is {found.phase or Phase.PENDING} on {spec.cluster}{said}")
+    return Mount(found.volume)
+
+
+def _current(request: Request, remotes: Mapping[str, Remote]) -> set[str]:
+    """Return what the replica mounts; what it says of itself where its workloads are lost."""
+    return mounted(remotes) or set(told(request.composite))
+
+
+def _moves(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> bool:
+    """Tell whether the replica mounts another volume than it should."""
+    target = _target(spec, request.one(_cache(spec, request.composite.namespace))).volume
+    current = _current(request, remotes)
+    return bool(target and current) and target not in current
+
+
+def needs(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> tuple[Requirement, ...]:
+    """Return what must be looked at: nothing without a cache, the deployment's other replicas only to move."""
+    if not spec.cache:
+        return ()
+    siblings = _siblings(request) if _moves(request, spec, remotes) else None
+    return _cache(spec, request.composite.namespace), *([siblings] if siblings else [])
+
+
+def _before_me(request: Request, target: str) -> str | None:
+    """Return the replica that has to move, or to serve again, before this one does; "" when it is not known.
+
+    One that does not serve moves at once. All see the same order, so that no two that serve move together.
+    """
+    ready, me = ReplicaCondition.MODEL_READY, request.composite
+    siblings = _siblings(request)
+    if siblings is None or not is_true(me, ready):
+        return None
+    found = request.all(siblings)
+    if isinstance(found, Gap):
+        return ""
+    others = [each for each in found if each.name != me.name and not deleting(each) and told(each)]
+    moving = [(is_true(each, ready), each.name) for each in others if told(each) != [target]]
+    moved = [(False, each.name) for each in others if told(each) == [target] and not is_true(each, ready)]
+    first = min([*moving, *moved, (True, me.name)])
+    return None if first == (True, me.name) else first[1]
+
+
+def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> Mount | Obstacle:
+    """Return what to mount, or why the replica cannot be composed yet: only one that mounts nothing waits."""
+    if not spec.cache:
+        return Mount()
+    target, current = _target(spec, request.one(_cache(spec, request.composite.namespace))), _current(request, remotes)
+    if target.volume in current or (target.volume and not current):
+        return target
+    if not current:
+        return Obstacle(Reason.WAITING_FOR_CACHE, target.words)
+    kept = min(current)
+    if not target.volume:
+        return Mount(kept, f"{target.words}; the replica stays on volume {kept}")
+    before = _before_me(request, target.volume)
+    if before is None:
+        return target
+    return Mount(kept, f"moves from volume {kept} to {target.volume} once ModelReplica {before} serves from it")
+
+
+def protect(request: Request, spec: ReplicaSpec, mount: Mount, remotes: Mapping[str, Remote]) -> dict[str, Any]:
+    """Return the Usages that refuse the deletion of the cache in use, and of one that is mounted still."""
+    kept = {
+        resource: as_observed(found.body)
+        for resource, found in request.observed.items()
+        if resource.startswith(_IN_USE) and mounted(remotes) - {mount.volume}
+    }
+    if not spec.cache:
+        return kept
+    resource, there = f"{_IN_USE}{spec.cache}", request.one(_cache(spec, request.composite.namespace))
+    if isinstance(there, Object) or resource in request.observed:
+        reason = f"in use by ModelReplica {request.composite.name}"
+        kept[resource] = protected_here(API_VERSION, "ModelCache", spec.cache, reason=reason)
+    return kept

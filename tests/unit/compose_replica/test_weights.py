@@ -1,0 +1,253 @@
+"""A replica starts only where its cache is staged, keeps what it mounts, and moves to another volume in its turn."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from modelplane.runtime.step import AWAITING, Result, Status
+from unit.compose_replica import replicas as given
+
+ON_CLUSTER = {"name": given.CLUSTER, "phase": "Ready", "volume": {"name": "v1", "uid": "u"}}
+
+
+def cache(**row: Any) -> list[dict[str, Any]]:
+    """Return the cache, staged on the replica's cluster but for what `row` says."""
+    kept = {key: value for key, value in {**ON_CLUSTER, **row}.items() if value is not None}
+    return [{"kind": "ModelCache", "metadata": {"name": "weights"}, "status": {"clusters": [kept]}}]
+
+
+MOVED = cache(volume={"name": "v2", "uid": "w"})
+
+
+def using(*engines: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """Return a replica that names the cache."""
+    body = given.replica(*engines, **fields)
+    body["spec"]["modelCacheRef"] = {"name": "weights"}
+    return body
+
+
+def engines(result: Result) -> dict[str, dict[str, Any]]:
+    """Return the pod specs of the engines by resource name."""
+    found = {}
+    for resource in result.desired:
+        if resource.startswith("deployment-"):
+            found[resource] = given.manifest_of(result, resource)["spec"]["template"]["spec"]
+        if resource.startswith("leaderworkerset-"):
+            gang = given.manifest_of(result, resource)["spec"]["leaderWorkerTemplate"]
+            for part in ("leaderTemplate", "workerTemplate"):
+                found[part] = gang[part]["spec"]
+    return found
+
+
+def volume(result: Result) -> str:
+    """Return the claim that all engines of the replica mount, "" for none."""
+    pods = engines(result).values()
+    (name,) = {
+        next((v["persistentVolumeClaim"]["claimName"] for v in pod["volumes"] if "persistentVolumeClaim" in v), "")
+        for pod in pods
+    }
+    return name
+
+
+def serving() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return a replica that serves from the volume v1, and what is observed of it."""
+    body = using()
+    observed: dict[str, Any] = {}
+    for _ in range(2):
+        result = given.run(body, observed, cache=cache())
+        observed = {
+            name: given.provided(desired.build())
+            for name, desired in result.desired.items()
+            if not name.startswith("cache-in-use-")
+        }
+        body["status"] = {**(result.status or {}), "conditions": [{"type": "ModelReady", "status": "True"}]}
+    return body, observed
+
+
+def test_every_member_mounts_the_weights_read_only() -> None:
+    result = given.run(using(given.gang(), given.engine("other")), cache=cache())
+    pods = engines(result)
+    assert set(pods) == {"leaderTemplate", "workerTemplate", "deployment-other"}
+    for pod in pods.values():
+        source = {"claimName": "v1", "readOnly": True}
+        (name,) = [each["name"] for each in pod["volumes"] if each.get("persistentVolumeClaim") == source]
+        (container,) = pod["containers"]
+        assert {"name": name, "mountPath": "/mnt/models", "readOnly": True} in container["volumeMounts"]
+
+
+ARGUMENTS: dict[str, tuple[dict[str, Any], list[str] | None]] = {
+    "none": ({}, ["--model=/mnt/models"]),
+    "others": ({"args": ["--a", "b"]}, ["--a", "b", "--model=/mnt/models"]),
+    "a model": ({"args": ["--model=org/model"]}, ["--model=org/model"]),
+    "a model as two words": ({"args": ["--model", "org/model"]}, ["--model", "org/model"]),
+    "a flag that only begins so": ({"args": ["--model-impl=auto"]}, ["--model-impl=auto", "--model=/mnt/models"]),
+    "a command": ({"command": ["serve"], "args": ["--a"]}, ["--a"]),
+    "a command alone": ({"command": ["serve"]}, None),
+}
+
+
+@pytest.mark.parametrize(("fields", "args"), ARGUMENTS.values(), ids=ARGUMENTS)
+@pytest.mark.parametrize("kind", ["standalone", "gang"])
+def test_the_engine_is_told_where_the_weights_are_unless_it_is_told_itself(
+    kind: str, fields: dict[str, Any], args: list[str] | None
+) -> None:
+    template = {"spec": {"containers": [given.container(**fields)]}}
+    one = given.engine(members=[given.member(template=template)])
+    body = using(one if kind == "standalone" else given.gang(template=template))
+    pods = engines(given.run(body, cache=cache()))
+    pod = pods["deployment-main" if kind == "standalone" else "leaderTemplate"]
+    assert pod["containers"][0].get("args") == args
+    if kind == "gang":
+        assert "args" not in pods["workerTemplate"]["containers"][0]
+
+
+def test_without_a_cache_nothing_is_mounted_or_told() -> None:
+    result = given.run(given.replica(), cache=cache())
+    assert volume(result) == ""
+    assert "args" not in engines(result)["deployment-main"]["containers"][0]
+
+
+GATES: dict[str, tuple[Any, str]] = {
+    "not fetched yet": (None, "ModelCache weights is not fetched yet"),
+    "absent": ([], "ModelCache weights does not exist"),
+    "without status": ([{"kind": "ModelCache", "metadata": {"name": "weights"}}], "not staged on eu-1"),
+    "malformed status": ([{"metadata": {"name": "weights"}, "status": {"clusters": "all"}}], "not staged on eu-1"),
+    "staged elsewhere": (cache(name="us-1"), "not staged on eu-1"),
+    "pending": (cache(phase="Pending", message="no storage class"), "is Pending on eu-1: no storage class"),
+    "hydrating": (cache(phase="Hydrating", message="12 of 40 GiB"), "is Hydrating on eu-1: 12 of 40 GiB"),
+    "failed": (cache(phase="Failed", message="exit code 77"), "is Failed on eu-1: exit code 77"),
+    "half-written": (cache(phase=None), "is Pending on eu-1"),
+    "ready without a volume": (cache(volume=None), "is Ready on eu-1"),
+    "ready with a malformed volume": (cache(volume="v1"), "is Ready on eu-1"),
+}
+
+
+@pytest.mark.parametrize(("found", "words"), GATES.values(), ids=GATES)
+def test_a_new_replica_waits_for_its_cache_and_says_what_for(found: Any, words: str) -> None:
+    result = given.run(using(), cache=found)
+    accepted = given.condition(result, "ModelAccepted")
+    assert result.desired == {}
+    assert (accepted.status, accepted.reason) == (Status.FALSE, "WaitingForCache")
+    assert words in accepted.message
+    assert (result.ready, result.ttl) == (False, AWAITING)
+
+
+@pytest.mark.parametrize(("found", "words"), GATES.values(), ids=GATES)
+def test_whatever_becomes_of_the_cache_a_serving_replica_keeps_its_volume(found: Any, words: str) -> None:
+    body, observed = serving()
+    result = given.run(body, observed, cache=found)
+    assert volume(result) == "v1"
+    assert {name: result.desired[name].build()["spec"] for name in observed} == {
+        name: found["spec"] for name, found in observed.items()
+    }
+    accepted = given.condition(result, "ModelAccepted")
+    assert (accepted.status, result.ready) == (Status.TRUE, True)
+    assert words in accepted.message
+    assert (result.status or {})["volumes"] == ["v1"]
+
+
+def test_an_edit_reaches_a_serving_replica_while_its_cache_is_away() -> None:
+    body, observed = serving()
+    body["spec"]["engines"][0]["copies"] = 3
+    result = given.run(body, observed, cache=[])
+    assert given.manifest_of(result, "deployment-main")["spec"]["replicas"] == 3
+    assert volume(result) == "v1"
+
+
+def test_a_lost_workload_is_composed_again_with_what_the_replica_mounted() -> None:
+    body, _ = serving()
+    assert volume(given.run(body, {}, cache=cache(phase="Failed"))) == "v1"
+
+
+def sibling(name: str, *volumes: str, ready: bool = True) -> dict[str, Any]:
+    body = using()
+    body["metadata"] = {**body["metadata"], "name": name}
+    conditions = [{"type": "ModelReady", "status": str(ready)}]
+    return {**body, "status": {"volumes": list(volumes), "conditions": conditions}}
+
+
+SIBLINGS: dict[str, tuple[list[dict[str, Any]] | None, str]] = {
+    "not fetched": (None, "v1"),
+    "none": ([], "v2"),
+    "itself": ([sibling("qwen-0a1b2c3d", "v1")], "v2"),
+    "an earlier one that serves": ([sibling("a", "v1")], "v1"),
+    "an earlier one that moves": ([sibling("a", "v1", "v2", ready=False)], "v1"),
+    "an earlier one that has moved": ([sibling("a", "v2")], "v2"),
+    "an earlier one that moved and does not serve": ([sibling("a", "v2", ready=False)], "v1"),
+    "a later one that serves": ([sibling("z", "v1")], "v2"),
+    "a later one that moves": ([sibling("z", "v1", "v2", ready=False)], "v1"),
+    "a later one that moved and does not serve": ([sibling("z", "v2", ready=False)], "v1"),
+    "one that waits": ([sibling("a")], "v2"),
+    "two": ([sibling("a", "v2"), sibling("b", "v1")], "v1"),
+}
+
+
+@pytest.mark.parametrize(("siblings", "mounts"), SIBLINGS.values(), ids=SIBLINGS)
+def test_replicas_of_a_deployment_move_to_another_volume_one_at_a_time(siblings: Any, mounts: str) -> None:
+    body, observed = serving()
+    result = given.run(body, observed, cache=MOVED, movers=siblings)
+    assert volume(result) == mounts
+    if mounts == "v1":
+        assert "moves from volume v1 to v2 once" in given.condition(result, "ModelAccepted").message
+
+
+def test_a_replica_that_does_not_serve_moves_at_once() -> None:
+    body, observed = serving()
+    body["status"]["conditions"][0]["status"] = "False"
+    assert volume(given.run(body, observed, cache=MOVED, movers=[sibling("a", "v1")])) == "v2"
+
+
+def test_a_replica_that_has_begun_to_move_does_not_turn_back() -> None:
+    body, observed = serving()
+    moving = given.run(body, observed, cache=MOVED, movers=[])
+    observed["deployment-main"]["spec"] = copy.deepcopy(moving.desired["deployment-main"].build()["spec"])
+    result = given.run(body, observed, cache=MOVED, movers=[sibling("a", "v1", ready=False)])
+    assert volume(result) == "v2"
+
+
+def test_while_it_moves_both_volumes_are_told_and_then_the_new_one() -> None:
+    body, observed = serving()
+    moving = given.run(body, observed, cache=MOVED, movers=[])
+    assert (moving.status or {})["volumes"] == ["v1", "v2"]
+    body["status"] |= {"volumes": ["v1", "v2"]}
+    there = {name: given.provided(d.build()) for name, d in moving.desired.items() if not name.startswith("cache-")}
+    assert (given.run(body, there, cache=MOVED).status or {})["volumes"] == ["v2"]
+
+
+def test_a_replica_without_its_cache_any_more_says_so_once_no_pod_mounts_it() -> None:
+    body, observed = serving()
+    del body["spec"]["modelCacheRef"]
+    leaving = given.run(body, observed)
+    assert volume(leaving) == ""
+    assert (leaving.status or {})["volumes"] == ["v1"]
+    there = {name: given.provided(d.build()) for name, d in leaving.desired.items()}
+    assert "volumes" not in (given.run(body, there).status or {})
+
+
+def test_a_cache_in_use_cannot_be_deleted_and_it_is_said_by_whom() -> None:
+    usage = given.run(using(), cache=cache()).desired["cache-in-use-weights"].build()
+    assert (usage["apiVersion"], usage["kind"]) == ("protection.crossplane.io/v1beta1", "Usage")
+    used = {"apiVersion": "modelplane.ai/v1alpha1", "kind": "ModelCache", "resourceRef": {"name": "weights"}}
+    assert usage["spec"] == {"of": used, "reason": "in use by ModelReplica qwen-0a1b2c3d"}
+
+
+@pytest.mark.parametrize(("observed", "found", "kept"), [(False, [], False), (True, [], True), (True, cache(), True)])
+def test_a_protection_that_was_composed_stays(observed: bool, found: Any, kept: bool) -> None:
+    body, there = serving()
+    usage = given.run(using(), cache=cache()).desired["cache-in-use-weights"].build()
+    there |= {"cache-in-use-weights": {**usage, "metadata": {"name": "x"}}} if observed else {}
+    assert ("cache-in-use-weights" in given.run(body, there, cache=found).desired) is kept
+
+
+def test_only_what_the_decision_turns_on_is_asked_for() -> None:
+    body, observed = serving()
+    assert [asked.kind for asked in given.run(given.replica()).requirements] == ["InferenceCluster"]
+    settled = given.run(body, observed, cache=cache()).requirements
+    assert [(asked.kind, asked.match_name) for asked in settled] == [
+        ("InferenceCluster", "eu-1"),
+        ("ModelCache", "weights"),
+    ]
+    moving = given.run(body, observed, cache=MOVED).requirements[-1]
+    assert (moving.kind, moving.namespace) == ("ModelReplica", "team")
+    assert moving.match_labels == {"modelplane.ai/deployment": "qwen"}
