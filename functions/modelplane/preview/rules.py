@@ -5,6 +5,7 @@ A rule compares an object with itself only; no rule of ours looks at the object 
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -109,5 +110,7 @@ def _evaluate(text: str, value: str) -> bool | str:
 
 @lru_cache(maxsize=256)
 def _program(text: str) -> celpy.Runner:
+    limit = sys.getrecursionlimit()
     environment = celpy.Environment()
+    sys.setrecursionlimit(limit)  # cel-python raises it for the whole process; our rules need no more than others
     return environment.program(environment.compile(text))
