@@ -9,12 +9,13 @@ from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.kube.inference_pool import inference_pool, pool_backend
 from modelplane.kube.route import host_route, path_route
 from modelplane.kube.service import service, service_backend
-from modelplane.model.names import LABEL_SERVING
+from modelplane.model.names import LABEL_SERVING, workload_name
 
 
 def _routes(site: Site, backend: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the Objects of the routes to a backend, by the replica's host and, for older manifests, by path."""
-    path, by_path = f"/{site.team}/{site.replica}", f"{site.name}-path"
+    path = f"/{site.team}/{site.replica}"
+    by_path = workload_name(f"{site.replica}-path", site.team, site.replica, "edge", "path")
     host = host_route(site.name, site.namespace, site.labels, hostname=site.hostname, backend=backend)
     return {
         "httproute": site.place(host),

@@ -7,7 +7,8 @@ import pytest
 
 from unit.compose_replica import replicas as given
 
-NAMES = ["qwen-0a1b2c3d", "3.1-llama", "a" * 63, "x-" + "y" * 60]
+NAMES = ["qwen-0a1b2c3d", "3.1-llama", "a" * 49, "a" * 63, "x-" + "y" * 60]
+ROUTES = ("httproute", "httproute-path")
 
 
 def _all(name: str, namespace: str = "team", engine: str = "main") -> dict[str, dict[str, Any]]:
@@ -18,9 +19,8 @@ def _all(name: str, namespace: str = "team", engine: str = "main") -> dict[str, 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_legal_for_a_service_and_short_enough_for_a_gang(name: str) -> None:
-    manifests = _all(name, engine="e" * 63)
-    for resource in ("service", "deployment-" + "e" * 63):
-        found = manifests[resource]["metadata"]["name"]
+    for manifest in _all(name, engine="e" * 63).values():
+        found = manifest["metadata"]["name"]
         assert re.fullmatch(r"[a-z]([-a-z0-9]*[a-z0-9])?", found)
         assert len(found) <= 49
 
@@ -43,6 +43,11 @@ def test_workloads_of_different_replicas_engines_and_teams_never_share_a_name() 
     places = [("a", "t", "main"), ("a", "t", "other"), ("b", "t", "main"), ("a", "u", "main"), ("a-main", "t", "x")]
     names = [_all(name, space, engine)[f"deployment-{engine}"]["metadata"]["name"] for name, space, engine in places]
     assert len(set(names)) == len(places)
+
+
+def test_no_replica_has_the_name_of_another_ones_route() -> None:
+    routes = [_all(name)[route]["metadata"]["name"] for name in ("a", "a-path") for route in ROUTES]
+    assert len(set(routes)) == len(routes)
 
 
 def test_the_namespace_outlives_its_object_and_everything_else_holds_the_cluster() -> None:
