@@ -51,15 +51,17 @@ class Server:
     def refusal_of_status(self, manifest: Mapping[str, Any]) -> str:
         """Return the words with which the server would refuse an object's status, "" when it would take it.
 
-        A server drops the status of what is created, so the object is made without one first.
+        A server drops the status of what is created, so the object is made without one first, and removed after.
         """
         self.cluster.api.apply({field: value for field, value in manifest.items() if field != "status"})
-        path = f"{self._path(manifest)}/{manifest['metadata']['name']}/status?dryRun=All"
+        named = f"{self._path(manifest)}/{manifest['metadata']['name']}"
         body = {"status": manifest.get("status")}
         try:
-            self.cluster.api.request("PATCH", path, body, "application/merge-patch+json")
+            self.cluster.api.request("PATCH", f"{named}/status?dryRun=All", body, "application/merge-patch+json")
         except ApiError as error:
             return str(error)
+        finally:
+            self.cluster.api.request("DELETE", named)
         return ""
 
     def _path(self, manifest: Mapping[str, Any]) -> str:
