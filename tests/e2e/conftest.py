@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 
+import click
 import pytest
 
 from e2e.fleet import Fleet
@@ -13,6 +14,7 @@ from e2e.harness.control_plane import ControlPlane, control_plane
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """Run a control cluster and two inference clusters, east and west; pytest keeps the folder with the logs."""
     with control_plane(tmp_path_factory.mktemp("e2e"), sites=("east", "west")) as running:
+        click.echo("\n" + "\n".join(f"{seconds:5.1f} s  {what}" for seconds, what in running.timeline), err=True)
         yield running
 
 

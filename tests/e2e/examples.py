@@ -9,6 +9,7 @@ from e2e.harness.api import Manifest
 from e2e.harness.cluster import namespace
 from e2e.harness.control_plane import ControlPlane
 
+TEAM = "ml"
 #: The clusters of the example fleet that the two sites play.
 CLUSTERS = ("us-east-1", "us-west-2")
 
@@ -31,9 +32,15 @@ def apply_fleet(plane: ControlPlane) -> None:
             plane.connect(found, site)
 
 
+def apply_team(plane: ControlPlane) -> None:
+    """Make the namespace of the example deployments, and the Secret that some of their engines name."""
+    plane.hub.api.apply(namespace(TEAM))
+    metadata = {"name": "hugging-face", "namespace": TEAM}
+    plane.hub.api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"token": "none"}})
+
+
 def apply_deployment(plane: ControlPlane, name: str) -> Manifest:
-    """Apply one of the example deployments, and its namespace; return its manifest."""
+    """Apply one of the example deployments; return its manifest."""
     manifest = next(found for found in manifests("deployments") if found["metadata"]["name"] == name)
-    plane.hub.api.apply(namespace(manifest["metadata"]["namespace"]))
     plane.hub.api.apply(manifest)
     return manifest

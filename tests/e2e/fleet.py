@@ -19,7 +19,7 @@ from modelplane.model.names import tenant_namespace
 
 EVENT = Kind("v1", "Event")
 #: Seconds within which the control plane does what it was told, on a busy machine of two cores.
-SOON = 90.0
+SOON = 180.0
 
 
 @dataclass

@@ -1,20 +1,20 @@
 """The documented deployments on clusters of the example fleet that run."""
 
-from e2e.examples import apply_deployment, apply_fleet
+from e2e.examples import TEAM, apply_deployment, apply_fleet, apply_team
 from e2e.fleet import SOON
 from e2e.harness.api import condition
 from e2e.harness.control_plane import DEPLOYMENT, ControlPlane
 from e2e.harness.process import eventually
 from modelplane.model.names import tenant_namespace
 
-#: One engine of one pod, copies, a gang, and devices of two kinds.
-PLACED = ("qwen3-8b", "gpt-oss-20b-copies", "qwen3-coder-480b", "llama-3.3-70b-rdma")
+#: One engine of one pod, a gang, and devices of two kinds.
+PLACED = ("qwen3-8b", "qwen3-coder-480b", "llama-3.3-70b-rdma")
 UNPLACED = "llama-4-maverick-unplaced"
-TEAM = "ml"
 
 
 def test_the_example_deployments_are_served_and_what_nobody_has_is_refused_with_words(plane: ControlPlane) -> None:
     apply_fleet(plane)
+    apply_team(plane)
     for name in (*PLACED, UNPLACED):
         apply_deployment(plane, name)
 

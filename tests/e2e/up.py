@@ -11,8 +11,7 @@ from pathlib import Path
 import click
 
 import engines
-from e2e.examples import CLUSTERS, apply_fleet
-from e2e.harness.cluster import namespace
+from e2e.examples import CLUSTERS, apply_fleet, apply_team
 from e2e.harness.control_plane import control_plane
 from e2e.harness.process import HarnessError
 
@@ -78,8 +77,8 @@ def keep() -> int:
     """Run everything until SIGTERM; return the exit code."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with control_plane(FOLDER / "run", sites=CLUSTERS) as plane:
-        plane.hub.api.apply(namespace("ml"))
         apply_fleet(plane)
+        apply_team(plane)
         unfinished = FOLDER / ".ready"
         unfinished.write_text(_welcome({cluster.name: cluster.kubeconfig() for cluster in plane.clusters}))
         unfinished.rename(READY)

@@ -34,6 +34,18 @@ GATEWAYS = "203.0.113.{}"
 
 
 @dataclass
+class Timeline:
+    """Seconds after the start, and what had come up by then."""
+
+    marks: list[tuple[float, str]] = field(default_factory=list)
+    _started: float = field(default_factory=time.monotonic)
+
+    def mark(self, what: str) -> None:
+        """Note that something has come up."""
+        self.marks.append((round(time.monotonic() - self._started, 1), what))
+
+
+@dataclass
 class ControlPlane:
     """What runs: the control cluster `hub`, the inference clusters `sites` by name, and every process by name."""
 
@@ -95,51 +107,49 @@ def apply_installation(hub: Cluster) -> None:
 @contextmanager
 def control_plane(folder: Path, sites: Sequence[str]) -> Iterator[ControlPlane]:
     """Run everything, from nothing, in an empty folder, where the logs stay; `sites` names the inference clusters."""
-    timeline: list[tuple[float, str]] = []
-
     with ExitStack() as stack:
         # provider-kubernetes listens on two ports that cannot be moved.
         stack.enter_context(only_one("modelplane-control-plane", within=QUEUE))
         if busy := provider.taken():
             raise HarnessError(f"provider-kubernetes needs the ports {provider.FIXED_PORTS}, and {busy} are taken")
-        started = time.monotonic()
-        run = Run(folder, make_certificates(folder / "certificates"))
-
-        def mark(what: str) -> None:
-            timeline.append((round(time.monotonic() - started, 1), what))
-
-        etcd_port = free_port()
-        store = stack.enter_context(etcd(run, etcd_port))
-        store.wait_for(lambda: listens(etcd_port))
-        hub, *others = (Cluster(run, name, free_port(), etcd_port) for name in ("hub", *sites))
+        timeline = Timeline()
+        run, port = Run(folder, make_certificates(folder / "certificates")), free_port()
+        store = stack.enter_context(etcd(run, port))
+        store.wait_for(lambda: listens(port))
+        hub, *others = (Cluster(run, name, free_port(), port) for name in ("hub", *sites))
         for cluster in (hub, *others):
             stack.enter_context(cluster.api_server)
         hub.api_server.wait_for(hub.api.ready)
-        mark("the control cluster's API server is ready")
-        controllers = stack.enter_context(hub.controllers(CONTROLLERS))
-        processes = {"etcd": store, "hub": hub.api_server, "controllers": controllers}
-        ports = {name: free_port() for name in crossplane.FUNCTIONS}
-        for name, port in ports.items():
-            processes[name] = stack.enter_context(crossplane.function(run, name, port))
-        crossplane.prepare(hub)
-        provider.prepare(hub)
-        apply_installation(hub)
-        init, core = crossplane.core(hub)
-        init.run(within=60)
-        processes["crossplane"] = stack.enter_context(core)
-        for name, port in ports.items():
-            crossplane.register(hub, name, port)
-        mark("Crossplane runs")
-        with crossplane.rbac_manager(hub):
-            install(hub)
-        # The RBAC manager and the provider both insist on port 8080: the first ends when it has granted our kinds.
-        processes["provider-kubernetes"] = stack.enter_context(provider.provider(hub, *provider_arguments()))
-        # It learns kinds late: children outlive what is deleted by up to 40 seconds, unless it starts after them.
-        controllers.restart()
-        mark("Modelplane is installed")
+        timeline.mark("the control cluster's API server is ready")
+        processes = {"etcd": store, "hub": hub.api_server, **_start_modelplane(stack, hub)}
+        timeline.mark("Modelplane is installed")
         running = {}
         for number, cluster in enumerate(others):
             cluster.api_server.wait_for(cluster.api.ready)
             running[cluster.name] = stack.enter_context(inference_site(cluster, GATEWAYS.format(number + 10)))
-        mark("the inference clusters run")
-        yield ControlPlane(hub, running, processes, timeline)
+        timeline.mark("the inference clusters run")
+        yield ControlPlane(hub, running, processes, timeline.marks)
+
+
+def _start_modelplane(stack: ExitStack, hub: Cluster) -> dict[str, Process]:
+    """Run Crossplane, our functions and the provider on a control cluster, and install our packages."""
+    controllers = stack.enter_context(hub.controllers(CONTROLLERS))
+    processes = {"controllers": controllers}
+    ports = {name: free_port() for name in crossplane.FUNCTIONS}
+    for name, port in ports.items():
+        processes[name] = stack.enter_context(crossplane.function(hub.run, name, port))
+    crossplane.prepare(hub)
+    provider.prepare(hub)
+    apply_installation(hub)
+    init, core = crossplane.core(hub)
+    init.run(within=60)
+    processes["crossplane"] = stack.enter_context(core)
+    for name, port in ports.items():
+        crossplane.register(hub, name, port)
+    with crossplane.rbac_manager(hub):
+        install(hub)
+    # The RBAC manager and the provider both insist on port 8080: the first ends when it has granted our kinds.
+    processes["provider-kubernetes"] = stack.enter_context(provider.provider(hub, *provider_arguments()))
+    # It learns kinds late: children outlive what is deleted by up to 40 seconds, unless it starts after them.
+    controllers.restart()
+    return processes
