@@ -20,6 +20,7 @@ class _Entry:
 
 _COMMANDS: Final[Mapping[str, _Entry]] = {
     "cel": _Entry("modelplane.cli.cel", "Try device selectors: which devices match, which do not, and why."),
+    "hydrate": _Entry("modelplane.cli.hydrate", "Bring a repository's files onto a volume, verified."),
     "preview": _Entry("modelplane.cli.preview", "Show what manifests would come to, without a cluster."),
     "serve": _Entry("modelplane.cli.serve", "Serve one of the composition functions over gRPC."),
 }

@@ -1,0 +1,80 @@
+"""The Hugging Face Hub: which files a revision has, and their bytes. Its refusals become failures of ours."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import httpx2
+from huggingface_hub import HfApi, get_session, hf_hub_url
+from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.utils import build_hf_headers, hf_raise_for_status  # type: ignore[attr-defined]
+
+from modelplane.hydrate.failure import BrokenError, LastingError
+from modelplane.hydrate.plan import File, Plan, stays_inside
+from modelplane.model.staging import HydrateExit
+
+#: Silence after which a connection counts as broken, in seconds.
+_SILENCE = 60
+
+
+def _seconds(response: httpx2.Response) -> float | None:
+    """Return how long the hub asks to wait, None when it does not say (a date reads as nothing said)."""
+    asked = response.headers.get("Retry-After", "")
+    return float(asked) if asked.isascii() and asked.isdigit() else None
+
+
+@contextmanager
+def _translated(what: str) -> Iterator[None]:
+    """Turn what the client raises into failures."""
+    try:
+        yield
+    except HfHubHTTPError as error:
+        status = error.response.status_code
+        words = f"{what}: {status}: {error.server_message or error.response.reason_phrase}"
+        if status in (401, 403):
+            # The hub answers 401 also for a repository that does not exist, so that nobody can probe for private ones.
+            raise LastingError(HydrateExit.REFUSED, words) from error
+        if status in (404, 410):
+            raise LastingError(HydrateExit.NOT_FOUND, words) from error
+        raise BrokenError(words, _seconds(error.response)) from error
+    except httpx2.HTTPError as error:
+        raise BrokenError(f"{what}: {error or type(error).__name__}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A hub at `endpoint` (None: the public one), asked with a `token` (None: without)."""
+
+    endpoint: str | None = None
+    token: str | None = None
+
+    def plan(self, repo: str, revision: str) -> Plan:
+        """Return the files of a revision ("": the default branch), pinned to the commit that it names now."""
+        named = f"{repo} at {revision or 'its default branch'}"
+        with _translated(named):
+            api = HfApi(endpoint=self.endpoint, token=self.token or False)
+            found = api.model_info(repo, revision=revision or None, files_metadata=True, timeout=_SILENCE)
+        files = []
+        for sibling in found.siblings or ():
+            checksum = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
+            size = sibling.lfs.size if sibling.lfs else sibling.size
+            if not checksum or size is None or not found.sha or not stays_inside(sibling.rfilename):
+                raise BrokenError(f"{named}: the hub does not say what {sibling.rfilename!r} is")
+            files.append(File(sibling.rfilename, size, "sha256" if sibling.lfs else "git", checksum))
+        if not files or not found.sha:
+            raise LastingError(HydrateExit.NOT_FOUND, f"{named}: the repository has no files")
+        return Plan(repo, revision, found.sha, tuple(sorted(files, key=lambda file: file.path)))
+
+    def read(self, plan: Plan, file: File, start: int) -> Iterator[bytes]:
+        """Yield the bytes of a file from `start` on; raises BrokenError when the hub does not go on from there."""
+        url = hf_hub_url(plan.repo, file.path, revision=plan.commit, endpoint=self.endpoint)
+        headers = build_hf_headers(token=self.token or False) | {"Accept-Encoding": "identity"}
+        headers |= {"Range": f"bytes={start}-"} if start else {}
+        with _translated(file.path), get_session().stream("GET", url, headers=headers, timeout=_SILENCE) as response:
+            if response.status_code >= 400:
+                response.read()
+            hf_raise_for_status(response)
+            if start and not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+                raise BrokenError(f"{file.path}: the hub does not resume at byte {start}", wait=0)
+            # As they come: what is gathered into larger chunks is lost when the connection breaks.
+            yield from response.iter_raw()

@@ -1,0 +1,74 @@
+"""What a run brings onto the volume: the files of one commit, with their sizes and checksums."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+#: Folder of ours at the root of the volume.
+OURS = ".modelplane"
+_CHUNK = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the snapshot: its path, its size in bytes, and its checksum, of `kind` sha256 or git (its SHA-1)."""
+
+    path: str
+    size: int
+    kind: str
+    checksum: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The files of one commit of a repository. `revision` is what was asked for, "" for the default branch."""
+
+    repo: str
+    revision: str
+    commit: str
+    files: tuple[File, ...]
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the plan as JSON holds it."""
+        rows = [[file.path, file.size, file.kind, file.checksum] for file in self.files]
+        return {
+            "source": "HuggingFace",
+            "repo": self.repo,
+            "revision": self.revision,
+            "commit": self.commit,
+            "files": rows,
+        }
+
+
+def read_plan(found: Mapping[str, Any]) -> Plan:
+    """Return the plan of a JSON object; raises KeyError, TypeError or ValueError for one that holds none."""
+    files = tuple(File(str(path), int(size), str(kind), str(checksum)) for path, size, kind, checksum in found["files"])
+    return Plan(str(found["repo"]), str(found["revision"]), str(found["commit"]), files)
+
+
+def stays_inside(path: str) -> bool:
+    """Tell whether a path of a repository names a file inside the snapshot."""
+    parts = PurePosixPath(path).parts
+    return bool(parts) and parts[0] != OURS and not path.startswith("/") and ".." not in parts and "\\" not in path
+
+
+def verify(file: File, path: Path) -> bool:
+    """Tell whether what lies at `path` is the file, by its size and every byte."""
+    if not path.is_file() or path.stat().st_size != file.size:
+        return False
+    if file.kind == "sha256":
+        digest = hashlib.sha256()
+    else:
+        # Git names a blob by its SHA-1 over a header and the content: an integrity check here, no signature.
+        digest = hashlib.sha1(f"blob {file.size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as opened:
+        while chunk := opened.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest() == file.checksum

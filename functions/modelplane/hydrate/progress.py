@@ -1,0 +1,52 @@
+"""Tells in the log how far a download is: bytes, rate and the time that is left."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def readable(size: float) -> str:
+    """Return a number of bytes in words."""
+    unit = 0
+    while size >= 1024 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    return f"{size:.0f} {_UNITS[unit]}" if unit < 2 else f"{size:.1f} {_UNITS[unit]}"
+
+
+@dataclass(slots=True)
+class Progress:
+    """Counts bytes of `total`; `say` gets a line every `every` seconds at most. Threads may share it."""
+
+    total: int
+    say: Callable[[str], None]
+    every: float = 10
+    there: int = 0
+    _came: int = 0
+    _began: float = field(default_factory=time.monotonic)
+    _last: float = field(default_factory=time.monotonic)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def found(self, size: int) -> None:
+        """Count bytes that lie on the volume already (fewer, when `size` is negative)."""
+        with self._lock:
+            self.there += size
+
+    def came(self, size: int) -> None:
+        """Count bytes that came, and say so when it is time."""
+        with self._lock:
+            self.there += size
+            self._came += size
+            now = time.monotonic()
+            if now - self._last < self.every:
+                return
+            self._last = now
+            self.say(self._line(now))
+
+    def _line(self, now: float) -> str:
+        rate = self._came / max(now - self._began, 1e-9)
+        left = f"{(self.total - self.there) / rate:.0f} s left" if rate else "no estimate"
+        share = 100 * self.there / self.total if self.total else 100
+        return f"{readable(self.there)} of {readable(self.total)} ({share:.0f} %), {readable(rate)}/s, {left}"

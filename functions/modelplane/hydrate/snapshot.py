@@ -1,0 +1,135 @@
+"""Brings a snapshot onto a volume: file by file, resuming, each verified before it counts, the marker last of all."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+from modelplane.hydrate.failure import BrokenError, LastingError
+from modelplane.hydrate.hub import Hub
+from modelplane.hydrate.plan import File, Plan, verify
+from modelplane.hydrate.progress import Progress, readable
+from modelplane.hydrate.volume import Volume
+from modelplane.model.staging import HydrateExit
+
+#: Times that a file may come with other bytes than were promised.
+_WRONG_BYTES = 3
+#: Longest pause between two tries, in seconds; a hub that asks for a longer one gets it, up to the second number.
+_LONGEST_PAUSE, _LONGEST_ASKED = 60.0, 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A run. `tries` in a row without a byte end it; `pause` is the first pause between two, in seconds; it doubles."""
+
+    repo: str
+    revision: str
+    target: Path
+    hub: Hub
+    say: Callable[[str], None]
+    workers: int = 4
+    tries: int = 8
+    pause: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    settings: Settings
+    volume: Volume
+    plan: Plan
+    progress: Progress
+
+    def bring(self, file: File) -> None:
+        """Bring one file to its place, verified; raises HydrateError."""
+        if verify(file, self.volume.place(file)):
+            self.progress.found(file.size)
+            return
+        self.progress.found(self.volume.begun(file))
+        for _ in range(_WRONG_BYTES):
+            self._download(file)
+            if verify(file, self.volume.part(file)):
+                self.volume.accept(file)
+                return
+            self.settings.say(f"{file.path}: other bytes than the hub promised; once more from the start")
+            self.progress.found(-self.volume.begun(file))
+            self.volume.part(file).unlink(missing_ok=True)
+        raise LastingError(HydrateExit.CORRUPT, f"{file.path}: {_WRONG_BYTES} times other bytes than the hub promised")
+
+    def _download(self, file: File) -> None:
+        """Append to the unfinished file until it has its size."""
+        if file.size == 0:
+            for _ in self.volume.append(file, ()):
+                pass
+        vain = 0
+        while (start := self.volume.begun(file)) < file.size:
+            try:
+                for size in self.volume.append(file, self.settings.hub.read(self.plan, file, start)):
+                    self.progress.came(size)
+                broken = BrokenError(f"{file.path}: the connection ended early")
+            except BrokenError as error:
+                broken = error
+            grown = self.volume.begun(file) - start
+            if broken.wait == 0 and not grown:
+                self.progress.found(-start)
+                self.volume.part(file).unlink(missing_ok=True)
+            if self.volume.begun(file) < file.size:
+                vain = 0 if grown else vain + 1
+                _pause(self.settings, broken, vain)
+
+
+def _pause(settings: Settings, broken: BrokenError, vain: int) -> None:
+    """Wait before the next try; raises the failure when `vain` tries in a row brought nothing."""
+    if vain >= settings.tries:
+        raise broken
+    pause = min(settings.pause * 2 ** max(0, vain - 1), _LONGEST_PAUSE)
+    pause = max(pause, min(broken.wait or 0.0, _LONGEST_ASKED))
+    settings.say(f"{broken}; next try in {pause:.0f} s")
+    time.sleep(pause)
+
+
+def _ask(settings: Settings, revision: str) -> Plan:
+    """Return what the hub has, after as many tries as it takes."""
+    for vain in range(1, settings.tries + 1):
+        try:
+            return settings.hub.plan(settings.repo, revision)
+        except BrokenError as broken:
+            _pause(settings, broken, vain)
+    raise AssertionError("the last try returns or raises")
+
+
+def _resolve(settings: Settings, volume: Volume) -> Plan:
+    """Return the plan: the one that an earlier run began, though its revision has moved, as long as the hub has it."""
+    begun = volume.pinned(settings.repo, settings.revision)
+    if begun is not None:
+        try:
+            _ask(settings, begun.commit)
+        except LastingError as gone:
+            if gone.exit_code is not HydrateExit.NOT_FOUND:
+                raise
+            settings.say(f"commit {begun.commit} is gone; starting over")
+        else:
+            return begun
+    return _ask(settings, settings.revision)
+
+
+def hydrate(settings: Settings) -> Plan:
+    """Bring the snapshot onto the volume and return what it holds; raises HydrateError, and then nothing is marked."""
+    volume = Volume(settings.target)
+    if staged := volume.staged(settings.repo, settings.revision):
+        settings.say(f"{settings.repo} is staged already, at commit {staged.commit}")
+        return staged
+    plan = _resolve(settings, volume)
+    volume.begin(plan)
+    settings.say(f"{plan.repo} at commit {plan.commit}: {len(plan.files)} files, {readable(plan.size)}")
+    run = _Run(settings, volume, plan, Progress(plan.size, settings.say))
+    with ThreadPoolExecutor(settings.workers) as pool:
+        brought = [pool.submit(run.bring, file) for file in plan.files]
+        for each in wait(brought, return_when=FIRST_EXCEPTION).not_done:
+            each.cancel()
+    failures = [failure for each in brought if not each.cancelled() and (failure := each.exception())]
+    if failures:
+        raise min(failures, key=lambda failure: not isinstance(failure, LastingError))
+    volume.finish(plan)
+    settings.say(f"{plan.repo} is staged: {len(plan.files)} files, {readable(plan.size)}, all verified")
+    return plan

@@ -1,0 +1,149 @@
+"""What a run keeps on the volume beside the snapshot: its plan, unfinished files, and last of all the marker."""
+
+import errno
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from modelplane.hydrate.failure import LastingError
+from modelplane.hydrate.plan import OURS, File, Plan, read_plan
+from modelplane.model.staging import HydrateExit
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+@contextmanager
+def filling() -> Iterator[None]:
+    """Turn a full volume into a failure that says so."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise LastingError(HydrateExit.DISK_FULL, f"{error.strerror}: {error.filename or 'the volume'}") from error
+        raise
+
+
+def _sync(folder: Path) -> None:
+    """Make what a folder lists survive a crash."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A volume mounted at `root`; the snapshot lies at its root."""
+
+    root: Path
+
+    @property
+    def _marker(self) -> Path:
+        return self.root / OURS / "staged.json"
+
+    @property
+    def _pinned(self) -> Path:
+        return self.root / OURS / "plan.json"
+
+    def _read(self, path: Path) -> Plan | None:
+        """Return a plan that was written, None when there is none that can be read."""
+        try:
+            return read_plan(json.loads(path.read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _write(self, path: Path, plan: Plan) -> None:
+        """Write a plan whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made = path.with_suffix(".new")
+        with filling(), made.open("wb") as opened:
+            opened.write(json.dumps(plan.as_json()).encode())
+            opened.flush()
+            os.fsync(opened.fileno())
+        made.replace(path)
+        _sync(path.parent)
+
+    def staged(self, repo: str, revision: str) -> Plan | None:
+        """Return what is staged, None unless the marker of this source is there and every file with its size."""
+        plan = self._read(self._marker)
+        if plan is None or (plan.repo, plan.revision) != (repo, revision):
+            return None
+        return plan if all(self._size(self.place(file)) == file.size for file in plan.files) else None
+
+    def pinned(self, repo: str, revision: str) -> Plan | None:
+        """Return the plan that an earlier run began for this source."""
+        plan = self._read(self._pinned)
+        return plan if plan and (plan.repo, plan.revision) == (repo, revision) else None
+
+    def begin(self, plan: Plan) -> None:
+        """Take up a plan: from here on the volume holds an unfinished copy, and nothing of other plans."""
+        for earlier in filter(None, (self._read(self._marker), self._read(self._pinned))):
+            self._remove(earlier, keep=plan)
+        self._marker.unlink(missing_ok=True)
+        self._write(self._pinned, plan)
+
+    def finish(self, plan: Plan) -> None:
+        """Write the marker, after everything else has reached the volume, and remove what the run needed."""
+        self._write(self._marker, plan)
+        self._pinned.unlink(missing_ok=True)
+        shutil.rmtree(self.root / OURS / "parts", ignore_errors=True)
+
+    def place(self, file: File) -> Path:
+        """Return where a file of the snapshot lies."""
+        return self.root / file.path
+
+    def part(self, file: File) -> Path:
+        """Return where the file grows until it is verified; another content grows elsewhere."""
+        name = sha256(f"{file.checksum} {file.path}".encode()).hexdigest()
+        return self.root / OURS / "parts" / name
+
+    def append(self, file: File, chunks: Iterable[bytes]) -> Iterator[int]:
+        """Append chunks to an unfinished file and yield the length of each; never more than the file's size."""
+        part = self.part(file)
+        part.parent.mkdir(parents=True, exist_ok=True)
+        with filling(), part.open("ab", buffering=0) as opened:
+            room = file.size - opened.tell()
+            try:
+                for chunk in chunks:
+                    kept = chunk[:room]
+                    view = memoryview(kept)
+                    while view:
+                        view = view[opened.write(view) :]
+                    room -= len(kept)
+                    yield len(kept)
+            finally:
+                os.fsync(opened.fileno())
+
+    def accept(self, file: File) -> None:
+        """Move a verified file to its place."""
+        place = self.place(file)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        self.part(file).replace(place)
+        _sync(place.parent)
+
+    def _size(self, path: Path) -> int:
+        return path.stat().st_size if path.is_file() else -1
+
+    def begun(self, file: File) -> int:
+        """Return how many bytes of an unfinished file are there."""
+        return max(0, self._size(self.part(file)))
+
+    def _remove(self, earlier: Plan, *, keep: Plan) -> None:
+        """Remove the files of an earlier plan that are not in this one; what others put there is theirs."""
+        wanted = {file.path for file in keep.files}
+        unfinished = {self.part(file) for file in keep.files}
+        for file in earlier.files:
+            if self.part(file) not in unfinished:
+                self.part(file).unlink(missing_ok=True)
+            if file.path in wanted:
+                continue
+            self.place(file).unlink(missing_ok=True)
+            for folder in self.place(file).relative_to(self.root).parents:
+                if folder != Path() and (self.root / folder).is_dir() and not any((self.root / folder).iterdir()):
+                    (self.root / folder).rmdir()
