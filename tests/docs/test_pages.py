@@ -16,6 +16,8 @@ from docs.blocks import ANY, Command, File, blocks, matches
 
 ROOT = engines.ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+#: What make leaves in an environment when it has created it, in this order.
+STAMPS = (".locked", ".ready")
 REWRITE = os.environ.get("MODELPLANE_GOLDEN") == "write"
 
 
@@ -31,9 +33,10 @@ def clone(tmp_path: Path) -> Path:
     environment = tmp_path / ".venv"
     environment.mkdir()
     for entry in Path(sys.prefix).iterdir():
-        if entry.name != ".ready":
+        if entry.name not in STAMPS:
             (environment / entry.name).symlink_to(entry)
-    (environment / ".ready").touch()
+    for stamp in STAMPS:
+        (environment / stamp).touch()
     return tmp_path
 
 
