@@ -109,8 +109,8 @@ class Fleet:
         self.clusters = dict(clusters)
         self.replicas = {replica.uid: replica for replica in replicas}
         self.cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
-        self._clock = 0
-        self._born = 0
+        self._clock = 3600 if self.replicas else 0
+        self._born = len(self.replicas)
 
     def snapshot(self) -> Snapshot:
         """Return the fleet as it is now."""
@@ -139,7 +139,7 @@ class Fleet:
 
     def _compose(self, deployment: Deployment, placement: Placement) -> None:
         self._born += 1
-        uid = f"uid-{(self._born * 7919) % 997:03}-{self._born}"
+        uid = f"uid-{self._born * 7919 % 997:03}-{self._clock}-{self._born}"
         self.replicas[uid] = Replica(
             deployment.namespace,
             replica_name(deployment.namespace, deployment.name, placement.cluster, placement.index),

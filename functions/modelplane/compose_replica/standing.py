@@ -1,7 +1,7 @@
 """Tells how an object that a replica composed stands on its cluster, in counts and in the object's own words."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from modelplane.model.names import ANNOTATION_TEMPLATE
@@ -32,6 +32,9 @@ STATEFUL_SET_READY = " && ".join((*_CURRENT, *_full("readyReplicas")))
 #: Kinds that run an engine, and all kinds that a replica needs to serve; the rest only has to be there for them.
 WORKLOAD_KINDS = frozenset({"Deployment", "LeaderWorkerSet"})
 SERVING_KINDS = WORKLOAD_KINDS | {"Service", "HTTPRoute", "InferencePool"}
+
+#: What is told of a workload or a part of it that has all its copies, though not all are of the present templates.
+_OUTDATED = "not updated yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ def _gang(engine: str, manifest: Mapping[str, Any], remotes: Mapping[str, Remote
     for what, part in _sets(engine, count(desired), remotes):
         asked, has = count(part["spec"]["replicas"]), count(mapping(part.get("status")).get("readyReplicas"))
         if _behind(part, mark):
-            words.append(f"{what}: not updated yet")
+            words.append(f"{what}: {_OUTDATED}")
         elif has < asked:
             words.append(f"{what}: {has} of {asked} pods ready")
     leaders = remotes.get(leaders_of(engine))
@@ -137,9 +140,13 @@ def judge(resource: str, remotes: Mapping[str, Remote]) -> Standing:
     if remote.manifest is None:
         asked = count(mapping(remote.wanted.get("spec")).get("replicas"), 1)
         return Standing(ready=False, desired=asked, words="not applied yet")
-    return (
-        _deployment(remote.manifest) if kind == "Deployment" else _gang(engine_of(resource), remote.manifest, remotes)
-    )
+    if kind == "Deployment":
+        found = _deployment(remote.manifest)
+    else:
+        found = _gang(engine_of(resource), remote.manifest, remotes)
+    if found.ready or found.words or found.available < found.desired:
+        return found
+    return replace(found, words=_OUTDATED)
 
 
 def rolling(resource: str, remotes: Mapping[str, Remote]) -> bool:

@@ -54,6 +54,15 @@ def test_the_query_and_the_function_agree_on_when_a_deployment_serves(status: An
     assert result.desired["deployment-main"].ready is ready
 
 
+@pytest.mark.parametrize("case", ["old generation", "a copy outdated", "a copy too many"])
+def test_a_workload_whose_copies_are_all_available_says_what_it_lacks(case: str) -> None:
+    body = given.replica(given.engine(copies=2))
+    observed = given.serving(body)
+    observed["deployment-main"]["status"]["atProvider"]["manifest"]["status"] = TABLE[case][0]
+    said = given.condition(given.run(body, observed), "ModelReady").message
+    assert said == "engine main: 2 of 2 copies ready: not updated yet"
+
+
 def test_every_workload_must_serve() -> None:
     body = given.replica(given.engine("a"), given.engine("b"))
     observed = given.serving(body)
