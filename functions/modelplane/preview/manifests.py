@@ -103,6 +103,7 @@ def _documents(file: str, text: str) -> Iterator[Read]:
     try:
         while loader.check_node():
             node = loader.get_node()
+            _refuse_repeated_keys(file, node)
             yield from _objects(_plain(loader.construct_document(node)), Source(file, node))
     except (yaml.YAMLError, ValueError) as error:
         if _is_json(text):
@@ -116,6 +117,27 @@ def _documents(file: str, text: str) -> Iterator[Read]:
         raise InvalidInput(file, None, "", "nested too deeply") from error
     finally:
         loader.dispose()
+
+
+def _refuse_repeated_keys(file: str, document: yaml.Node) -> None:
+    """Raise InvalidInput where a mapping has a key twice (YAML 1.2, 3.2.1.3), where PyYAML takes the last."""
+    todo, done = [document], set[int]()
+    while todo:
+        node = todo.pop()
+        if id(node) in done or not isinstance(node, yaml.CollectionNode):
+            continue
+        done.add(id(node))
+        if not isinstance(node, yaml.MappingNode):
+            todo.extend(node.value)
+            continue
+        lines: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in lines:
+                    raise InvalidInput(file, line, key.value, f"stands twice, first on line {lines[key.value]}")
+                lines[key.value] = line
+            todo.append(value)
 
 
 def _is_json(text: str) -> bool:

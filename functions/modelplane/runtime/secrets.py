@@ -8,10 +8,12 @@ _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 def without_secrets(body: dict[str, Any]) -> dict[str, Any]:
     """Return the object, which is changed, without a Secret's values.
 
-    A Secret may be the object itself, or what a provider-kubernetes Object applies and sees.
+    A Secret may be the object itself, one of a list of them, or what a provider-kubernetes Object applies and sees.
     """
     if body.get("kind") == "Secret":
         _empty(body)
+    if body.get("kind") == "SecretList":
+        body.pop("items", None)
     if body.get("kind") == "Object":
         for part, field in (("spec", "forProvider"), ("status", "atProvider")):
             manifest = _inside(_inside(body, part), field).get("manifest")

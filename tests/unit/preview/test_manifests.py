@@ -125,6 +125,8 @@ BROKEN = {
     "a bare list": ("- a: b", 1, "not an object but list"),
     "a list of no list": ("kind: List\nitems: {a: b}", 2, "must be a list"),
     "an item that is no object": ("kind: List\nitems:\n- 1", 3, "not an object but int"),
+    "a key twice": ("kind: A\nspec:\n- a: 1\n  b: 2\n  a: 3", 5, "stands twice, first on line 3"),
+    "a key twice on a line": ("{a: 1, a: 2}", 1, "stands twice, first on line 1"),
     "an alias of itself": ("a: &a [*a]", None, "nested too deeply"),
 }
 

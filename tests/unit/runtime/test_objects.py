@@ -88,6 +88,10 @@ def _applied(manifest: Any) -> dict[str, Any]:
         (_applied("no manifest"), _applied("no manifest")),
         (_applied({"kind": "ConfigMap", "data": {"a": "b"}}), _applied({"kind": "ConfigMap", "data": {"a": "b"}})),
         (
+            {"kind": "SecretList", "items": [{"data": {"token": "hush"}}]},
+            {"kind": "SecretList"},
+        ),
+        (
             {"kind": "Secret", "metadata": "malformed", "data": {"token": "hush"}},
             {"kind": "Secret", "metadata": "malformed"},
         ),
