@@ -62,8 +62,8 @@ def _unseen(found: dict[str, Any]) -> None:
 TABLE: dict[str, tuple[Callable[[dict[str, Any]], None], bool, int, str]] = {
     "all of it": (lambda _: None, True, 2, ""),
     "its sets were never seen": (_unseen, True, 2, ""),
-    "a copy is missing": (_set("leaderworkerset-main", replicas=1), False, 2, ""),
-    "a copy is outdated": (_set("leaderworkerset-main", updatedReplicas=1), False, 2, ""),
+    "a copy is missing": (_set("leaderworkerset-main", replicas=1), False, 2, "not updated yet"),
+    "a copy is outdated": (_set("leaderworkerset-main", updatedReplicas=1), False, 2, "not updated yet"),
     "a copy is not ready": (_set("leaderworkerset-main", readyReplicas=1), False, 1, ""),
     "Available by its condition alone": (_available_only, False, 0, ""),
     "a worker is Pending while the set says ready": (
