@@ -151,25 +151,7 @@ class Compiler:
 
     def _logic(self, node: Logic) -> Code:
         terms = tuple(map(self.code, node.terms))
-        decisive = node.decisive
-
-        def run(frame: Frame) -> bool:
-            failed: EvaluationError | None = None
-            for term in terms:
-                try:
-                    value = term(frame)
-                except EvaluationError as error:
-                    failed = failed or error
-                    continue
-                if value is decisive:
-                    return bool(value)
-                if type(value) is not bool:
-                    failed = failed or not_bool(value)
-            if failed is not None:
-                raise failed
-            return not decisive
-
-        return run
+        return lambda frame: loops.decide(frame, terms, decisive=node.decisive)
 
     def _conditional(self, node: Conditional) -> Code:
         condition, then, otherwise = map(self.code, (node.condition, node.then, node.otherwise))

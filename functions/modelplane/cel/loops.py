@@ -1,6 +1,6 @@
 """The loops of macros. Each round is charged with the size of its body, so that loops in loops end in time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from modelplane.cel.values import EvaluationError, Frame, List, Map, Value, normal_key, not_bool, type_name
@@ -36,26 +36,30 @@ class Loop:
             yield key
 
 
+def decide(frame: Frame, terms: Iterable[Code], *, decisive: bool) -> bool:
+    """Return `decisive` where one of the terms is, else its opposite; errors count only where no term decides.
+
+    CEL's rule for `||` and `exists` (decisive true), and for `&&` and `all` (false).
+    """
+    failed: EvaluationError | None = None
+    for term in terms:
+        try:
+            value = term(frame)
+        except EvaluationError as error:
+            failed = failed or error
+            continue
+        if value is decisive:
+            return bool(value)
+        if type(value) is not bool:
+            failed = failed or not_bool(value)
+    if failed is not None:
+        raise failed
+    return not decisive
+
+
 def quantify(loop: Loop, predicate: Code, *, decisive: bool) -> Code:
-    """Return the code of `exists` (`decisive` true) or `all` (false), which absorb errors when one round decides."""
-
-    def run(frame: Frame) -> bool:
-        failed: EvaluationError | None = None
-        for _ in loop.rounds(frame, loop.over(frame)):
-            try:
-                value = predicate(frame)
-            except EvaluationError as error:
-                failed = failed or error
-                continue
-            if value is decisive:
-                return bool(value)
-            if type(value) is not bool:
-                failed = failed or not_bool(value)
-        if failed is not None:
-            raise failed
-        return not decisive
-
-    return run
+    """Return the code of `exists` (`decisive` true) or `all` (false)."""
+    return lambda frame: decide(frame, (predicate for _ in loop.rounds(frame, loop.over(frame))), decisive=decisive)
 
 
 def exists_one(loop: Loop, predicate: Code) -> Code:
