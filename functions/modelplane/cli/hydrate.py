@@ -1,6 +1,7 @@
 """`modelplane hydrate`: brings a repository's snapshot onto a volume, as the Job of a ModelCache does."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import click
 
 from modelplane.hydrate import Settings, hydrate
 from modelplane.hydrate.failure import HydrateError
-from modelplane.hydrate.hub import Hub
+from modelplane.hydrate.hub import Hub, read_token
 
 
 def _say(line: str) -> None:
@@ -38,8 +39,10 @@ def command(  # noqa: PLR0913 - click gives each option as an argument
 
     The token of a gated repository is taken from HF_TOKEN. The exit code says why a run ended early.
     """
-    hub = Hub(endpoint, os.environ.get("HF_TOKEN"))
+    # The first process of a container is not ended by the signal otherwise. Whenever it ends, the next run goes on.
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))
     try:
+        hub = Hub(endpoint, read_token(os.environ.get("HF_TOKEN")))
         hydrate(Settings(repo, revision, target, hub, _say, workers, tries, pause))
     except HydrateError as failure:
         _say(f"{failure}\n{failure.exit_code.meaning}")

@@ -1,8 +1,10 @@
 """How a download can end before all is there.
 
 HydrateError
-    BrokenError   may succeed on another try
-    LastingError  will not, until somebody changes something
+    BrokenError     may succeed on another try
+      NoResumeError   from the start only
+    ShortError      a file ends before it has the size that was promised
+    LastingError    will not, until somebody changes something
 """
 
 from modelplane.model.staging import HydrateExit
@@ -22,6 +24,17 @@ class BrokenError(HydrateError):
     def __init__(self, words: str, wait: float | None = None) -> None:
         super().__init__(HydrateExit.AGAIN, words)
         self.wait = wait
+
+
+class NoResumeError(BrokenError):
+    """The hub gives a file from its start only."""
+
+
+class ShortError(HydrateError):
+    """There are no more bytes of a file, and fewer than were promised."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(HydrateExit.CORRUPT, words)
 
 
 class LastingError(HydrateError):

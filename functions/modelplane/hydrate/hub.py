@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 
 import httpx2
 from huggingface_hub import HfApi, get_session, hf_hub_url
-from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status  # type: ignore[attr-defined]
 
-from modelplane.hydrate.failure import BrokenError, LastingError
+from modelplane.hydrate.failure import BrokenError, LastingError, NoResumeError, ShortError
 from modelplane.hydrate.plan import File, Plan, stays_inside
 from modelplane.model.staging import HydrateExit
 
@@ -18,14 +21,30 @@ _SILENCE = 60
 
 
 def _seconds(response: httpx2.Response) -> float | None:
-    """Return how long the hub asks to wait, None when it does not say (a date reads as nothing said)."""
+    """Return how long the hub asks to wait, given as seconds or as a date (RFC 9110), None when it does not say."""
     asked = response.headers.get("Retry-After", "")
-    return float(asked) if asked.isascii() and asked.isdigit() else None
+    if asked.isascii() and asked.isdigit():
+        return float(asked)
+    try:
+        return max(0.0, (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def read_token(text: str | None) -> str | None:
+    """Return the token that a Secret's key holds, None for none; a line break at its end is not part of it.
+
+    Raises LastingError for one that no header can carry: the client would quote it in its own refusal.
+    """
+    token = (text or "").strip()
+    if not (token.isascii() and token.isprintable()):
+        raise LastingError(HydrateExit.REFUSED, "the token in HF_TOKEN is not one line of printable ASCII")
+    return token or None
 
 
 @contextmanager
 def _translated(what: str) -> Iterator[None]:
-    """Turn what the client raises into failures."""
+    """Turn what the client raises into failures; what it does not understand, a proxy may have said."""
     try:
         yield
     except HfHubHTTPError as error:
@@ -36,9 +55,13 @@ def _translated(what: str) -> Iterator[None]:
             raise LastingError(HydrateExit.REFUSED, words) from error
         if status in (404, 410):
             raise LastingError(HydrateExit.NOT_FOUND, words) from error
+        if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            raise ShortError(words) from error
         raise BrokenError(words, _seconds(error.response)) from error
-    except httpx2.HTTPError as error:
-        raise BrokenError(f"{what}: {error or type(error).__name__}") from error
+    except HFValidationError as error:
+        raise LastingError(HydrateExit.NOT_FOUND, f"{what}: {error}") from error
+    except (httpx2.HTTPError, OSError, ValueError, KeyError, TypeError) as error:
+        raise BrokenError(f"{what}: {type(error).__name__}: {error}".removesuffix(": ")) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +81,10 @@ class Hub:
         for sibling in found.siblings or ():
             checksum = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
             size = sibling.lfs.size if sibling.lfs else sibling.size
-            if not checksum or size is None or not found.sha or not stays_inside(sibling.rfilename):
+            if not stays_inside(sibling.rfilename):
+                words = f"{named}: its file {sibling.rfilename!r} would lie outside the snapshot"
+                raise LastingError(HydrateExit.CORRUPT, words)
+            if not checksum or size is None or not found.sha:
                 raise BrokenError(f"{named}: the hub does not say what {sibling.rfilename!r} is")
             files.append(File(sibling.rfilename, size, "sha256" if sibling.lfs else "git", checksum))
         if not files or not found.sha:
@@ -75,6 +101,6 @@ class Hub:
                 response.read()
             hf_raise_for_status(response)
             if start and not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
-                raise BrokenError(f"{file.path}: the hub does not resume at byte {start}", wait=0)
+                raise NoResumeError(f"{file.path}: the hub does not resume at byte {start}")
             # As they come: what is gathered into larger chunks is lost when the connection breaks.
             yield from response.iter_raw()

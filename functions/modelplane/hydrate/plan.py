@@ -56,7 +56,8 @@ def read_plan(found: Mapping[str, Any]) -> Plan:
 def stays_inside(path: str) -> bool:
     """Tell whether a path of a repository names a file inside the snapshot."""
     parts = PurePosixPath(path).parts
-    return bool(parts) and parts[0] != OURS and not path.startswith("/") and ".." not in parts and "\\" not in path
+    legal = path.isprintable() and not path.startswith("/") and "\\" not in path
+    return legal and bool(parts) and parts[0] != OURS and ".." not in parts
 
 
 def verify(file: File, path: Path) -> bool:

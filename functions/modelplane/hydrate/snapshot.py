@@ -6,11 +6,11 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from modelplane.hydrate.failure import BrokenError, LastingError
+from modelplane.hydrate.failure import BrokenError, LastingError, NoResumeError, ShortError
 from modelplane.hydrate.hub import Hub
 from modelplane.hydrate.plan import File, Plan, verify
 from modelplane.hydrate.progress import Progress, readable
-from modelplane.hydrate.volume import Volume
+from modelplane.hydrate.volume import Volume, writing
 from modelplane.model.staging import HydrateExit
 
 #: Times that a file may come with other bytes than were promised.
@@ -57,7 +57,7 @@ class _Run:
         raise LastingError(HydrateExit.CORRUPT, f"{file.path}: {_WRONG_BYTES} times other bytes than the hub promised")
 
     def _download(self, file: File) -> None:
-        """Append to the unfinished file until it has its size."""
+        """Append to the unfinished file until it has its size, or the hub has no more of it."""
         if file.size == 0:
             for _ in self.volume.append(file, ()):
                 pass
@@ -67,10 +67,12 @@ class _Run:
                 for size in self.volume.append(file, self.settings.hub.read(self.plan, file, start)):
                     self.progress.came(size)
                 broken = BrokenError(f"{file.path}: the connection ended early")
+            except ShortError:
+                return
             except BrokenError as error:
                 broken = error
             grown = self.volume.begun(file) - start
-            if broken.wait == 0 and not grown:
+            if isinstance(broken, NoResumeError):
                 self.progress.found(-start)
                 self.volume.part(file).unlink(missing_ok=True)
             if self.volume.begun(file) < file.size:
@@ -115,11 +117,18 @@ def _resolve(settings: Settings, volume: Volume) -> Plan:
 
 def hydrate(settings: Settings) -> Plan:
     """Bring the snapshot onto the volume and return what it holds; raises HydrateError, and then nothing is marked."""
-    volume = Volume(settings.target)
+    with writing():
+        return _hydrate(settings, Volume(settings.target))
+
+
+def _hydrate(settings: Settings, volume: Volume) -> Plan:
     if staged := volume.staged(settings.repo, settings.revision):
         settings.say(f"{settings.repo} is staged already, at commit {staged.commit}")
         return staged
     plan = _resolve(settings, volume)
+    if 0 < volume.size < plan.size:
+        words = f"{plan.repo} has {readable(plan.size)}, and the volume {readable(volume.size)}"
+        raise LastingError(HydrateExit.DISK_FULL, words)
     volume.begin(plan)
     settings.say(f"{plan.repo} at commit {plan.commit}: {len(plan.files)} files, {readable(plan.size)}")
     run = _Run(settings, volume, plan, Progress(plan.size, settings.say))

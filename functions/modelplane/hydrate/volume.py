@@ -10,22 +10,29 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from modelplane.hydrate.failure import LastingError
+from modelplane.hydrate.failure import BrokenError, LastingError
 from modelplane.hydrate.plan import OURS, File, Plan, read_plan
 from modelplane.model.staging import HydrateExit
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+#: What stays as it is until somebody changes the volume or what lies on it.
+_CLOSED = frozenset({
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG
+})  # fmt: skip
 
 
 @contextmanager
-def filling() -> Iterator[None]:
-    """Turn a full volume into a failure that says so."""
+def writing() -> Iterator[None]:
+    """Turn what a volume refuses into a failure that says why; a server of files that is away may come back."""
     try:
         yield
     except OSError as error:
+        words = f"{error.strerror or error}: {error.filename or 'the volume'}"
         if error.errno in _FULL:
-            raise LastingError(HydrateExit.DISK_FULL, f"{error.strerror}: {error.filename or 'the volume'}") from error
-        raise
+            raise LastingError(HydrateExit.DISK_FULL, words) from error
+        if error.errno in _CLOSED:
+            raise LastingError(HydrateExit.UNWRITABLE, words) from error
+        raise BrokenError(words) from error
 
 
 def _sync(folder: Path) -> None:
@@ -42,6 +49,11 @@ class Volume:
     """A volume mounted at `root`; the snapshot lies at its root."""
 
     root: Path
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes the volume has, used or free; 0 where its file system does not say."""
+        return shutil.disk_usage(self.root).total
 
     @property
     def _marker(self) -> Path:
@@ -62,7 +74,7 @@ class Volume:
         """Write a plan whole or not at all."""
         path.parent.mkdir(parents=True, exist_ok=True)
         made = path.with_suffix(".new")
-        with filling(), made.open("wb") as opened:
+        with made.open("wb") as opened:
             opened.write(json.dumps(plan.as_json()).encode())
             opened.flush()
             os.fsync(opened.fileno())
@@ -83,9 +95,12 @@ class Volume:
 
     def begin(self, plan: Plan) -> None:
         """Take up a plan: from here on the volume holds an unfinished copy, and nothing of other plans."""
-        for earlier in filter(None, (self._read(self._marker), self._read(self._pinned))):
+        if self._marker.exists():
+            # What was staged counts as begun from now on, and is known until all of it that has to go has gone.
+            self._marker.replace(self._pinned)
+            _sync(self._marker.parent)
+        if earlier := self._read(self._pinned):
             self._remove(earlier, keep=plan)
-        self._marker.unlink(missing_ok=True)
         self._write(self._pinned, plan)
 
     def finish(self, plan: Plan) -> None:
@@ -107,7 +122,7 @@ class Volume:
         """Append chunks to an unfinished file and yield the length of each; never more than the file's size."""
         part = self.part(file)
         part.parent.mkdir(parents=True, exist_ok=True)
-        with filling(), part.open("ab", buffering=0) as opened:
+        with writing(), part.open("ab", buffering=0) as opened:
             room = file.size - opened.tell()
             try:
                 for chunk in chunks:

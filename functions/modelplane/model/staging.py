@@ -36,7 +36,8 @@ class HydrateExit(IntEnum):
 
     STAGED = 0, "all files are there and verified"
     AGAIN = 75, "the download broke off and goes on where it stopped"
-    REFUSED = 77, "the hub refused: the token is missing, wrong, or not granted access to the repository"
-    NOT_FOUND = 66, "the repository or its revision does not exist, or is not to be seen without a token"
+    REFUSED = 77, "the hub refused: spec.huggingFace.authSecret must hold a token that may read the repository"
+    NOT_FOUND = 66, "no such files: correct spec.huggingFace.repo or revision; a private one needs an authSecret"
     DISK_FULL = 73, "the volume is too small: raise spec.huggingFace.sizeGiB"
-    CORRUPT = 76, "the hub gave other bytes than it promised, several times"
+    UNWRITABLE = 74, "the volume cannot be written: its storage class must let root create files on it"
+    CORRUPT = 76, "the hub gave other bytes than it promised, several times: try later, or another revision"

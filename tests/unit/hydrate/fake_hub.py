@@ -31,6 +31,8 @@ class FakeHub:
     """The repository `org/model`: `branch` is the commit that main names, `commits` the files of each.
 
     Files that end in .safetensors are stored as large ones (SHA-256), others by git. `token` is asked for when set.
+    `given` are bytes that it gives of a file instead of those that it lists. With a `store` it sends who asks for a
+    file there, as the hub does; `told` are the authorizations that came with a request for a file.
     """
 
     commits: dict[str, dict[str, bytes]] = field(default_factory=dict)
@@ -39,6 +41,9 @@ class FakeHub:
     mishap: Mishap = lambda _, answer: answer
     url: str = ""
     asked: list[str] = field(default_factory=list)
+    given: dict[str, bytes] = field(default_factory=dict)
+    store: str = ""
+    told: set[str] = field(default_factory=set)
 
     def push(self, files: Mapping[str, bytes]) -> str:
         """Make main name a commit of these files; return it."""
@@ -63,9 +68,15 @@ class FakeHub:
         data = self.commits.get(commit, {}).get(path)
         if data is None:
             return self._fail(404, "EntryNotFound")
+        self.told.add(headers.get("authorization", ""))
+        if self.store:
+            return 302, {"Location": f"{self.store}/org/model/resolve/{commit}/{path}"}, b""
+        data = self.given.get(path, data)
         start = re.fullmatch(r"bytes=(\d+)-", headers.get("range", ""))
         if not start:
             return 200, {}, data
+        if int(start[1]) >= len(data):
+            return 416, {"Content-Range": f"bytes */{len(data)}"}, b""
         extent = f"bytes {start[1]}-{len(data) - 1}/{len(data)}"
         return 206, {"Content-Range": extent}, data[int(start[1]) :]
 

@@ -7,20 +7,27 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from modelplane.hydrate import Settings, hydrate
+from modelplane.hydrate.hub import Hub
 from modelplane.model.staging import HydrateExit
 from unit.hydrate.fake_hub import Answer, FakeHub, content, serving
 
 _MAIN = "from modelplane.cli import main; main()"
+#: Writes at most so many bytes to a file: a volume that is full.
+_FULL = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); {_MAIN}"
 FILES = {"config.json": b"{}", "a.safetensors": content(1, 400_000), "b/c.safetensors": content(2, 150_001)}
 KILLS = 20
 
 
-def start(hub: FakeHub, target: Path, *arguments: str, token: str = "") -> subprocess.Popen[str]:
+def start(hub: FakeHub, target: Path, *arguments: str, token: str = "", program: str = _MAIN) -> subprocess.Popen[str]:
     command = [
         sys.executable,
         "-c",
-        _MAIN,
+        program,
         "hydrate",
         "--repo=org/model",
         f"--target={target}",
@@ -71,13 +78,79 @@ def test_killed_twenty_times_at_random_it_ends_with_every_byte_in_place(tmp_path
     assert tree(tmp_path) == FILES
 
 
-def test_a_refusal_is_told_with_what_it_means_and_never_with_the_token(tmp_path: Path) -> None:
-    with serving(FILES, token="right") as hub:  # noqa: S106 - a fake's
-        refused = start(hub, tmp_path, token="wrong-token")  # noqa: S106 - a fake's
-        _, said = refused.communicate()
-    assert refused.returncode == HydrateExit.REFUSED
-    assert HydrateExit.REFUSED.meaning in said
-    assert "wrong-token" not in said
+def refuse(status: int, code: str, part: str = "/api/") -> dict[str, Any]:
+    headers = {"X-Error-Code": code, "X-Error-Message": f"fake: {code}", "Retry-After": "0"}
+    return {"mishap": lambda path, answer: (status, headers, b"") if part in path else answer}
+
+
+def page(path: str, answer: Answer) -> Answer:
+    """Answer as a proxy that wants its user to log in."""
+    return (200, {"Content-Type": "text/html"}, b"<html>" * 1000) if "/api/" in path else answer
+
+
+LARGE = FILES["a.safetensors"]
+#: What the hub does, how the program is started, how it ends, and what it says of it.
+ENDS: dict[str, tuple[dict[str, Any], dict[str, Any], HydrateExit, str]] = {
+    "401": ({"token": "right"}, {"token": "wrong-token"}, HydrateExit.REFUSED, "401: fake: GatedRepo"),
+    "403": (refuse(403, "GatedRepo"), {}, HydrateExit.REFUSED, "403: fake: GatedRepo"),
+    "an unfit token": ({}, {"token": "wrong-token\nx"}, HydrateExit.REFUSED, "not one line"),
+    "404 of the repository": (refuse(404, "RepoNotFound"), {}, HydrateExit.NOT_FOUND, "404: fake: RepoNotFound"),
+    "404 of the revision": (refuse(404, "RevisionNotFound"), {}, HydrateExit.NOT_FOUND, "404: fake: RevisionNotFound"),
+    "404 of a file": (refuse(404, "EntryNotFound", "c.safetensors"), {}, HydrateExit.NOT_FOUND, "b/c.safetensors: 404"),
+    "429": (refuse(429, "TooMany", "/resolve/"), {}, HydrateExit.AGAIN, "429: fake: TooMany"),
+    "500": (refuse(500, "Broken", "/resolve/"), {}, HydrateExit.AGAIN, "500: fake: Broken"),
+    "503": (refuse(503, "Busy"), {}, HydrateExit.AGAIN, "503: fake: Busy"),
+    "another server's page": ({"mishap": page}, {}, HydrateExit.AGAIN, "JSONDecodeError"),
+    "as many other bytes": ({"given": {"a.safetensors": content(9, len(LARGE))}}, {}, HydrateExit.CORRUPT, "3 times"),
+    "fewer bytes": ({"given": {"a.safetensors": LARGE[:-1]}}, {}, HydrateExit.CORRUPT, "3 times"),
+    "more bytes": ({"given": {"a.safetensors": b"#" + LARGE}}, {}, HydrateExit.CORRUPT, "3 times"),
+    "a full volume": ({}, {"program": _FULL}, HydrateExit.DISK_FULL, "File too large"),
+}
+
+
+@pytest.mark.parametrize(("mishaps", "how", "code", "words"), ENDS.values(), ids=ENDS)
+def test_a_run_that_cannot_finish_says_why_marks_nothing_and_the_next_finishes_it(
+    mishaps: dict[str, Any], how: dict[str, Any], code: HydrateExit, words: str, tmp_path: Path
+) -> None:
+    with serving(FILES, **mishaps) as hub:
+        ended = start(hub, tmp_path, "--tries=2", **how)
+        _, said = ended.communicate()
+        assert ended.returncode == code, said
+        assert words in said
+        assert code.meaning in said
+        assert "wrong-token" not in said
+        assert "Traceback" not in said
+        assert not (tmp_path / ".modelplane" / "staged.json").exists()
+        assert len([path for path in hub.asked if "/api/models/" in path]) <= (2 if code is HydrateExit.AGAIN else 1)
+        hub.mishap, hub.given = (lambda _, answer: answer), {}
+        hydrate(Settings("org/model", "", tmp_path, Hub(hub.url, hub.token), print, pause=0))
+    assert tree(tmp_path) == FILES
+
+
+def test_a_volume_that_refuses_files_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".modelplane").write_text("in the way")
+    with serving(FILES) as hub:
+        ended = start(hub, tmp_path)
+        _, said = ended.communicate()
+    assert (ended.returncode, HydrateExit.UNWRITABLE.meaning in said, "Traceback" in said) == (74, True, False)
+
+
+def test_the_first_process_of_a_container_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
+    asked, gate = threading.Event(), threading.Event()
+
+    def hang(path: str, answer: Answer) -> Answer:
+        if "/resolve/" in path:
+            asked.set()
+            gate.wait(60)
+        return answer
+
+    with serving(FILES, mishap=hang) as hub:
+        running = start(hub, tmp_path)
+        assert asked.wait(60)
+        running.terminate()
+        running.communicate()
+        gate.set()
+        assert running.returncode == 128 + signal.SIGTERM
 
 
 def test_how_far_it_is_is_told(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
 """A download ends with every byte in place and verified, or says why not and is not marked; a rerun finishes it."""
 
-import errno
 import json
+import os
 import random
-from collections.abc import Iterator
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,6 @@ import pytest
 from modelplane.hydrate import Settings, hydrate
 from modelplane.hydrate.failure import HydrateError
 from modelplane.hydrate.hub import Hub
-from modelplane.hydrate.volume import Volume
 from modelplane.model.staging import HydrateExit
 from unit.hydrate.fake_hub import Answer, FakeHub, content, serving
 
@@ -140,32 +142,15 @@ def test_a_hub_that_does_not_resume_is_asked_from_the_start(hub: FakeHub, tmp_pa
     assert tree(tmp_path) == FILES
 
 
-REFUSALS = {
-    "401": ({"token": "secret"}, {}, HydrateExit.REFUSED),
-    "a wrong token": ({"token": "secret"}, {"token": "other"}, HydrateExit.REFUSED),
-    "404": ({}, {"revision": "nowhere"}, HydrateExit.NOT_FOUND),
-}
+def in_a_while() -> str:
+    """Return a date as HTTP writes it, 17 to 18 seconds from now."""
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=18), usegmt=True)
 
 
-@pytest.mark.parametrize(("fields", "asked", "code"), REFUSALS.values(), ids=REFUSALS)
-def test_a_refusal_that_another_try_meets_again_ends_the_run(
-    fields: dict[str, Any], asked: dict[str, Any], code: HydrateExit, tmp_path: Path
-) -> None:
-    with serving(FILES, **fields) as hub:
-        assert fails(hub, tmp_path, **asked).exit_code is code
-        assert len(hub.asked) == 1
-
-
-def test_the_right_token_opens_a_gated_repository(tmp_path: Path) -> None:
-    with serving(FILES, token="secret") as hub:  # noqa: S106 - a fake's
-        said = run(hub, tmp_path, token="secret")  # noqa: S106 - a fake's
-        assert tree(tmp_path) == FILES
-        assert "secret" not in "".join(said)
-
-
+@pytest.mark.parametrize("asks", [lambda: "17", in_a_while], ids=["seconds", "a date"])
 @pytest.mark.parametrize("part", ["/api/", "/resolve/"])
 def test_a_hub_that_is_asked_too_often_gets_the_pause_that_it_asks_for(
-    hub: FakeHub, tmp_path: Path, part: str, monkeypatch: pytest.MonkeyPatch
+    hub: FakeHub, tmp_path: Path, part: str, asks: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
     monkeypatch.setattr("modelplane.hydrate.snapshot.time.sleep", pauses.append)
@@ -175,45 +160,13 @@ def test_a_hub_that_is_asked_too_often_gets_the_pause_that_it_asks_for(
         if part not in path or path in limited:
             return answer
         limited.add(path)
-        return 429, {"Retry-After": "17"}, b""
+        return 429, {"Retry-After": asks()}, b""
 
     hub.mishap = limit
     run(hub, tmp_path)
     assert tree(tmp_path) == FILES
-    assert set(pauses) == {17.0}
-
-
-@pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_hub_that_does_not_recover_ends_the_run_which_may_be_tried_again(
-    hub: FakeHub, tmp_path: Path, status: int
-) -> None:
-    hub.mishap = lambda path, answer: (status, {}, b"") if "/resolve/" in path else answer
-    assert fails(hub, tmp_path).exit_code is HydrateExit.AGAIN
-    hub.mishap = lambda _, answer: answer
-    run(hub, tmp_path)
-    assert tree(tmp_path) == FILES
-
-
-def test_a_full_volume_is_told_and_a_larger_one_is_filled_from_there(
-    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    append = Volume.append
-
-    def full(self: Volume, file: Any, chunks: Any) -> Iterator[int]:
-        if file.path == "model-1.safetensors":
-            chunks = _until_full(chunks)
-        return append(self, file, chunks)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Volume, "append", full)
-        assert fails(hub, tmp_path).exit_code is HydrateExit.DISK_FULL
-    run(hub, tmp_path)
-    assert tree(tmp_path) == FILES
-
-
-def _until_full(chunks: Any) -> Iterator[bytes]:
-    yield next(iter(chunks))[:1000]
-    raise OSError(errno.ENOSPC, "No space left on device")
+    assert pauses
+    assert all(16 <= pause <= 18 for pause in pauses)
 
 
 def test_a_revision_that_moves_meanwhile_does_not_mix_two_commits(hub: FakeHub, tmp_path: Path) -> None:
@@ -257,5 +210,49 @@ def test_a_repository_that_would_write_outside_its_place_is_refused(tmp_path: Pa
     target = tmp_path / "volume"
     target.mkdir()
     with serving({**FILES, path: b"x"}) as hub:
-        assert "does not say what" in str(fails(hub, target))
+        assert "would lie outside the snapshot" in str(fails(hub, target))
     assert tree(tmp_path) == {}
+
+
+def test_a_repository_that_is_larger_than_the_volume_is_not_begun(
+    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    volume = namedtuple("volume", "total used free")(1 << 20, 0, 1 << 20)
+    monkeypatch.setattr("modelplane.hydrate.volume.shutil.disk_usage", lambda _: volume)
+    hub.push({"model.safetensors": content(1, (1 << 20) + 1)})
+    failure = fails(hub, tmp_path)
+    assert failure.exit_code is HydrateExit.DISK_FULL
+    assert "org/model has 1.0 MiB, and the volume 1.0 MiB" in str(failure)
+    assert not any("/resolve/" in path for path in hub.asked)
+
+
+def test_everything_has_reached_the_volume_before_the_marker_is_written(
+    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    sync = os.fsync
+
+    def spy(opened: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{opened}").readlink().relative_to(tmp_path)))
+        sync(opened)
+
+    monkeypatch.setattr("modelplane.hydrate.volume.os.fsync", spy)
+    run(hub, tmp_path)
+    assert synced[-2:] == [".modelplane/staged.new", ".modelplane"]
+    assert sum("/parts/" in path for path in synced[:-2]) == len(FILES)
+    assert {".", "sub/folder"} <= set(synced[:-2])
+
+
+def test_a_volume_that_is_given_another_revision_is_not_marked_until_it_holds_that(
+    hub: FakeHub, tmp_path: Path
+) -> None:
+    run(hub, tmp_path)
+    files = {name: data for name, data in OTHER.items() if not name.startswith("sub/")}
+    commit = hub.push(files)
+    hub.mishap = lambda path, answer: (500, {}, b"") if path.endswith("model-2.safetensors") else answer
+    fails(hub, tmp_path, revision=commit)
+    assert not (tmp_path / "sub").exists()
+    hub.mishap = lambda _, answer: answer
+    run(hub, tmp_path, revision=commit)
+    assert tree(tmp_path) == files
+    assert marker(tmp_path)["revision"] == commit
