@@ -87,8 +87,8 @@ def select(reader: Reader, kinds: KnownKinds, requirement: Requirement) -> list[
 
 def _holds_secret(body: Manifest) -> bool:
     """Tell whether an object is a Secret, or a provider-kubernetes Object for one: steps get a copy without values."""
-    return "Secret" in {
+    return "Secret" in (
         body["kind"],
         child(body, "spec", "forProvider", "manifest", "kind"),
         child(body, "status", "atProvider", "manifest", "kind"),
-    }
+    )

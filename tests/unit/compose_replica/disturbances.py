@@ -79,6 +79,10 @@ DISTURBANCES: Mapping[str, Disturbance] = {
     "an unreachable cluster": _objects({"conditions": [STALE]}),
     "objects without status": _objects(None),
     "objects with a malformed status": _objects({"atProvider": {"manifest": "gone"}, "conditions": "none"}),
+    "objects whose status is of other shapes": _objects(
+        {"atProvider": {"manifest": {"kind": ["gone"]}}, "conditions": [{"type": {}, "observedGeneration": []}]}
+    ),
+    "a way to the cluster that is not observed": _forget("ClusterProviderConfig.kubernetes.m.crossplane.io", None, "eu"),
     "a class that is gone and back": _apply(hardware()),
     "the deployment as it was": _apply(deployment()),
     "the cluster as it was": _apply(cluster("eu", 1)),

@@ -17,15 +17,15 @@ def played(view: View, kind: str) -> Iterator[Manifest]:
 def untold(view: View, kind: str) -> Iterator[Manifest]:
     """Yield the played objects whose present generation nobody has answered yet."""
     for obj in played(view, kind):
-        answered = {c.get("observedGeneration") for c in items(obj, "status", "conditions")}
-        if answered != {obj["metadata"]["generation"]}:
+        answers = [c.get("observedGeneration") for c in items(obj, "status", "conditions")]
+        if not answers or any(answer != obj["metadata"]["generation"] for answer in answers):
             yield obj
 
 
 def in_order(obj: Manifest, **reasons: str) -> list[Tree]:
     """Return True conditions, each given as type=reason; one that the object has keeps its transition time."""
     generation = obj["metadata"]["generation"]
-    since = {c.get("type"): c.get("lastTransitionTime") for c in items(obj, "status", "conditions")}
+    since = {str(c.get("type")): c.get("lastTransitionTime") for c in items(obj, "status", "conditions")}
     created = obj["metadata"]["creationTimestamp"]
     return [
         {
