@@ -12,7 +12,7 @@ from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.sources import Source, read_sources
 from modelplane.kube.object import PROVIDER_API, as_observed
-from modelplane.model.names import API_VERSION, LABEL_CLUSTER, composed_name
+from modelplane.model.names import API_VERSION, composed_name
 from modelplane.model.observation import Gap
 from modelplane.observed.fields import controller, deleting, mapping, text
 from modelplane.runtime.conditions import Reason
@@ -33,8 +33,9 @@ def _shared(source: Source, team: str, cluster: str) -> Requirement:
     return Requirement(_resource(source), PROVIDER_API, "Object", name, namespace=team)
 
 
-def _siblings(team: str, cluster: str) -> Requirement:
-    return Requirement("siblings", API_VERSION, "ModelReplica", match_labels={LABEL_CLUSTER: cluster}, namespace=team)
+def _siblings(team: str) -> Requirement:
+    """Return the requirement of all replicas of the team: one written by hand may carry no label of its cluster."""
+    return Requirement("siblings", API_VERSION, "ModelReplica", namespace=team)
 
 
 def _composed(request: Request) -> set[Source]:
@@ -60,20 +61,32 @@ def _missing(request: Request, team: str, wanted: Mapping[Source, bool], compose
     ]
 
 
-def _others(request: Request, source: Source, siblings: tuple[Object, ...]) -> list[Object]:
-    """Return the other replicas that use a source's copy, by name."""
-    mine = request.composite.metadata.get("uid")
-    users = [each for each in siblings if not deleting(each) and source in read_sources(each)]
-    return sorted((each for each in users if each.metadata.get("uid") != mine), key=lambda each: each.name)
+def _others(request: Request, source: Source, cluster: str) -> list[Object]:
+    """Return the other replicas that use a source's copy on the cluster, by name."""
+    fetched, mine = request.all(_siblings(request.composite.namespace)), request.composite.metadata.get("uid")
+    there = [
+        each
+        for each in (() if isinstance(fetched, Gap) else fetched)
+        if each.metadata.get("uid") != mine and not deleting(each)
+        if mapping(each.body.get("spec")).get("clusterName") == cluster
+    ]
+    return sorted((each for each in there if source in read_sources(each)), key=lambda each: each.name)
 
 
-def _held_by_another(request: Request, shared: Requirement) -> bool:
-    """Tell whether another replica composes the copy, or somebody deletes it just now."""
-    there = request.one(shared)
+def _is_mine(request: Request, source: Source, cluster: str) -> bool:
+    """Tell whether the copy is this replica's to compose: no other one does, and nobody deletes it just now."""
+    if source in _composed(request):
+        return True
+    there = request.one(_shared(source, request.composite.namespace, cluster))
     if not isinstance(there, Object):
-        return False
-    holder = controller(there)
-    return deleting(there) or holder not in ("", text(request.composite.metadata.get("uid")))
+        return there is Gap.ABSENT
+    return not deleting(there) and controller(there) in ("", text(request.composite.metadata.get("uid")))
+
+
+def _mine(request: Request, cluster: str) -> list[Source]:
+    """Return the sources whose copies are this replica's to compose, though perhaps no engine names them any more."""
+    sources = sorted({*read_sources(request.composite), *_composed(request)})
+    return [source for source in sources if _is_mine(request, source, cluster)]
 
 
 def _owner(replica: Object) -> dict[str, Any]:
@@ -82,20 +95,24 @@ def _owner(replica: Object) -> dict[str, Any]:
 
 
 def needs(request: Request, cluster: str) -> tuple[Requirement, ...]:
-    """Return what must be looked at for the copies: nothing where no engine names a source."""
+    """Return what must be looked at for the copies: nothing where no engine names a source.
+
+    Who else uses a copy is asked only by the replica that composes it.
+    """
     wanted, composed, team = read_sources(request.composite), _composed(request), request.composite.namespace
     if not wanted and not composed:
         return ()
     originals = [_original(source, team) for source in sorted({*wanted, *composed})]
-    return _siblings(team, cluster), *originals, *(_shared(source, team, cluster) for source in wanted)
+    shared = [_shared(source, team, cluster) for source in wanted]
+    return *originals, *shared, *([_siblings(team)] if _mine(request, cluster) else [])
 
 
 def lacking(request: Request, cluster: str) -> Obstacle | None:
     """Return what keeps the replica from being composed anew: a source that is not there, or not fetched yet."""
     wanted, composed, team = read_sources(request.composite), _composed(request), request.composite.namespace
     missing = _missing(request, team, wanted, composed)
-    if not missing and needs(request, cluster) and isinstance(request.all(_siblings(team, cluster)), Gap):
-        missing = [f"ModelReplicas on {cluster} are not fetched yet in namespace {team}"]
+    if not missing and _mine(request, cluster) and isinstance(request.all(_siblings(team)), Gap):
+        missing = [f"ModelReplicas are not fetched yet in namespace {team}"]
     if not missing:
         return None
     return Obstacle(Reason.DEPLOYING, f"{', '.join(missing)}; an engine names it, and waits until it is there")
@@ -107,16 +124,14 @@ def copy_sources(request: Request, site: Site) -> dict[str, dict[str, Any]]:
     They are of what its engines name, and of what it copied and other replicas still use.
     """
     wanted, composed, objects = read_sources(request.composite), _composed(request), {}
-    fetched = request.all(_siblings(site.team, site.cluster))
-    for source in sorted({*wanted, *composed}):
-        resource, shared = _resource(source), _shared(source, site.team, site.cluster)
-        original = request.one(_original(source, site.team))
-        others = _others(request, source, () if isinstance(fetched, Gap) else fetched)
+    for source in _mine(request, site.cluster):
+        resource, original = _resource(source), request.one(_original(source, site.team))
+        others = _others(request, source, site.cluster)
         if source not in wanted and not others:
             continue
-        if isinstance(original, Object) and (source in composed or not _held_by_another(request, shared)):
-            owners = [_owner(other) for other in others]
-            objects[resource] = site.place_copy(original.body, shared.match_name or "", owners)
+        if isinstance(original, Object):
+            name = _shared(source, site.team, site.cluster).match_name or ""
+            objects[resource] = site.place_copy(original.body, name, [_owner(other) for other in others])
         elif source in composed:
             objects[resource] = as_observed(request.observed[resource].body)
     return objects

@@ -114,7 +114,8 @@ def sibling(name: str, uid: str, body: dict[str, Any] = ALL, **metadata: Any) ->
 def test_replicas_that_use_the_same_source_are_owners_of_one_object() -> None:
     uses, other = sibling("b", "2"), sibling("c", "3", naming())
     gone = sibling("d", "4", deletionTimestamp="2026-01-01T00:00:00Z")
-    found = copies(sibling("a", "1"), siblings=[uses, other, gone, sibling("a", "1")])
+    elsewhere = sibling("e", "5", {**ALL, "spec": {**ALL["spec"], "clusterName": "us-1"}})
+    found = copies(sibling("a", "1"), siblings=[uses, other, gone, elsewhere, sibling("a", "1")])
     for body in found.values():
         assert body["metadata"]["ownerReferences"] == [
             {"apiVersion": "modelplane.ai/v1alpha1", "kind": "ModelReplica", "name": "b", "uid": "2"}
@@ -165,5 +166,12 @@ def test_nothing_more_is_asked_for_where_no_engine_names_a_source() -> None:
     asked = {requirement.kind for requirement in given.run(given.replica()).requirements}
     assert asked == {"InferenceCluster"}
     for requirement in given.run(ALL).requirements:
-        assert requirement.match_name or requirement.match_labels
+        assert requirement.match_name or requirement.kind == "ModelReplica"
         assert requirement.namespace == (None if requirement.kind == "InferenceCluster" else "team")
+
+
+def test_only_the_replica_that_composes_a_copy_asks_for_the_others_of_its_team() -> None:
+    body = sibling("a", "1", naming(ref("Secret", "token")))
+    for holder, asks in HOLDERS.values():
+        asked = given.run(body, **{"copy-secret-token": holder}).requirements
+        assert ("ModelReplica" in {requirement.kind for requirement in asked}) is asks

@@ -26,9 +26,12 @@ def _replica(name: str, *env: dict[str, Any]) -> dict[str, Any]:
     return {**body, "metadata": {**body["metadata"], "name": name}}
 
 
-def plane(*names: str) -> ControlPlane:
-    """Return a control plane at rest where replicas of these names use one Secret."""
+def plane(*names: str, unlabelled: str = "") -> ControlPlane:
+    """Return a control plane at rest where replicas of these names use one Secret; one may be without labels."""
     replicas = [_replica(name, ref("Secret", "token")) for name in names]
+    for replica in replicas:
+        if replica["metadata"]["name"] == unlabelled:
+            del replica["metadata"]["labels"]
     cluster = {**given.cluster(), "spec": {"cluster": {"source": "Existing", "existing": {"secretRef": {"name": "k"}}}}}
     made = ControlPlane([cluster, SECRET, *replicas], pipelines=_replicas_only)
     assert made.settle()
@@ -60,9 +63,10 @@ def test_one_replica_composes_the_copy_and_all_own_it() -> None:
     assert all(replica["status"]["served"] for replica in control.list("ModelReplica"))
 
 
+@pytest.mark.parametrize("unlabelled", ["", "a", "b"])
 @pytest.mark.parametrize("edited", [True, False])
-def test_the_copy_outlives_the_replica_that_composed_it(edited: bool) -> None:
-    control = plane("a", "b")
+def test_the_copy_outlives_the_replica_that_composed_it(edited: bool, unlabelled: str) -> None:
+    control = plane("a", "b", unlabelled=unlabelled)
     holder, (other,) = users(control)
     before = copy(control)
     assert before is not None
