@@ -110,7 +110,7 @@ class Conditions:
 
 
 def _same(one: Manifest, other: Manifest) -> bool:
-    generations = {one.get("observedGeneration") or 0, other.get("observedGeneration") or 0}
-    return (len(generations) == 1 or 0 in generations) and all(
+    before, after = one.get("observedGeneration") or 0, other.get("observedGeneration") or 0
+    return (before == after or 0 in (before, after)) and all(
         (one.get(field) or "") == (other.get(field) or "") for field in ("type", "status", "reason", "message")
     )

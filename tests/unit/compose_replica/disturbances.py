@@ -38,6 +38,13 @@ def _objects(status: Any) -> Disturbance:
     return patch
 
 
+def _garble_replicas(control: ControlPlane) -> None:
+    garbled = [{"type": "Synced", "observedGeneration": {}}, {"type": ["Ready"]}, "Ready"]
+    for replica in control.list("ModelReplica"):
+        status = {"conditions": garbled, "workloads": "none", "servedEngines": {}}
+        control.patch_status("ModelReplica", "team", replica["metadata"]["name"], status)
+
+
 def _forget(kind: str, namespace: str | None, name: str) -> Disturbance:
     def forget(control: ControlPlane) -> None:
         control.delete(kind, namespace, name)
@@ -82,7 +89,10 @@ DISTURBANCES: Mapping[str, Disturbance] = {
     "objects whose status is of other shapes": _objects(
         {"atProvider": {"manifest": {"kind": ["gone"]}}, "conditions": [{"type": {}, "observedGeneration": []}]}
     ),
-    "a way to the cluster that is not observed": _forget("ClusterProviderConfig.kubernetes.m.crossplane.io", None, "eu"),
+    "a replica with a malformed status": _garble_replicas,
+    "a way to the cluster that is not observed": _forget(
+        "ClusterProviderConfig.kubernetes.m.crossplane.io", None, "eu"
+    ),
     "a class that is gone and back": _apply(hardware()),
     "the deployment as it was": _apply(deployment()),
     "the cluster as it was": _apply(cluster("eu", 1)),
