@@ -7,9 +7,11 @@ message definitions are used.
 
 import gc
 import signal
+import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,6 +26,7 @@ THREADS: Final = 4
 #: Seconds that calls under way are given once the server was told to stop: under the 30 s that Kubernetes waits.
 GRACE: Final = 25.0
 
+_STOP: Final = (signal.SIGTERM, signal.SIGINT)
 _LAST_PORT: Final = 65_535
 _RUNNER: Final = sdk.DESCRIPTOR.services_by_name["FunctionRunnerService"].full_name
 _HEALTH: Final = "grpc.health.v1.Health"
@@ -68,12 +71,31 @@ def serve(answer: Answer, settings: Settings) -> None:
         )
         port = _listen(server, settings)
         server.start()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: stopping.set())
-        structlog.get_logger().info("listening", port=port, mutual_tls=settings.certificates is not None)
-        stopping.wait()
+        with _signals() as told:
+            structlog.get_logger().info("listening", port=port, mutual_tls=settings.certificates is not None)
+            told.recv(1)
+        stopping.set()
         structlog.get_logger().info("stopping: calls under way are finished")
         server.stop(GRACE).wait()
+
+
+@contextmanager
+def _signals() -> Iterator[socket.socket]:
+    """Give a socket that can be read once a signal to stop has come; later signals change nothing.
+
+    Rejected: a handler that sets an Event. The signal may come to any of gRPC's threads, or just before the main thread
+    blocks, which then sleeps on; and a second one within the Event's own lock waits for itself.
+    """
+    told, tell = socket.socketpair()
+    with told, tell:
+        tell.settimeout(0)
+        signal.set_wakeup_fd(tell.fileno(), warn_on_full_buffer=False)
+        for number in _STOP:
+            signal.signal(number, lambda *_: None)
+        yield told
+        for number in _STOP:
+            signal.signal(number, signal.SIG_IGN)
+        signal.set_wakeup_fd(-1)
 
 
 def _collect_rarely() -> None:

@@ -13,7 +13,7 @@ from crossplane.function.proto.v1 import run_function_pb2_grpc as stubs
 
 from modelplane.runtime.server import THREADS
 from unit.runtime.messages_by_sdk import plain, request_of
-from unit.runtime.server_processes import Server, server_of
+from unit.runtime.server_processes import PATIENCE, Server, server_of
 
 _MIB = 1024 * 1024
 _SERVING = b"\x08\x01"
@@ -143,6 +143,12 @@ def test_a_server_that_is_told_to_stop_finishes_its_calls_and_exits_with_0(serve
         server.process.send_signal(number)
         assert plain(call.result(10).desired.composite)["resource"]["status"] == {"computed": True}
         assert server.process.wait(10) == 0
+
+
+def test_a_server_that_is_told_to_stop_again_and_again_exits_with_0(server: Server) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT) * 200:
+        server.process.send_signal(number)
+    assert server.process.wait(PATIENCE) == 0
 
 
 def test_a_second_server_on_a_port_is_an_error(shared_server: Server) -> None:
