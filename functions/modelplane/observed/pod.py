@@ -1,0 +1,73 @@
+"""What pods say of themselves: why they are not scheduled, pulled, started or kept alive.
+
+It is told without their names, ages and restart counts, so that what is made of it changes only when that does.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from modelplane.observed.fields import count, mapping, mappings, text
+from modelplane.observed.remote import Remote
+
+#: Reasons to wait that every pod has for a while.
+_ORDINARY = frozenset({"", "ContainerCreating", "PodInitializing"})
+#: Longest part of a container's last words that is told, in characters.
+_LAST_WORDS = 200
+
+
+def _joined(reason: str, message: str) -> str:
+    return f"{reason}: {message}" if message else reason
+
+
+def _ended(state: Mapping[str, Any]) -> str:
+    """Return how a container ended: its exit code, the reason, and the end of what it left as its message."""
+    ended = mapping(state.get("terminated"))
+    if not ended or not ended.get("exitCode"):
+        return ""
+    why = text(ended.get("reason"))
+    said = " ".join(text(ended.get("message")).split())[-_LAST_WORDS:]
+    return _joined(f"exit code {count(ended['exitCode'])}" + (f" ({why})" if why else ""), said)
+
+
+def _of_container(status: Mapping[str, Any]) -> str:
+    """Return why a container does not run, "" when it runs or is about to."""
+    state = mapping(status.get("state"))
+    waiting = mapping(state.get("waiting"))
+    reason = text(waiting.get("reason"))
+    if reason == "CrashLoopBackOff":
+        # Its own message tells the pod's name and for how long it is held back.
+        return _joined(reason, _ended(mapping(status.get("lastState"))))
+    if reason not in _ORDINARY:
+        return _joined(reason, text(waiting.get("message")))
+    return _ended(state)
+
+
+def _complaints(pod: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with a pod."""
+    status = mapping(pod.get("status"))
+    for found in mappings(status.get("conditions")):
+        if found.get("type") == "PodScheduled" and found.get("status") == "False":
+            yield _joined(text(found.get("reason")) or "Unschedulable", text(found.get("message")))
+    if status.get("phase") == "Failed":
+        yield _joined(text(status.get("reason")) or "Failed", text(status.get("message")))
+    for field in ("initContainerStatuses", "containerStatuses"):
+        yield from filter(None, map(_of_container, mappings(status.get(field))))
+
+
+def read_words(pods: Iterable[Remote], label: str) -> dict[str, str]:
+    """Return what the pods say that are looked at, by the value of a label of theirs; alike pods speak as one."""
+    said: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for remote in pods:
+        pod = remote.manifest or {}
+        metadata = mapping(pod.get("metadata"))
+        complaints = [] if metadata.get("deletionTimestamp") else list(dict.fromkeys(_complaints(pod)))
+        if complaints:
+            said[text(mapping(metadata.get("labels")).get(label))][", ".join(complaints)] += 1
+    return {
+        value: "; ".join(
+            f"{pods} pod{'s' if pods > 1 else ''}: {words}"
+            for words, pods in sorted(voices.items(), key=lambda voice: (-voice[1], voice[0]))
+        )
+        for value, voices in said.items()
+    }
