@@ -45,5 +45,6 @@ def command(  # noqa: PLR0913 - click gives each option as an argument
         hub = Hub(endpoint, read_token(os.environ.get("HF_TOKEN")))
         hydrate(Settings(repo, revision, target, hub, _say, workers, tries, pause))
     except HydrateError as failure:
-        _say(f"{failure}\n{failure.exit_code.meaning}")
+        # What happened comes last: of a failed pod, the end of the log is what is told.
+        _say(f"{failure.exit_code.meaning}\n{failure}")
         sys.exit(int(failure.exit_code))

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelplane.compose_cache import mounts, report
+from modelplane.compose_cache import mounts, pods, report, token
 from modelplane.compose_cache.spec import CacheSpec, read_spec
-from modelplane.compose_cache.stage import stage, token_requirement
+from modelplane.compose_cache.stage import stage
 from modelplane.kube.object import as_observed, left_behind
 from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap, Malformed
@@ -113,6 +113,8 @@ def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], c
         notes += [words] if words else []
     if spares:
         needs = (*needs, mounts.requirement(request.composite))
+    if any(map(pods.is_resource, objects)):
+        needs = (*needs, pods.requirement(request.composite))
     ready = bool(stages) and all(each.phase is Phase.READY for each in stages)
     return _result(
         request,
@@ -130,7 +132,7 @@ def compose(request: Request) -> Result:
     spec = read_spec(request.composite)
     if isinstance(spec, Malformed):
         return _hold(request, (), report.refused(spec))
-    needs = (_clusters(spec), *([token_requirement(request, spec.secret)] if spec.secret else []))
+    needs = (_clusters(spec), *([token.requirement(request, spec.secret)] if spec.secret else []))
     clusters = request.all(_clusters(spec))
     if isinstance(clusters, Gap):
         return _hold(request, needs)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modelplane.compose_cache.stage import Stage
+from modelplane.compose_cache.place import Stage
 from modelplane.model.observation import Malformed
 from modelplane.model.staging import Phase
 from modelplane.observed.fields import mapping, mappings, text

@@ -33,14 +33,6 @@ class Site:
         handling = Handling(ready_when=ready_when, watch=True, used_by=self._uses)
         return remote_object(manifest, handling, namespace=self.team, config=self.config)
 
-    def start(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:
-        """Return the Object of a Job, which leaves the Job where it is when it goes.
-
-        The provider would delete the Job and orphan its pods; Kubernetes removes both a while after they end.
-        """
-        handling = Handling(policies=KEEP.policies, ready_when=ready_when, watch=True, used_by=self._uses)
-        return remote_object(manifest, handling, namespace=self.team, config=self.config)
-
     def place_key(self, secret: Mapping[str, Any], key: str, name: str) -> dict[str, Any]:
         """Return the Object that keeps one key of a Secret of the team in the Secret `name` on the cluster."""
         handling = Handling(watch=True, used_by=self._uses)

@@ -15,6 +15,8 @@ _KEPT_SECONDS = 3600
 #: Slowest download that is waited for, in seconds for a GiB, and the least time that every download has.
 _SECONDS_PER_GIB, _LEAST_SECONDS = 60, 6 * 3600
 _CONTAINER = "hydrate"
+#: Who deletes the Job without saying how, as the provider does, deletes its pods first; batch/v1 would orphan them.
+_PODS_FIRST = "foregroundDeletion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Download:
     """What is downloaded: a repository's revision ("": its default branch), at most `size_gib`.
 
     `token` is the (name, key) of a Secret beside the Job, None for an open repository; `token_version` tells one
-    content of that Secret from the next, so that a Job that failed with the last one is another Job.
+    content of that Secret from the next. With another one, or another size, the Job is another Job.
     """
 
     repo: str
@@ -35,6 +37,8 @@ class Download:
 def _container(download: Download, image: str) -> dict[str, Any]:
     args = [f"--repo={download.repo}", f"--target={MODELS_PATH}"]
     args += [f"--revision={download.revision}"] if download.revision else []
+    # Kubernetes puts the value of a variable, such as the token, in the place of a $(NAME).
+    args = [each.replace("$", "$$") for each in args]
     container: dict[str, Any] = {
         "name": _CONTAINER,
         "image": image,
@@ -77,6 +81,8 @@ def hydration_job(volume: str, uid: str, namespace: str, download: Download, *, 
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
+        # A volume that was just made belongs to root, and fsGroup does not reach one that many nodes mount.
+        "securityContext": {"runAsUser": 0, "runAsGroup": 0},
         "containers": [_container(download, image)],
         "volumes": [{"name": "models", **claimed(volume, read_only=False)}],
     }
@@ -85,13 +91,19 @@ def hydration_job(volume: str, uid: str, namespace: str, download: Download, *, 
         "activeDeadlineSeconds": max(_LEAST_SECONDS, download.size_gib * _SECONDS_PER_GIB),
         "ttlSecondsAfterFinished": _KEPT_SECONDS,
         "podFailurePolicy": _failure_policy(),
-        "template": {"spec": pod},
+        "template": {"metadata": {"labels": {LABEL_FILLS: uid}}, "spec": pod},
     }
-    name = f"{volume}-{digest(json.dumps(spec, sort_keys=True), uid, download.token_version)}"
-    labels = {LABEL_FILLS: uid}
+    content = json.dumps(spec, sort_keys=True)
+    name = f"{volume}-{digest(content, uid, download.token_version, str(download.size_gib))}"
+    metadata = {
+        "name": name,
+        "namespace": namespace,
+        "labels": {LABEL_FILLS: uid},
+        "finalizers": [_PODS_FIRST],
+    }
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "metadata": metadata,
         "spec": spec,
     }

@@ -19,6 +19,8 @@ LABEL_WORKLOAD = f"{GROUP}/workload"
 LABEL_CLAIMANT = f"{GROUP}/claimant"
 #: On the control cluster, on each Object that looks at a pod of a replica: the replica's name.
 LABEL_PODS_OF = f"{GROUP}/pods-of"
+#: On the control cluster, on each Object that looks at a pod which fills a volume: the ModelCache's name.
+LABEL_PODS_OF_CACHE = f"{GROUP}/pods-of-cache"
 #: Annotation of a gang's pods: digest of the templates that they were made from.
 ANNOTATION_TEMPLATE = f"{GROUP}/template"
 #: Annotation of an endpoint picker's pods: digest of the configuration that they were started with.
@@ -27,7 +29,7 @@ ANNOTATION_CONFIG = f"{GROUP}/config"
 ANNOTATION_PICKER = f"{GROUP}/endpoint-picker"
 #: On serving pods of PrefillDecode: which half of the pair they are. The endpoint picker filters by it.
 LABEL_ROLE = "llm-d.ai/role"
-#: On a hydration Job: uid of the volume claim that it fills.
+#: On a hydration Job and its pods: uid of the volume claim that they fill.
 LABEL_FILLS = f"{GROUP}/fills"
 LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"
 

@@ -71,10 +71,13 @@ def ended(kind: str, message: str = "") -> dict[str, Any]:
 def provided(body: Mapping[str, Any], uid: str = "u-1", job: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a wanted Object as its cluster has taken it: a claim is Bound, a Job as `job` says, else it runs."""
     found = copy.deepcopy(dict(body))
+    if found["kind"] != "Object":
+        return {**found, "metadata": {**found["metadata"], "name": "x"}}
     there = copy.deepcopy(found["spec"]["forProvider"]["manifest"])
     found["metadata"] = {**found["metadata"], "name": f"x-{there['kind'].lower()}"}
     if there["kind"] == "PersistentVolumeClaim":
-        there["metadata"]["uid"], there["status"] = uid, {"phase": "Bound"}
+        capacity = there["spec"]["resources"]["requests"]
+        there["metadata"]["uid"], there["status"] = uid, {"phase": "Bound", "capacity": capacity}
     if there["kind"] == "Job":
         there["status"] = dict({"active": 1} if job is None else job)
     conditions = [{"type": kind, "status": "True", "lastTransitionTime": SEEN_AT} for kind in ("Synced", "Ready")]
@@ -110,7 +113,7 @@ def staged(source: Mapping[str, Any] | None = None, **fields: Any) -> tuple[dict
 
 def kinds(result: Result) -> dict[str, str]:
     """Return the kind of what each Object puts on its cluster, by resource name."""
-    return {name: manifest(result, name)["kind"] for name in result.desired}
+    return {name: manifest(result, name)["kind"] for name in result.desired if not name.startswith("pods-")}
 
 
 def named(result: Result, kind: str) -> list[str]:

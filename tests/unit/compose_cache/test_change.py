@@ -113,6 +113,28 @@ def test_a_volume_grows_and_never_shrinks(asked: int, size: str, told: bool) -> 
     assert ("cannot shrink" in row.get("message", "")) is told
 
 
+#: The size a claim asks for on its cluster, what its Object asks for, what is asked for now, and what comes of it.
+SIZES = {
+    "a growth that is under way": ("40Gi", "80Gi", 80, "80Gi"),
+    "a growth that the cluster refuses, taken back": ("40Gi", "80Gi", 40, "40Gi"),
+    "a growth that was carried out, taken back": ("80Gi", "80Gi", 40, "80Gi"),
+    "a size as the server writes it": ("1Ti", "1024Gi", 1000, "1024Gi"),
+    "a size that cannot be read": ("much", "40Gi", 20, "40Gi"),
+}
+
+
+@pytest.mark.parametrize(("held", "wanted", "asked", "size"), SIZES.values(), ids=SIZES)
+def test_only_what_the_cluster_has_taken_cannot_be_taken_back(held: str, wanted: str, asked: int, size: str) -> None:
+    body, seen = given.staged()
+    body["spec"]["huggingFace"]["sizeGiB"] = asked
+    (found,) = [found for name, found in seen.items() if name.startswith("volume-")]
+    found["spec"]["forProvider"]["manifest"]["spec"]["resources"]["requests"]["storage"] = wanted
+    found["status"]["atProvider"]["manifest"]["spec"]["resources"]["requests"]["storage"] = held
+    result = given.run(body, seen)
+    (claim,) = given.named(result, "PersistentVolumeClaim")
+    assert given.manifest(result, claim)["spec"]["resources"]["requests"]["storage"] == size
+
+
 @pytest.mark.parametrize("clusters", [[], [given.cluster(deletionTimestamp=given.SEEN_AT)]])
 def test_a_cluster_that_is_not_selected_any_more_loses_its_volume_once_nobody_may_mount_it(clusters: Any) -> None:
     body, seen = given.staged()

@@ -1,0 +1,129 @@
+"""Fills a claim: the Job to be, the pods that tell how it goes, and how far that is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from modelplane.compose_cache import pods, token
+from modelplane.compose_cache.image import hydrate_image
+from modelplane.compose_cache.job import COMPLETE, complete, describe, failed
+from modelplane.compose_cache.place import Manifests, Place, Stage
+from modelplane.compose_cache.token import Token
+from modelplane.kube.hydration import Download, hydration_job
+from modelplane.kube.object import as_observed, left_behind
+from modelplane.model.names import LABEL_FILLS
+from modelplane.model.staging import Phase
+from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.remote import Remote, read_remote
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """The Job that fills a claim: its composition resource name, its Object, and how it is observed, if it is."""
+
+    resource: str
+    body: Mapping[str, Any]
+    seen: Remote | None = None
+
+    @property
+    def _manifest(self) -> Mapping[str, Any]:
+        return mapping(mapping(mapping(self.body.get("spec")).get("forProvider")).get("manifest"))
+
+    @property
+    def name(self) -> str:
+        """Return the Job's name."""
+        return text(mapping(self._manifest.get("metadata")).get("name"))
+
+    @property
+    def environment(self) -> list[Any]:
+        """Return where the Job takes its token from."""
+        pod = mapping(mapping(mapping(self._manifest.get("spec")).get("template")).get("spec"))
+        return [each.get("env") for each in mappings(pod.get("containers"))]
+
+
+def _resources(cluster: str) -> str:
+    """Return how the composition resource names of the Jobs on a cluster begin."""
+    return f"hydration-{cluster}-"
+
+
+def _observed_job(place: Place) -> _Job | None:
+    """Return the Job that was made for this very claim."""
+    for resource, found in sorted(place.request.observed.items()):
+        job = read_remote(found)
+        fills = mapping(mapping(job.wanted.get("metadata")).get("labels")).get(LABEL_FILLS)
+        if resource.startswith(_resources(place.site.cluster)) and fills == place.uid:
+            return _Job(resource, as_observed(found.body), job)
+    return None
+
+
+def _new_job(place: Place, taken: Token) -> _Job:
+    """Return the Job that would be made now."""
+    spec = place.spec
+    download = Download(spec.repo, spec.revision, spec.size_gib, taken.reference, taken.version or "")
+    job = hydration_job(spec.volume, place.uid, place.site.namespace, download, image=hydrate_image())
+    return _Job(_resources(place.site.cluster) + job["metadata"]["name"], place.site.place(job, ready_when=COMPLETE))
+
+
+def _job(place: Place, taken: Token) -> _Job | None:
+    """Return the Job to be.
+
+    One that was made runs on as it is. It gives way to another when its token is no longer beside it, and when it has
+    failed and what it failed by may have changed: the token, or the size of the volume, once that has grown.
+    """
+    made = _observed_job(place)
+    if taken.version is None or not place.site.config:
+        return made
+    new = _new_job(place, taken)
+    if made is None or made.environment != new.environment:
+        return new
+    ended = made.seen is not None and failed(made.seen)
+    return new if ended and made.resource != new.resource and not place.grows else made
+
+
+def fill(place: Place, objects: Manifests) -> Stage:
+    """Return how far a claim is that was seen and is not filled, with `objects` and what fills it."""
+    taken = token.find(place)
+    job = _job(place, taken)
+    seen = job.seen if job else None
+    objects = {**objects, **taken.copies, **({job.resource: job.body} if job else {})}
+    if job and seen and complete(seen) and place.bound:
+        filled = {"name": place.spec.volume, "uid": place.uid}
+        # It is done with, and Kubernetes removes it and what it has said after a while.
+        objects[job.resource] = left_behind(job.body)
+        return Stage(place.site.cluster, Phase.READY, place.caveats(), filled, objects)
+    if seen and seen.manifest:
+        objects[pods.resource(place.site.cluster)] = pods.look(place)
+    ended = seen is not None and failed(seen)
+    lack = taken.lack if ended or not (seen and seen.manifest) else ""
+    words = (*_told(place, job, lack), place.caveats() if place.bound else place.unbound())
+    unfilled = Phase.HYDRATING if place.bound else Phase.PENDING
+    return Stage(
+        cluster=place.site.cluster,
+        phase=Phase.FAILED if ended else unfilled,
+        message="; ".join(filter(None, words)),
+        volume=place.last,
+        objects=objects,
+        lacks_token=bool(lack),
+    )
+
+
+def _told(place: Place, job: _Job | None, lack: str) -> tuple[str, ...]:
+    """Return how the Job stands and what its pods say; what it lacks comes first while nothing has begun."""
+    seen = job.seen if job else None
+    if job is None or seen is None:
+        return (lack or "the download is being started",)
+    if lack and not failed(seen):
+        return (lack,)
+    grows = f"goes on once the volume has grown to {place.spec.size_gib} GiB" if failed(seen) and place.grows else ""
+    return describe(seen, job.name), pods.read_words(place), lack, grows
+
+
+def kept(place: Place) -> dict[str, Mapping[str, Any]]:
+    """Return what fills a volume as it is observed, while the volume itself is out of sight."""
+    jobs = f"{_resources(place.site.cluster)}{place.spec.volume}-"
+    copy = token.resource(place.site.cluster, place.spec.volume)
+    return {
+        resource: as_observed(found.body)
+        for resource, found in place.request.observed.items()
+        if resource.startswith(jobs) or resource == copy
+    }

@@ -1,0 +1,207 @@
+"""What fills a volume: a Job that gets all it needs as arguments, and is told of in its own and its pods' words."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.runtime.step import AWAITING, Status
+from unit.compose_cache import caches as given
+
+
+def job(result: Any) -> dict[str, Any]:
+    (resource,) = given.named(result, "Job")
+    return given.manifest(result, resource)
+
+
+def test_the_source_reaches_the_program_as_arguments_and_the_token_through_its_environment() -> None:
+    result = given.passes(given.cache({"repo": "org/a$(b)", "authSecret": {"name": "hub", "key": "k.1"}}), 2)
+    (container,) = job(result)["spec"]["template"]["spec"]["containers"]
+    assert container["command"] == ["modelplane", "hydrate"]
+    assert set(container["args"]) == {"--repo=org/a$$(b)", "--revision=main", "--target=/mnt/models"}
+    (secret,) = given.named(result, "Secret")
+    name = given.manifest(result, secret)["metadata"]["name"]
+    token = {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": name, "key": "k.1"}}}
+    assert container["env"] == [token]
+
+
+def test_a_default_branch_is_not_named_to_the_program() -> None:
+    body = given.cache()
+    del body["spec"]["huggingFace"]["revision"]
+    (container,) = job(given.passes(body, 2))["spec"]["template"]["spec"]["containers"]
+    assert [arg for arg in container["args"] if arg.startswith("--revision")] == []
+
+
+def test_the_image_is_the_one_that_the_installation_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODELPLANE_IMAGE", "example.org/modelplane:v9")
+    (container,) = job(given.passes(given.cache(), 2))["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "example.org/modelplane:v9"
+
+
+def test_who_deletes_a_job_ends_its_pods_so_that_nothing_holds_the_volume() -> None:
+    result = given.passes(given.cache(), 2)
+    (resource,) = given.named(result, "Job")
+    assert "managementPolicies" not in result.desired[resource].build()["spec"]
+    assert job(result)["metadata"]["finalizers"] == ["foregroundDeletion"]
+
+
+def test_a_job_that_has_filled_its_volume_is_left_for_kubernetes_to_remove_with_what_it_has_said() -> None:
+    result = given.passes(given.cache(), 3, job=given.ended("Complete"))
+    (resource,) = given.named(result, "Job")
+    assert "Delete" not in result.desired[resource].build()["spec"]["managementPolicies"]
+    assert job(result)["spec"]["ttlSecondsAfterFinished"] > 0
+
+
+def without_cluster(_: dict[str, Any]) -> dict[str, Any]:
+    return {"clusters": []}
+
+
+def other_source(body: dict[str, Any]) -> dict[str, Any]:
+    body["spec"]["huggingFace"]["revision"] = "v2"
+    return {}
+
+
+@pytest.mark.parametrize("change", [without_cluster, other_source])
+def test_a_download_that_nobody_wants_any_more_ends(change: Any) -> None:
+    body = given.cache()
+    running = given.passes(body, 3)
+    result = given.run(body, given.observed(running), **change(body))
+    assert given.named(running, "Job")
+    assert given.named(result, "Job") == []
+
+
+def test_a_download_onto_a_claim_that_is_being_deleted_ends_so_that_it_can_go() -> None:
+    body = given.cache()
+    seen = given.observed(given.passes(body, 3))
+    (claim,) = [found for name, found in seen.items() if name.startswith("volume-")]
+    claim["status"]["atProvider"]["manifest"]["metadata"]["deletionTimestamp"] = given.SEEN_AT
+    result = given.run(body, seen)
+    assert given.named(result, "Job") == []
+    assert "is made anew" in given.rows(result)["eu-1"]["message"]
+
+
+def test_a_job_that_runs_is_not_touched_by_edits_of_the_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = given.cache()
+    running = given.passes(body, 3)
+    monkeypatch.setenv("MODELPLANE_IMAGE", "example.org/modelplane:v9")
+    after = given.run(body, given.observed(running))
+    assert job(after) == job(running)
+
+
+FAILED = given.ended("Failed", "Container hydrate for pod mp-team/x failed with exit code 77 matching FailJob rule")
+
+
+def test_a_failed_job_says_why_in_its_own_words_and_the_programs() -> None:
+    result = given.passes(given.cache(), 3, job=FAILED)
+    row, artifact = given.rows(result)["eu-1"], given.condition(result)
+    assert row["phase"] == "Failed"
+    assert "exit code 77 matching FailJob rule" in row["message"]
+    assert "the hub refused" in row["message"]
+    assert (artifact.status, artifact.reason) == (Status.FALSE, "Failed")
+    assert row["message"] in artifact.message
+    assert result.ready is False
+
+
+def name_of(result: Any) -> str:
+    found: str = job(result)["metadata"]["name"]
+    return found
+
+
+@pytest.mark.parametrize(("version", "same"), [("1", True), ("2", False)])
+def test_a_failed_job_is_replaced_once_its_token_is_another(version: str, same: bool) -> None:
+    body = given.cache({"authSecret": given.SECRET})
+    before = given.passes(body, 3, job=FAILED)
+    after = given.run(body, given.observed(before, job=FAILED), token=[given.secret(version)])
+    assert (name_of(after) == name_of(before)) is same
+
+
+@pytest.mark.parametrize(("capacity", "same"), [("40Gi", True), ("60Gi", True), ("80Gi", False), ("1Ti", False)])
+def test_a_failed_job_is_replaced_once_its_volume_has_grown(capacity: str, same: bool) -> None:
+    body = given.cache()
+    before = given.passes(body, 3, job=FAILED)
+    seen = given.observed(before, job=FAILED)
+    body["spec"]["huggingFace"]["sizeGiB"] = 80
+    (claim,) = [found for name, found in seen.items() if name.startswith("volume-")]
+    claim["status"]["atProvider"]["manifest"]["status"]["capacity"]["storage"] = capacity
+    after = given.run(body, seen)
+    assert (name_of(after) == name_of(before)) is same
+    assert ("once the volume has grown to 80 GiB" in given.rows(after)["eu-1"]["message"]) is same
+
+
+TOKENS: dict[str, tuple[dict[str, Any], bool]] = {
+    "the same": (given.SECRET, True),
+    "another Secret": ({"name": "other", "key": "HF_TOKEN"}, True),
+    "another key": ({"name": "hub", "key": "other"}, False),
+    "none": ({}, False),
+}
+
+
+@pytest.mark.parametrize(("secret", "same"), TOKENS.values(), ids=TOKENS)
+def test_a_job_whose_token_is_not_beside_it_any_more_gives_way_to_one_whose_is(
+    secret: dict[str, Any], same: bool
+) -> None:
+    body = given.cache({"authSecret": given.SECRET})
+    before = given.passes(body, 3)
+    body["spec"]["huggingFace"].pop("authSecret")
+    body["spec"]["huggingFace"] |= {"authSecret": secret} if secret else {}
+    after = given.run(body, given.observed(before))
+    assert (name_of(after) == name_of(before)) is same
+
+
+STATES: dict[str, tuple[Any, str]] = {
+    "starting": ({}, "is starting"),
+    "running": ({"active": 1}, "downloads"),
+    "running again": ({"active": 1, "failed": 2}, "after 2 that broke off"),
+}
+
+
+@pytest.mark.parametrize(("state", "words"), STATES.values(), ids=STATES)
+def test_a_job_under_way_is_told(state: Any, words: str) -> None:
+    result = given.passes(given.cache(), 3, job=state)
+    row = given.rows(result)["eu-1"]
+    assert row["phase"] == "Hydrating"
+    assert words in row["message"]
+    assert result.ttl == AWAITING
+
+
+def pod(uid: str = "u-1", **status: Any) -> dict[str, Any]:
+    """Return an Object that looks at a pod of the Job that fills the claim of this uid."""
+    manifest = {"kind": "Pod", "metadata": {"name": "p", "labels": {"modelplane.ai/fills": uid}}, "status": status}
+    return {"kind": "Object", "metadata": {"name": "p"}, "status": {"atProvider": {"manifest": manifest}}}
+
+
+def stopped(code: int, said: str) -> dict[str, Any]:
+    ended = {"terminated": {"exitCode": code, "reason": "Error", "message": said}}
+    return pod(phase="Failed", containerStatuses=[{"state": ended}])
+
+
+UNSCHEDULED = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes: taint"}
+PULLING = {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}}}
+#: The Job's status, its pods, and what is told of them.
+PODS: dict[str, tuple[Any, list[dict[str, Any]], str]] = {
+    "running": ({"active": 1}, [pod(phase="Running")], ""),
+    "not scheduled": ({"active": 1}, [pod(conditions=[UNSCHEDULED])], "1 pod: Unschedulable: 0/3 nodes: taint"),
+    "not pulled": ({"active": 1}, [pod(containerStatuses=[PULLING])], "1 pod: ImagePullBackOff: not found"),
+    "broken off": ({"active": 1, "failed": 1}, [stopped(75, "429: slow down")], "exit code 75 (Error): 429: slow down"),
+    "given up": (FAILED, [stopped(77, "401: no such token")], "exit code 77 (Error): 401: no such token"),
+    "of another claim": ({"active": 1}, [pod("u-2", conditions=[UNSCHEDULED])], ""),
+}
+
+
+@pytest.mark.parametrize(("state", "found", "words"), PODS.values(), ids=PODS)
+def test_what_the_pods_of_a_job_say_is_told(state: Any, found: Any, words: str) -> None:
+    row = given.rows(given.passes(given.cache(), 3, job=state, pods=found))["eu-1"]
+    assert words in row["message"]
+    assert ("1 pod" in row["message"]) is bool(words)
+
+
+def test_pods_are_looked_at_only_while_a_job_is_there_that_is_not_done() -> None:
+    body = given.cache()
+    looked = []
+    result = given.run(body)
+    for _ in range(4):
+        asked = [each.match_labels for each in result.requirements if each.name == "pods"]
+        looked.append(("pods-eu-1" in result.desired, asked))
+        body["status"] = dict(result.status or {})
+        result = given.run(body, given.observed(result, job=given.ended("Complete") if len(looked) > 2 else {}))
+    there = (True, [{"modelplane.ai/pods-of-cache": "weights"}])
+    assert looked == [(False, []), (False, []), there, (False, [])]
