@@ -15,9 +15,9 @@ GOLDEN = engines.ROOT / "tests" / "unit" / "compose_replica" / "golden"
 TOPOLOGIES = sorted(GOLDEN.glob("*.replica.yaml"))
 
 
-def named(resource: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Return a composed object under a name, as Crossplane gives one to what is composed without."""
-    return {**body, "metadata": {"name": f"composed-{resource}", **body["metadata"]}}
+def named(resource: str, body: dict[str, Any], **namespace: str) -> dict[str, Any]:
+    """Return a composed object under a name, and in its composite's namespace, as Crossplane completes it."""
+    return {**body, "metadata": {"name": f"composed-{resource}", **body["metadata"], **namespace}}
 
 
 def patched(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -38,14 +38,16 @@ def composed(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda path: path.name.partition(".")[0])
 def test_what_a_replica_composes_is_taken_on_both_clusters(server: Server, topology: Path) -> None:
-    bodies = composed(yaml.safe_load(topology.read_text()))
+    replica = yaml.safe_load(topology.read_text())
+    bodies, team = composed(replica), replica["metadata"]["namespace"]
     assert "pods" in bodies
     manifests = {name: body["spec"].get("forProvider", {}).get("manifest") for name, body in bodies.items()}
     looked_at = {name for name, body in bodies.items() if body["spec"].get("managementPolicies") == ["Observe"]}
     put = {name: manifest for name, manifest in manifests.items() if manifest and name not in looked_at}
-    put.pop("namespace")
+    # The namespace is there already, for the others.
+    put["namespace"]["metadata"]["name"] += "-2"
     refused = {f"on the cluster: {name}": server.refusal(patched(manifest)) for name, manifest in put.items()}
-    refused |= {f"here: {name}": server.refusal(named(name, body)) for name, body in bodies.items()}
+    refused |= {f"here: {name}": server.refusal(named(name, body, namespace=team)) for name, body in bodies.items()}
     assert {name: words for name, words in refused.items() if words} == {}
 
 

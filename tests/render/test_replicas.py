@@ -12,9 +12,9 @@ import engines
 from composing import Engine, render
 from modelplane.preview import ControlPlane
 from modelplane.preview.composed import RESOURCE_NAME
-from modelplane.preview.pipelines import Pipeline, pipeline_of
 from processes import Functions
 from render.test_golden import GOLDEN, compare
+from unit.compose_replica.replicas import alone
 
 REPLICAS = engines.ROOT / "tests" / "unit" / "compose_replica" / "golden"
 TOPOLOGIES = sorted(file.name.removesuffix(".replica.yaml") for file in REPLICAS.glob("*.replica.yaml"))
@@ -28,7 +28,7 @@ def _replica(topology: str) -> Manifest:
 
 
 def _others(replica: Manifest) -> list[Manifest]:
-    """Return what a replica needs: its cluster, which can be reached, and the Secrets of its team."""
+    """Return what a replica needs: its cluster, which can be reached, and the Secrets and the cache of its team."""
     cluster = {
         "apiVersion": "modelplane.ai/v1alpha1",
         "kind": "InferenceCluster",
@@ -38,14 +38,22 @@ def _others(replica: Manifest) -> list[Manifest]:
     }
     secrets = {"hugging-face": "Opaque", "registry": "kubernetes.io/dockerconfigjson"}
     namespace = replica["metadata"]["namespace"]
-    return [cluster] + [
+    staged = {
+        "name": replica["spec"]["clusterName"],
+        "phase": "Ready",
+        "volume": {"name": "weights-1a2b3c4d", "uid": "u"},
+    }
+    cache = {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelCache",
+        "metadata": {"name": "weights", "namespace": namespace},
+        "spec": {"source": "HuggingFace", "huggingFace": {"repo": "Qwen/Qwen3-Coder-30B-A3B-Instruct", "sizeGiB": 80}},
+        "status": {"clusters": [staged]},
+    }
+    return [cluster, cache] + [
         {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace}, "type": kind}
         for name, kind in secrets.items()
     ]
-
-
-def _replicas_only(kind: str) -> Pipeline | None:
-    return pipeline_of(kind) if kind == "ModelReplica.modelplane.ai" else None
 
 
 def _specs(objects: list[Manifest]) -> dict[str, Any]:
@@ -60,7 +68,7 @@ def test_a_replica_renders_as_it_was_read_and_as_the_preview_composes_it(topolog
     assert done.returncode == 0, done.stderr
     compare(f"replicas/{topology}", done.stdout)
 
-    control = ControlPlane([*_others(replica), replica], world=None, pipelines=_replicas_only)
+    control = ControlPlane([*_others(replica), replica], world=None, pipelines=alone)
     control.reconcile("ModelReplica", replica["metadata"]["namespace"], replica["metadata"]["name"])
     rendered = [obj for obj in yaml.safe_load_all(done.stdout) if obj["kind"] != "ModelReplica"]
     composed = [obj for obj in control.everything() if obj["metadata"].get("annotations", {}).get(RESOURCE_NAME)]

@@ -16,8 +16,13 @@ RULES: Mapping[str, str] = {
     "service": "The pods that take traffic are reached through one Service.",
     "httproute": "The cluster's gateway takes the replica's own host, and of it /v1 alone, to the replica.",
     "httproute-path": "Older manifests reach the replica by a path on its cluster's gateway.",
-    "inferencepool": "Who serves a request is chosen for each request, as a prefill and decode pair needs it.",
+    "inferencepool": "Who serves a request is chosen for each request: a prefill and decode pair needs it, copies may.",
     "picker": "The pool asks an endpoint picker which of its pods serves a request.",
+    "picker-configmap": "How the picker chooses; it reads this once, so another content is another picker.",
+    "picker-service": "The gateway finds the picker by the Service that the pool names.",
+    "picker-serviceaccount": "The picker has rights of its own, which are in its Role.",
+    "picker-role": "The picker watches the pool and its pods, and may do nothing else.",
+    "cache-in-use-": "The engines mount what the ModelCache has staged, so it is not deleted before they let go of it.",
     "pods": "An engine does not serve, so its pods are looked at until it does.",
 }
 

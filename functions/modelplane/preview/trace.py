@@ -12,6 +12,8 @@ from modelplane.preview.control_plane import ControlPlane
 from modelplane.preview.tree import Manifest, child, items, mapping
 
 _REPLICA = f"ModelReplica.{GROUP}"
+#: Where an object is that puts nothing on a cluster.
+_HERE = "here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +43,16 @@ def _traced(control: ControlPlane, replica: Manifest) -> Iterator[Traced]:
 
 def _row(obj: Manifest) -> Traced:
     spec = mapping(obj, "spec")
-    there = mapping(spec, "forProvider", "manifest") or mapping(spec, "observeObjects")
+    there = mapping(spec, "forProvider", "manifest") or mapping(spec, "observeObjects") or obj
     metadata = mapping(there, "metadata")
     named = f" {metadata['name']}" if "name" in metadata else "s"
-    cluster = str(child(spec, "providerConfigRef", "name") or "")
+    cluster = str(child(spec, "providerConfigRef", "name") or _HERE)
     namespace = metadata.get("namespace") or there.get("namespace")
-    conditions = items(obj, "status", "conditions")
+    ready = [found.get("status") for found in items(obj, "status", "conditions") if found.get("type") == "Ready"]
     return Traced(
-        called=f"{there.get('kind', obj['kind'])}{named}",
+        called=f"{there['kind']}{named}",
         where=f"{cluster}/{namespace}" if namespace else cluster,
-        ready=any(found.get("type") == "Ready" and found.get("status") == "True" for found in conditions),
+        ready=ready == ["True"] or (there is obj and not ready),
         why=why(str(child(obj, "metadata", "annotations", RESOURCE_NAME) or "")),
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_replica.replica import compose
+from modelplane.preview.pipelines import Pipeline, pipeline_of
 from modelplane.runtime.step import Condition, Object, Request, Requirement, Result
 
 CLUSTER = "eu-1"
@@ -63,13 +64,30 @@ def secret(name: str = "token", kind: str = "Secret", **metadata: Any) -> dict[s
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "team", **metadata}, **typed}
 
 
+def alone(kind: str) -> Pipeline | None:
+    """Return the pipelines of a control plane that knows ModelReplicas, and takes everything else as it is."""
+    return pipeline_of(kind) if kind == "ModelReplica.modelplane.ai" else None
+
+
+def staged(cache: str = "weights", **row: Any) -> dict[str, Any]:
+    """Return a ModelCache of the team, staged on the replica's cluster but for what `row` says (None: left out)."""
+    there = {"name": CLUSTER, "phase": "Ready", "volume": {"name": "v1", "uid": "u"}, **row}
+    kept = {key: value for key, value in there.items() if value is not None}
+    return {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelCache",
+        "metadata": {"name": cache, "namespace": "team"},
+        "status": {"clusters": [kept]},
+    }
+
+
 def _answer(asked: Requirement) -> list[dict[str, Any]]:
-    """Return what is there of what a step asks for: its cluster, and every Secret and ConfigMap; nothing else."""
+    """Return what is there of what a step asks for: its cluster, and every Secret, ConfigMap and ModelCache."""
     if asked.kind == "InferenceCluster":
         return [cluster()]
     if asked.kind in {"Secret", "ConfigMap"}:
         return [secret(str(asked.match_name), asked.kind, namespace=asked.namespace)]
-    return []
+    return [staged(str(asked.match_name))] if asked.kind == "ModelCache" else []
 
 
 def run(body: Mapping[str, Any], observed: Mapping[str, Any] | None = None, **required: Any) -> Result:
@@ -96,6 +114,12 @@ def manifest_of(result: Result, resource: str) -> dict[str, Any]:
     return found
 
 
+def on_the_cluster(result: Result) -> list[str]:
+    """Return the resources through which something is put on the cluster, in order."""
+    bodies = {resource: desired.build() for resource, desired in result.desired.items()}
+    return [name for name, body in bodies.items() if body["kind"] == "Object" and not only_looks(result, name)]
+
+
 def only_looks(result: Result, resource: str) -> bool:
     """Tell whether an Object looks at what somebody else made."""
     return bool(result.desired[resource].build()["spec"].get("managementPolicies") == ["Observe"])
@@ -111,15 +135,17 @@ def synced(status: str = "True", message: str = "") -> dict[str, Any]:
 
 
 def provided(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a wanted Object as it is observed when its cluster has taken it and, for a workload, serves it."""
+    """Return what is wanted as it is observed when its cluster has taken it and, for a workload, serves it."""
     found = copy.deepcopy(dict(body))
-    found["metadata"] = {**found["metadata"], "name": f"x-{body['spec']['forProvider']['manifest']['kind'].lower()}"}
-    there = copy.deepcopy(found["spec"]["forProvider"]["manifest"])
-    there["metadata"]["generation"] = 1
-    if there["kind"] in {"Deployment", "LeaderWorkerSet"}:
-        there["status"] = serving_status(there["spec"]["replicas"])
+    there = copy.deepcopy(found["spec"].get("forProvider", {}).get("manifest"))
     ready = {"type": "Ready", "status": "True", "reason": "Available", "lastTransitionTime": SEEN_AT}
-    found["status"] = {"atProvider": {"manifest": there}, "conditions": [synced(), ready]}
+    found["metadata"] = {**found["metadata"], "name": f"x-{(there or found)['kind'].lower()}"}
+    found["status"] = {"conditions": [synced(), ready]}
+    if there:
+        there["metadata"]["generation"] = 1
+        if there["kind"] in {"Deployment", "LeaderWorkerSet"}:
+            there["status"] = serving_status(there["spec"]["replicas"])
+        found["status"]["atProvider"] = {"manifest": there}
     return found
 
 

@@ -9,7 +9,7 @@ import yaml
 from unit.compose_replica import replicas as given
 
 GOLDEN = Path(__file__).parent / "golden"
-TOPOLOGIES = ("standalone", "gang", "prefill-decode")
+TOPOLOGIES = ("standalone", "gang", "prefill-decode", "cached")
 
 
 def _documents(name: str) -> list[Any]:
@@ -20,7 +20,7 @@ def _documents(name: str) -> list[Any]:
 def test_a_replica_becomes_these_manifests_on_its_cluster(topology: str) -> None:
     (replica,) = _documents(f"{topology}.replica.yaml")
     result = given.run(replica)
-    put = [given.manifest_of(result, resource) for resource in result.desired if not given.only_looks(result, resource)]
+    put = [given.manifest_of(result, resource) for resource in given.on_the_cluster(result)]
     assert put == _documents(f"{topology}.cluster.yaml")
 
 

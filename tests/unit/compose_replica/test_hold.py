@@ -102,7 +102,7 @@ NOT_YET = {
 def test_what_cannot_be_composed_is_told_and_takes_nothing_away(spec: dict[str, Any], reason: str, words: str) -> None:
     observed = given.serving(given.replica())
     for found in ({}, observed):
-        result = given.run(given.replica(spec={"clusterName": "eu-1", **spec}), found)
+        result = given.run(given.replica(spec={"clusterName": "eu-1", **spec}), found, cache=[])
         accepted = given.condition(result, "ModelAccepted")
         assert result.desired.keys() == found.keys()
         assert (accepted.status, accepted.reason) == (Status.FALSE, reason)

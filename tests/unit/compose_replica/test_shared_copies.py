@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane
-from modelplane.preview.pipelines import Pipeline, pipeline_of
 from unit.compose_replica import replicas as given
 from unit.compose_replica.test_copies import naming, ref
 
@@ -15,10 +14,6 @@ SECRET = {
     "metadata": {"name": "token", "namespace": "team"},
     "data": {"k": "dg=="},
 }
-
-
-def _replicas_only(kind: str) -> Pipeline | None:
-    return pipeline_of(kind) if kind == "ModelReplica.modelplane.ai" else None
 
 
 def _replica(name: str, *env: dict[str, Any]) -> dict[str, Any]:
@@ -33,7 +28,7 @@ def plane(*names: str, unlabelled: str = "") -> ControlPlane:
         if replica["metadata"]["name"] == unlabelled:
             del replica["metadata"]["labels"]
     cluster = {**given.cluster(), "spec": {"cluster": {"source": "Existing", "existing": {"secretRef": {"name": "k"}}}}}
-    made = ControlPlane([cluster, SECRET, *replicas], pipelines=_replicas_only)
+    made = ControlPlane([cluster, SECRET, *replicas], pipelines=given.alone)
     assert made.settle()
     return made
 

@@ -8,13 +8,10 @@ import pytest
 from modelplane.runtime.step import AWAITING, Result, Status
 from unit.compose_replica import replicas as given
 
-ON_CLUSTER = {"name": given.CLUSTER, "phase": "Ready", "volume": {"name": "v1", "uid": "u"}}
-
 
 def cache(**row: Any) -> list[dict[str, Any]]:
     """Return the cache, staged on the replica's cluster but for what `row` says."""
-    kept = {key: value for key, value in {**ON_CLUSTER, **row}.items() if value is not None}
-    return [{"kind": "ModelCache", "metadata": {"name": "weights"}, "status": {"clusters": [kept]}}]
+    return [given.staged(**row)]
 
 
 MOVED = cache(volume={"name": "v2", "uid": "w"})
@@ -56,11 +53,7 @@ def serving() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     observed: dict[str, Any] = {}
     for _ in range(2):
         result = given.run(body, observed, cache=cache())
-        observed = {
-            name: given.provided(desired.build())
-            for name, desired in result.desired.items()
-            if not name.startswith("cache-in-use-")
-        }
+        observed = {name: given.provided(desired.build()) for name, desired in result.desired.items()}
         body["status"] = {**(result.status or {}), "conditions": [{"type": "ModelReady", "status": "True"}]}
     return body, observed
 
@@ -211,7 +204,7 @@ def test_while_it_moves_both_volumes_are_told_and_then_the_new_one() -> None:
     moving = given.run(body, observed, cache=MOVED, movers=[])
     assert (moving.status or {})["volumes"] == ["v1", "v2"]
     body["status"] |= {"volumes": ["v1", "v2"]}
-    there = {name: given.provided(d.build()) for name, d in moving.desired.items() if not name.startswith("cache-")}
+    there = {name: given.provided(d.build()) for name, d in moving.desired.items()}
     assert (given.run(body, there, cache=MOVED).status or {})["volumes"] == ["v2"]
 
 
@@ -235,8 +228,8 @@ def test_a_cache_in_use_cannot_be_deleted_and_it_is_said_by_whom() -> None:
 @pytest.mark.parametrize(("observed", "found", "kept"), [(False, [], False), (True, [], True), (True, cache(), True)])
 def test_a_protection_that_was_composed_stays(observed: bool, found: Any, kept: bool) -> None:
     body, there = serving()
-    usage = given.run(using(), cache=cache()).desired["cache-in-use-weights"].build()
-    there |= {"cache-in-use-weights": {**usage, "metadata": {"name": "x"}}} if observed else {}
+    if not observed:
+        del there["cache-in-use-weights"]
     assert ("cache-in-use-weights" in given.run(body, there, cache=found).desired) is kept
 
 

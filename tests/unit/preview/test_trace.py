@@ -8,6 +8,8 @@ from click.testing import CliRunner
 
 from modelplane.cli.preview import command
 from modelplane.compose_replica.why import RULES, why
+from modelplane.preview import ControlPlane
+from modelplane.preview.trace import trace
 from unit.compose_replica import replicas
 from unit.preview.fleets import cluster, deployment, hardware
 
@@ -42,6 +44,21 @@ def test_a_trace_names_each_object_with_its_place_and_its_rule(tmp_path: Path) -
     assert lines[1:3] == ["eu  Namespace mp-team", RULES["namespace"]]
     assert f"eu/mp-team  Service {name}" in lines
     assert lines.count(RULES["deployment-"]) == 1
+
+
+def test_what_stays_on_the_control_cluster_is_said_to_be_here() -> None:
+    body = yaml.safe_load(next(file for file in TOPOLOGIES if file.name.startswith("cached")).read_text())
+    source = {"source": "Existing", "existing": {"secretRef": {"name": "kubeconfig"}}}
+    reached = {**replicas.cluster(), "spec": {"cluster": source}}
+    cache = replicas.staged()
+    cache["metadata"]["namespace"] = body["metadata"]["namespace"]
+    cache["spec"] = {"source": "HuggingFace", "huggingFace": {"repo": "org/model", "sizeGiB": 1}}
+    control = ControlPlane([reached, cache, body], pipelines=replicas.alone)
+    assert control.settle()
+    found = trace(control, "ml-team", body["metadata"]["name"]) or []
+    (usage,) = [each for each in found if each.where.startswith("here")]
+    assert (usage.called.partition(" ")[0], usage.where, usage.ready) == ("Usage", "here/ml-team", True)
+    assert usage.why == RULES["cache-in-use-"]
 
 
 def test_a_trace_of_no_replica_says_which_there_are(tmp_path: Path) -> None:
