@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelplane.compose_replica.flags import number_in, read_flag
-from modelplane.compose_replica.prefill_decode import serving_role
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import PREFILL_DECODE, Engine, Phase, ReplicaSpec
 from modelplane.compose_replica.standing import DEPLOYMENT_READY
@@ -36,7 +35,7 @@ class Picker:
 def _block_size(engines: tuple[Engine, ...]) -> int:
     """Return the block size that the engines are given; the one that answers knows best what it has cached."""
     for engine in sorted(engines, key=lambda engine: engine.phase is not Phase.DECODE):
-        given = read_flag(engine.member(serving_role(engine)).container, "--block-size", "--page-size")
+        given = read_flag(engine.serving.container, "--block-size", "--page-size")
         if tokens := number_in(given or "", most=_LARGEST_BLOCK):
             return tokens
     return _BLOCK_SIZE

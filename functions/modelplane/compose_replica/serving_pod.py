@@ -5,7 +5,7 @@ from typing import Any
 
 from modelplane.compose_replica.flags import read_flag
 from modelplane.compose_replica.member import pod_of
-from modelplane.compose_replica.prefill_decode import decode_port
+from modelplane.compose_replica.ports import decode_port
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import Engine, Member, Phase
 from modelplane.kube.pod import finding_weights, serving

@@ -59,6 +59,11 @@ class Engine:
         """Return the member of a role that the engine has."""
         return next(member for member in self.members if member.role is role)
 
+    @property
+    def serving(self) -> Member:
+        """Return the member that takes requests."""
+        return self.member(Role.LEADER if Role.LEADER in self.roles else Role.STANDALONE)
+
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSpec:

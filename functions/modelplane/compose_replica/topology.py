@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from modelplane.compose_replica import edge, gang, prefill_decode, standalone
+from modelplane.compose_replica import edge, gang, ports, prefill_decode, standalone
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import PREFILL_DECODE, Engine, ReplicaSpec
 from modelplane.model.deployment import Role
@@ -29,7 +29,7 @@ def wrong(spec: ReplicaSpec) -> str:
 
 def advice(spec: ReplicaSpec) -> list[str]:
     """Return in words what the writer of a replica that is not wrong is told all the same."""
-    return prefill_decode.advice(spec) if spec.mode == PREFILL_DECODE and not wrong(spec) else []
+    return [] if wrong(spec) else ports.advice(spec)
 
 
 def compose(site: Site, spec: ReplicaSpec) -> dict[str, dict[str, Any]]:

@@ -70,6 +70,23 @@ def test_a_prefill_engine_stays_on_8000_without_a_sidecar() -> None:
     assert spec["containers"][0]["readinessProbe"]["httpGet"]["port"] == 8000
 
 
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [([], False), (["--port=8000"], False), (["--port=$(PORT)"], False), (["--port=9000"], True), (["--port"], False)],
+)
+@pytest.mark.parametrize("mode", ["Unified", "PrefillDecode"])
+def test_an_engine_that_listens_where_no_request_comes_is_composed_and_told_so(
+    mode: str, args: list[str], told: bool
+) -> None:
+    body = given.replica() if mode == "Unified" else given.pair("--port=8200")
+    (container,) = body["spec"]["engines"][0]["members"][0]["template"]["spec"]["containers"]
+    container["args"] = args
+    accepted = given.condition(given.run(body, given.serving(body)), "ModelAccepted")
+    assert accepted.status is Status.TRUE
+    assert ("--port 9000, but requests and probes come to 8000" in accepted.message) is told
+    assert bool(accepted.message) is told
+
+
 def test_only_pairs_carry_roles_side_channels_and_sidecars() -> None:
     roles = {"reader": "prefill", "writer": "decode"}
     for engine, role in roles.items():
