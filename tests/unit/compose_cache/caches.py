@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_cache.cache import compose
+from modelplane.preview.pipelines import Pipeline, pipeline_of
 from modelplane.runtime.step import Condition, Object, Request, Result
 
 SEEN_AT = "2026-01-02T03:04:05Z"
@@ -32,6 +33,26 @@ def cluster(name: str = "eu-1", storage: str = "rwx", **metadata: Any) -> dict[s
         "metadata": {"name": name, **metadata},
         "status": status,
     }
+
+
+def alone(kind: str) -> Pipeline | None:
+    """Return the pipelines of a control plane that knows ModelCaches, and takes everything else as it is."""
+    return pipeline_of(kind) if kind == "ModelCache.modelplane.ai" else None
+
+
+def clusters(count: str) -> list[dict[str, Any]]:
+    """Return one, three or five clusters; the fourth has no storage class for caches."""
+    names = ("eu-1", "eu-2", "us-1", "us-2", "us-3")[: {"one": 1, "three": 3, "five": 5}[count]]
+    found = [cluster(name, "" if name == "us-2" else "shared-files", labels={"tier": "research"}) for name in names]
+    for each in found:
+        each["spec"] = {"cluster": {"source": "Existing", "existing": {"secretRef": {"name": "kubeconfig"}}}}
+    return found
+
+
+def token() -> dict[str, Any]:
+    """Return the Secret with the token of a gated repository."""
+    metadata = {"name": "hugging-face", "namespace": "ml-team", "resourceVersion": "7"}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque"}
 
 
 def replica(name: str, *volumes: str, begun: bool = True, on: str = "eu-1", uses: str = "weights") -> dict[str, Any]:

@@ -1,0 +1,91 @@
+"""What a ModelCache on one, three and five clusters becomes on the real engine, beside what a reviewer has read.
+
+Each pair is NAME.cache.yaml of the unit tests and golden/caches/NAME.yaml. `make golden` rewrites them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+import engines
+from composing import Engine, render
+from modelplane.preview import ControlPlane
+from modelplane.preview.composed import RESOURCE_NAME
+from processes import Functions
+from render.examples import settle_both
+from render.test_golden import GOLDEN, compare
+from unit.compose_cache.caches import alone, clusters, token
+
+CACHES = engines.ROOT / "tests" / "unit" / "compose_cache" / "golden"
+CASES = sorted(file.name.removesuffix(".cache.yaml") for file in CACHES.glob("*.cache.yaml"))
+
+Manifest = dict[str, Any]
+
+
+def _cache(case: str) -> Manifest:
+    body: Manifest = yaml.safe_load((CACHES / f"{case}.cache.yaml").read_text())
+    return body
+
+
+def _plane(case: str, **how: Any) -> ControlPlane:
+    return ControlPlane([*clusters(case), token(), _cache(case)], pipelines=alone, **how)
+
+
+def _specs(objects: list[Manifest]) -> dict[str, Any]:
+    return {obj["metadata"]["annotations"][RESOURCE_NAME]: obj["spec"] for obj in objects}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_cache_renders_as_it_was_read_and_as_the_preview_composes_it(case: str, functions: Functions) -> None:
+    cache = _cache(case)
+    engine = Engine(cli=engines.path("crossplane"), core=engines.path("crossplane-core"))
+    done = render(cache, functions, engine, others=[*clusters(case), token()])
+    assert done.returncode == 0, done.stderr
+    compare(f"caches/{case}", done.stdout)
+
+    control = _plane(case, world=None)
+    control.reconcile("ModelCache", cache["metadata"]["namespace"], cache["metadata"]["name"])
+    rendered = [obj for obj in yaml.safe_load_all(done.stdout) if obj["kind"] != "ModelCache"]
+    composed = [obj for obj in control.everything() if obj["metadata"].get("annotations", {}).get(RESOURCE_NAME)]
+    assert _specs(rendered) == _specs(composed)
+
+
+def test_there_is_no_golden_without_a_cache() -> None:
+    assert [file.stem for file in sorted((GOLDEN / "caches").glob("*.yaml"))] == CASES
+
+
+def _another_source(plane: ControlPlane, cache: Manifest) -> None:
+    huggingface = {**cache["spec"]["huggingFace"], "revision": "v2.0", "sizeGiB": 2000}
+    plane.apply({**cache, "spec": {**cache["spec"], "huggingFace": huggingface}})
+
+
+def _fewer_clusters(plane: ControlPlane, _: Manifest) -> None:
+    plane.delete("InferenceCluster", None, "eu-1")
+
+
+def _without_token(plane: ControlPlane, cache: Manifest) -> None:
+    plane.delete("Secret", "ml-team", "hugging-face")
+    _another_source(plane, cache)
+
+
+CHANGES: dict[str, Callable[[ControlPlane, Manifest], None]] = {
+    "another source": _another_source,
+    "a cluster less": _fewer_clusters,
+    "without its token": _without_token,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("case", CASES)
+def test_a_cache_comes_to_the_same_on_the_real_engine_pass_by_pass(
+    case: str, change: Callable[[ControlPlane, Manifest], None], functions: Functions
+) -> None:
+    plane = _plane(case)
+    assert settle_both(plane, ["ModelCache"], functions) > 1
+    (cache,) = plane.list("ModelCache")
+    staged = {"one": "1/1", "three": "3/3", "five": "4/5"}[case]
+    assert cache["status"]["summary"]["ready"] == staged
+    change(plane, cache)
+    settle_both(plane, ["ModelCache"], functions)
