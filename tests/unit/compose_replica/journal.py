@@ -56,6 +56,16 @@ def prefill_decode() -> Manifest:
     return made
 
 
+def cache() -> Manifest:
+    """Return a ModelCache."""
+    return {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelCache",
+        "metadata": {"name": "weights", "namespace": "team"},
+        "spec": {"source": "HuggingFace", "huggingFace": {"repo": "org/model", "sizeGiB": 1}},
+    }
+
+
 def _placed(obj: Manifest) -> tuple[str, str]:
     """Return an Object's cluster and resource name; a claim template's without the hash of its content."""
     resource = obj["metadata"]["annotations"]["crossplane.io/composition-resource-name"]
@@ -99,7 +109,7 @@ def journal(control: ControlPlane, edits: Iterable[Manifest], nodes: Mapping[str
         control.apply(copy.deepcopy(edit))
     told: list[list[str]] = []
     for _ in range(_ROUNDS):
-        for kind in ("InferenceCluster", "ModelDeployment", "ModelReplica"):
+        for kind in ("InferenceCluster", "ModelCache", "ModelDeployment", "ModelReplica"):
             for composite in control.list(kind):
                 before = _manifests(control)
                 control.reconcile(kind, composite["metadata"].get("namespace"), composite["metadata"]["name"])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane
-from unit.compose_replica.journal import Manifest, deployment, gang, journal, member, prefill_decode
+from unit.compose_replica.journal import Manifest, cache, deployment, gang, journal, member, prefill_decode
 from unit.preview.fleets import cluster, hardware
 
 TAINT = {"taints": [{"key": "k", "effect": "NoExecute"}]}
@@ -100,6 +100,31 @@ def test_an_edit_takes_down_what_it_asks_for_and_nothing_else(
     assert control.settle()
     assert [replica["status"]["served"] for replica in control.list("ModelReplica")] == [True]
     assert journal(control, edits, {"eu": nodes}) == told
+
+
+STORAGE = {"source": "Existing", "existing": {"secretRef": {"name": "eu"}, "cache": {"storageClassName": "rwx"}}}
+CACHED = {"modelCacheRef": {"name": "weights"}}
+
+
+def _mounts(control: ControlPlane) -> list[bool]:
+    """Return of each Deployment whether its pods mount a volume claim."""
+    manifests = [obj["spec"]["forProvider"]["manifest"] for obj in control.list("Object")]
+    pods = [each["spec"]["template"]["spec"] for each in manifests if each["kind"] == "Deployment"]
+    return [any("persistentVolumeClaim" in volume for volume in pod["volumes"]) for pod in pods]
+
+
+@pytest.mark.parametrize("staged", [True, False])
+def test_a_cache_that_is_added_changes_the_workload_in_place_once_it_is_staged(staged: bool) -> None:
+    control = ControlPlane(
+        [hardware(), cluster("eu", 1, cluster=STORAGE), deployment(), *([cache()] if staged else [])]
+    )
+    assert control.settle()
+    assert journal(control, [deployment(**CACHED)], {"eu": 1}) == ([["~ deployment-main on eu"]] if staged else [])
+    assert _mounts(control) == [staged]
+    assert journal(control, [cache()], {"eu": 1}) == ([] if staged else [["~ deployment-main on eu"]])
+    assert _mounts(control) == [True]
+    assert journal(control, [deployment()], {"eu": 1}) == [["~ deployment-main on eu"]]
+    assert _mounts(control) == [False]
 
 
 def _tolerated(*more: Any) -> ControlPlane:
