@@ -74,6 +74,12 @@ class Fleet:
         """Return the ModelReplicas of a deployment."""
         return self.plane.hub.api.list(REPLICA, self.tag, **{"modelplane.ai/deployment": name})
 
+    def replica(self, name: str) -> Manifest:
+        """Return the ModelReplica of a deployment that has one."""
+        found = self.replicas(name)
+        assert len(found) == 1, found
+        return found[0]
+
     def endpoints(self, name: str) -> list[Manifest]:
         """Return the ModelEndpoints of a deployment."""
         return self.plane.hub.api.list(ENDPOINT, self.tag, **{"modelplane.ai/deployment": name})

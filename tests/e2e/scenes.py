@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from e2e.harness.fakes import SHARED_FILES
 from modelplane.model.names import API_VERSION, GPU_TAINT, LABEL_POOL
 
 
@@ -27,7 +28,8 @@ def gpu_class(name: str, *, count: int = 8, memory: str = "81559Mi") -> dict[str
 
 def cluster(name: str, labels: Mapping[str, str], pools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return an InferenceCluster of source Existing, whose kubeconfig is in a Secret of its name."""
-    existing = {"source": "Existing", "existing": {"secretRef": {"name": f"{name}-kubeconfig"}}}
+    reached = {"secretRef": {"name": f"{name}-kubeconfig"}, "cache": {"storageClassName": SHARED_FILES}}
+    existing = {"source": "Existing", "existing": reached}
     return {
         "apiVersion": API_VERSION,
         "kind": "InferenceCluster",
@@ -45,11 +47,11 @@ def member(gpus: int, role: str = "Standalone", **fields: Any) -> dict[str, Any]
     return {"role": role, "nodeSelector": {"devices": [request]}, "template": template, **fields}
 
 
-def engine(gpus: int, copies: int = 1, workers: int = 0) -> dict[str, Any]:
-    """Return an engine: of one pod, or of a leader and workers, each pod with so many GPUs."""
+def engine(gpus: int, copies: int = 1, workers: int = 0, **fields: Any) -> dict[str, Any]:
+    """Return an engine: of one pod, or of a leader and workers, each pod with so many GPUs; `fields` are added."""
     gang = [member(gpus, "Leader"), member(gpus, "Worker", worker={"nodes": workers})]
     members = gang if workers else [member(gpus)]
-    return {"name": "main", "copies": copies, "members": members}
+    return {"name": "main", "copies": copies, "members": members, **fields}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,4 +102,18 @@ def deployment(name: str, namespace: str, **spec: Any) -> dict[str, Any]:
         "kind": "ModelDeployment",
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"replicas": 1, "engines": [engine(1)], **spec},
+    }
+
+
+def cache(name: str, namespace: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return a ModelCache on the clusters with these labels."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ModelCache",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "source": "HuggingFace",
+            "huggingFace": {"repo": "example/model", "revision": "main", "sizeGiB": 10},
+            "clusterSelector": {"matchLabels": dict(labels)},
+        },
     }

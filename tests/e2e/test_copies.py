@@ -41,8 +41,7 @@ def test_a_secret_is_copied_once_followed_and_removed_with_its_last_user(fleet: 
     fleet.deploy("waits", engines=[_naming()])
 
     def told() -> None:
-        replica = _only(fleet.replicas("waits"))
-        found = fleet.assert_condition(replica, "ModelAccepted", "False", "Deploying")
+        found = fleet.assert_condition(fleet.replica("waits"), "ModelAccepted", "False", "Deploying")
         assert "Secret token does not exist" in str(found["status"]["conditions"])
 
     eventually(told, within=SOON)

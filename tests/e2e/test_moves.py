@@ -11,8 +11,7 @@ def _serving_on_one_of_two(fleet: Fleet) -> tuple[str, str]:
     both = [fleet.add_cluster(site) for site in ("east", "west")]
     fleet.deploy("llama", engines=[engine(8)])
     fleet.wait_ready("llama")
-    (replica,) = fleet.replicas("llama")
-    here = replica["spec"]["clusterName"]
+    here = fleet.replica("llama")["spec"]["clusterName"]
     both.remove(here)
     return here, both[0]
 

@@ -25,6 +25,7 @@ REPLICA = Kind(API_VERSION, "ModelReplica")
 ENDPOINT = Kind(API_VERSION, "ModelEndpoint")
 INFERENCE_CLUSTER = Kind(API_VERSION, "InferenceCluster")
 INFERENCE_CLASS = Kind(API_VERSION, "InferenceClass")
+CACHE = Kind(API_VERSION, "ModelCache")
 OBJECT = Kind("kubernetes.m.crossplane.io/v1alpha1", "Object")
 CONTROLLERS = (*EVERYWHERE, "clusterrole-aggregation-controller", "horizontal-pod-autoscaler-controller")
 #: Seconds to wait for the end of another control plane on this machine: for its tests.
@@ -50,6 +51,7 @@ class ControlPlane:
     """What runs: the control cluster `hub`, the inference clusters `sites` by name, and every process by name."""
 
     hub: Cluster
+    core: crossplane.Core
     sites: Mapping[str, InferenceSite]
     processes: Mapping[str, Process]
     #: Seconds after the start, and what had come up by then.
@@ -75,9 +77,16 @@ class ControlPlane:
         self.hub.api.apply(inference_cluster)
 
 
-def install(hub: Cluster) -> None:
-    """Install our Configuration, and wait until Crossplane may write the kinds that it defines."""
-    file = package.build_configuration(hub.run.folder / "modelplane.xpkg")
+def install(hub: Cluster, ports: Mapping[str, int]) -> None:
+    """Install our packages, and wait until Crossplane may write the kinds that the Configuration defines.
+
+    `ports` says where each function listens.
+    """
+    folder = hub.run.folder
+    for name, port in ports.items():
+        metadata = engines.ROOT / "package" / crossplane.FUNCTIONS[name]
+        crossplane.install_function(hub, package.build(metadata, folder / f"{name}.xpkg"), name, port)
+    file = package.build_configuration(folder / "modelplane.xpkg")
     crossplane.install_configuration(hub, file, "modelplane")
 
     def granted() -> None:
@@ -121,18 +130,20 @@ def control_plane(folder: Path, sites: Sequence[str]) -> Iterator[ControlPlane]:
             stack.enter_context(cluster.api_server)
         hub.api_server.wait_for(hub.api.ready)
         timeline.mark("the control cluster's API server is ready")
-        processes = {"etcd": store, "hub": hub.api_server, **_start_modelplane(stack, hub)}
+        core = crossplane.Core(hub)
+        processes = {"etcd": store, "hub": hub.api_server, **_start_modelplane(stack, core)}
         timeline.mark("Modelplane is installed")
         running = {}
         for number, cluster in enumerate(others):
             cluster.api_server.wait_for(cluster.api.ready)
             running[cluster.name] = stack.enter_context(inference_site(cluster, GATEWAYS.format(number + 10)))
         timeline.mark("the inference clusters run")
-        yield ControlPlane(hub, running, processes, timeline.marks)
+        yield ControlPlane(hub, core, running, processes, timeline.marks)
 
 
-def _start_modelplane(stack: ExitStack, hub: Cluster) -> dict[str, Process]:
+def _start_modelplane(stack: ExitStack, core: crossplane.Core) -> dict[str, Process]:
     """Run Crossplane, our functions and the provider on a control cluster, and install our packages."""
+    hub = core.hub
     controllers = stack.enter_context(hub.controllers(CONTROLLERS))
     processes = {"controllers": controllers}
     ports = {name: free_port() for name in crossplane.FUNCTIONS}
@@ -141,13 +152,10 @@ def _start_modelplane(stack: ExitStack, hub: Cluster) -> dict[str, Process]:
     crossplane.prepare(hub)
     provider.prepare(hub)
     apply_installation(hub)
-    init, core = crossplane.core(hub)
-    init.run(within=60)
-    processes["crossplane"] = stack.enter_context(core)
-    for name, port in ports.items():
-        crossplane.register(hub, name, port)
+    core.initialise()
+    processes["crossplane"] = stack.enter_context(core.start(*crossplane.NO_BREAKER))
     with crossplane.rbac_manager(hub):
-        install(hub)
+        install(hub, ports)
     # The RBAC manager and the provider both insist on port 8080: the first ends when it has granted our kinds.
     processes["provider-kubernetes"] = stack.enter_context(provider.provider(hub, *provider_arguments()))
     # It learns kinds late: children outlive what is deleted by up to 40 seconds, unless it starts after them.

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from modelplane.cli.serve import FUNCTIONS as SERVED
 NAMESPACE = "crossplane-system"
 CRD = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 CONFIGURATION = Kind("pkg.crossplane.io/v1", "Configuration")
+FUNCTION = Kind("pkg.crossplane.io/v1", "Function")
 REVISION = Kind("pkg.crossplane.io/v1", "FunctionRevision")
+WEBHOOKS = Kind("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
 #: Our functions, by the name that a Composition gives them.
 FUNCTIONS = {f"modelplane-{name}": name for name in SERVED}
-#: Where packages would be pulled from, did they not lie in the cache: nowhere.
-REGISTRY = "xpkg.example.org/modelplane"
+#: Where packages would be pulled from, did they not lie in the cache: nowhere. The cache cuts longer names.
+REGISTRY = "xpkg.example.org"
 #: Parts of Crossplane's chart that grant rights.
 _RIGHTS = (
     "clusterrole",
@@ -76,24 +79,51 @@ def prepare(hub: Cluster) -> None:
         hub.api.apply(manifest)
 
 
-def core(hub: Cluster, *arguments: str, breaker: tuple[str, ...] = NO_BREAKER) -> tuple[Process, Process]:
-    """Return the processes of Crossplane: one that initialises and ends, and the one that stays."""
-    run, binary = hub.run, engines.path("crossplane-core")
-    environment: dict[str, str | Path] = {
-        "KUBECONFIG": hub.kubeconfig("crossplane"),
-        "POD_NAMESPACE": NAMESPACE,
-        "POD_SERVICE_ACCOUNT": "crossplane",
-        "TLS_CA_SECRET_NAME": "crossplane-root-ca",
-        "TLS_CLIENT_SECRET_NAME": "crossplane-tls-client",
-        "CRDS_PATH": engines.core_crds(),
-        "TLS_CLIENT_CERTS_DIR": run.certificates.client,
-        "XPKG_CACHE_DIR": run.folder / "xpkg",
-        "XFN_CACHE_DIR": run.folder / "xfn",
-    }
-    init = Process("crossplane-init", run.folder, [binary, "core", "init", "--enable-webhooks=false"], environment)
-    ports = (f"--metrics-port={free_port()}", f"--health-probe-port={free_port()}")
-    start = [binary, "core", "start", "--enable-webhooks=false", "--package-runtime=External", *ports, *breaker]
-    return init, Process("crossplane", run.folder, [*start, *arguments], environment)
+@dataclass(frozen=True, slots=True)
+class Core:
+    """Crossplane core on a control cluster; the webhook that refuses to delete what is in use listens on a port."""
+
+    hub: Cluster
+    webhook_port: int = field(default_factory=free_port)
+    metrics_port: int = field(default_factory=free_port)
+
+    def initialise(self) -> None:
+        """Run what makes Crossplane's kinds and Secrets, and then ends; lead its webhook to this machine."""
+        self._process("crossplane-init", "init").run(within=60)
+        (name,) = (found["metadata"]["name"] for found in self.hub.api.list(WEBHOOKS))
+        found = self.hub.api.get(WEBHOOKS, name) or {}
+        for webhook in found["webhooks"]:
+            path = webhook["clientConfig"]["service"]["path"]
+            url = f"https://localhost:{self.webhook_port}{path}"
+            webhook["clientConfig"] = {"url": url, "caBundle": self.hub.run.certificates.bundle}
+        self.hub.api.patch(WEBHOOKS, name, {"webhooks": found["webhooks"]})
+
+    def start(self, *breaker: str) -> Process:
+        """Return the process that stays, with the settings of the circuit breaker (none: the defaults)."""
+        ports = (f"--metrics-port={self.metrics_port}", f"--health-probe-port={free_port()}")
+        return self._process("crossplane", "start", "--package-runtime=External", *ports, *breaker)
+
+    def _process(self, name: str, *arguments: str) -> Process:
+        run = self.hub.run
+        environment: dict[str, str | Path] = {
+            "KUBECONFIG": self.hub.kubeconfig("crossplane"),
+            "POD_NAMESPACE": NAMESPACE,
+            "POD_SERVICE_ACCOUNT": "crossplane",
+            "TLS_CA_SECRET_NAME": "crossplane-root-ca",
+            "TLS_CLIENT_SECRET_NAME": "crossplane-tls-client",
+            "TLS_CLIENT_CERTS_DIR": run.certificates.client,
+            "TLS_SERVER_SECRET_NAME": "crossplane-tls-server",
+            "TLS_SERVER_CERTS_DIR": run.certificates.server,
+            "WEBHOOK_CONFIGS_PATH": engines.source(*engines.CORE) / "cluster/webhookconfigurations",
+            "WEBHOOK_SERVICE_NAME": "crossplane-webhooks",
+            "WEBHOOK_SERVICE_NAMESPACE": NAMESPACE,
+            "WEBHOOK_SERVICE_PORT": "9443",
+            "WEBHOOK_PORT": str(self.webhook_port),
+            "CRDS_PATH": engines.core_crds(),
+            "XPKG_CACHE_DIR": run.folder / "xpkg",
+            "XFN_CACHE_DIR": run.folder / "xfn",
+        }
+        return Process(name, run.folder, [engines.path("crossplane-core"), "core", *arguments], environment)
 
 
 def rbac_manager(hub: Cluster) -> Process:
@@ -110,36 +140,47 @@ def function(run: Run, name: str, port: int) -> Process:
     return Process(name, run.folder, command)
 
 
-def register(hub: Cluster, name: str, port: int) -> None:
-    """Tell Crossplane where a function listens, as its package manager would: an active, paused FunctionRevision."""
-    labels, annotations = {"pkg.crossplane.io/package": name}, {"crossplane.io/paused": "true"}
-    hub.api.apply(
-        {
-            "apiVersion": REVISION.api_version,
-            "kind": REVISION.kind,
-            "metadata": {"name": f"{name}-local", "labels": labels, "annotations": annotations},
-            "spec": {"desiredState": "Active", "revision": 1, "image": f"xpkg.example.org/local/{name}:v0.0.0"},
-        }
-    )
-    status = {"status": {"endpoint": f"dns:///localhost:{port}", "capabilities": ["composition"]}}
-    hub.api.patch(REVISION, f"{name}-local", status, subresource="status")
+def install_configuration(hub: Cluster, file: Path, name: str) -> None:
+    """Install a Configuration package as a user does. What it depends on is installed by itself: nothing is pulled."""
+    _install(hub, CONFIGURATION, file, name)
+
+    def healthy() -> None:
+        found = hub.api.get(CONFIGURATION, name) or {}
+        assert condition(found, "Healthy").get("status") == "True", found.get("status")
+
+    eventually(healthy, within=60)
 
 
-def install_configuration(hub: Cluster, package: Path, name: str) -> None:
-    """Install a Configuration package as a user does, from a cache that was filled by hand instead of a registry.
+def install_function(hub: Cluster, file: Path, name: str, port: int) -> None:
+    """Install a function's package as a user does, and tell Crossplane where it listens.
 
-    What it depends on is installed by hand too: nothing can be pulled here.
+    It stays unhealthy: this Crossplane starts no pods.
     """
-    digest = hashlib.sha256(package.read_bytes()).hexdigest()
+    _install(hub, FUNCTION, file, name)
+
+    def capable() -> str:
+        revisions = hub.api.list(REVISION, **{"pkg.crossplane.io/package": name})
+        assert [found.get("status", {}).get("capabilities") for found in revisions] == [["composition"]], revisions
+        revision: str = revisions[0]["metadata"]["name"]
+        return revision
+
+    revision = eventually(capable, within=60)
+    status = {"status": {"endpoint": f"dns:///localhost:{port}"}}
+    hub.api.patch(REVISION, revision, status, subresource="status")
+
+
+def _install(hub: Cluster, kind: Kind, file: Path, name: str) -> None:
+    """Install a package from a cache that is filled by hand instead of from a registry."""
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
     cached = f"{REGISTRY}/{name}".replace("/", "-").replace(".", "-") + f"-sha256-{digest[:5]}.gz"
     cache = hub.run.folder / "xpkg"
     cache.mkdir(parents=True, exist_ok=True)
-    command = [engines.path("crossplane"), "xpkg", "extract", "--from-xpkg", package, "-o", cache / cached]
+    command = [engines.path("crossplane"), "xpkg", "extract", "--from-xpkg", file, "-o", cache / cached]
     subprocess.run(command, check=True, capture_output=True)
     hub.api.apply(
         {
-            "apiVersion": CONFIGURATION.api_version,
-            "kind": CONFIGURATION.kind,
+            "apiVersion": kind.api_version,
+            "kind": kind.kind,
             "metadata": {"name": name},
             "spec": {
                 "package": f"{REGISTRY}/{name}@sha256:{digest}",
@@ -148,9 +189,3 @@ def install_configuration(hub: Cluster, package: Path, name: str) -> None:
             },
         }
     )
-
-    def healthy() -> None:
-        found = hub.api.get(CONFIGURATION, name) or {}
-        assert condition(found, "Healthy").get("status") == "True", found.get("status")
-
-    eventually(healthy, within=60)

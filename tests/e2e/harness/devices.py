@@ -9,18 +9,23 @@ DRA = "resource.k8s.io/v1"
 _ROOM = {"cpu": "192", "memory": "2Ti", "pods": "110"}
 
 
-def node(name: str, pool: str) -> dict[str, Any]:
-    """Return a GPU node as an operator labels and taints it."""
+def node(name: str, **labels: str) -> dict[str, Any]:
+    """Return a node of the fake kubelet; labels as `{key: value}` are added."""
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {
             "name": name,
-            "labels": {LABEL_POOL: pool, "kubernetes.io/hostname": name},
+            "labels": {"kubernetes.io/hostname": name, **labels},
             "annotations": {"kwok.x-k8s.io/node": "fake"},
         },
-        "spec": {"taints": [{"key": GPU_TAINT, "value": "present", "effect": "NoSchedule"}]},
     }
+
+
+def gpu_node(name: str, pool: str) -> dict[str, Any]:
+    """Return a GPU node as an operator labels and taints it."""
+    taint = {"key": GPU_TAINT, "value": "present", "effect": "NoSchedule"}
+    return {**node(name, **{LABEL_POOL: pool}), "spec": {"taints": [taint]}}
 
 
 #: What a node of the fake kubelet has besides devices.

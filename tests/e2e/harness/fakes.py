@@ -7,13 +7,18 @@ from e2e.harness.crossplane import crds, establish
 from e2e.harness.process import Process, free_port
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
 
+CLAIM = Kind("v1", "PersistentVolumeClaim")
 GATEWAY = Kind("gateway.networking.k8s.io/v1", "Gateway")
 GATEWAY_API = ("gateway-api", "sigs.k8s.io/gateway-api")
+INFERENCE_POOLS = ("inference-extension", "sigs.k8s.io/gateway-api-inference-extension")
+#: The class of volumes that all nodes of a cluster can mount.
+SHARED_FILES = "shared-files"
 
 
 def play_gateway(cluster: Cluster, address: str) -> None:
     """Play Envoy Gateway and a load balancer: the cluster's Gateway, with an address in its status."""
     establish(cluster, crds(engines.source(*GATEWAY_API) / "config/crd/standard"))
+    establish(cluster, crds(engines.source(*INFERENCE_POOLS) / "config/crd/bases"))
     cluster.api.apply(namespace(SYSTEM_NAMESPACE))
     listener = {"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
     cluster.api.apply(
@@ -31,6 +36,39 @@ def set_gateway_address(cluster: Cluster, address: str) -> None:
     """Play the load balancer that gives the cluster's Gateway an address."""
     status = {"status": {"addresses": [{"type": "IPAddress", "value": address}]}}
     cluster.api.patch(GATEWAY, CLUSTER_GATEWAY, status, SYSTEM_NAMESPACE, "status")
+
+
+def play_storage(cluster: Cluster) -> None:
+    """Play the installation of a file system's driver: its StorageClass."""
+    cluster.api.apply(
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": SHARED_FILES},
+            "provisioner": "files.example.org",
+        }
+    )
+
+
+def provision_volumes(cluster: Cluster, namespace: str) -> None:
+    """Play the driver: make a volume for each claim of a namespace, which Kubernetes then binds."""
+    for claim in cluster.api.list(CLAIM, namespace):
+        metadata, spec = claim["metadata"], claim["spec"]
+        files = {"driver": "files.example.org", "volumeHandle": metadata["uid"]}
+        cluster.api.apply(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolume",
+                "metadata": {"name": f"pv-{metadata['uid']}"},
+                "spec": {
+                    "capacity": spec["resources"]["requests"],
+                    "accessModes": spec["accessModes"],
+                    "storageClassName": spec["storageClassName"],
+                    "claimRef": {"namespace": namespace, "name": metadata["name"], "uid": metadata["uid"]},
+                    "csi": files,
+                },
+            }
+        )
 
 
 def kubelets(cluster: Cluster) -> Process:

@@ -9,8 +9,8 @@ import engines
 from e2e.harness import lws
 from e2e.harness.api import Kind
 from e2e.harness.cluster import EVERYWHERE, Cluster
-from e2e.harness.devices import DRA, NODE_STATUS, device_classes, node, slices
-from e2e.harness.fakes import kubelets, play_gateway
+from e2e.harness.devices import DRA, NODE_STATUS, device_classes, gpu_node, node, slices
+from e2e.harness.fakes import kubelets, play_gateway, play_storage
 from e2e.harness.process import Process, free_port
 
 NODE = Kind("v1", "Node")
@@ -25,6 +25,7 @@ CONTROLLERS = (
     "resourceclaim-controller",
     "endpointslice-controller",
     "node-lifecycle-controller",
+    "persistentvolume-binder-controller",
     "pod-garbage-collector-controller",
 )
 
@@ -48,10 +49,17 @@ class InferenceSite:
 
     def add_node(self, name: str, pool: str, inference_class: Mapping[str, Any]) -> None:
         """Make one node of a pool and publish its devices."""
-        self.cluster.api.apply(node(name, pool))
-        self.cluster.api.patch(NODE, name, NODE_STATUS, subresource="status")
+        self._add(gpu_node(name, pool))
         for published in slices(name, inference_class):
             self.cluster.api.apply(published)
+
+    def add_system_node(self) -> None:
+        """Make a node without devices, for all that needs none."""
+        self._add(node("system"))
+
+    def _add(self, manifest: dict[str, Any]) -> None:
+        self.cluster.api.apply(manifest)
+        self.cluster.api.patch(NODE, manifest["metadata"]["name"], NODE_STATUS, subresource="status")
 
     def pods(self, namespace: str | None = None) -> list[dict[str, Any]]:
         """Return the pods that are not on their way out."""
@@ -82,4 +90,7 @@ def inference_site(cluster: Cluster, address: str) -> Iterator[InferenceSite]:
             stack.enter_context(process)
         lws.connect_webhooks(cluster, processes["lws"], webhooks)
         play_gateway(cluster, address)
-        yield InferenceSite(cluster, {"api_server": cluster.api_server, **processes})
+        play_storage(cluster)
+        site = InferenceSite(cluster, {"api_server": cluster.api_server, **processes})
+        site.add_system_node()
+        yield site

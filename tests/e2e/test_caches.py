@@ -1,0 +1,34 @@
+"""Weights that are staged on a cluster before anything starts there."""
+
+import pytest
+
+from e2e.fleet import SOON, Fleet
+from e2e.harness.api import ApiError
+from e2e.harness.control_plane import CACHE
+from e2e.harness.fakes import provision_volumes
+from e2e.harness.process import eventually
+from e2e.scenes import cache, engine
+from modelplane.model.names import tenant_namespace
+
+
+def test_a_gang_that_waits_for_its_cache_starts_when_it_is_staged(fleet: Fleet) -> None:
+    api, cluster = fleet.plane.hub.api, fleet.add_cluster("east", nodes=2)
+    api.apply(cache("weights", fleet.tag, {"scenario": fleet.tag}))
+    fleet.deploy("big", engines=[engine(8, workers=1)], modelCacheRef={"name": "weights"})
+
+    def waits() -> None:
+        fleet.assert_condition(fleet.replica("big"), "ModelAccepted", "False", "WaitingForCache")
+        rows = (api.get(CACHE, "weights", fleet.tag) or {})["status"]["clusters"]
+        assert [(row["name"], row["phase"]) for row in rows] == [(cluster, "Pending")]
+
+    eventually(waits, within=SOON)
+    assert not fleet.pods(cluster)
+    provision_volumes(fleet.clusters[cluster].cluster, tenant_namespace(fleet.tag))
+    fleet.wait_ready("big")
+    pods = fleet.pods(cluster)
+    assert [pod["status"]["phase"] for pod in pods] == ["Running"] * 2
+    for pod in pods:
+        (volume,) = [found for found in pod["spec"]["volumes"] if "persistentVolumeClaim" in found]
+        assert volume["persistentVolumeClaim"]["readOnly"] is True
+    with pytest.raises(ApiError, match="in use by ModelReplica"):
+        api.delete(CACHE, "weights", fleet.tag)

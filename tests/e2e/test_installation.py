@@ -1,0 +1,43 @@
+"""What install/ is there for: an installation without a part of it says what it lacks, and heals with it."""
+
+import pytest
+
+from e2e.fleet import SOON, Fleet
+from e2e.harness.api import ApiError, Kind, condition
+from e2e.harness.control_plane import INFERENCE_CLASS, OBJECT, apply_installation
+from e2e.harness.process import eventually
+
+BINDING = Kind("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
+USAGE = Kind("protection.crossplane.io/v1beta1", "ClusterUsage")
+
+
+def test_without_the_rights_of_install_a_replica_says_what_is_forbidden_and_with_them_it_serves(fleet: Fleet) -> None:
+    hub = fleet.plane.hub
+    fleet.add_cluster("east")
+    hub.api.delete(BINDING, "modelplane-provider-kubernetes")
+    try:
+        fleet.deploy("llama")
+
+        def forbidden() -> None:
+            replica = fleet.assert_condition(fleet.replica("llama"), "ModelAccepted", "False")
+            said = str(replica["status"]["conditions"])
+            assert "forbidden" in said
+            assert "inferenceclusters" in said
+
+        eventually(forbidden, within=SOON)
+    finally:
+        apply_installation(hub)
+    fleet.wait_ready("llama")
+    assert hub.api.list(OBJECT, fleet.tag)
+
+
+def test_a_class_that_a_cluster_uses_cannot_be_deleted(fleet: Fleet) -> None:
+    api, cluster = fleet.plane.hub.api, fleet.add_cluster("east", gpus=8)
+
+    def protected() -> None:
+        usages = [found for found in api.list(USAGE) if found["spec"]["reason"].endswith(cluster)]
+        assert [condition(found, "Ready").get("status") for found in usages] == ["True"], usages
+
+    eventually(protected, within=SOON)
+    with pytest.raises(ApiError, match=f"in use by a node pool of InferenceCluster {cluster}"):
+        api.delete(INFERENCE_CLASS, f"{fleet.tag}-8")
