@@ -24,7 +24,7 @@ class Pass:
     `spec` is None when it cannot be read. `wanted` are the manifests to be on the cluster by composition resource
     name; with an `obstacle` they are what is observed. `mount` is the volume with the weights, None: as observed.
     `remotes` are the observed Objects. `pods` is what the pods say that are looked at, by the name of their workload.
-    `abandoned`: the cluster's owner has given it up.
+    `abandoned`: the cluster's owner has given it up; None while there is no cluster that says.
     """
 
     replica: Object
@@ -34,7 +34,7 @@ class Pass:
     obstacle: Obstacle | None = None
     mount: Mount | None = None
     pods: Mapping[str, str] = field(default_factory=dict)
-    abandoned: bool = False
+    abandoned: bool | None = None
 
     def workloads(self) -> dict[str, tuple[Mapping[str, Any], Standing]]:
         """Return each engine's workload that is observed: its manifest, and how it stands."""

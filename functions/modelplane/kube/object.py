@@ -72,3 +72,15 @@ def left_behind(body: Mapping[str, Any]) -> Mapping[str, Any]:
     if body["kind"] != "Object" or not policies & {"*", "Delete"}:
         return body
     return {**body, "spec": {**body["spec"], "managementPolicies": list(KEEP.policies)}}
+
+
+def taken_along(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return an Object that was `left_behind`, though what it is used by, called `name`, is not given up any more.
+
+    Its object goes with it again. One that is meant to stay, such as a namespace, is used by nothing.
+    """
+    spec = body["spec"]
+    users = [reference.get("dependsOn") or {} for reference in spec.get("references") or ()]
+    if tuple(spec.get("managementPolicies") or ()) != KEEP.policies or name not in {user.get("name") for user in users}:
+        return body
+    return {**body, "spec": {field: value for field, value in spec.items() if field != "managementPolicies"}}

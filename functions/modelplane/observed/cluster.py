@@ -54,8 +54,8 @@ def read_cluster(obj: Object) -> Cluster:
     )
 
 
-def abandoned(cluster: Object | Gap) -> bool:
-    """Tell whether a cluster's owner has given it up: nobody will ask it to remove anything."""
+def abandoned(cluster: Object | Gap) -> bool | None:
+    """Tell whether a cluster's owner has given it up: nobody will ask it to remove anything. None: it is not there."""
     if not isinstance(cluster, Object):
-        return False
+        return None
     return mapping(cluster.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"

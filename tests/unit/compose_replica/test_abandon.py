@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane
-from modelplane.preview.pipelines import Pipeline, pipeline_of
 from unit.compose_replica import replicas as given
 from unit.compose_replica.test_copies import ALL
 
@@ -51,20 +50,34 @@ def test_the_reference_to_the_cluster_stays_so_that_its_finalizer_can_go() -> No
     assert desired["deployment-main"].build()["spec"]["references"][0]["dependsOn"]["name"] == "eu-1"
 
 
-def test_a_cluster_that_is_no_longer_given_up_is_cleaned_up_again() -> None:
-    observed = given.serving(given.replica())
-    for name, found in given.run(given.replica(), observed, cluster=[given.cluster(**GIVEN_UP)]).desired.items():
+def given_up() -> dict[str, Any]:
+    """Return what is observed of a replica whose cluster is given up."""
+    observed = given.serving(ALL)
+    for name, found in given.run(ALL, observed, cluster=[given.cluster(**GIVEN_UP)]).desired.items():
         observed[name]["spec"] = found.build()["spec"]
-    assert policies(given.replica(), observed) == policies(given.replica(), {})
+    return observed
 
 
-def _replicas_only(kind: str) -> Pipeline | None:
-    return pipeline_of(kind) if kind == "ModelReplica.modelplane.ai" else None
+@pytest.mark.parametrize("held", [False, True])
+def test_a_cluster_that_is_no_longer_given_up_is_cleaned_up_again(held: bool) -> None:
+    assert policies(ALL, given_up(), **({"status": {}} if held else {})) == policies(ALL, {})
+
+
+ELSEWHERE = given.cluster({"providerConfigRef": {"name": "us-1"}}, name="us-1")
+
+
+@pytest.mark.parametrize(("name", "cluster"), [("eu-1", []), ("us-1", [ELSEWHERE])])
+def test_what_is_left_behind_stays_so_while_its_own_cluster_does_not_say_otherwise(
+    name: str, cluster: list[dict[str, Any]]
+) -> None:
+    body = {**ALL, "spec": {**ALL["spec"], "clusterName": name}}
+    desired = given.run(body, given_up(), cluster=cluster).desired
+    assert [desired[each].build()["spec"].get("managementPolicies") for each in desired] == [LEAVE] * len(desired)
 
 
 def test_an_abandoned_cluster_goes_when_its_last_replica_does() -> None:
     spec = {"cluster": {"source": "Existing", "existing": {"secretRef": {"name": "k"}}}}
-    control = ControlPlane([{**given.cluster(**GIVEN_UP), "spec": spec}, given.replica()], pipelines=_replicas_only)
+    control = ControlPlane([{**given.cluster(**GIVEN_UP), "spec": spec}, given.replica()], pipelines=given.alone)
     assert control.settle()
     control.delete("InferenceCluster", None, "eu-1")
     assert control.settle()
