@@ -13,6 +13,8 @@ _SHELLS = frozenset({"sh", "ash", "bash", "dash", "zsh"})
 #: The option of a shell that takes a command string, alone or at the end of others, as in `-lc`.
 _COMMAND_STRING = re.compile(r"-[A-Za-z]*c")
 _SEPARATORS = ";&|\n"
+#: What is quoted, which stays, or a comment: it begins where a word could.
+_QUOTED_OR_COMMENT = re.compile(r"""('[^']*'|"(?:[^"\\]|\\.)*"|\\.)|(?<![^\s;&|()])#[^\n]*""", re.DOTALL)
 #: What stands before a command's own name.
 _PREFIX = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=.*|exec|nohup|time", re.DOTALL)
 
@@ -23,7 +25,9 @@ def _called(word: str) -> str:
 
 def _split(script: str) -> Iterator[list[str]]:
     """Yield the simple commands of a script as their words; of one that no shell would take, what spaces part."""
-    lexer = shlex.shlex(script.replace("\\\n", ""), posix=True, punctuation_chars=_SEPARATORS)
+    script = _QUOTED_OR_COMMENT.sub(lambda found: found[1] or "", script).replace("\\\n", "")
+    lexer = shlex.shlex(script, posix=True, punctuation_chars=_SEPARATORS)
+    # Its own comments begin in the middle of words and swallow the end of the line.
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     try:
         tokens = list(lexer)

@@ -44,6 +44,9 @@ TABLE: dict[str, tuple[dict[str, Any], str | None]] = {
     "Ray's in the background": (shell("ray start --head --port 6379 & vllm serve m --port 8200"), "8200"),
     "inside of another value": ({"args": ['--config={"a": "--port 9"}']}, None),
     "quotes that do not close": (shell("vllm serve 'm --port 8200"), "8200"),
+    "in a comment": (shell("# --port 1\nvllm serve m --port 8200 # not --port 9\n\t#--port 7"), "8200"),
+    "behind a mark that begins no comment": (shell("vllm serve m#1 '# x' \"# y\" \\# --port 8200"), "8200"),
+    "on the line after a comment that ends in a backslash": (shell("# a \\\nvllm serve m --port 8200"), "8200"),
     "a comment with an apostrophe": (shell("# don't\nvllm serve m --port 8200"), "8200"),
 }
 
