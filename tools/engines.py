@@ -24,9 +24,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import cache
 import toolchain
 
 TOOLS = Path(__file__).resolve().parent
+#: Folder of the cache.
+CACHE = "engines"
 #: Seconds between two signs of life while a build runs.
 PULSE = 30
 
@@ -91,14 +94,6 @@ SETS = {
 }
 
 
-def cache() -> Path:
-    """Return the cache folder, which exists afterwards."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    found = base / "modelplane" / "engines"
-    found.mkdir(parents=True, exist_ok=True)
-    return found
-
-
 def say(text: str) -> None:
     """Tell the person who waits."""
     print(text, file=sys.stderr, flush=True)
@@ -130,13 +125,13 @@ def folder(name: str) -> Path:
     digest = hashlib.sha256(json.dumps(commands(name), sort_keys=True).encode())
     for file in sorted(path for path in (TOOLS / name).rglob("*") if path.is_file()):
         digest.update(f"\0{file.relative_to(TOOLS)}\0".encode() + file.read_bytes())
-    return cache() / f"{name}-{digest.hexdigest()[:16]}"
+    return cache.folder(CACHE) / f"{name}-{digest.hexdigest()[:16]}"
 
 
 @contextlib.contextmanager
 def only_one() -> Iterator[None]:
     """Let one process at a time build: two builds on one machine take longer than one after the other."""
-    with (cache() / "lock").open("w") as lock:
+    with (cache.folder(CACHE) / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -195,7 +190,7 @@ def build(name: str) -> Path:
 def find_go() -> Path:
     """Return a `go` that is new enough: the one on PATH, else one fetched into the cache. Raises BuildError."""
     try:
-        return toolchain.find(cache(), say)
+        return toolchain.find(cache.folder(CACHE), say)
     except toolchain.ToolchainError as error:
         raise BuildError(str(error)) from error
 

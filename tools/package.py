@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import engines
+import image
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What stands in the Configuration beside its metadata.
@@ -26,11 +27,18 @@ class PackageError(Exception):
 
 
 def build_all(target: Path) -> Iterator[Path]:
-    """Build every package into a folder, and return the file of each. Raises PackageError, engines.BuildError."""
+    """Build every package into a folder, and return the file of each. Raises what `build` and `image` raise."""
     target.mkdir(parents=True, exist_ok=True)
     yield build_configuration(target / "modelplane.xpkg")
+    runtime = image.build_image()
     for metadata in sorted((ROOT / "package").glob("*/crossplane.yaml")):
-        yield build(metadata.parent, target / f"modelplane-{metadata.parent.name}.xpkg")
+        function = metadata.parent.name
+        with tempfile.TemporaryDirectory() as scratch:
+            tarball = Path(scratch) / "image.tar"
+            runtime.write(tarball, ["modelplane", "serve", function])
+            yield build(
+                metadata.parent, target / f"modelplane-{function}.xpkg", f"--embed-runtime-image-tarball={tarball}"
+            )
 
 
 def build_configuration(file: Path) -> Path:
@@ -43,9 +51,10 @@ def build_configuration(file: Path) -> Path:
         return build(root, file)
 
 
-def build(root: Path, file: Path) -> Path:
+def build(root: Path, file: Path, *options: str) -> Path:
     """Build the package whose content is in a folder into a file, which is returned. Raises PackageError."""
     command = [str(engines.path("crossplane")), "xpkg", "build", f"--package-root={root}", f"--package-file={file}"]
+    command += options
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise PackageError(f"{file.name}: {done.stderr.strip()}")
@@ -59,7 +68,7 @@ def main() -> int:
     try:
         for file in build_all(parser.parse_args().folder):
             print(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file}")
-    except (PackageError, engines.BuildError) as error:
+    except (PackageError, image.ImageError, engines.BuildError) as error:
         print(f"package: {error}", file=sys.stderr)
         return 1
     return 0
