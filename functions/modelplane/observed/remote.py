@@ -1,5 +1,6 @@
 """Reads a provider-kubernetes Object: what it wants on its cluster, what is there, and how fresh that picture is."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +9,9 @@ from modelplane.observed.fields import condition, is_true, mapping, number, text
 from modelplane.observed.memo import once_per_version
 from modelplane.runtime.step import Object
 
+#: The near end of a connection in the words of Go's network errors: its port is another one on every try.
+_NEAR_END = re.compile(r"\S+:\d+->")
+
 
 @dataclass(frozen=True, slots=True)
 class Remote:
@@ -15,9 +19,9 @@ class Remote:
 
     `wanted` is the manifest the Object carries, `config` its ClusterProviderConfig. `manifest` is what the cluster
     held when it was last seen, None while it never was. `synced` is None until the provider has acted on this
-    version of the Object; False says that its last try failed, `why` in the provider's words, `since` when (RFC
-    3339): an unreachable cluster keeps its last manifest and its Ready, and only this tells. `ours` is False for an
-    object that is only looked at.
+    version of the Object; False says that its last try failed, `why` in the provider's words (the same ones for the
+    same cause), `since` when (RFC 3339): an unreachable cluster keeps its last manifest and its Ready, and only this
+    tells. `ours` is False for an object that is only looked at.
     """
 
     wanted: Mapping[str, Any] = field(default_factory=dict)
@@ -59,6 +63,6 @@ def read_remote(obj: Object) -> Remote:
         ready=is_true(obj, "Ready"),
         synced=_synced(obj),
         since=text(synced.get("lastTransitionTime")),
-        why=text(synced.get("message")),
+        why=_NEAR_END.sub("", text(synced.get("message"))),
         ours=spec.get("managementPolicies") != ["Observe"],
     )
