@@ -7,8 +7,8 @@ from bench.figures import Figure, at_most, compared
 from bench.fleet import cluster, deployment, others
 from bench.measure import STEPS, Timed, served, timed
 from bench.passes import Scene, Store, run_pass, settle
+from modelplane.cli.serve import FUNCTIONS
 
-FUNCTIONS = (*STEPS, "compose-cluster")
 #: Resident memory of a function that has not answered a call yet, in MiB.
 IDLE = 70.0
 #: Growth of time over growth of the fleet that still counts as linear: a tenth for noise.

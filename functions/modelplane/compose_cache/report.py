@@ -53,12 +53,15 @@ def conditions(stages: Sequence[Stage], notes: Sequence[str] = ()) -> tuple[Cond
         none = (Status.FALSE, Reason.NO_CLUSTERS, words)
         return Condition(CacheCondition.CLUSTERS_MATCHED, *none), Condition(CacheCondition.ARTIFACT_READY, *none)
     ready = _ready(stages)
-    matched = Condition(CacheCondition.CLUSTERS_MATCHED, Status.TRUE, Reason.MATCHED, f"{len(stages)} clusters match")
+    count = "1 cluster matches" if len(stages) == 1 else f"{len(stages)} clusters match"
+    matched = Condition(CacheCondition.CLUSTERS_MATCHED, Status.TRUE, Reason.MATCHED, count)
     told = [f"{stage.cluster}: {stage.message}" for stage in ready if stage.message] + list(notes)
     if len(ready) == len(stages):
         return matched, Condition(CacheCondition.ARTIFACT_READY, Status.TRUE, Reason.STAGED, "; ".join(told))
     waiting = [f"{stage.cluster}: {stage.phase}: {stage.message}" for stage in stages if stage.phase is not Phase.READY]
-    words = "; ".join([f"staged on {len(ready)} of {len(stages)} clusters", *waiting, *told])
+    words = "; ".join(
+        [f"staged on {len(ready)} of {len(stages)} cluster{'s' if len(stages) > 1 else ''}", *waiting, *told]
+    )
     return matched, Condition(CacheCondition.ARTIFACT_READY, Status.FALSE, _reason(stages), words)
 
 
