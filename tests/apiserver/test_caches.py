@@ -49,3 +49,18 @@ def test_every_status_of_a_cache_is_one_that_its_definition_declares(server: Ser
     reported = [body | {"status": result.status} for body, result in stages(case)]
     assert len({row["phase"] for each in reported for row in each["status"]["clusters"]}) >= 3
     assert [server.refusal_of_status(each) for each in reported] == [""] * len(reported)
+
+
+def test_a_job_that_is_deleted_without_a_word_takes_its_pods_along(server: Server) -> None:
+    body = yaml.safe_load(CASES[0].read_text())
+    result = caches.passes(body, 2, clusters=caches.clusters("one"))
+    (resource,) = caches.named(result, "Job")
+    job = caches.manifest(result, resource)
+    path = f"/apis/batch/v1/namespaces/{job['metadata']['namespace']}/jobs/{job['metadata']['name']}"
+    server.cluster.api.apply(job)
+    server.cluster.api.request("DELETE", path)
+    left = server.cluster.api.request("GET", path)["metadata"]
+    let_go = {"metadata": {"finalizers": []}}
+    server.cluster.api.request("PATCH", path, let_go, "application/merge-patch+json")
+    # What waits for the garbage collector: the pods to be deleted, not to be let go of ("orphan").
+    assert (left["finalizers"], "deletionTimestamp" in left) == (["foregroundDeletion"], True)
