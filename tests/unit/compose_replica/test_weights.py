@@ -95,6 +95,16 @@ def test_the_engine_is_told_where_the_weights_are_unless_it_is_told_itself(
         assert "args" not in pods["workerTemplate"]["containers"][0]
 
 
+def test_both_engines_of_a_pair_are_told_where_the_weights_are() -> None:
+    body = given.pair("--port=8200")
+    body["spec"]["modelCacheRef"] = {"name": "weights"}
+    pods = engines(given.run(body, cache=cache()))
+    assert [pods[f"deployment-{name}"]["containers"][0]["args"] for name in ("reader", "writer")] == [
+        ["--model=/mnt/models"],
+        ["--port=8200", "--model=/mnt/models"],
+    ]
+
+
 def test_without_a_cache_nothing_is_mounted_or_told() -> None:
     result = given.run(given.replica(), cache=cache())
     assert volume(result) == ""
