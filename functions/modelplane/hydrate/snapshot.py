@@ -57,14 +57,14 @@ class _Run:
         raise LastingError(HydrateExit.CORRUPT, f"{file.path}: {_WRONG_BYTES} times other bytes than the hub promised")
 
     def _download(self, file: File) -> None:
-        """Append to the unfinished file until it has its size, or the hub has no more of it."""
+        """Go on with the unfinished file until it has its size, or the hub has no more of it."""
         if file.size == 0:
-            for _ in self.volume.append(file, ()):
+            for _ in self.volume.write(file, 0, ()):
                 pass
         vain = 0
         while (start := self.volume.begun(file)) < file.size:
             try:
-                for size in self.volume.append(file, self.settings.hub.read(self.plan, file, start)):
+                for size in self.volume.write(file, start, self.settings.hub.read(self.plan, file, start)):
                     self.progress.came(size)
                 broken = BrokenError(f"{file.path}: the connection ended early")
             except ShortError:

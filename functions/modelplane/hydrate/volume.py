@@ -118,20 +118,24 @@ class Volume:
         name = sha256(f"{file.checksum} {file.path}".encode()).hexdigest()
         return self.root / OURS / "parts" / name
 
-    def append(self, file: File, chunks: Iterable[bytes]) -> Iterator[int]:
-        """Append chunks to an unfinished file and yield the length of each; never more than the file's size."""
+    def write(self, file: File, start: int, chunks: Iterable[bytes]) -> Iterator[int]:
+        """Write chunks to an unfinished file from `start` on and yield the length of each; never beyond its size.
+
+        Each byte has its place: a run on a node that was given up may still write, and to append would add to what
+        another run has verified.
+        """
         part = self.part(file)
         part.parent.mkdir(parents=True, exist_ok=True)
-        with writing(), part.open("ab", buffering=0) as opened:
-            room = file.size - opened.tell()
+        part.touch()
+        with writing(), part.open("r+b", buffering=0) as opened:
+            opened.seek(start)
             try:
                 for chunk in chunks:
-                    kept = chunk[:room]
-                    view = memoryview(kept)
+                    view = memoryview(chunk)[: file.size - opened.tell()]
+                    length = len(view)
                     while view:
                         view = view[opened.write(view) :]
-                    room -= len(kept)
-                    yield len(kept)
+                    yield length
             finally:
                 os.fsync(opened.fileno())
 

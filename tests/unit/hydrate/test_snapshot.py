@@ -7,6 +7,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from modelplane.hydrate import Settings, hydrate
 from modelplane.hydrate.failure import HydrateError
 from modelplane.hydrate.hub import Hub
+from modelplane.hydrate.plan import File, verify
+from modelplane.hydrate.volume import Volume
 from modelplane.model.staging import HydrateExit
 from unit.hydrate.fake_hub import Answer, FakeHub, content, serving
 
@@ -256,3 +259,15 @@ def test_a_volume_that_is_given_another_revision_is_not_marked_until_it_holds_th
     run(hub, tmp_path, revision=commit)
     assert tree(tmp_path) == files
     assert marker(tmp_path)["revision"] == commit
+
+
+def test_two_runs_that_write_one_file_do_not_add_to_what_the_other_has_verified(tmp_path: Path) -> None:
+    volume, data = Volume(tmp_path), content(1, 3000)
+    file = File("model.bin", len(data), "sha256", sha256(data).hexdigest())
+    late = volume.write(file, 0, iter((data[:1000], data[1000:2000], data[2000:] + b"more")))
+    next(late)
+    assert sum(volume.write(file, 1000, (data[1000:],))) == 2000
+    assert verify(file, volume.part(file))
+    volume.accept(file)
+    assert sum(late) == 2000
+    assert volume.place(file).read_bytes() == data
