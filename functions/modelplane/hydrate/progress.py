@@ -30,18 +30,21 @@ class Progress:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def found(self, size: int) -> None:
-        """Count bytes that lie on the volume already (fewer, when `size` is negative)."""
+        """Count bytes that lie on the volume already (fewer, when `size` is negative), and say so when it is time."""
         with self._lock:
             self.there += size
+            self._tell()
 
     def came(self, size: int) -> None:
         """Count bytes that came, and say so when it is time."""
         with self._lock:
             self.there += size
             self._came += size
-            now = time.monotonic()
-            if now - self._last < self.every:
-                return
+            self._tell()
+
+    def _tell(self) -> None:
+        now = time.monotonic()
+        if now - self._last >= self.every:
             self._last = now
             self.say(self._line(now))
 
