@@ -23,7 +23,11 @@ def test_a_gang_that_waits_for_its_cache_starts_when_it_is_staged(fleet: Fleet) 
 
     eventually(waits, within=SOON)
     assert not fleet.pods(cluster)
-    provision_volumes(fleet.clusters[cluster].cluster, tenant_namespace(fleet.tag))
+
+    def provisioned() -> None:
+        assert provision_volumes(fleet.clusters[cluster].cluster, tenant_namespace(fleet.tag)) == 1
+
+    eventually(provisioned, within=SOON)
     fleet.wait_ready("big")
     pods = fleet.pods(cluster)
     assert [pod["status"]["phase"] for pod in pods] == ["Running"] * 2

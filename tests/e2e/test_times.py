@@ -1,6 +1,5 @@
-"""How long things take with the settings of an installation, and what a settled fleet costs; all of it is printed."""
+"""How long things take with the settings of an installation; all of it is printed."""
 
-import re
 import time
 from collections.abc import Callable
 
@@ -9,15 +8,12 @@ import pytest
 
 from e2e.fleet import SOON, Fleet
 from e2e.harness.api import Kind
-from e2e.harness.cluster import Cluster
 from e2e.harness.process import eventually
 from modelplane.model.names import tenant_namespace
 
 WORKLOAD = Kind("apps/v1", "Deployment")
 #: Seconds from a deployment's creation to its objects on the cluster, and from a Ready replica to a ready endpoint.
 OBJECTS, ENDPOINT = 10.0, 15.0
-#: Deployments of the settled fleet, and the seconds for which its requests are counted.
-SETTLED, COUNTED = 20, 60.0
 
 
 def _seconds(check: Callable[[], None]) -> float:
@@ -25,12 +21,6 @@ def _seconds(check: Callable[[], None]) -> float:
     started = time.monotonic()
     eventually(check, within=SOON, every=0.05)
     return time.monotonic() - started
-
-
-def _requests(cluster: Cluster) -> float:
-    """Return how many requests an API server has answered."""
-    text = cluster.api.text("/metrics")
-    return sum(float(value) for value in re.findall(r"^apiserver_request_total\{.*\} (\S+)$", text, re.MULTILINE))
 
 
 def test_objects_and_endpoints_follow_within_seconds(fleet: Fleet, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,21 +45,3 @@ def test_objects_and_endpoints_follow_within_seconds(fleet: Fleet, capsys: pytes
         click.echo(f"\napplied to objects {objects:.1f} s, replica Ready to endpoint ready {endpoint:.1f} s")
     assert objects < OBJECTS
     assert endpoint < ENDPOINT
-
-
-def test_a_settled_fleet_asks_little_of_the_api_servers(fleet: Fleet, capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = fleet.add_cluster("east", nodes=3)
-    for number in range(SETTLED):
-        fleet.deploy(f"d{number}")
-    for number in range(SETTLED):
-        fleet.wait_ready(f"d{number}")
-    servers = {"control": fleet.plane.hub, "inference": fleet.clusters[cluster].cluster}
-    before = {name: _requests(server) for name, server in servers.items()}
-    time.sleep(COUNTED)
-    minutes = COUNTED / 60
-    load = {name: (_requests(server) - before[name]) / minutes for name, server in servers.items()}
-    with capsys.disabled():
-        words = ", ".join(f"{count:.0f} a minute on the {name} cluster" for name, count in load.items())
-        click.echo(f"\n{SETTLED} settled deployments: requests {words}")
-    for number in range(SETTLED):
-        assert fleet.counts(f"d{number}") == (1, 1)

@@ -2,15 +2,19 @@
 
 import json
 import ssl
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 #: Seconds that one request may take.
 PATIENCE = 10.0
+#: How often a request is made again, a second later, when the server asks for that.
+TRIES = 10
 
 Manifest = dict[str, Any]
 
@@ -41,6 +45,17 @@ class Api:
 
     def request(self, method: str, path: str, body: Any = None, content: str = "application/json") -> Any:
         """Return the answer's JSON. Raises ApiError."""
+        for _ in range(TRIES):
+            try:
+                return self._ask(method, path, body, content)
+            except ApiError as error:
+                # A server that begins to serve a kind, or has too much to do, asks to come again.
+                if error.status != HTTPStatus.TOO_MANY_REQUESTS:
+                    raise
+            time.sleep(1)
+        return self._ask(method, path, body, content)
+
+    def _ask(self, method: str, path: str, body: Any, content: str) -> Any:
         request = urllib.request.Request(  # noqa: S310 - the URL is always https on loopback
             self.url + path,
             method=method,

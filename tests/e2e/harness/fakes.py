@@ -50,9 +50,10 @@ def play_storage(cluster: Cluster) -> None:
     )
 
 
-def provision_volumes(cluster: Cluster, namespace: str) -> None:
-    """Play the driver: make a volume for each claim of a namespace, which Kubernetes then binds."""
-    for claim in cluster.api.list(CLAIM, namespace):
+def provision_volumes(cluster: Cluster, namespace: str) -> int:
+    """Play the driver: make a volume for each claim of a namespace, which Kubernetes then binds; return how many."""
+    claims = cluster.api.list(CLAIM, namespace)
+    for claim in claims:
         metadata, spec = claim["metadata"], claim["spec"]
         files = {"driver": "files.example.org", "volumeHandle": metadata["uid"]}
         cluster.api.apply(
@@ -69,6 +70,7 @@ def provision_volumes(cluster: Cluster, namespace: str) -> None:
                 },
             }
         )
+    return len(claims)
 
 
 def kubelets(cluster: Cluster) -> Process:
