@@ -22,11 +22,12 @@ Order = Callable[[Iterable[Any]], list[Any]]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The fleet at one moment."""
+    """The fleet at one moment; `listed`: the replicas in each deployment's status, by the deployment's uid."""
 
     clusters: Mapping[str, Cluster] = field(default_factory=dict)
     replicas: tuple[Replica, ...] = ()
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
+    listed: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def merge(one: Needs, two: Needs) -> Needs:
@@ -61,6 +62,7 @@ def answer(deployment: Deployment, needs: Needs, own: tuple[Replica, ...], seen:
         },
         fleet=tuple(order(seen.replicas)) if needs.fleet else Gap.NOT_FETCHED,
         cache=cache,
+        listed=seen.listed.get(deployment.uid),
     )
 
 
@@ -83,14 +85,20 @@ def decide(
     now: Snapshot,
     *,
     others_as_of: Snapshot | None = None,
+    lists_as_of: Snapshot | None = None,
     order: Order = list,
 ) -> Pass:
-    """Run one pass, answering what it needs until it decides; others' objects may be as they were earlier."""
+    """Run one pass, answering what it needs until it decides.
+
+    Others' objects, or every replica that is fetched, may be as they were earlier; what is observed is of now.
+    """
     own = observed(deployment, now.replicas)
     seen = now
     if others_as_of is not None:
         mine = [r for r in now.replicas if r.owner == deployment.uid]
         seen = replace(now, replicas=(*mine, *(r for r in others_as_of.replicas if r.owner != deployment.uid)))
+    if lists_as_of is not None:
+        seen = replace(now, replicas=lists_as_of.replicas)
     needs = Needs()
     for count in range(1, ROUNDS + 1):
         outcome = schedule(deployment, answer(deployment, needs, own, seen, order))
@@ -102,6 +110,10 @@ def decide(
     raise AssertionError(f"no decision within {ROUNDS} rounds: {needs}")
 
 
+def _name(deployment: Deployment, placement: Placement) -> str:
+    return replica_name(deployment.namespace, deployment.name, placement.cluster, placement.index)
+
+
 class Fleet:
     """A fleet in motion. Its clock ticks a second per write, and every new replica gets a uid of its own."""
 
@@ -109,12 +121,13 @@ class Fleet:
         self.clusters = dict(clusters)
         self.replicas = {replica.uid: replica for replica in replicas}
         self.cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
+        self._listed: dict[str, frozenset[str]] = {}
         self._clock = 3600 if self.replicas else 0
         self._born = len(self.replicas)
 
     def snapshot(self) -> Snapshot:
         """Return the fleet as it is now."""
-        return Snapshot(dict(self.clusters), tuple(self.replicas.values()), self.cache)
+        return Snapshot(dict(self.clusters), tuple(self.replicas.values()), self.cache, dict(self._listed))
 
     def own(self, deployment: Deployment) -> tuple[Replica, ...]:
         """Return the deployment's replicas that are not being deleted."""
@@ -131,18 +144,21 @@ class Fleet:
             if linger and gone is not None:
                 self.replicas[gone.uid] = replace(gone, deleting=True)
         for placement in decided.placements:
-            if placement.replica is None:
+            if placement.replica is None or placement.replica.uid not in self.replicas:
                 self._compose(deployment, placement)
             elif placement.stamp is not Stamp.HOLD:
                 now = self.replicas[placement.replica.uid]
                 self.replicas[now.uid] = replace(now, engines=placement.engines)
+        self._listed[deployment.uid] = frozenset(
+            p.replica.name if p.replica else _name(deployment, p) for p in decided.placements
+        )
 
     def _compose(self, deployment: Deployment, placement: Placement) -> None:
         self._born += 1
         uid = f"uid-{self._born * 7919 % 997:03}-{self._clock}-{self._born}"
         self.replicas[uid] = Replica(
             deployment.namespace,
-            replica_name(deployment.namespace, deployment.name, placement.cluster, placement.index),
+            _name(deployment, placement),
             uid,
             placement.cluster,
             placement.engines,

@@ -59,6 +59,16 @@ class Race:
         self.before = start
         assert serving <= set(self.fleet.replicas), "a serving replica moved"
 
+    def lagging_round(self) -> None:
+        """Reconcile every deployment once; every list it fetches is as it was when the last round began."""
+        start, serving = self.fleet.snapshot(), {r.uid for r in self.fleet.replicas.values() if r.serves}
+        for deployment in self._draw(st.permutations(self.racers)):
+            decided = decide(deployment, self.fleet.snapshot(), lists_as_of=self.before).schedule
+            self.fleet.carry_out(deployment, decided)
+            self.fleet.tick()
+        self.before = start
+        assert serving <= set(self.fleet.replicas), "a serving replica moved"
+
     def _with_own_of_now(self, start: Snapshot, deployment: Deployment) -> Snapshot:
         mine = [r for r in self.fleet.replicas.values() if r.owner == deployment.uid]
         return replace(start, replicas=(*mine, *(r for r in start.replicas if r.owner != deployment.uid)))
@@ -82,6 +92,19 @@ def test_with_views_a_round_old_they_overcommit_nothing_after_twice_as_many(data
     for _ in range(2 * len(race.racers) + 2):
         race.round(stale=True)
     assert overcommitted(race.fleet) == []
+
+
+@given(st.data())
+@examples(80)
+def test_lists_that_still_show_what_was_ended_bring_nothing_back_to_life(data: st.DataObject) -> None:
+    race = Race(data.draw)
+    for _ in range(2 * len(race.racers) + 2):
+        race.lagging_round()
+    assert overcommitted(race.fleet) == []
+    settled = set(race.fleet.replicas)
+    race.lagging_round()
+    race.lagging_round()
+    assert (set(race.fleet.replicas), overcommitted(race.fleet)) == (settled, [])
 
 
 @given(st.data())

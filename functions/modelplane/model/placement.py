@@ -81,7 +81,8 @@ class View:
     a key was not fetched, `Gap.ABSENT` was looked for and does not exist. `candidates`: the clusters that carry the
     labels of `candidate_labels`. `residents`: every ModelReplica of one cluster, by cluster name; no key: not
     fetched. `fleet`: every ModelReplica of the fleet, all namespaces, own and deleting ones included; it stands in
-    for `residents` of every cluster. `cache`: the footprint, or why there is none.
+    for `residents` of every cluster. `cache`: the footprint, or why there is none. `listed`: the names that the
+    deployment's own status lists as its replicas, None before it lists any; it is never older than a fetched list.
     """
 
     own: tuple[Replica, ...] = ()
@@ -90,6 +91,7 @@ class View:
     residents: Mapping[str, tuple[Replica, ...]] = field(default_factory=dict)
     fleet: tuple[Replica, ...] | Gap = Gap.NOT_FETCHED
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
+    listed: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from modelplane.api import modeldeployment as api
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
-from modelplane.observed.fields import text
+from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.strict import read_strictly
 from modelplane.runtime.step import Object
@@ -51,3 +51,11 @@ def read_deployment(obj: Object) -> Deployment | Malformed:
         tolerations=tuple(_toleration(toleration) for toleration in spec.tolerations or ()),
         cache=spec.modelCacheRef.name if spec.modelCacheRef else None,
     )
+
+
+def listed_replicas(obj: Object) -> frozenset[str] | None:
+    """Return the names of the replicas in the deployment's own status, None where it has no list of them."""
+    placements = mapping(obj.body.get("status")).get("placements")
+    if not isinstance(placements, list):
+        return None
+    return frozenset(text(placement.get("name")) for placement in mappings(placements))

@@ -16,6 +16,7 @@ from modelplane.model.placement import CacheState, Footprint, Needs, Schedule, V
 from modelplane.model.replica import Replica
 from modelplane.observed.cache import read_cache
 from modelplane.observed.cluster import read_cluster
+from modelplane.observed.deployment import listed_replicas
 from modelplane.observed.replica import read_replica
 from modelplane.runtime.step import Object, Request, Requirement
 from modelplane.scheduling import schedule
@@ -110,6 +111,7 @@ def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Rep
         residents={name: _replicas(found) for name, found in residents.items() if not isinstance(found, Gap)},
         fleet=fleet if isinstance(fleet, Gap) else _replicas(fleet),
         cache=cache,
+        listed=listed_replicas(request.composite),
     )
 
 

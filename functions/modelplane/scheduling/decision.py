@@ -157,7 +157,8 @@ class _Pass:
         """End the leaving replicas that nobody waits for any more; where no candidate is known, all are waited for."""
         work = self.work
         staying, leaving = work.roster.staying, [own for own in work.roster.crew if own.leaving and not own.ended]
-        serving = sum(own.replica.serves for own in staying)
+        # A stray may be no more than the memory of a list that lags: nobody leaves on its word.
+        serving = sum(own.replica.serves and not own.stray for own in staying)
         needed = max(0, work.deployment.replicas - serving)
         oldest = kept_until_others_serve([own for own in leaving if own.replica.serves], needed)
         kept = set(oldest)

@@ -98,6 +98,16 @@ def _ours(deployment: Deployment, view: View) -> Iterable[tuple[Replica, bool]]:
             yield replica, True
 
 
+def _let_go(replica: Replica, view: View) -> bool:
+    """Tell whether a replica that only the fleet list shows is one that an earlier pass ended.
+
+    Lists come from a cache that lags, so they show a replica for a while after it was ended; composing it again would
+    bring it back to life, pass after pass. The deployment's own status is current: what it does not list was let go.
+    One that serves is taken up whatever the status says: it may have been restored, and nothing that serves is lost.
+    """
+    return not (replica.serves or view.listed is None or replica.name in view.listed)
+
+
 def muster(deployment: Deployment, view: View) -> Roster:
     """Return the roster. Of two with one (cluster, index) the older stays; one without an index gets a free one."""
     roster = Roster()
@@ -105,7 +115,7 @@ def muster(deployment: Deployment, view: View) -> Roster:
     for replica, stray in sorted(_ours(deployment, view), key=lambda each: seniority(each[0])):
         index = _known_index(replica)
         used = roster.taken.setdefault(replica.cluster, set())
-        if replica.deleting:
+        if replica.deleting or (stray and _let_go(replica, view)):
             used.update(() if index is None else (index,))
         elif index is None:
             unnumbered.append((replica, stray))

@@ -72,13 +72,13 @@ class Work:
 
 
 def _replicas(view: View) -> list[Replica]:
-    """Return every replica of the view once; our own as they are observed, which is never older than a list."""
-    found: dict[str, Replica] = {}
-    if isinstance(view.fleet, Gap):
-        for residents in view.residents.values():
-            found.update((identity(replica), replica) for replica in residents)
-    else:
-        found.update((identity(replica), replica) for replica in view.fleet)
+    """Return every replica of the view once; our own as they are observed, which is never older than a list.
+
+    What a list shows under the name of an observed one is that one, also where its uid is that of a predecessor.
+    """
+    lists = view.residents.values() if isinstance(view.fleet, Gap) else (view.fleet,)
+    observed = {(replica.owner, replica.name) for replica in view.own}
+    found = {identity(each): each for listed in lists for each in listed if (each.owner, each.name) not in observed}
     found.update((identity(replica), replica) for replica in view.own)
     return list(found.values())
 

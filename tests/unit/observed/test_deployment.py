@@ -7,7 +7,7 @@ import pytest
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
-from modelplane.observed.deployment import read_deployment
+from modelplane.observed.deployment import listed_replicas, read_deployment
 from modelplane.runtime.step import Object
 
 TEMPLATE: dict[str, Any] = {"spec": {"containers": [{"name": "engine", "image": "vllm:1"}]}}
@@ -82,3 +82,15 @@ def test_what_cannot_be_read_is_told_without_the_value_which_may_be_a_credential
     assert isinstance(read, Malformed)
     assert read.field.endswith(".env[0].name")
     assert "hunter2" not in str(read)
+
+
+def test_a_status_without_a_list_of_replicas_lists_nothing_yet() -> None:
+    table: list[tuple[object, frozenset[str] | None]] = [
+        (None, None),
+        ({}, None),
+        ({"placements": "none"}, None),
+        ({"placements": []}, frozenset()),
+        ({"placements": [{"name": "one"}, {"name": "two"}, "three"]}, frozenset({"one", "two"})),
+    ]
+    for status, expected in table:
+        assert listed_replicas(Object({"kind": "ModelDeployment", "status": status}, "digest")) == expected, status

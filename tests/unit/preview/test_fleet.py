@@ -63,6 +63,20 @@ def test_two_that_took_the_same_room_from_an_old_view_do_not_both_keep_it() -> N
     assert (placements(control, "older"), placements(control, "younger")) == ([("east", True)], [])
 
 
+def test_a_replica_that_gave_way_is_not_brought_back_by_a_view_that_still_shows_it() -> None:
+    control = settled(hardware(), cluster("east"), cluster("west", nodes=0))
+    view = control.view()
+    for name in ("older", "younger"):
+        control.apply(deployment(name))
+    for name in ("older", "younger"):
+        control.reconcile("ModelDeployment", "team", name, view)
+        control.reconcile("ModelDeployment", "team", name, view)
+    raced = control.view()
+    for _ in range(2):
+        control.reconcile("ModelDeployment", "team", "younger", raced)
+    assert [obj["metadata"]["labels"]["modelplane.ai/deployment"] for obj in control.list("ModelReplica")] == ["older"]
+
+
 def test_a_cluster_that_is_being_deleted_stays_until_its_replicas_have_moved() -> None:
     control = settled(hardware(), cluster("east"), deployment())
     assert control.delete("InferenceCluster", None, "east")

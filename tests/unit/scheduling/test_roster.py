@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from modelplane.model.placement import EndCause, View
+from modelplane.model.fleet import Effect
+from modelplane.model.placement import EndCause, Schedule, View
 from modelplane.model.replica import Replica
+from modelplane.scheduling import schedule
 from modelplane.scheduling.roster import muster
-from unit.scheduling.scene import Scene, deployment, nodes, places, replica
+from unit.scheduling.scene import Scene, cluster, deployment, nodes, places, pool, replica
 
 OURS = deployment(replicas=3)
 
@@ -50,11 +52,14 @@ def test_of_two_with_one_cluster_and_index_the_older_stays() -> None:
     assert [(end.replica.uid, end.cause) for end in decided.ended] == [("young", EndCause.DUPLICATE)]
 
 
-def stray_view(scene: Scene, *strays: Replica) -> View:
-    """Return a view in which these of our replicas are in the fleet list and not among the observed."""
+def stray_view(scene: Scene, *strays: Replica, listed: frozenset[str] | None = None) -> View:
+    """Return a view in which these of our replicas are in the fleet list and not among the observed.
+
+    `listed` are the names in the deployment's own status, None before it has any.
+    """
     there = tuple(scene.clusters.values())
     own = tuple(scene.replicas.values())
-    return View(own, {c.name: c for c in there}, there, fleet=(*own, *strays))
+    return View(own, {c.name: c for c in there}, there, fleet=(*own, *strays), listed=listed)
 
 
 def test_one_of_ours_that_only_the_fleet_list_shows_is_composed_again() -> None:
@@ -62,6 +67,38 @@ def test_one_of_ours_that_only_the_fleet_list_shows_is_composed_again() -> None:
     scene = Scene(nodes(a=4), [replica(OURS, "a/0")])
     found = muster(OURS, stray_view(scene, stray)).crew
     assert [(own.replica.uid, own.stray) for own in found] == [("uid-team-model-a-0", False), (stray.uid, True)]
+
+
+def test_one_that_a_lagging_list_still_shows_is_composed_again_only_if_the_status_lists_it_or_it_serves() -> None:
+    idle, serving = replica(OURS, "a/2", serves=False), replica(OURS, "a/2")
+    table = [
+        (idle, None, True),
+        (idle, frozenset({idle.name}), True),
+        (idle, frozenset({"another"}), False),
+        (idle, frozenset[str](), False),
+        (serving, frozenset[str](), True),
+    ]
+    for stray, listed, again in table:
+        roster = muster(OURS, stray_view(Scene(nodes(a=4)), stray, listed=listed))
+        assert [own.replica for own in roster.crew] == [stray] * again, (stray.serves, listed)
+        assert [roster.reserve("a") for _ in range(3)] == [0, 1, 3], "an index is not given again while a list shows it"
+
+
+def test_nobody_leaves_on_the_word_of_one_that_only_a_list_shows() -> None:
+    leaving = replica(OURS, "a/0")
+    bare = cluster("a", pool(4), taints=[("gone", Effect.NO_EXECUTE)])
+    scene = Scene([bare, *nodes(b=1)], [leaving])
+    decided = schedule(replace(OURS, replicas=1), stray_view(scene, replica(OURS, "b/0")))
+    assert isinstance(decided, Schedule)
+    assert (places(decided), decided.ended) == (["-a/0", "b/0"], ())
+
+
+def test_a_list_that_shows_the_predecessor_of_an_observed_replica_charges_it_once() -> None:
+    now = replica(OURS, "a/0", serves=False)
+    before = replace(now, uid="predecessor", created="2024-01-01T00:00:00Z")
+    decided = schedule(replace(OURS, replicas=2), stray_view(Scene(nodes(a=1), [now]), before))
+    assert isinstance(decided, Schedule)
+    assert (places(decided), decided.ended, decided.unplaced) == (["a/0"], (), 1)
 
 
 def test_one_of_another_owner_or_namespace_is_not_ours() -> None:
