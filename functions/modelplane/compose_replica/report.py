@@ -127,13 +127,24 @@ def _advice(done: Pass) -> list[str]:
     said, cluster = topology.advice(done.spec), done.spec.cluster
     if labels(done.replica).get(LABEL_CLUSTER) != cluster:
         said.append(f"label it {LABEL_CLUSTER}={cluster}: who looks up the replicas of a cluster does not see it")
-    if done.abandoned:
-        said.append(f"InferenceCluster {cluster} is abandoned: what runs there is left behind when this replica goes")
     return said + ([done.mount.words] if done.mount and done.mount.words else [])
 
 
 def _accepted(done: Pass) -> Condition:
     """Return ModelAccepted: whether the cluster has taken what the replica is made of.
+
+    That the cluster is given up comes first: whoever gives it up waits for that word, and what a cluster that is away
+    lets the provider say of each object is longer than a condition.
+    """
+    found = _taken(done)
+    if not done.abandoned or done.spec is None:
+        return found
+    words = f"InferenceCluster {done.spec.cluster} is abandoned: what runs there is left behind when this replica goes"
+    return replace(found, message="; ".join(filter(None, [words, found.message])))
+
+
+def _taken(done: Pass) -> Condition:
+    """Return ModelAccepted of a cluster that is not given up.
 
     An object that was taken and cannot be brought in sync leaves the last word as it is: an unreachable cluster has
     not given anything back, and a refused edit stays refused.

@@ -38,6 +38,15 @@ def test_nothing_of_an_abandoned_cluster_is_removed_from_it(body: dict[str, Any]
     assert SAID in message
 
 
+def test_that_a_cluster_is_given_up_is_told_before_all_that_it_does_not_answer() -> None:
+    observed = given.serving(ALL)
+    for name, found in observed.items():
+        found["status"]["conditions"] = [given.synced("False", f"cannot observe {name}: connection refused" * 9)]
+    message = given.condition(given.run(ALL, observed, cluster=[given.cluster(**GIVEN_UP)]), "ModelAccepted").message
+    assert message.startswith(SAID)
+    assert len(message) > 2 * len(SAID)
+
+
 @pytest.mark.parametrize("value", ["false", "", "True", "yes"])
 def test_only_the_word_true_gives_a_cluster_up(value: str) -> None:
     annotated = {"annotations": {"modelplane.ai/abandon": value}}
