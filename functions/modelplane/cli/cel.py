@@ -7,18 +7,16 @@ from dataclasses import asdict, dataclass
 from typing import Any, NoReturn
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from modelplane import cel
 from modelplane.cel.devices import DeviceError
+from modelplane.cli.console import printing
 from modelplane.model.fleet import Device
 from modelplane.preview.manifests import InvalidInput, Read, read_manifests
 
 _NOTHING, _BAD_INPUT = 1, 2
-#: Columns of a table that goes to no terminal.
-_WIDTH = 100
 _COLORS = {"match": "green", "no-match": "yellow", "accepted": "green"}
 
 _EXAMPLES = """\b
@@ -161,7 +159,8 @@ def _show(rows: list[_Row]) -> None:
     for row in rows:
         verdict = Text(row.verdict, style=_COLORS.get(row.verdict, "red"))
         table.add_row(Text(row.object), Text(row.pool or "-"), Text(row.device), verdict, Text(row.why or ""))
-    Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False).print(table)
+    with printing() as console:
+        console.print(table)
 
 
 def _json(value: object) -> str:

@@ -10,6 +10,7 @@ import click
 import yaml
 from rich.console import Console
 
+from modelplane.cli.console import printing
 from modelplane.preview import ControlPlane, InvalidObject
 from modelplane.preview.manifests import InvalidInput, Read, read_manifests
 from modelplane.preview.report import BAD_INPUT, exit_code, refusals, report
@@ -17,8 +18,6 @@ from modelplane.preview.tables import show
 from modelplane.preview.trace import show_trace, trace
 from modelplane.runtime.logs import configure_logs
 
-#: Columns of a table that goes to no terminal.
-_WIDTH = 100
 #: After so many seconds a terminal shows that work goes on.
 _PATIENCE = 2.0
 
@@ -68,12 +67,9 @@ def command(*, paths: tuple[str, ...], output: str, traced: str | None) -> None:
     elif output == "yaml":
         click.echo(yaml.dump(outcome, Dumper=_Dumper, sort_keys=False, allow_unicode=True), nl=False)
     else:
-        show(_console(), control, outcome, refused)
+        with printing() as console:
+            show(console, control, outcome, refused)
     sys.exit(exit_code(outcome, refused))
-
-
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
 
 
 def _trace(control: ControlPlane, replica: str) -> None:
@@ -86,7 +82,8 @@ def _trace(control: ControlPlane, replica: str) -> None:
         )
         click.echo(f"there is no ModelReplica {replica}; there are: {there or 'none'}", err=True)
         sys.exit(BAD_INPUT)
-    show_trace(_console(), control, namespace, name, found)
+    with printing() as console:
+        show_trace(console, control, namespace, name, found)
 
 
 class _Dumper(yaml.SafeDumper):

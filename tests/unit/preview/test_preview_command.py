@@ -179,5 +179,14 @@ def test_tables_show_fleet_placements_reasons_and_refusals_in_100_columns() -> N
         assert expected in text
 
 
+def test_what_goes_to_no_terminal_has_no_blanks_at_the_ends_of_its_lines() -> None:
+    for lines in (
+        preview([*FLEET, deployment(replicas=2)]).stdout.splitlines(),
+        CliRunner().invoke(main, ["cel", "true", "-f", "-"], input=yaml.safe_dump(hardware())).stdout.splitlines(),
+    ):
+        assert len(lines) > 1
+        assert [line for line in lines if line != line.rstrip()] == []
+
+
 def test_help_shows_an_example() -> None:
     assert "modelplane preview examples" in CliRunner().invoke(main, ["preview", "--help"]).stdout
