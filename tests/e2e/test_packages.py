@@ -8,7 +8,7 @@ import tarfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -17,8 +17,11 @@ from packaging.utils import canonicalize_name
 import engines
 import package
 from e2e.harness.process import Process, free_port, listens
+from modelplane import __version__
 from modelplane.cli.serve import FUNCTIONS
 
+#: Where the packages are said to be pushed.
+REGISTRY = "registry.example.org/team"
 #: Bytes of a function's package, which holds the image.
 LARGEST = 150 * 1024 * 1024
 #: The environment of the image, for what a dependency is asked for only somewhere.
@@ -29,7 +32,7 @@ IMAGE = {"sys_platform": "linux", "platform_system": "Linux", "python_version": 
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Build all packages; give the file of each by its name, and remove all afterwards."""
     folder = tmp_path_factory.mktemp("packages")
-    yield {file.stem: file for file in package.build_all(folder)}
+    yield {file.stem: file for file in package.build_all(folder, REGISTRY)}
     shutil.rmtree(folder)
 
 
@@ -55,10 +58,10 @@ def _opened(archive: tarfile.TarFile, name: str) -> IO[bytes]:
     return found
 
 
-def _image(archive: tarfile.TarFile) -> tuple[list[str], list[str]]:
-    """Return the layers of the image in a package, and its entrypoint."""
+def _image(archive: tarfile.TarFile) -> tuple[list[str], dict[str, Any]]:
+    """Return the layers of the image in a package, and how it is run."""
     manifest = json.load(_opened(archive, "manifest.json"))[0]
-    return manifest["Layers"], json.load(_opened(archive, manifest["Config"]))["config"]["Entrypoint"]
+    return manifest["Layers"], json.load(_opened(archive, manifest["Config"]))["config"]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +86,7 @@ def _command(root: Path, *arguments: str) -> tuple[list[str | Path], dict[str, s
 def test_two_builds_are_the_same_byte_for_byte(packages: dict[str, Path], tmp_path: Path) -> None:
     umask = os.umask(0o077)
     try:
-        again = {file.stem: file for file in package.build_all(tmp_path / "again")}
+        again = {file.stem: file for file in package.build_all(tmp_path / "again", REGISTRY)}
     finally:
         os.umask(umask)
     assert packages.keys() == again.keys()
@@ -108,8 +111,9 @@ def test_each_package_starts_its_function_in_an_image_of_layers_that_all_share(p
     layers = []
     for function in FUNCTIONS:
         with tarfile.open(packages[f"modelplane-{function}"]) as archive:
-            found, entrypoint = _image(archive)
-        assert entrypoint == ["modelplane", "serve", function]
+            found, config = _image(archive)
+        assert config["Entrypoint"] == ["modelplane", "serve", function]
+        assert f"MODELPLANE_IMAGE={REGISTRY}/modelplane-compose-cache:v{__version__}" in config["Env"]
         layers.append(set(found))
     shared = set.intersection(*layers)
     # A package's own layer is its metadata.

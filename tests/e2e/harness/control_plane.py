@@ -45,6 +45,10 @@ class Timeline:
         """Note that something has come up."""
         self.marks.append((round(time.monotonic() - self._started, 1), what))
 
+    def __str__(self) -> str:
+        """Return a line for each mark."""
+        return "\n".join(f"{seconds:5.1f} s  {what}" for seconds, what in self.marks)
+
 
 @dataclass
 class ControlPlane:
@@ -54,8 +58,7 @@ class ControlPlane:
     core: crossplane.Core
     sites: Mapping[str, InferenceSite]
     processes: Mapping[str, Process]
-    #: Seconds after the start, and what had come up by then.
-    timeline: list[tuple[float, str]] = field(default_factory=list)
+    timeline: Timeline
 
     @property
     def clusters(self) -> list[Cluster]:
@@ -138,7 +141,7 @@ def control_plane(folder: Path, sites: Sequence[str]) -> Iterator[ControlPlane]:
             cluster.api_server.wait_for(cluster.api.ready)
             running[cluster.name] = stack.enter_context(inference_site(cluster, GATEWAYS.format(number + 10)))
         timeline.mark("the inference clusters run")
-        yield ControlPlane(hub, core, running, processes, timeline.marks)
+        yield ControlPlane(hub, core, running, processes, timeline)
 
 
 def _start_modelplane(stack: ExitStack, core: crossplane.Core) -> dict[str, Process]:
