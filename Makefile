@@ -9,6 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTESTARGS ?=
+REGISTRY ?=
 
 .PHONY: help
 help: ## Print these lines
@@ -46,8 +47,8 @@ e2e: $(READY) ## Run Modelplane on real control planes of local processes (PYTES
 	@$(BIN)/python -m pytest tests/e2e $(PYTESTARGS)
 
 .PHONY: package
-package: $(READY) ## Build the Configuration and the functions' packages into dist/
-	@$(BIN)/python tools/package.py
+package: $(READY) ## Build the packages into dist/, to be pushed to a registry: make package REGISTRY=...
+	@$(BIN)/python tools/package.py --registry "$(REGISTRY)"
 
 .PHONY: up
 up: $(READY) ## Run Modelplane on local processes with the example fleet, to try it with kubectl

@@ -51,17 +51,23 @@ class Image:
 
     layers: tuple[bytes, ...]
 
-    def write(self, file: Path, entrypoint: Iterable[str]) -> None:
-        """Write the image with an entrypoint into a file, as `docker save` does.
+    def write(self, file: Path, entrypoint: Iterable[str], environment: Mapping[str, str]) -> None:
+        """Write the image with an entrypoint and variables of its own into a file, as `docker save` does.
 
         It names no user: Crossplane runs functions without rights, and a download has to own what it writes.
         """
+        variables = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "SSL_CERT_FILE": f"/{_BUNDLE}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **environment,
+        }
         config = {
             "architecture": "amd64",
             "os": "linux",
             "config": {
                 "Entrypoint": list(entrypoint),
-                "Env": ["PATH=/usr/local/bin:/usr/bin:/bin", f"SSL_CERT_FILE=/{_BUNDLE}", "PYTHONDONTWRITEBYTECODE=1"],
+                "Env": [f"{name}={value}" for name, value in variables.items()],
                 "ExposedPorts": {"9443/tcp": {}},
             },
             "rootfs": {"type": "layers", "diff_ids": [f"sha256:{_digest(layer)}" for layer in self.layers]},

@@ -1,6 +1,7 @@
 """Builds what is installed on a control cluster into dist/: the Configuration, and a package for each function.
 
-    package.py [FOLDER]     build all packages into a folder (dist/ when none is named), and print their digests
+    package.py [--registry HOST/PATH] [FOLDER]     build all packages into a folder (dist/ when none is named), and
+                                                   print their digests; the registry is where they will be pushed
 
 Packages are the same, byte for byte, whenever and wherever they are built from one content of the tree.
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import engines
 import image
+from modelplane.compose_cache.image import IMAGE, VARIABLE
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What stands in the Configuration beside its metadata.
@@ -26,8 +28,12 @@ class PackageError(Exception):
     """A package could not be built; the text says why."""
 
 
-def build_all(target: Path) -> Iterator[Path]:
-    """Build every package into a folder, and return the file of each. Raises what `build` and `image` raise."""
+def build_all(target: Path, registry: str = "") -> Iterator[Path]:
+    """Build every package into a folder, and yield the file of each. Raises what `build` and `image` raise.
+
+    The image is told its own name below `registry`: on the inference clusters it downloads weights.
+    """
+    stamp = {VARIABLE: f"{registry.rstrip('/')}/{IMAGE}" if registry else IMAGE}
     target.mkdir(parents=True, exist_ok=True)
     yield build_configuration(target / "modelplane.xpkg")
     runtime = image.build_image()
@@ -35,7 +41,7 @@ def build_all(target: Path) -> Iterator[Path]:
         function = metadata.parent.name
         with tempfile.TemporaryDirectory() as scratch:
             tarball = Path(scratch) / "image.tar"
-            runtime.write(tarball, ["modelplane", "serve", function])
+            runtime.write(tarball, ["modelplane", "serve", function], stamp)
             yield build(
                 metadata.parent, target / f"modelplane-{function}.xpkg", f"--embed-runtime-image-tarball={tarball}"
             )
@@ -65,8 +71,10 @@ def main() -> int:
     """Carry out the command line; return the exit code."""
     parser = argparse.ArgumentParser(description="Build what is installed on a control cluster.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "dist")
+    parser.add_argument("--registry", default="", help="where the packages will be pushed, for example ghcr.io/acme")
+    given = parser.parse_args()
     try:
-        for file in build_all(parser.parse_args().folder):
+        for file in build_all(given.folder, given.registry):
             print(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file}")
     except (PackageError, image.ImageError, engines.BuildError) as error:
         print(f"package: {error}", file=sys.stderr)
