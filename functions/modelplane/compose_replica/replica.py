@@ -121,7 +121,7 @@ def compose(request: Request) -> Result:
         return _hold(request, spec, mount, requirements)
     site = _site(request, spec, config, mount.volume)
     objects: dict[str, Mapping[str, Any]] = {**topology.compose(site, spec), **copy_sources(request, site)}
-    objects |= weights.protect(request, spec, mount, remotes)
+    objects |= weights.protect(request, spec, remotes)
     objects |= keep_answering(objects, request.observed, remotes)
     if workloads := _pass(request, spec, objects, mount=mount).troubled():
         objects[pods.RESOURCE] = pods.look(site, workloads)

@@ -142,17 +142,18 @@ def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -
     return Mount(kept, f"moves from volume {kept} to {target.volume} once ModelReplica {before} serves from it")
 
 
-def protect(request: Request, spec: ReplicaSpec, mount: Mount, remotes: Mapping[str, Remote]) -> dict[str, Any]:
-    """Return the Usages that refuse the deletion of the cache in use, and of one that is mounted still."""
+def protect(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> dict[str, Any]:
+    """Return the Usages that refuse the deletion of the cache in use, and of one whose volume may be mounted still."""
+    cache = request.one(_cache(spec, request.composite.namespace))
+    target = _target(spec, cache).volume if spec.cache else ""
+    before = {*mounted(remotes), *told(request.composite)} - {target}
     kept = {
         resource: as_observed(found.body)
         for resource, found in request.observed.items()
-        if resource.startswith(_IN_USE) and mounted(remotes) - {mount.volume}
+        if resource.startswith(_IN_USE) and before
     }
-    if not spec.cache:
-        return kept
-    resource, there = f"{_IN_USE}{spec.cache}", request.one(_cache(spec, request.composite.namespace))
-    if isinstance(there, Object) or resource in request.observed:
+    resource = f"{_IN_USE}{spec.cache}"
+    if spec.cache and (isinstance(cache, Object) or resource in request.observed):
         reason = f"in use by ModelReplica {request.composite.name}"
         kept[resource] = protected_here(API_VERSION, "ModelCache", spec.cache, reason=reason)
     return kept

@@ -83,6 +83,16 @@ def test_a_replica_that_somebody_wrote_serves_from_the_cache_which_cannot_be_del
     assert control.list("Object") == []
 
 
+def test_a_cache_cannot_be_deleted_while_a_replica_serves_from_it_that_names_one_that_does_not_exist() -> None:
+    control = plane(by_hand())
+    body = by_hand()
+    body["spec"]["modelCacheRef"] = {"name": "misspelt"}
+    control.apply(body)
+    assert control.settle()
+    assert control.delete(*CACHE) is False
+    assert "PersistentVolumeClaim" in on_the_cluster(control)
+
+
 def test_a_cache_that_is_being_staged_can_be_deleted() -> None:
     control = plane(world=None)
     assert control.delete(*CACHE) is True

@@ -243,6 +243,24 @@ def test_a_protection_that_was_composed_stays(observed: bool, found: Any, kept: 
     assert ("cache-in-use-weights" in given.run(body, there, cache=found).desired) is kept
 
 
+def test_a_cache_stays_protected_until_no_pod_mounts_its_volume_though_the_replica_names_another() -> None:
+    body, there = serving()
+    body["spec"]["modelCacheRef"] = {"name": "other"}
+    for missing in ([], cache(phase="Hydrating")):
+        assert "cache-in-use-weights" in given.run(body, there, cache=missing).desired
+    moving = given.run(body, there, cache=MOVED, movers=[])
+    assert {"cache-in-use-weights", "cache-in-use-other"} <= moving.desired.keys()
+    body["status"] |= moving.status or {}
+    there = {name: given.provided(d.build()) for name, d in moving.desired.items()}
+    there["deployment-main"]["status"]["atProvider"]["manifest"]["status"]["updatedReplicas"] = 0
+    rolling = given.run(body, there, cache=MOVED)
+    assert "cache-in-use-weights" in rolling.desired
+    there = {name: given.provided(d.build()) for name, d in rolling.desired.items()}
+    body["status"] |= given.run(body, there, cache=MOVED).status or {}
+    moved = given.run(body, there, cache=MOVED).desired
+    assert [name for name in moved if name.startswith("cache-in-use-")] == ["cache-in-use-other"]
+
+
 def test_only_what_the_decision_turns_on_is_asked_for() -> None:
     body, observed = serving()
     assert [asked.kind for asked in given.run(given.replica()).requirements] == ["InferenceCluster"]
