@@ -71,7 +71,7 @@ def _job(place: Place, taken: Token) -> _Job | None:
     failed and what it failed by may have changed: the token, or the size of the volume, once that has grown.
     """
     made = _observed_job(place)
-    if taken.version is None or not place.site.config:
+    if taken.version is None:
         return made
     new = _new_job(place, taken)
     if made is None or made.environment != new.environment:

@@ -59,6 +59,18 @@ def test_a_selected_cluster_keeps_a_volume_that_nobody_mounts(clusters: Any) -> 
     assert given.rows(result)["eu-1"]["phase"] == "Ready"
 
 
+@pytest.mark.parametrize("clusters", [CLUSTERS[name] for name in CLUSTERS if name not in ("absent", "being deleted")])
+def test_whatever_a_cluster_publishes_a_download_that_is_under_way_goes_on(clusters: Any) -> None:
+    body = given.cache({"authSecret": given.SECRET})
+    running = given.passes(body, 3)
+    seen = given.observed(running)
+    after = given.run(body, seen, clusters=clusters)
+    assert {name: desired.build()["spec"] for name, desired in after.desired.items()} == {
+        name: found["spec"] for name, found in seen.items()
+    }
+    assert given.rows(after)["eu-1"]["phase"] == "Hydrating"
+
+
 SPECS: dict[str, tuple[Any, str]] = {
     "no spec": (None, "spec"),
     "no source": ({"huggingFace": given.SOURCE}, "spec.source"),
