@@ -14,7 +14,7 @@ from modelplane.kube.object import as_observed
 from modelplane.kube.usage import protected_here
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Gap
-from modelplane.model.staging import Phase
+from modelplane.model.staging import Phase, Staging
 from modelplane.observed.cache import read_staging
 from modelplane.observed.fields import deleting, is_true, labels, mapping, mappings, text
 from modelplane.observed.remote import Remote
@@ -105,10 +105,18 @@ def needs(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) ->
     return _cache(spec, request.composite.namespace), *([siblings] if siblings else [])
 
 
-def _before_me(request: Request, target: str) -> str | None:
+def _comes(replica: Object, cache: Object | Gap, target: str) -> bool:
+    """Tell whether a replica moves to the volume: it has begun to, or the volume is Ready on its cluster too."""
+    there = read_staging(cache) if isinstance(cache, Object) else {}
+    found = there.get(text(mapping(replica.body.get("spec")).get("clusterName")), Staging(""))
+    return target in told(replica) or (found.phase == Phase.READY and found.volume == target)
+
+
+def _before_me(request: Request, cache: Object | Gap, target: str) -> str | None:
     """Return the replica that has to move, or to serve again, before this one does; "" when it is not known.
 
-    One that does not serve moves at once. All see the same order, so that no two that serve move together.
+    One that does not serve moves at once. All see the same order, so that no two that serve move together. Nobody
+    waits for one whose cluster does not hold the volume: that may never come.
     """
     ready, me = ReplicaCondition.MODEL_READY, request.composite
     siblings = _siblings(request)
@@ -118,6 +126,7 @@ def _before_me(request: Request, target: str) -> str | None:
     if isinstance(found, Gap):
         return ""
     others = [each for each in found if each.name != me.name and not deleting(each) and told(each)]
+    others = [each for each in others if _comes(each, cache, target)]
     moving = [(is_true(each, ready), each.name) for each in others if told(each) != [target]]
     moved = [(False, each.name) for each in others if told(each) == [target] and not is_true(each, ready)]
     first = min([*moving, *moved, (True, me.name)])
@@ -128,7 +137,8 @@ def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -
     """Return what to mount, or why the replica cannot be composed yet: only one that mounts nothing waits."""
     if not spec.cache:
         return Mount()
-    target, current = _target(spec, request.one(_cache(spec, request.composite.namespace))), _current(request, remotes)
+    cache = request.one(_cache(spec, request.composite.namespace))
+    target, current = _target(spec, cache), _current(request, remotes)
     if target.volume in current or (target.volume and not current):
         return target
     if not current:
@@ -136,7 +146,7 @@ def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -
     kept = min(current)
     if not target.volume:
         return Mount(kept, f"{target.words}; the replica stays on volume {kept}")
-    before = _before_me(request, target.volume)
+    before = _before_me(request, cache, target.volume)
     if before is None:
         return target
     return Mount(kept, f"moves from volume {kept} to {target.volume} once ModelReplica {before} serves from it")

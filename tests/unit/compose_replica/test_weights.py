@@ -163,9 +163,10 @@ def test_a_lost_workload_is_composed_again_with_what_the_replica_mounted() -> No
     assert volume(given.run(body, {}, cache=cache(phase="Failed"))) == "v1"
 
 
-def sibling(name: str, *volumes: str, ready: bool = True) -> dict[str, Any]:
+def sibling(name: str, *volumes: str, ready: bool = True, on: str = "eu-1") -> dict[str, Any]:
     body = using()
     body["metadata"] = {**body["metadata"], "name": name}
+    body["spec"]["clusterName"] = on
     conditions = [{"type": "ModelReady", "status": str(ready)}]
     return {**body, "status": {"volumes": list(volumes), "conditions": conditions}}
 
@@ -183,6 +184,9 @@ SIBLINGS: dict[str, tuple[list[dict[str, Any]] | None, str]] = {
     "a later one that moved and does not serve": ([sibling("z", "v2", ready=False)], "v1"),
     "one that waits": ([sibling("a")], "v2"),
     "two": ([sibling("a", "v2"), sibling("b", "v1")], "v1"),
+    "one on a cluster without the new volume": ([sibling("a", "v1", on="us-1")], "v2"),
+    "one there that does not serve": ([sibling("a", "v1", ready=False, on="us-1")], "v2"),
+    "one there that moved and does not serve": ([sibling("a", "v2", ready=False, on="us-1")], "v1"),
 }
 
 
