@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelplane.compose_cache import mounts, pods, report, token
+from modelplane.compose_cache.place import Stage
 from modelplane.compose_cache.spec import CacheSpec, read_spec
 from modelplane.compose_cache.stage import stage
-from modelplane.kube.object import as_observed, left_behind
+from modelplane.kube.object import as_observed, left_behind, taken_along
 from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.staging import Phase
@@ -62,15 +63,27 @@ def _hold(request: Request, requirements: tuple[Requirement, ...], *conditions: 
     return _result(request, objects, report.held(request.composite), conditions, requirements)
 
 
+def _cluster_of(body: Mapping[str, Any]) -> str:
+    """Return the cluster that an Object is put on, "" for one that outlives it or cannot be read."""
+    references = mappings(mapping(body.get("spec")).get("references"))
+    clusters = [text(mapping(each.get("dependsOn")).get("name")) for each in references]
+    return next(filter(None, clusters), "")
+
+
+def _elsewhere(request: Request, clusters: tuple[Object, ...]) -> tuple[Requirement, ...]:
+    """Return the requirements of the clusters that something was put on and that are not selected any more."""
+    names = {_cluster_of(found.body) for found in request.observed.values()}
+    unknown = sorted(names - {"", *(each.name for each in clusters)})
+    return tuple(Requirement(f"cluster-{name}", API_VERSION, "InferenceCluster", match_name=name) for name in unknown)
+
+
 def _spares(request: Request, objects: Manifests) -> Iterator[_Spare]:
     """Yield the volumes that are not wanted. One whose Object cannot be read has "" for a cluster or a volume."""
     for resource, found in sorted(request.observed.items()):
         if not resource.startswith("volume-") or resource in objects:
             continue
-        references = mappings(mapping(found.body.get("spec")).get("references"))
-        clusters = [text(mapping(each.get("dependsOn")).get("name")) for each in references]
         name = text(mapping(read_remote(found).wanted.get("metadata")).get("name"))
-        yield _Spare(resource, as_observed(found.body), next(filter(None, clusters), ""), name)
+        yield _Spare(resource, as_observed(found.body), _cluster_of(found.body), name)
 
 
 def _reason_to_keep(request: Request, spare: _Spare, now: Mapping[str, Any]) -> str | None:
@@ -89,28 +102,42 @@ def _reason_to_keep(request: Request, spare: _Spare, now: Mapping[str, Any]) -> 
     return f"{spare.cluster}: {spare.volume} stays for {', '.join(users)}" if users else None
 
 
-def _leave(clusters: tuple[Object, ...], objects: Manifests) -> Manifests:
-    """Return the Objects, those on an abandoned cluster such that what they put there stays when they go."""
-    given_up = {cluster.name for cluster in clusters if abandoned(cluster)}
-    return {
-        resource: left_behind(body) if body["spec"]["providerConfigRef"]["name"] in given_up else body
-        for resource, body in objects.items()
-    }
+def _keep(
+    request: Request, spares: list[_Spare], stages: list[Stage], given_up: Mapping[str, bool]
+) -> tuple[Manifests, list[str]]:
+    """Return the Objects of the spare volumes that stay, and in words for whom."""
+    now, objects, notes = {each.cluster: each.volume for each in stages}, {}, []
+    for spare in spares:
+        words = _reason_to_keep(request, spare, now.get(spare.cluster, {}))
+        if words is not None:
+            known = spare.cluster in given_up
+            objects[spare.resource] = taken_along(spare.body, spare.cluster) if known else spare.body
+        notes += [words] if words else []
+    return objects, notes
+
+
+def _leave(request: Request, given_up: Mapping[str, bool], objects: Manifests) -> Manifests:
+    """Return the Objects, those on an abandoned cluster such that what they put there stays when they go.
+
+    One that would go is told so first: its provider would wait for the word of a cluster that does not answer.
+    """
+    here = {resource: as_observed(found.body) for resource, found in request.observed.items()} | objects
+    left = {resource: left_behind(body) for resource, body in here.items() if given_up.get(_cluster_of(body))}
+    untold = {resource: body for resource, body in left.items() if resource in objects or body != here[resource]}
+    return objects | untold
 
 
 def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], clusters: tuple[Object, ...]) -> Result:
-    published = report.published(request.composite)
+    published, elsewhere = report.published(request.composite), _elsewhere(request, clusters)
+    there = [each for each in (*clusters, *map(request.one, elsewhere)) if isinstance(each, Object)]
+    given_up = {each.name: abandoned(each) is True for each in there}
     selected = sorted((each for each in clusters if not deleting(each)), key=lambda each: each.name)
     stages = [stage(request, spec, each, published.get(each.name, {})) for each in selected]
-    objects: Manifests = {resource: body for each in stages for resource, body in each.objects.items()}
-    volumes, notes = {each.cluster: each.volume for each in stages}, []
-    spares = list(_spares(request, objects))
-    for spare in spares:
-        words = _reason_to_keep(request, spare, volumes.get(spare.cluster, {}))
-        leaving = _leave(clusters, {spare.resource: spare.body})[spare.resource]
-        if words is not None or leaving != spare.body:
-            objects[spare.resource] = leaving
-        notes += [words] if words else []
+    wanted: Manifests = {resource: body for each in stages for resource, body in each.objects.items()}
+    spares = list(_spares(request, wanted))
+    kept, notes = _keep(request, spares, stages, given_up)
+    objects = _leave(request, given_up, wanted | kept)
+    needs = (*needs, *elsewhere)
     if spares:
         needs = (*needs, mounts.requirement(request.composite))
     if any(map(pods.is_resource, objects)):
@@ -118,7 +145,7 @@ def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], c
     ready = bool(stages) and all(each.phase is Phase.READY for each in stages)
     return _result(
         request,
-        _leave(clusters, objects),
+        objects,
         report.status(stages),
         report.conditions(stages, notes),
         needs,

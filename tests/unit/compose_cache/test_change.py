@@ -155,6 +155,32 @@ def test_on_an_abandoned_cluster_the_volume_is_left_behind_before_its_object_goe
     assert given.run(body, given.observed(first), clusters=gone, replicas=[]).desired == {}
 
 
+ABANDONED = {"annotations": {"modelplane.ai/abandon": "true"}}
+
+
+def test_a_download_on_a_cluster_that_is_abandoned_and_deleted_at_once_is_left_behind_before_its_objects_go() -> None:
+    body = given.cache({"authSecret": given.SECRET})
+    running = given.passes(body, 3)
+    gone = [given.cluster(deletionTimestamp=given.SEEN_AT, **ABANDONED)]
+    first = given.run(body, given.observed(running), clusters=gone)
+    assert sorted(given.kinds(first).values()) == ["Job", "PersistentVolumeClaim", "Secret"]
+    assert not any("Delete" in each.build()["spec"]["managementPolicies"] for each in first.desired.values())
+    body["status"] = dict(first.status or {})
+    assert given.run(body, given.observed(first), clusters=gone).desired == {}
+
+
+def test_a_volume_on_a_cluster_that_is_not_selected_any_more_is_left_behind_only_while_that_is_abandoned() -> None:
+    body, seen = given.staged()
+    (claim,) = [name for name in seen if name.startswith("volume-")]
+    name = seen[claim]["spec"]["forProvider"]["manifest"]["metadata"]["name"]
+    for cluster, policies in ((given.cluster(**ABANDONED), ["Observe", "Create", "Update"]), (given.cluster(), None)):
+        answers = {"clusters": [], "cluster-eu-1": [cluster], "replicas": [given.replica("r", name)]}
+        result = given.run(body, seen, **answers)
+        assert "cluster-eu-1" in [asked.name for asked in result.requirements]
+        assert result.desired[claim].build()["spec"].get("managementPolicies") == policies
+        body["status"], seen = dict(result.status or {}), given.observed(result)
+
+
 def test_replicas_are_asked_for_only_while_a_volume_could_go() -> None:
     body, seen = given.staged()
     assert [asked.kind for asked in given.run(body, seen).requirements] == ["InferenceCluster"]
