@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 import httpx2
 from huggingface_hub import HfApi, get_session, hf_hub_url
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, HFValidationError, RepositoryNotFoundError
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status  # type: ignore[attr-defined]
 
 from modelplane.hydrate.failure import BrokenError, LastingError, NoResumeError, ShortError
@@ -50,11 +50,12 @@ def _translated(what: str) -> Iterator[None]:
     except HfHubHTTPError as error:
         status = error.response.status_code
         words = f"{what}: {status}: {error.server_message or error.response.reason_phrase}"
-        if status in (401, 403):
-            # The hub answers 401 also for a repository that does not exist, so that nobody can probe for private ones.
-            raise LastingError(HydrateExit.REFUSED, words) from error
-        if status in (404, 410):
+        # The hub answers 401 also for a repository that does not exist, so that nobody can probe for private ones.
+        unknown = isinstance(error, RepositoryNotFoundError) and not isinstance(error, GatedRepoError)
+        if unknown or status in (404, 410):
             raise LastingError(HydrateExit.NOT_FOUND, words) from error
+        if status in (401, 403):
+            raise LastingError(HydrateExit.REFUSED, words) from error
         if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
             raise ShortError(words) from error
         raise BrokenError(words, _seconds(error.response)) from error
@@ -82,7 +83,7 @@ class Hub:
             checksum = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
             size = sibling.lfs.size if sibling.lfs else sibling.size
             if not stays_inside(sibling.rfilename):
-                words = f"{named}: its file {sibling.rfilename!r} would lie outside the snapshot"
+                words = f"{named}: {sibling.rfilename!r} is no name of a file inside the snapshot"
                 raise LastingError(HydrateExit.CORRUPT, words)
             if not checksum or size is None or not found.sha:
                 raise BrokenError(f"{named}: the hub does not say what {sibling.rfilename!r} is")

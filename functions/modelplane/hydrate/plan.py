@@ -1,6 +1,7 @@
 """What a run brings onto the volume: the files of one commit, with their sizes and checksums."""
 
 import hashlib
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -56,7 +57,9 @@ def read_plan(found: Mapping[str, Any]) -> Plan:
 def stays_inside(path: str) -> bool:
     """Tell whether a path of a repository names a file inside the snapshot."""
     parts = PurePosixPath(path).parts
-    legal = path.isprintable() and not path.startswith("/") and "\\" not in path
+    # Control characters would forge a line of the log, and half a pair of UTF-16 is no name of a file.
+    legal = not any(unicodedata.category(each) in ("Cc", "Cs") for each in path)
+    legal = legal and not path.startswith("/") and "\\" not in path
     return legal and bool(parts) and parts[0] != OURS and ".." not in parts
 
 

@@ -78,8 +78,9 @@ def test_killed_twenty_times_at_random_it_ends_with_every_byte_in_place(tmp_path
     assert tree(tmp_path) == FILES
 
 
-def refuse(status: int, code: str, part: str = "/api/") -> dict[str, Any]:
-    headers = {"X-Error-Code": code, "X-Error-Message": f"fake: {code}", "Retry-After": "0"}
+def refuse(status: int, code: str, part: str = "/api/", words: str = "") -> dict[str, Any]:
+    headers = {"X-Error-Message": words or f"fake: {code}", "Retry-After": "0"}
+    headers |= {"X-Error-Code": code} if code else {}
     return {"mishap": lambda path, answer: (status, headers, b"") if part in path else answer}
 
 
@@ -94,6 +95,13 @@ ENDS: dict[str, tuple[dict[str, Any], dict[str, Any], HydrateExit, str]] = {
     "401": ({"token": "right"}, {"token": "wrong-token"}, HydrateExit.REFUSED, "401: fake: GatedRepo"),
     "403": (refuse(403, "GatedRepo"), {}, HydrateExit.REFUSED, "403: fake: GatedRepo"),
     "an unfit token": ({}, {"token": "wrong-token\nx"}, HydrateExit.REFUSED, "not one line"),
+    "401 of a repository that is not there": (refuse(401, "RepoNotFound"), {}, HydrateExit.NOT_FOUND, "401: fake"),
+    "401 to a wrong token": (
+        refuse(401, "", words="Invalid credentials in Authorization header"),
+        {"token": "wrong-token"},
+        HydrateExit.REFUSED,
+        "401: Invalid credentials",
+    ),
     "404 of the repository": (refuse(404, "RepoNotFound"), {}, HydrateExit.NOT_FOUND, "404: fake: RepoNotFound"),
     "404 of the revision": (refuse(404, "RevisionNotFound"), {}, HydrateExit.NOT_FOUND, "404: fake: RevisionNotFound"),
     "404 of a file": (refuse(404, "EntryNotFound", "c.safetensors"), {}, HydrateExit.NOT_FOUND, "b/c.safetensors: 404"),

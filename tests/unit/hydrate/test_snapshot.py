@@ -208,12 +208,23 @@ def test_a_marker_over_a_file_that_is_missing_does_not_count(hub: FakeHub, tmp_p
     assert tree(tmp_path) == FILES
 
 
-@pytest.mark.parametrize("path", ["../out.txt", "/out.txt", ".modelplane/staged.json", "a/../../out.txt"])
+def test_a_file_may_have_any_name_that_git_and_a_volume_allow(tmp_path: Path) -> None:
+    names = ("a b#c?d%20e+f", "-rf", "..a", "\u8a9e\u3000\u00a0\u200d", "\U0001f600", "&;$(x)'\"")
+    files = {f"sub/{name}/{name}.bin": name.encode() for name in names}
+    with serving(files) as hub:
+        run(hub, tmp_path)
+    assert tree(tmp_path) == files
+
+
+OUTSIDE = ("../out.txt", "/out.txt", ".modelplane/staged.json", "a/../../out.txt", "a\nb", "\ud800")
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
 def test_a_repository_that_would_write_outside_its_place_is_refused(tmp_path: Path, path: str) -> None:
     target = tmp_path / "volume"
     target.mkdir()
     with serving({**FILES, path: b"x"}) as hub:
-        assert "would lie outside the snapshot" in str(fails(hub, target))
+        assert "is no name of a file inside the snapshot" in str(fails(hub, target))
     assert tree(tmp_path) == {}
 
 
