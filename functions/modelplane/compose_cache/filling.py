@@ -10,7 +10,7 @@ from modelplane.compose_cache.job import COMPLETE, complete, describe, failed
 from modelplane.compose_cache.place import Manifests, Place, Stage
 from modelplane.compose_cache.token import Token
 from modelplane.kube.hydration import Download, hydration_job
-from modelplane.kube.object import as_observed, left_behind
+from modelplane.kube.object import as_observed
 from modelplane.model.names import LABEL_FILLS
 from modelplane.model.staging import Phase
 from modelplane.observed.fields import mapping, mappings, text
@@ -88,8 +88,7 @@ def fill(place: Place, objects: Manifests) -> Stage:
     objects = {**objects, **taken.copies, **({job.resource: job.body} if job else {})}
     if job and seen and complete(seen) and place.bound:
         filled = {"name": place.spec.volume, "uid": place.uid}
-        # It is done with, and Kubernetes removes it and what it has said after a while.
-        objects[job.resource] = left_behind(job.body)
+        # Once this is published the Job goes, with its pods: a claim that is deleted waits for finished ones too.
         return Stage(place.site.cluster, Phase.READY, place.caveats(), filled, objects)
     if seen and seen.manifest:
         objects[pods.resource(place.site.cluster)] = pods.look(place)

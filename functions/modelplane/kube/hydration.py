@@ -10,7 +10,7 @@ from modelplane.model.staging import HydrateExit
 
 #: Tries of the Job; the program itself tries again after what a hub or a network does now and then.
 _TRIES = 3
-#: A finished Job is removed after an hour, with its pods. Where it is still wanted, it failed, and is tried anew.
+#: A finished Job that is still there after an hour is removed: it failed, and is tried anew where it is wanted.
 _KEPT_SECONDS = 3600
 #: Slowest download that is waited for, in seconds for a GiB, and the least time that every download has.
 _SECONDS_PER_GIB, _LEAST_SECONDS = 60, 6 * 3600

@@ -44,11 +44,8 @@ def test_who_deletes_a_job_ends_its_pods_so_that_nothing_holds_the_volume() -> N
     assert job(result)["metadata"]["finalizers"] == ["foregroundDeletion"]
 
 
-def test_a_job_that_has_filled_its_volume_is_left_for_kubernetes_to_remove_with_what_it_has_said() -> None:
-    result = given.passes(given.cache(), 3, job=given.ended("Complete"))
-    (resource,) = given.named(result, "Job")
-    assert "Delete" not in result.desired[resource].build()["spec"]["managementPolicies"]
-    assert job(result)["spec"]["ttlSecondsAfterFinished"] > 0
+def test_kubernetes_removes_a_job_that_has_failed_after_an_hour_so_that_it_is_tried_anew() -> None:
+    assert job(given.passes(given.cache(), 2))["spec"]["ttlSecondsAfterFinished"] == 3600
 
 
 def without_cluster(_: dict[str, Any]) -> dict[str, Any]:
@@ -67,6 +64,16 @@ def test_a_download_that_nobody_wants_any_more_ends(change: Any) -> None:
     result = given.run(body, given.observed(running), **change(body))
     assert given.named(running, "Job")
     assert given.named(result, "Job") == []
+
+
+def test_a_download_that_is_done_is_published_and_then_goes_with_its_pods_which_would_hold_the_claim() -> None:
+    body = given.cache()
+    done = given.passes(body, 3, job=given.ended("Complete"))
+    (resource,) = given.named(done, "Job")
+    assert given.rows(done)["eu-1"]["phase"] == "Ready"
+    assert "managementPolicies" not in done.desired[resource].build()["spec"]
+    after = given.run(body, given.observed(done, job=given.ended("Complete")))
+    assert given.named(after, "Job") == []
 
 
 def test_a_download_onto_a_claim_that_is_being_deleted_ends_so_that_it_can_go() -> None:
