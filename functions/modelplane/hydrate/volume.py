@@ -89,9 +89,9 @@ class Volume:
         return plan if all(self._size(self.place(file)) == file.size for file in plan.files) else None
 
     def pinned(self, repo: str, revision: str) -> Plan | None:
-        """Return the plan that an earlier run began for this source."""
-        plan = self._read(self._pinned)
-        return plan if plan and (plan.repo, plan.revision) == (repo, revision) else None
+        """Return the plan that an earlier run began for this source; one whose marker counts no more was begun too."""
+        plans = filter(None, (self._read(self._pinned), self._read(self._marker)))
+        return next((plan for plan in plans if (plan.repo, plan.revision) == (repo, revision)), None)
 
     def begin(self, plan: Plan) -> None:
         """Take up a plan: from here on the volume holds an unfinished copy, and nothing of other plans."""

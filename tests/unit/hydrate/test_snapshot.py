@@ -216,6 +216,18 @@ def test_a_file_may_have_any_name_that_git_and_a_volume_allow(tmp_path: Path) ->
     assert tree(tmp_path) == files
 
 
+def test_what_was_staged_is_mended_at_its_own_commit_though_the_revision_has_moved(
+    hub: FakeHub, tmp_path: Path
+) -> None:
+    first = hub.branch
+    run(hub, tmp_path)
+    (tmp_path / "config.json").unlink()
+    hub.push({"config.json": OTHER["config.json"]})
+    run(hub, tmp_path)
+    assert tree(tmp_path) == FILES
+    assert marker(tmp_path)["commit"] == first
+
+
 OUTSIDE = ("../out.txt", "/out.txt", ".modelplane/staged.json", "a/../../out.txt", "a\nb", "\ud800")
 
 
