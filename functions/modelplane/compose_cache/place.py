@@ -144,4 +144,6 @@ class Place:
             return f"{called} is being deleted on the cluster, and is made anew when it is gone"
         phase = text(mapping(self.claim.get("status")).get("phase")) or "Pending"
         waits = f"{called} of storage class {text(mapping(self.claim.get('spec')).get('storageClassName'))} is {phase}"
+        if phase == "Lost":
+            waits += ", its data gone: delete it on the cluster, and it is made and filled anew"
         return f"{waits}; {seen.stale}" if seen.stale else waits

@@ -51,8 +51,8 @@ def find(place: Place) -> Token:
         return Token(reference, text(secret.metadata.get("resourceVersion")), copies, _keyless(place, copy))
     observed = place.request.observed.get(copy)
     kept = {copy: as_observed(observed.body)} if observed else {}
-    absent = f"Secret {name} does not exist in namespace {place.site.team}" if secret is Gap.ABSENT else ""
-    return Token(reference, None, kept, absent)
+    absent = f"Secret {name} does not exist in namespace {place.site.team}: create it, with the token under key {key}"
+    return Token(reference, None, kept, absent if secret is Gap.ABSENT else "")
 
 
 def _keyless(place: Place, copy: str) -> str:

@@ -163,6 +163,13 @@ def test_whatever_a_volume_looks_like_it_is_composed_and_told(change: Any, phase
     assert given.rows(result)["eu-1"]["volume"] == body["status"]["clusters"][0]["volume"]
 
 
+def test_a_claim_that_has_lost_its_volume_is_told_with_the_way_out() -> None:
+    body, seen = given.staged()
+    lost(seen[claim(seen)])
+    told = given.rows(given.run(body, seen))["eu-1"]["message"]
+    assert "is Lost, its data gone: delete it on the cluster, and it is made and filled anew" in told
+
+
 def test_a_claim_that_was_made_anew_is_filled_anew_before_it_is_ready() -> None:
     body, seen = given.staged()
     seen[claim(seen)]["status"]["atProvider"]["manifest"]["metadata"]["uid"] = "u-2"

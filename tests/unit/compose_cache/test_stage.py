@@ -95,7 +95,8 @@ def test_a_missing_secret_holds_the_download_and_is_told() -> None:
     assert sorted(given.kinds(result).values()) == ["Namespace", "PersistentVolumeClaim"]
     assert given.rows(result)["eu-1"]["phase"] == "Hydrating"
     assert given.condition(result).reason == "AuthSecretMissing"
-    assert "Secret hub does not exist in namespace team" in given.condition(result).message
+    words = "Secret hub does not exist in namespace team: create it, with the token under key HF_TOKEN"
+    assert words in given.condition(result).message
 
 
 def test_a_key_that_the_secret_lacks_is_told_in_the_providers_words() -> None:
