@@ -41,17 +41,23 @@ class _Job:
         return [each.get("env") for each in mappings(pod.get("containers"))]
 
 
-def _resources(cluster: str) -> str:
-    """Return how the composition resource names of the Jobs on a cluster begin."""
-    return f"hydration-{cluster}-"
+def _resource(place: Place, job: str) -> str:
+    """Return the composition resource name of a Job, whose name begins with that of the volume and a dash."""
+    return f"hydration-{place.site.cluster}-{job}"
+
+
+def _jobs(place: Place) -> list[str]:
+    """Return the composition resource names of the Jobs that are observed of the volume, sorted."""
+    begin = _resource(place, f"{place.spec.volume}-")
+    return sorted(resource for resource in place.request.observed if resource.startswith(begin))
 
 
 def _observed_job(place: Place) -> _Job | None:
     """Return the Job that was made for this very claim."""
-    for resource, found in sorted(place.request.observed.items()):
+    for resource in _jobs(place):
+        found = place.request.observed[resource]
         job = read_remote(found)
-        fills = mapping(mapping(job.wanted.get("metadata")).get("labels")).get(LABEL_FILLS)
-        if resource.startswith(_resources(place.site.cluster)) and fills == place.uid:
+        if mapping(mapping(job.wanted.get("metadata")).get("labels")).get(LABEL_FILLS) == place.uid:
             return _Job(resource, as_observed(found.body), job)
     return None
 
@@ -61,7 +67,7 @@ def _new_job(place: Place, taken: Token) -> _Job:
     spec = place.spec
     download = Download(spec.repo, spec.revision, spec.size_gib, taken.reference, taken.version or "")
     job = hydration_job(spec.volume, place.uid, place.site.namespace, download, image=hydrate_image())
-    return _Job(_resources(place.site.cluster) + job["metadata"]["name"], place.site.place(job, ready_when=COMPLETE))
+    return _Job(_resource(place, job["metadata"]["name"]), place.site.place(job, ready_when=COMPLETE))
 
 
 def _job(place: Place, taken: Token) -> _Job | None:
@@ -119,10 +125,7 @@ def _told(place: Place, job: _Job | None, lack: str) -> tuple[str, ...]:
 
 def kept(place: Place) -> dict[str, Mapping[str, Any]]:
     """Return what fills a volume as it is observed, while the volume itself is out of sight."""
-    jobs = f"{_resources(place.site.cluster)}{place.spec.volume}-"
-    copy = token.resource(place.site.cluster, place.spec.volume)
+    copy, observed = token.resource(place.site.cluster, place.spec.volume), place.request.observed
     return {
-        resource: as_observed(found.body)
-        for resource, found in place.request.observed.items()
-        if resource.startswith(jobs) or resource == copy
+        resource: as_observed(observed[resource].body) for resource in (*_jobs(place), copy) if resource in observed
     }
