@@ -78,7 +78,8 @@ def _target(spec: ReplicaSpec, cache: Object | Gap) -> Mount:
         return Mount(words=f"{named} does not exist: create it, or take spec.modelCacheRef away")
     found = read_staging(cache).get(spec.cluster)
     if found is None:
-        return Mount(words=f"{named} is not staged on {spec.cluster}, and says nothing of it")
+        words = f"{named} is not staged on {spec.cluster} and says nothing of it: its clusterSelector must select it"
+        return Mount(words=words)
     if found.phase != Phase.READY or not found.volume:
         said = f": {found.message}" if found.message else ""
         return Mount(words=f"{named} is {found.phase or Phase.PENDING} on {spec.cluster}{said}")

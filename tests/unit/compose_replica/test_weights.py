@@ -116,7 +116,7 @@ GATES: dict[str, tuple[Any, str]] = {
     "absent": ([], "ModelCache weights does not exist"),
     "without status": ([{"kind": "ModelCache", "metadata": {"name": "weights"}}], "not staged on eu-1"),
     "malformed status": ([{"metadata": {"name": "weights"}, "status": {"clusters": "all"}}], "not staged on eu-1"),
-    "staged elsewhere": (cache(name="us-1"), "not staged on eu-1"),
+    "staged elsewhere": (cache(name="us-1"), "its clusterSelector must select it"),
     "pending": (cache(phase="Pending", message="no storage class"), "is Pending on eu-1: no storage class"),
     "hydrating": (cache(phase="Hydrating", message="12 of 40 GiB"), "is Hydrating on eu-1: 12 of 40 GiB"),
     "failed": (cache(phase="Failed", message="exit code 77"), "is Failed on eu-1: exit code 77"),
