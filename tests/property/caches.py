@@ -169,8 +169,9 @@ class History:
             self.control.apply(caches.cache())
 
     def use(self, replica: str, cache: str) -> None:
-        """Let a replica use another cache, or none ("")."""
-        self.control.apply(_replica(replica, cache))
+        """Let a replica, or all of them, use another cache, or none ("")."""
+        for name in REPLICAS if replica == "all" else (replica,):
+            self.control.apply(_replica(name, cache))
 
     def secret(self, version: str) -> None:
         """Put another token into the Secret, or delete it ("")."""
@@ -269,7 +270,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
     _step("select", st.sampled_from(("", "eu", "us", "nowhere"))),
     _step("delete_cache"),
     _step("restore_cache"),
-    _step("use", st.sampled_from(tuple(REPLICAS)), st.sampled_from(("", "weights", "other"))),
+    _step("use", st.sampled_from((*REPLICAS, "all")), st.sampled_from(("", "weights", "other"))),
     _step("secret", st.sampled_from(("", "1", "2"))),
     _step("tell", _CLUSTER, _STATUSES),
     _step("mend", _CLUSTER),
