@@ -64,7 +64,7 @@ def test_everything_placed_is_bound_and_few_refusals_were_needless(
             left = [name for name in plan.demands if fleet.counts(name) == (0, 0)]
             unplaced[clusters[plan.number]] = [plan.demands[name] for name in left]
             bound = [plan.demands[name] for name in plan.demands if name not in left]
-            _assert_bound(fleet, clusters[plan.number], bound)
+            _wait_bound(fleet, clusters[plan.number], bound)
             placed += len(bound)
             refused += len(left)
         needless += _kubernetes_binds(fleet, unplaced)
@@ -95,10 +95,15 @@ def _assert_settled(fleet: Fleet, some: list[Plan]) -> None:
         assert fleet.counts(name) == (1, 1) or (refused and fleet.counts(name) == (0, 0)), found.get("status")
 
 
-def _assert_bound(fleet: Fleet, cluster: str, demands: list[Demand]) -> None:
-    pods = fleet.pods(cluster)
-    assert len(pods) == sum(demand.pods for demand in demands)
-    assert all(pod["spec"].get("nodeName") for pod in pods)
+def _wait_bound(fleet: Fleet, cluster: str, demands: list[Demand]) -> None:
+    """Wait until the cluster has the pods of these demands, all bound, and no others: who has yielded is leaving."""
+
+    def bound() -> None:
+        pods = fleet.pods(cluster)
+        assert len(pods) == sum(demand.pods for demand in demands)
+        assert all(pod["spec"].get("nodeName") for pod in pods)
+
+    eventually(bound, within=SOON)
 
 
 def _kubernetes_binds(fleet: Fleet, unplaced: dict[str, list[Demand]]) -> int:
