@@ -76,6 +76,8 @@ def _target(spec: ReplicaSpec, cache: Object | Gap) -> Mount:
         return Mount(words=f"{named} is not fetched yet")
     if not isinstance(cache, Object):
         return Mount(words=f"{named} does not exist: create it, or take spec.modelCacheRef away")
+    if deleting(cache):
+        return Mount(words=f"{named} is being deleted: create it again when it has gone, or name another")
     found = read_staging(cache).get(spec.cluster)
     if found is None:
         words = f"{named} is not staged on {spec.cluster} and says nothing of it: its clusterSelector must select it"
@@ -113,11 +115,17 @@ def _comes(replica: Object, cache: Object | Gap, target: str) -> bool:
     return target in told(replica) or (found.phase == Phase.READY and found.volume == target)
 
 
+def _has_come(replica: Object, target: str) -> bool:
+    """Tell whether a replica serves from the volume and from no other."""
+    return told(replica) == [target] and is_true(replica, ReplicaCondition.MODEL_READY)
+
+
 def _before_me(request: Request, cache: Object | Gap, target: str) -> str | None:
     """Return the replica that has to move, or to serve again, before this one does; "" when it is not known.
 
-    One that does not serve moves at once. All see the same order, so that no two that serve move together. Nobody
-    waits for one whose cluster does not hold the volume: that may never come.
+    One that does not serve moves at once. All see the same order, so that no two that serve move together: first who
+    has begun or does not serve, though a cluster that has not acted yet lets one that has begun look as if it served.
+    Nobody waits for one whose cluster does not hold the volume: that may never come.
     """
     ready, me = ReplicaCondition.MODEL_READY, request.composite
     siblings = _siblings(request)
@@ -127,11 +135,9 @@ def _before_me(request: Request, cache: Object | Gap, target: str) -> str | None
     if isinstance(found, Gap):
         return ""
     others = [each for each in found if each.name != me.name and not deleting(each) and told(each)]
-    others = [each for each in others if _comes(each, cache, target)]
-    moving = [(is_true(each, ready), each.name) for each in others if told(each) != [target]]
-    moved = [(False, each.name) for each in others if told(each) == [target] and not is_true(each, ready)]
-    first = min([*moving, *moved, (True, me.name)])
-    return None if first == (True, me.name) else first[1]
+    waiting = [each for each in others if _comes(each, cache, target) and not _has_come(each, target)]
+    first = min([me, *waiting], key=lambda each: (is_true(each, ready) and target not in told(each), each.name))
+    return None if first is me else first.name
 
 
 def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> Mount | Obstacle:

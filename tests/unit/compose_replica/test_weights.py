@@ -15,6 +15,7 @@ def cache(**row: Any) -> list[dict[str, Any]]:
 
 
 MOVED = cache(volume={"name": "v2", "uid": "w"})
+LEAVING = {**MOVED[0], "metadata": {**MOVED[0]["metadata"], "deletionTimestamp": given.SEEN_AT}}
 
 
 def using(*engines: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -121,6 +122,7 @@ GATES: dict[str, tuple[Any, str]] = {
     "hydrating": (cache(phase="Hydrating", message="12 of 40 GiB"), "is Hydrating on eu-1: 12 of 40 GiB"),
     "failed": (cache(phase="Failed", message="exit code 77"), "is Failed on eu-1: exit code 77"),
     "half-written": (cache(phase=None), "is Pending on eu-1"),
+    "ready and being deleted": ([LEAVING], "is being deleted: create it again when it has gone, or name another"),
     "ready without a volume": (cache(volume=None), "is Ready on eu-1"),
     "ready with a malformed volume": (cache(volume="v1"), "is Ready on eu-1"),
 }
@@ -182,6 +184,8 @@ SIBLINGS: dict[str, tuple[list[dict[str, Any]] | None, str]] = {
     "a later one that serves": ([sibling("z", "v1")], "v2"),
     "a later one that moves": ([sibling("z", "v1", "v2", ready=False)], "v1"),
     "a later one that moved and does not serve": ([sibling("z", "v2", ready=False)], "v1"),
+    "a later one that has begun to move and looks ready still": ([sibling("z", "v1", "v2")], "v1"),
+    "one elsewhere that has begun and looks ready still": ([sibling("z", "v1", "v2", on="us-1")], "v1"),
     "one that waits": ([sibling("a")], "v2"),
     "two": ([sibling("a", "v2"), sibling("b", "v1")], "v1"),
     "one on a cluster without the new volume": ([sibling("a", "v1", on="us-1")], "v2"),
