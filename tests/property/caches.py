@@ -191,7 +191,14 @@ class History:
         """Let a cluster answer and publish everything again."""
         self.clusters.away.discard(cluster)
         self.clusters.phases.pop(cluster, None)
+        self.give_up(cluster, "false")
         self.tell(cluster, _cluster(cluster)["status"])
+
+    def give_up(self, cluster: str, word: str) -> None:
+        """Give a cluster up ("true"), or not any more."""
+        if (body := self.control.get("InferenceCluster", None, cluster)) is not None:
+            body["metadata"]["annotations"] = {"modelplane.ai/abandon": word}
+            self.control.apply(body)
 
     def delete_cluster(self, cluster: str) -> None:
         """Ask for the deletion of a cluster: it stays while something needs it."""
@@ -274,6 +281,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
     _step("secret", st.sampled_from(("", "1", "2"))),
     _step("tell", _CLUSTER, _STATUSES),
     _step("mend", _CLUSTER),
+    _step("give_up", _CLUSTER, st.sampled_from(("true", "false"))),
     _step("delete_cluster", _CLUSTER),
     _step("lose", _CLUSTER),
     _step("phase", _CLUSTER, st.sampled_from(("Pending", "Bound", "Lost"))),

@@ -102,18 +102,23 @@ def _reason_to_keep(request: Request, spare: _Spare, now: Mapping[str, Any]) -> 
     return f"{spare.cluster}: {spare.volume} stays for {', '.join(users)}" if users else None
 
 
-def _keep(
-    request: Request, spares: list[_Spare], stages: list[Stage], given_up: Mapping[str, bool]
-) -> tuple[Manifests, list[str]]:
+def _keep(request: Request, spares: list[_Spare], stages: list[Stage]) -> tuple[Manifests, list[str]]:
     """Return the Objects of the spare volumes that stay, and in words for whom."""
     now, objects, notes = {each.cluster: each.volume for each in stages}, {}, []
     for spare in spares:
         words = _reason_to_keep(request, spare, now.get(spare.cluster, {}))
         if words is not None:
-            known = spare.cluster in given_up
-            objects[spare.resource] = taken_along(spare.body, spare.cluster) if known else spare.body
+            objects[spare.resource] = spare.body
         notes += [words] if words else []
     return objects, notes
+
+
+def _handled(body: Mapping[str, Any], given_up: Mapping[str, bool]) -> Mapping[str, Any]:
+    """Return an Object that takes along what it put on its cluster when it goes, unless the cluster is given up."""
+    cluster = _cluster_of(body)
+    if cluster not in given_up:
+        return body
+    return left_behind(body) if given_up[cluster] else taken_along(body, cluster)
 
 
 def _leave(request: Request, given_up: Mapping[str, bool], objects: Manifests) -> Manifests:
@@ -121,10 +126,10 @@ def _leave(request: Request, given_up: Mapping[str, bool], objects: Manifests) -
 
     One that would go is told so first: its provider would wait for the word of a cluster that does not answer.
     """
-    here = {resource: as_observed(found.body) for resource, found in request.observed.items()} | objects
-    left = {resource: left_behind(body) for resource, body in here.items() if given_up.get(_cluster_of(body))}
-    untold = {resource: body for resource, body in left.items() if resource in objects or body != here[resource]}
-    return objects | untold
+    going = {name: as_observed(found.body) for name, found in request.observed.items() if name not in objects}
+    left = {name: left_behind(body) for name, body in going.items() if given_up.get(_cluster_of(body))}
+    untold = {name: body for name, body in left.items() if body != going[name]}
+    return {name: _handled(body, given_up) for name, body in objects.items()} | untold
 
 
 def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], clusters: tuple[Object, ...]) -> Result:
@@ -135,7 +140,7 @@ def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], c
     stages = [stage(request, spec, each, published.get(each.name, {})) for each in selected]
     wanted: Manifests = {resource: body for each in stages for resource, body in each.objects.items()}
     spares = list(_spares(request, wanted))
-    kept, notes = _keep(request, spares, stages, given_up)
+    kept, notes = _keep(request, spares, stages)
     objects = _leave(request, given_up, wanted | kept)
     needs = (*needs, *elsewhere)
     if spares:

@@ -181,6 +181,19 @@ def test_a_volume_on_a_cluster_that_is_not_selected_any_more_is_left_behind_only
         body["status"], seen = dict(result.status or {}), given.observed(result)
 
 
+def test_a_cluster_that_is_not_given_up_any_more_keeps_nothing_of_a_download_when_it_ends() -> None:
+    body = given.cache({"authSecret": given.SECRET})
+    left = given.passes(body, 3, clusters=[given.cluster(**ABANDONED)])
+    after = given.run(body, given.observed(left), token=[])
+    handled = {
+        given.manifest(after, name)["kind"]: desired.build()["spec"].get("managementPolicies")
+        for name, desired in after.desired.items()
+        if not name.startswith("pods-")
+    }
+    keep = ["Observe", "Create", "Update"]
+    assert handled == {"Job": None, "Namespace": keep, "PersistentVolumeClaim": None, "Secret": None}
+
+
 def test_replicas_are_asked_for_only_while_a_volume_could_go() -> None:
     body, seen = given.staged()
     assert [asked.kind for asked in given.run(body, seen).requirements] == ["InferenceCluster"]
