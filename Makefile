@@ -89,5 +89,6 @@ render: $(READY) ## Compose a manifest of the examples on the real engine: make 
 
 .PHONY: clean
 clean: ## Remove what make created in this folder (the engines' cache stays)
+	@[ ! -e build/up/pid ] || $(MAKE) down
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

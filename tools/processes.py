@@ -1,7 +1,5 @@
 """Runs composition functions as local processes on free loopback ports, each started when it is first asked for."""
 
-import contextlib
-import socket
 import subprocess
 import sys
 import time
@@ -9,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+
+from ports import free_port, listens
 
 #: Seconds that a function may take until it listens, and then to stop.
 START = 30.0
@@ -38,7 +38,7 @@ class Functions:
     def address(self, name: str) -> str:
         """Return the address of a function that listens, started unless it runs. Raises StartError."""
         if name not in self._running:
-            address = f"127.0.0.1:{_free_port()}"
+            address = f"127.0.0.1:{free_port()}"
             with (self.logs / f"{name}.log").open("wb") as log:
                 process = subprocess.Popen(
                     self.command(name, address), stdout=log, stderr=log, stdin=subprocess.DEVNULL
@@ -69,18 +69,11 @@ class Functions:
 
     def _wait(self, name: str) -> None:
         address, process = self._running[name]
-        host, port = address.split(":")
+        port = int(address.rpartition(":")[2])
         deadline = time.monotonic() + START
         while time.monotonic() < deadline and process.poll() is None:
-            with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=1):
+            if listens(port):
                 return
             time.sleep(0.05)
         said = (self.logs / f"{name}.log").read_text(errors="replace").strip()
         raise StartError(f"{name} did not listen on {address}: {said}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port

@@ -14,7 +14,7 @@ from e2e.harness.api import ApiError
 from e2e.harness.certificates import make_certificates
 from e2e.harness.cluster import Cluster, Run, etcd, namespace
 from e2e.harness.crossplane import crds, establish
-from e2e.harness.process import free_port, listens
+from ports import free_port, listens
 
 #: Which files hold the definitions of the kinds that are composed, in the module that a set of engines pins.
 DEFINITIONS = (

@@ -5,17 +5,23 @@ from collections.abc import Iterator
 
 import click
 import pytest
+from _pytest.capture import CaptureManager
 
 from e2e.fleet import SOON, Fleet
 from e2e.harness.control_plane import INFERENCE_CLASS, ControlPlane, control_plane
 from e2e.harness.process import eventually
 from e2e.scenes import gpu_class
 
+#: Seconds to wait for the end of another control plane on this machine: for its tests.
+QUEUE = 1800.0
+
 
 @pytest.fixture(scope="session")
-def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+def plane(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[ControlPlane]:
     """Run a control cluster and two inference clusters, east and west; pytest keeps the folder with the logs."""
-    with control_plane(tmp_path_factory.mktemp("e2e"), sites=("east", "west")) as running:
+    folder = tmp_path_factory.mktemp("e2e")
+    _tell(pytestconfig, f"The logs are in {folder}. Where `make up` runs, this waits for its end.")
+    with control_plane(folder, sites=("east", "west"), queue=QUEUE) as running:
         first = running.hub.api.apply(gpu_class("first"))
 
         def ready() -> None:
@@ -24,7 +30,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
         eventually(ready, within=SOON)
         running.timeline.mark("a composite is Ready")
-        click.echo(f"\n{running.timeline}", err=True)
+        _tell(pytestconfig, str(running.timeline))
         yield running
 
 
@@ -37,3 +43,11 @@ def fleet(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[Fleet
     yield mine
     mine.close()
     mine.assert_status_is_kept()
+
+
+def _tell(config: pytest.Config, text: str) -> None:
+    """Print something at once, also when all tests pass."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    assert isinstance(capture, CaptureManager)
+    with capture.global_and_fixture_disabled():
+        click.echo(f"\n{text}", err=True)

@@ -15,8 +15,9 @@ from e2e.harness.api import Kind, Manifest
 from e2e.harness.certificates import make_certificates
 from e2e.harness.cluster import ADMIN, EVERYWHERE, Cluster, Run, etcd
 from e2e.harness.inference import InferenceSite, inference_site
-from e2e.harness.process import HarnessError, Process, eventually, free_port, listens, only_one
+from e2e.harness.process import HarnessError, Process, eventually, only_one
 from modelplane.model.names import API_VERSION, SYSTEM_NAMESPACE
+from ports import free_port, listens
 
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io/v1", "ClusterRole")
 XRD = Kind("apiextensions.crossplane.io/v2", "CompositeResourceDefinition")
@@ -28,8 +29,6 @@ INFERENCE_CLASS = Kind(API_VERSION, "InferenceClass")
 CACHE = Kind(API_VERSION, "ModelCache")
 OBJECT = Kind("kubernetes.m.crossplane.io/v1alpha1", "Object")
 CONTROLLERS = (*EVERYWHERE, "clusterrole-aggregation-controller", "horizontal-pod-autoscaler-controller")
-#: Seconds to wait for the end of another control plane on this machine: for its tests.
-QUEUE = 1800.0
 #: Addresses of the sites' gateways: TEST-NET-3, which nobody has.
 GATEWAYS = "203.0.113.{}"
 
@@ -117,11 +116,14 @@ def apply_installation(hub: Cluster) -> None:
 
 
 @contextmanager
-def control_plane(folder: Path, sites: Sequence[str]) -> Iterator[ControlPlane]:
-    """Run everything, from nothing, in an empty folder, where the logs stay; `sites` names the inference clusters."""
+def control_plane(folder: Path, sites: Sequence[str], queue: float) -> Iterator[ControlPlane]:
+    """Run everything, from nothing, in an empty folder, where the logs stay; `sites` names the inference clusters.
+
+    `queue` is how many seconds to wait for the end of another one on this machine.
+    """
     with ExitStack() as stack:
         # provider-kubernetes listens on two ports that cannot be moved.
-        stack.enter_context(only_one("modelplane-control-plane", within=QUEUE))
+        stack.enter_context(only_one("modelplane-control-plane", within=queue))
         if busy := provider.taken():
             raise HarnessError(f"provider-kubernetes needs the ports {provider.FIXED_PORTS}, and {busy} are taken")
         timeline = Timeline()

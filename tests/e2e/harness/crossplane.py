@@ -14,8 +14,9 @@ import yaml
 import engines
 from e2e.harness.api import Kind, condition
 from e2e.harness.cluster import Cluster, Run, namespace
-from e2e.harness.process import Process, eventually, free_port
+from e2e.harness.process import Process, eventually
 from modelplane.cli.serve import FUNCTIONS as SERVED
+from ports import free_port
 
 NAMESPACE = "crossplane-system"
 CRD = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")

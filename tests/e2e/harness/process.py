@@ -2,12 +2,10 @@
 
 import contextlib
 import ctypes
-import fcntl
 import os
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,13 +54,6 @@ class Process:
         """Return whether the component runs."""
         return self._running is not None and self._running.poll() is None
 
-    @property
-    def pid(self) -> int:
-        """Return the process id. Raises HarnessError when the component does not run."""
-        if self._running is None:
-            raise HarnessError(f"{self.name} does not run")
-        return self._running.pid
-
     def start(self) -> None:
         """Start the component; what it says is appended to its log."""
         environment = {**os.environ, **{key: str(value) for key, value in self.environment.items()}}
@@ -101,10 +92,12 @@ class Process:
 
     def run(self, *, within: float) -> None:
         """Start the component and wait for its end. Raises HarnessError when it fails or takes longer."""
-        self.start()
-        if self._running is None or self._running.wait(within) != 0:
-            raise HarnessError(f"{self.name} failed: {self.tail()}")
-        self._running = None
+        with self:
+            deadline = time.monotonic() + within
+            while self.alive and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if self._running is None or self._running.poll() != 0:
+                raise HarnessError(f"{self.name} failed, or took longer than {within:g} s: {self.tail()}")
 
     def wait_for(self, ready: Callable[[], bool], *, within: float = 60) -> None:
         """Wait until `ready` says so. Raises HarnessError with the log's end when the component ends before."""
@@ -118,11 +111,6 @@ class Process:
         """Return the end of the log."""
         return self.log.read_text(errors="replace")[-2000:].strip() if self.log.exists() else ""
 
-    def memory(self) -> int:
-        """Return the resident memory in MiB."""
-        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") >> 20
-
     def __enter__(self) -> Self:
         """Start the component."""
         self.start()
@@ -135,33 +123,23 @@ class Process:
 
 @contextlib.contextmanager
 def only_one(name: str, *, within: float) -> Iterator[None]:
-    """Let one holder of a name on this machine go on at a time. Raises HarnessError after waiting `within` seconds."""
+    """Let one holder of a name on this machine go on at a time. Raises HarnessError after waiting `within` seconds.
+
+    The name is a socket's and no file's: nothing is left of it, however a holder ends, and all users share it.
+    """
     deadline = time.monotonic() + within
-    with (Path(tempfile.gettempdir()) / f"{name}.lock").open("w") as lock:
+    with socket.socket(socket.AF_UNIX) as holder:
         while True:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                holder.bind(f"\0{name}")
                 break
-            except BlockingIOError:
+            except OSError:
                 if time.monotonic() > deadline:
-                    raise HarnessError(f"another {name} runs on this machine") from None
+                    raise HarnessError(
+                        f"{name} is in use on this machine; `make down` ends what `make up` began"
+                    ) from None
             time.sleep(1)
         yield
-
-
-def free_port() -> int:
-    """Return a port of 127.0.0.1 on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
-def listens(port: int) -> bool:
-    """Return whether something takes connections on a port of 127.0.0.1."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
 
 
 def eventually(check: Callable[[], Found], *, within: float, every: float = 0.2) -> Found:
