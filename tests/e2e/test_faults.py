@@ -38,10 +38,12 @@ def test_a_function_that_is_killed_and_restarted_costs_nothing(fleet: Fleet) -> 
     pods = fleet.names(cluster)
     function = fleet.plane.processes["modelplane-schedule"]
     function.kill()
-    fleet.plane.hub.kubectl("scale", "modeldeployment/llama", "-n", fleet.tag, "--replicas=2")
-    time.sleep(5)
-    assert fleet.names(cluster) == pods
-    function.start()
+    try:
+        fleet.plane.hub.kubectl("scale", "modeldeployment/llama", "-n", fleet.tag, "--replicas=2")
+        time.sleep(5)
+        assert fleet.names(cluster) == pods
+    finally:
+        function.start()
     fleet.wait_counts("llama", total=2, ready=2)
     assert fleet.names(cluster) >= pods
 

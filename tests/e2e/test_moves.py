@@ -17,12 +17,18 @@ def _serving_on_one_of_two(fleet: Fleet) -> tuple[str, str]:
 
 
 def _watch_the_move(fleet: Fleet, old: str, new: str) -> None:
-    """Wait until the replica has moved; at no moment is there neither a running pod here nor one there."""
+    """Wait until the replica has moved; at no moment is there neither a running pod here nor one there.
+
+    Nor is there a pod on a cluster whose InferenceCluster is gone.
+    """
 
     def moved() -> None:
+        known = fleet.cluster(old)
         running = {where: [pod for pod in fleet.pods(where) if _ready(pod)] for where in (old, new)}
         if not (running[old] or running[new]):
             raise RuntimeError("nothing serves in the middle of a move")
+        if running[old] and not known:
+            raise RuntimeError("the InferenceCluster went before its replica")
         assert running[new], "the replacement does not serve yet"
         assert not running[old], "the old replica is still there"
 

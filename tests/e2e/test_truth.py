@@ -11,9 +11,10 @@ from e2e.fleet import SOON, Fleet
 from e2e.harness.api import Kind, condition
 from e2e.harness.cluster import namespace
 from e2e.harness.control_plane import DEPLOYMENT
-from e2e.harness.inference import POD
+from e2e.harness.inference import CLAIM, POD
 from e2e.harness.process import eventually
 from e2e.scenes import Demand, engine
+from modelplane.model.names import tenant_namespace
 
 FLEETS = 50
 #: Fleets whose deployments are there at the same time.
@@ -96,10 +97,16 @@ def _assert_settled(fleet: Fleet, some: list[Plan]) -> None:
 
 
 def _wait_bound(fleet: Fleet, cluster: str, demands: list[Demand]) -> None:
-    """Wait until the cluster has the pods of these demands, all bound, and no others: who has yielded is leaving."""
+    """Wait until the cluster has the pods of these demands, all bound, and no others: who has yielded is leaving.
+
+    Nor may anybody hold devices who is gone: the scheduler would refuse for their sake what it then binds.
+    """
 
     def bound() -> None:
         pods = fleet.pods(cluster)
+        alive = {pod["metadata"]["uid"] for pod in fleet.clusters[cluster].pods(tenant_namespace(fleet.tag))}
+        holders = {owner["uid"] for claim in fleet.claims(cluster) for owner in claim["metadata"]["ownerReferences"]}
+        assert holders <= alive
         assert len(pods) == sum(demand.pods for demand in demands)
         assert all(pod["spec"].get("nodeName") for pod in pods)
 
@@ -141,12 +148,13 @@ def _is_bound(fleet: Fleet, cluster: str, demand: Demand) -> bool:
 
 
 def _clear(fleet: Fleet, cluster: str) -> None:
-    """Take away what was tried."""
+    """Take away what was tried, and wait until its devices are free."""
     api, where = fleet.clusters[cluster].cluster.api, _aside(cluster)
     for pod in api.list(POD, where):
         api.delete(POD, pod["metadata"]["name"], where)
 
     def gone() -> None:
         assert not api.list(POD, where)
+        assert not api.list(CLAIM, where)
 
     eventually(gone, within=SOON)
