@@ -120,7 +120,7 @@ class Place:
         if seen and not (storage_class and self.site.config):
             return as_observed(self.request.observed[self.resource].body)
         if not self.site.config:
-            return "the cluster has not published how it is reached (status.providerConfigRef)"
+            return "the cluster has not published how it is reached (status.providerConfigRef): its conditions say why"
         if not storage_class:
             return (
                 "no storage class for caches: name one that many nodes can mount (ReadWriteMany) in the "
@@ -146,4 +146,6 @@ class Place:
         waits = f"{called} of storage class {text(mapping(self.claim.get('spec')).get('storageClassName'))} is {phase}"
         if phase == "Lost":
             waits += ", its data gone: delete it on the cluster, and it is made and filled anew"
+        else:
+            waits += ": its events on the cluster say what for"
         return f"{waits}; {seen.stale}" if seen.stale else waits

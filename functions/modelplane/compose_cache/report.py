@@ -49,7 +49,8 @@ def _reason(stages: Sequence[Stage]) -> Reason:
 def conditions(stages: Sequence[Stage], notes: Sequence[str] = ()) -> tuple[Condition, ...]:
     """Return all conditions of the ModelCache's kind; `notes` are said whether or not all clusters are staged."""
     if not stages:
-        words = "; ".join(["no InferenceCluster carries the labels of spec.clusterSelector", *notes])
+        said = "no InferenceCluster is selected: add one, or label one as spec.clusterSelector asks"
+        words = "; ".join([said, *notes])
         none = (Status.FALSE, Reason.NO_CLUSTERS, words)
         return Condition(CacheCondition.CLUSTERS_MATCHED, *none), Condition(CacheCondition.ARTIFACT_READY, *none)
     ready = _ready(stages)

@@ -48,17 +48,17 @@ def find(place: Place) -> Token:
     copy, reference = resource(place.site.cluster, place.spec.volume), (_name(place.spec), key)
     if isinstance(secret, Object):
         copies = {copy: place.site.place_key(secret.body, key, _name(place.spec))}
-        return Token(reference, text(secret.metadata.get("resourceVersion")), copies, _keyless(place, copy))
+        return Token(reference, text(secret.metadata.get("resourceVersion")), copies, _keyless(place, copy, name, key))
     observed = place.request.observed.get(copy)
     kept = {copy: as_observed(observed.body)} if observed else {}
     absent = f"Secret {name} does not exist in namespace {place.site.team}: create it, with the token under key {key}"
     return Token(reference, None, kept, absent if secret is Gap.ABSENT else "")
 
 
-def _keyless(place: Place, copy: str) -> str:
-    """Return in the provider's words that the token could not be copied though the cluster answers, "" if it could."""
+def _keyless(place: Place, copy: str, name: str, key: str) -> str:
+    """Return in words that the token could not be copied though the cluster answers, "" if it could."""
     found = place.request.observed.get(copy)
     made = read_remote(found) if found else None
     if made and made.stale and not made.manifest and place.seen and not place.seen.stale:
-        return f"Secret {place.spec.secret[0] if place.spec.secret else ''} {made.stale}"
+        return f"Secret {name} must hold the token under key {key}: {made.stale}"
     return ""
