@@ -9,6 +9,6 @@ from apiserver.server import Server, serve
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Run etcd and kube-apiserver; nothing is written to it but namespaces and definitions."""
+    """Run etcd and kube-apiserver; nothing is written to it but namespaces, definitions and what pages say."""
     with serve(tmp_path_factory.mktemp("apiserver")) as running:
         yield running

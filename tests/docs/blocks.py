@@ -1,4 +1,4 @@
-"""The fenced blocks of a page: files that a reader writes, and commands with what they print."""
+"""The fenced blocks of a page: files that a reader writes, commands with what they print, scripts for a cluster."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,8 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"^# ([\w./-]+\.yaml)\n")
 #: A line of expected output that stands for any number of lines.
 ANY = "..."
+#: Pages whose scripts need a whole control plane (tests/e2e); of the others, an API server (tests/apiserver).
+ON_A_PLANE = ("install", "drain-a-cluster", "remove-a-cluster")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +31,18 @@ class Command:
 
 
 def blocks(page: Path) -> Iterator[File | Command]:
-    """Yield the files and commands of a page in its order; blocks of other languages are passed over."""
+    """Yield the files and `console` commands of a page in its order; blocks of other languages are passed over."""
     for language, text in _FENCE.findall(page.read_text()):
         named = _FILE.match(text)
         if language == "yaml" and named:
             yield File(named[1], text)
         if language == "console":
             yield from _commands(text)
+
+
+def scripts(page: Path) -> list[str]:
+    """Return the `sh` blocks of a page, in its order."""
+    return [text for language, text in _FENCE.findall(page.read_text()) if language == "sh"]
 
 
 def _commands(text: str) -> Iterator[Command]:

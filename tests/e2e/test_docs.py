@@ -1,44 +1,24 @@
-"""The commands of the pages that need a control plane: the `sh` blocks, run as they stand there."""
-
-import os
-import re
-import subprocess
-from pathlib import Path
+"""The commands of the pages that need a whole control plane: the `sh` blocks, run as they stand there."""
 
 import engines
+from docs.blocks import ON_A_PLANE, scripts
 from e2e.fleet import SOON, Fleet
 from e2e.harness.cluster import Cluster
 from e2e.harness.control_plane import ControlPlane
 from e2e.harness.process import eventually
 from e2e.scenes import engine
 
-_SCRIPT = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: The cluster that the pages speak of.
 CLUSTER = "eu-1"
 
 
-def scripts(page: str) -> list[str]:
-    """Return the `sh` blocks of a page."""
-    found: list[str] = _SCRIPT.findall((engines.ROOT / "docs" / f"{page}.md").read_text())
-    return found
+def _scripts(page: str) -> list[str]:
+    assert page in ON_A_PLANE
+    return scripts(engines.ROOT / "docs" / f"{page}.md")
 
 
-def run(script: str, hub: Cluster) -> str:
-    """Run a script as a person of the control cluster's kubeconfig; return what it prints."""
-    path = os.pathsep.join((str(Path(engines.path("kubectl")).parent), os.environ["PATH"]))
-    environment = {**os.environ, "PATH": path, "KUBECONFIG": str(hub.kubeconfig())}
-    done = subprocess.run(
-        ["bash", "-euc", script],
-        cwd=engines.ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SOON,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def _run(script: str, hub: Cluster) -> str:
+    return hub.shell(script, engines.ROOT)
 
 
 def _serving_beside_a_free_cluster(fleet: Fleet) -> tuple[str, str]:
@@ -52,18 +32,18 @@ def _serving_beside_a_free_cluster(fleet: Fleet) -> tuple[str, str]:
 
 
 def test_the_page_on_installing_applies_what_the_server_takes(plane: ControlPlane) -> None:
-    prepare, install, look = scripts("install")
+    prepare, install, look = _scripts("install")
     # Nothing can pull the packages' images here: the server says whether it takes them.
     for script in (prepare, install):
-        printed = run(script.replace("kubectl apply", "kubectl apply --dry-run=server"), plane.hub)
+        printed = _run(script.replace("kubectl apply", "kubectl apply --dry-run=server"), plane.hub)
         assert printed.count("server dry run") == len(printed.splitlines())
-    assert "modeldeployments.modelplane.ai" in run(look, plane.hub)
+    assert "modeldeployments.modelplane.ai" in _run(look, plane.hub)
 
 
 def test_the_page_on_draining_moves_a_clusters_replicas_and_takes_the_taint_away(fleet: Fleet) -> None:
     here, there = _serving_beside_a_free_cluster(fleet)
-    for script in scripts("drain-a-cluster"):
-        run(script.replace(CLUSTER, here), fleet.plane.hub)
+    for script in _scripts("drain-a-cluster"):
+        _run(script.replace(CLUSTER, here), fleet.plane.hub)
     assert fleet.replica("llama")["spec"]["clusterName"] == there
     assert "taints" not in fleet.cluster(here)["spec"]
     fleet.wait_counts("llama", total=1, ready=1)
@@ -72,18 +52,18 @@ def test_the_page_on_draining_moves_a_clusters_replicas_and_takes_the_taint_away
 def test_the_page_on_removing_gives_up_a_cluster_that_never_answers_again(fleet: Fleet) -> None:
     here, there = _serving_beside_a_free_cluster(fleet)
     server = fleet.clusters[here].processes["api_server"]
-    abandon, taint, delete = (script.replace(CLUSTER, here) for script in scripts("remove-a-cluster"))
+    abandon, taint, delete = (script.replace(CLUSTER, here) for script in _scripts("remove-a-cluster"))
     server.stop()
     try:
-        run(abandon, fleet.plane.hub)
+        _run(abandon, fleet.plane.hub)
 
         def told() -> None:
-            said = run(abandon.partition("\n")[2], fleet.plane.hub)
+            said = _run(abandon.partition("\n")[2], fleet.plane.hub)
             assert f"InferenceCluster {here} is abandoned" in said
 
         eventually(told, within=SOON)
-        run(taint, fleet.plane.hub)
-        run(delete, fleet.plane.hub)
+        _run(taint, fleet.plane.hub)
+        _run(delete, fleet.plane.hub)
 
         def gone() -> None:
             assert not fleet.cluster(here)

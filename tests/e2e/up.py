@@ -77,6 +77,7 @@ def _welcome(kubeconfigs: dict[str, Path]) -> str:
             "  k scale modeldeployment/qwen3-8b -n ml --replicas=2",
             "  k describe modeldeployment/qwen3-8b -n ml",
             f"  {kubectl} --kubeconfig {first} get pods,resourceclaims -A -o wide",
+            "Kubelets, engines and gateways are played (tests/e2e/harness/fakes.py): nothing answers a request.",
             "End it with: make down",
         ]
     )

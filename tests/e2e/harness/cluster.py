@@ -1,6 +1,7 @@
 """A Kubernetes control plane: etcd, an API server with tokens for each user, and the controllers that are named."""
 
 import json
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ ACCOUNTS: Mapping[str, str] = {
     "rbac-manager": "crossplane-system:rbac-manager",
     "provider-kubernetes": "crossplane-system:modelplane-provider-kubernetes",
 }
+#: Seconds that a script on a page may take.
+SCRIPT = 180.0
 EVERYWHERE = ("garbage-collector-controller", "namespace-controller")
 
 
@@ -110,9 +113,28 @@ class Cluster:
 
     def kubectl(self, *arguments: str) -> str:
         """Return what kubectl prints, as the admin. Raises subprocess.CalledProcessError."""
-        cache = self.run.folder / f"{self.name}-kubectl"
-        command = [engines.path("kubectl"), f"--kubeconfig={self.kubeconfig()}", f"--cache-dir={cache}", *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        command = [engines.path("kubectl"), *arguments]
+        return subprocess.run(command, env=self._environment(), check=True, capture_output=True, text=True).stdout
+
+    def shell(self, script: str, directory: Path) -> str:
+        """Return what a script prints whose kubectl speaks to this cluster, as the admin; assert that it succeeds."""
+        done = subprocess.run(
+            ["bash", "-euc", script],
+            cwd=directory,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SCRIPT,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def _environment(self) -> dict[str, str]:
+        path = os.pathsep.join((str(engines.path("kubectl").parent), os.environ["PATH"]))
+        cache = str(self.run.folder / f"{self.name}-kubectl")
+        return {**os.environ, "PATH": path, "KUBECONFIG": str(self.kubeconfig()), "KUBECACHEDIR": cache}
 
     def controllers(self, names: Sequence[str]) -> Process:
         """Return kube-controller-manager with the controllers that are named."""
