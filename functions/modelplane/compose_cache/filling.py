@@ -6,7 +6,7 @@ from typing import Any
 
 from modelplane.compose_cache import pods, token
 from modelplane.compose_cache.image import hydrate_image
-from modelplane.compose_cache.job import COMPLETE, complete, describe, failed
+from modelplane.compose_cache.job import COMPLETE, complete, describe, failed, idle
 from modelplane.compose_cache.place import Manifests, Place, Stage
 from modelplane.compose_cache.token import Token
 from modelplane.kube.hydration import Download, hydration_job
@@ -34,11 +34,10 @@ class _Job:
         """Return the Job's name."""
         return text(mapping(self._manifest.get("metadata")).get("name"))
 
-    @property
-    def environment(self) -> list[Any]:
-        """Return where the Job takes its token from."""
+    def of_containers(self, field: str) -> list[Any]:
+        """Return what its containers have in a field, such as `env`, where they take the token from."""
         pod = mapping(mapping(mapping(self._manifest.get("spec")).get("template")).get("spec"))
-        return [each.get("env") for each in mappings(pod.get("containers"))]
+        return [each.get(field) for each in mappings(pod.get("containers"))]
 
 
 def _resource(place: Place, job: str) -> str:
@@ -73,14 +72,17 @@ def _new_job(place: Place, taken: Token) -> _Job:
 def _job(place: Place, taken: Token) -> _Job | None:
     """Return the Job to be.
 
-    One that was made runs on as it is. It gives way to another when its token is no longer beside it, and when it has
-    failed and what it failed by may have changed: the token, or the size of the volume, once that has grown.
+    One that was made runs on as it is. It gives way to another when its token is no longer beside it, when nothing of
+    it runs and the image is another one, and when it has failed and what it failed by may have changed: the token, or
+    the size of the volume, once that has grown.
     """
     made = _observed_job(place)
     if taken.version is None:
         return made
     new = _new_job(place, taken)
-    if made is None or made.environment != new.environment:
+    if made is None or made.of_containers("env") != new.of_containers("env"):
+        return new
+    if made.seen and idle(made.seen) and made.of_containers("image") != new.of_containers("image"):
         return new
     ended = made.seen is not None and failed(made.seen)
     return new if ended and made.resource != new.resource and not place.grows else made

@@ -32,6 +32,11 @@ def failed(job: Remote) -> bool:
     return _condition(job, "Failed") is not None
 
 
+def idle(job: Remote) -> bool:
+    """Tell whether the cluster says that no pod of a Job runs that is not done, as while its image cannot be pulled."""
+    return mapping(mapping(job.manifest).get("status")).get("ready") == 0 and not complete(job)
+
+
 def _meaning(message: str) -> str:
     """Return what an exit code in a Job's message means, "" when there is none that is ours."""
     code = _EXIT_CODE.search(message)

@@ -86,12 +86,26 @@ def test_a_download_onto_a_claim_that_is_being_deleted_ends_so_that_it_can_go() 
     assert "is made anew" in given.rows(result)["eu-1"]["message"]
 
 
-def test_a_job_that_runs_is_not_touched_by_edits_of_the_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+#: What the cluster says of the Job, and whether it stays when the installation names another image.
+RUNNING: dict[str, tuple[dict[str, Any], bool]] = {
+    "not seen": ({}, True),
+    "a pod runs": ({"active": 1, "ready": 1}, True),
+    "an image that cannot be pulled": ({"active": 1, "ready": 0}, False),
+    "all is done": ({**given.ended("Complete"), "ready": 0}, True),
+    "between two tries": ({"failed": 1, "ready": 0}, False),
+}
+
+
+@pytest.mark.parametrize(("state", "stays"), RUNNING.values(), ids=RUNNING)
+def test_only_a_job_that_does_not_run_gives_way_to_one_with_the_image_that_the_installation_names_now(
+    state: dict[str, Any], stays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     body = given.cache()
-    running = given.passes(body, 3)
+    before = given.passes(body, 3)
+    assert job(given.run(body, given.observed(before, job=state))) == job(before)
     monkeypatch.setenv("MODELPLANE_IMAGE", "example.org/modelplane:v9")
-    after = given.run(body, given.observed(running))
-    assert job(after) == job(running)
+    after = given.run(body, given.observed(before, job=state))
+    assert (job(after) == job(before)) is stays
 
 
 FAILED = given.ended("Failed", "Container hydrate for pod mp-team/x failed with exit code 77 matching FailJob rule")
