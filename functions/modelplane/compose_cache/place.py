@@ -129,6 +129,20 @@ class Place:
         claim = volume_claim(self.spec.volume, self.site.namespace, size_gib=size, storage_class=storage_class)
         return self.site.place(claim, ready_when=BOUND)
 
+    def misplaced(self) -> str:
+        """Return in words that the claim asks in vain for a storage class that the cluster names no more, "" if not.
+
+        A claim's class cannot be changed: it gives way. One that was published may be mounted, and stays.
+        """
+        held, now = text(mapping(self.claim.get("spec")).get("storageClassName")), self.storage_class
+        waits = mapping(self.claim.get("status")).get("phase") == "Pending" and not (self.seen and self.seen.stale)
+        if not waits or now in ("", held) or self.last.get("name") == self.spec.volume:
+            return ""
+        return (
+            f"PersistentVolumeClaim {self.spec.volume} has no volume of storage class {held}, and gives way to one of "
+            f"class {now}, which the cluster names now"
+        )
+
     def caveats(self) -> str:
         """Return in words what is not as asked of a volume that is there, "" when all is."""
         seen, least = self.seen, self.least

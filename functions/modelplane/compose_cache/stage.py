@@ -28,7 +28,10 @@ def stage(request: Request, spec: CacheSpec, cluster: Object, last: Mapping[str,
     volume = place.volume()
     if isinstance(volume, str):
         return Stage(cluster.name, Phase.PENDING, volume, last)
-    objects = {place.resource: volume, f"namespace-{cluster.name}": site.place_namespace()}
+    namespace = {f"namespace-{cluster.name}": site.place_namespace()}
+    if words := place.misplaced():
+        return Stage(cluster.name, Phase.PENDING, words, last, namespace)
+    objects = {place.resource: volume, **namespace}
     if place.filled and place.bound:
         return Stage(cluster.name, Phase.READY, place.caveats(), last, objects)
     if place.filled or place.going:

@@ -135,6 +135,45 @@ def test_only_what_the_cluster_has_taken_cannot_be_taken_back(held: str, wanted:
     assert given.manifest(result, claim)["spec"]["resources"]["requests"]["storage"] == size
 
 
+#: How the claim stands, the class that its cluster names now, and whether it stays.
+CLASSES: dict[str, tuple[dict[str, Any], str, bool]] = {
+    "a volume": ({"phase": "Bound"}, "other", True),
+    "no volume, of the same class": ({"phase": "Pending"}, "rwx", True),
+    "no volume, of no class now": ({"phase": "Pending"}, "", True),
+    "no volume, of another class now": ({"phase": "Pending"}, "other", False),
+    "no word of it": ({}, "other", True),
+}
+
+
+@pytest.mark.parametrize(("status", "storage", "stays"), CLASSES.values(), ids=CLASSES)
+def test_a_claim_that_waits_in_vain_gives_way_to_one_of_the_class_that_its_cluster_names_now(
+    status: dict[str, Any], storage: str, stays: bool
+) -> None:
+    body, clusters = given.cache(), [given.cluster(storage=storage)]
+    seen = given.observed(given.passes(body, 3))
+    (claim,) = [name for name in seen if name.startswith("volume-")]
+    seen[claim]["status"]["atProvider"]["manifest"]["status"] = status
+    result = given.run(body, seen, clusters=clusters)
+    assert bool(names(result)) is bool(given.named(result, "Job")) is stays
+    assert claim in given.run(body, seen, clusters=clusters, replicas=None).desired
+    if not stays:
+        assert "has no volume of storage class rwx" in given.rows(result)["eu-1"]["message"]
+        made = given.run(body, given.observed(result), clusters=clusters)
+        assert given.manifest(made, claim)["spec"]["storageClassName"] == "other"
+
+
+def test_a_claim_that_may_be_mounted_never_gives_way() -> None:
+    body, seen = given.staged()
+    (claim,) = [name for name in seen if name.startswith("volume-")]
+    volume = body["status"]["clusters"][0]["volume"]["name"]
+    seen[claim]["status"]["atProvider"]["manifest"]["status"]["phase"] = "Pending"
+    clusters = [given.cluster(storage="other")]
+    assert claim in given.run(body, seen, clusters=clusters).desired
+    del body["status"]
+    assert claim in given.run(body, seen, clusters=clusters, replicas=[given.replica("r", volume)]).desired
+    assert claim not in given.run(body, seen, clusters=clusters).desired
+
+
 @pytest.mark.parametrize("clusters", [[], [given.cluster(deletionTimestamp=given.SEEN_AT)]])
 def test_a_cluster_that_is_not_selected_any_more_loses_its_volume_once_nobody_may_mount_it(clusters: Any) -> None:
     body, seen = given.staged()
