@@ -2,6 +2,7 @@
 
 import pytest
 
+import engines
 from apiserver.server import Server
 from unit.api.cases import Case, Manifest, read_cases
 
@@ -26,3 +27,13 @@ def test_a_real_server_takes_and_refuses_as_the_example_says(server: Server, cas
         assert server.refusal_of_status(accepted) == ""
         said += server.refusal_of_status(refused)
     assert _words(case) in said
+
+
+def test_a_real_server_takes_every_example(server: Server) -> None:
+    taken = server.cluster.shell("kubectl apply --dry-run=server --recursive -f examples", engines.ROOT)
+    assert {line.partition("/")[0] for line in taken.splitlines()} >= {
+        "inferenceclass.modelplane.ai",
+        "inferencecluster.modelplane.ai",
+        "modelcache.modelplane.ai",
+        "modeldeployment.modelplane.ai",
+    }
