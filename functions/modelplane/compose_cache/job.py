@@ -53,6 +53,5 @@ def describe(job: Remote, name: str) -> str:
         return f"Job {name} {job.stale}"
     status = mapping(mapping(job.manifest).get("status"))
     tries = count(status.get("failed"))
-    if not count(status.get("active")):
-        return f"Job {name} is starting"
-    return f"Job {name} downloads" + (f", after {tries} that broke off" if tries else "")
+    does = "downloads" if count(status.get("active")) and not idle(job) else "is starting"
+    return f"Job {name} {does}" + (f", after {tries} that broke off" if tries else "")

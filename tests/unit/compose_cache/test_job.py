@@ -170,8 +170,10 @@ def test_a_job_whose_token_is_not_beside_it_any_more_gives_way_to_one_whose_is(
 
 STATES: dict[str, tuple[Any, str]] = {
     "starting": ({}, "is starting"),
-    "running": ({"active": 1}, "downloads"),
-    "running again": ({"active": 1, "failed": 2}, "after 2 that broke off"),
+    "without a pod that runs": ({"active": 1, "ready": 0}, "is starting"),
+    "running": ({"active": 1, "ready": 1}, "downloads"),
+    "starting again": ({"failed": 2, "ready": 0}, "is starting, after 2 that broke off"),
+    "running again": ({"active": 1, "failed": 2}, "downloads, after 2 that broke off"),
 }
 
 
