@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from processes import Functions
+from local_functions import Functions
 
 ROOT = Path(__file__).resolve().parent.parent
 

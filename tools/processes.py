@@ -1,79 +1,117 @@
-"""Runs composition functions as local processes on free loopback ports, each started when it is first asked for."""
+"""A component as a plain process that never outlives whoever started it."""
 
+import ctypes
+import os
+import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
-from ports import free_port, listens
-
-#: Seconds that a function may take until it listens, and then to stop.
-START = 30.0
-STOP = 10.0
-
-#: The `modelplane` command of the environment that runs this.
-MODELPLANE = Path(sys.executable).with_name("modelplane")
+#: Seconds that a component may take to stop by itself.
+STOP = 5.0
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
 
 
-class StartError(Exception):
-    """A function did not come up; the text ends with what it said."""
+class ProcessError(Exception):
+    """A component did not come up, or ended too early; the text ends with what it said."""
 
 
-def serve_command(name: str, address: str) -> list[str]:
-    """Return the command that serves one of our functions ("schedule"); the Compositions' prefix is left away."""
-    return [str(MODELPLANE), "serve", name.removeprefix("modelplane-"), "--insecure", "--address", address]
+def _die_with_parent() -> None:
+    # The kernel kills the process when the thread that started it ends, however that ends: no process is left behind.
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @dataclass(slots=True)
-class Functions:
-    """Functions that run until this is closed. `command` gives the command line from a function's name and address."""
+class Process:
+    """One component: its command and what is added to the environment; it logs into `folder`/`name`.log.
 
-    logs: Path
-    command: Callable[[str, str], Sequence[str]] = serve_command
-    _running: dict[str, tuple[str, subprocess.Popen[bytes]]] = field(default_factory=dict)
+    A context manager: it starts on entering and is stopped on leaving. `start` must be called from a thread that
+    lives as long as the process should.
+    """
 
-    def address(self, name: str) -> str:
-        """Return the address of a function that listens, started unless it runs. Raises StartError."""
-        if name not in self._running:
-            address = f"127.0.0.1:{free_port()}"
-            with (self.logs / f"{name}.log").open("wb") as log:
-                process = subprocess.Popen(
-                    self.command(name, address), stdout=log, stderr=log, stdin=subprocess.DEVNULL
-                )
-            self._running[name] = (address, process)
-            self._wait(name)
-        return self._running[name][0]
+    name: str
+    folder: Path
+    command: Sequence[str | Path]
+    environment: Mapping[str, str | Path] = field(default_factory=dict)
+    _running: subprocess.Popen[bytes] | None = None
 
-    def close(self) -> None:
-        """Stop every function, by force where it does not stop by itself."""
-        for _, process in self._running.values():
-            process.terminate()
-        for _, process in self._running.values():
-            try:
-                process.wait(STOP)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self._running.clear()
+    @property
+    def log(self) -> Path:
+        """Return the file that holds what the component said."""
+        return self.folder / f"{self.name}.log"
 
-    def __enter__(self) -> "Functions":
-        """Return this; leaving stops everything."""
+    @property
+    def alive(self) -> bool:
+        """Return whether the component runs."""
+        return self._running is not None and self._running.poll() is None
+
+    def start(self) -> None:
+        """Start the component; what it says is appended to its log."""
+        environment = {**os.environ, **{key: str(value) for key, value in self.environment.items()}}
+        with self.log.open("ab") as log:
+            self._running = subprocess.Popen(
+                [str(word) for word in self.command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 - one thread starts everything
+            )
+
+    def stop(self) -> None:
+        """Ask the component to end, and end it by force when it does not."""
+        if self._running is None:
+            return
+        self._running.terminate()
+        try:
+            self._running.wait(STOP)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self._running = None
+
+    def kill(self) -> None:
+        """End the component at once, as a crash does."""
+        if self._running is not None:
+            self._running.kill()
+            self._running.wait()
+
+    def restart(self) -> None:
+        """Stop the component, then start it again with the same command."""
+        self.stop()
+        self.start()
+
+    def run(self, *, within: float) -> None:
+        """Start the component and wait for its end. Raises ProcessError when it fails or takes longer."""
+        with self:
+            deadline = time.monotonic() + within
+            while self.alive and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if self._running is None or self._running.poll() != 0:
+                raise ProcessError(f"{self.name} failed, or took longer than {within:g} s: {self.tail()}")
+
+    def wait_for(self, ready: Callable[[], bool], *, within: float = 60) -> None:
+        """Wait until `ready` says so. Raises ProcessError with the log's end when the component ends before."""
+        deadline = time.monotonic() + within
+        while not ready():
+            if not self.alive or time.monotonic() > deadline:
+                raise ProcessError(f"{self.name} is not ready: {self.tail()}")
+            time.sleep(0.05)
+
+    def tail(self) -> str:
+        """Return the end of the log."""
+        return self.log.read_text(errors="replace")[-2000:].strip() if self.log.exists() else ""
+
+    def __enter__(self) -> Self:
+        """Start the component."""
+        self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Stop every function."""
-        self.close()
-
-    def _wait(self, name: str) -> None:
-        address, process = self._running[name]
-        port = int(address.rpartition(":")[2])
-        deadline = time.monotonic() + START
-        while time.monotonic() < deadline and process.poll() is None:
-            if listens(port):
-                return
-            time.sleep(0.05)
-        said = (self.logs / f"{name}.log").read_text(errors="replace").strip()
-        raise StartError(f"{name} did not listen on {address}: {said}")
+        """Stop the component."""
+        self.stop()

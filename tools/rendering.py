@@ -14,7 +14,8 @@ from pathlib import Path
 
 import engines
 from composing import Engine, Manifest, NotComposedError, composite_in, render
-from processes import MODELPLANE, Functions, StartError
+from local_functions import MODELPLANE, Functions
+from processes import ProcessError
 
 
 def others(composite: Manifest, beside: list[str]) -> list[Manifest]:
@@ -53,7 +54,7 @@ def main() -> int:
         held = others(composite, arguments.beside)
         with tempfile.TemporaryDirectory(prefix="modelplane-functions-") as logs, Functions(Path(logs)) as running:
             done = render(composite, running, engine, others=held)
-    except (NotComposedError, StartError, engines.BuildError) as error:
+    except (NotComposedError, ProcessError, engines.BuildError) as error:
         print(f"rendering: {error}", file=sys.stderr)
         return 2
     print(done.stdout, end="")

@@ -11,8 +11,8 @@ from pathlib import Path
 import grpc
 
 from bench.passes import Call, Pass, Scene, run_pass
+from local_functions import Functions
 from modelplane.runtime import messages
-from processes import Functions
 from unit.runtime.server_processes import server_of
 
 _METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"

@@ -9,7 +9,7 @@ from _pytest.capture import CaptureManager
 
 from e2e.fleet import SOON, Fleet
 from e2e.harness.control_plane import INFERENCE_CLASS, ControlPlane, control_plane
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import gpu_class
 
 #: Seconds to wait for the end of another control plane on this machine: for its tests.

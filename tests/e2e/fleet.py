@@ -13,7 +13,7 @@ from e2e.harness.control_plane import (
     ControlPlane,
 )
 from e2e.harness.inference import CLAIM, InferenceSite
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import cluster, deployment, gpu_class
 from modelplane.model.names import tenant_namespace
 

@@ -5,7 +5,7 @@ import pytest
 from e2e.fleet import SOON, Fleet
 from e2e.harness.api import Kind, condition
 from e2e.harness.control_plane import ControlPlane
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from modelplane.model.names import API_VERSION
 
 AUTOSCALER = Kind("autoscaling/v2", "HorizontalPodAutoscaler")

@@ -6,7 +6,7 @@ from e2e.fleet import SOON, Fleet
 from e2e.harness.api import ApiError
 from e2e.harness.control_plane import CACHE
 from e2e.harness.fakes import provision_volumes
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import cache, engine
 from modelplane.model.names import tenant_namespace
 

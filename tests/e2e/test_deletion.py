@@ -4,7 +4,7 @@ from e2e.fleet import SOON, Fleet
 from e2e.harness.api import Kind
 from e2e.harness.control_plane import DEPLOYMENT, ENDPOINT, OBJECT, REPLICA
 from e2e.harness.inference import CLAIM, POD
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import engine
 from modelplane.model.names import tenant_namespace
 

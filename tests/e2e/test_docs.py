@@ -5,7 +5,7 @@ from docs.blocks import ON_A_PLANE, scripts
 from e2e.fleet import SOON, Fleet
 from e2e.harness.cluster import Cluster
 from e2e.harness.control_plane import ControlPlane
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import engine
 
 #: The cluster that the pages speak of.

@@ -4,7 +4,7 @@ from e2e.examples import TEAM, apply_deployment, apply_fleet, apply_team
 from e2e.fleet import SOON
 from e2e.harness.api import condition
 from e2e.harness.control_plane import DEPLOYMENT, ControlPlane
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from modelplane.model.names import tenant_namespace
 
 #: One engine of one pod, a gang, and devices of two kinds.

@@ -5,7 +5,7 @@ import time
 from e2e.fleet import SOON, Fleet
 from e2e.harness.api import condition
 from e2e.harness.control_plane import DEPLOYMENT, OBJECT
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import engine
 
 #: Seconds that an API server stays away.

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from e2e.harness.background import Background
-from e2e.harness.process import HarnessError, Process, eventually, only_one
+from e2e.harness.waiting import HarnessError, eventually, only_one
 from e2e.up import down, up
+from processes import Process, ProcessError
 
 #: A harness that runs one component, whose log begins with its process id, and goes on.
 HARNESS = """
 import sys, time
 from pathlib import Path
-from e2e.harness.process import Process
+from processes import Process
 with Process("sleeps", Path(sys.argv[1]), ["bash", "-c", "echo $$; exec sleep 600"]):
     time.sleep(600)
 """
@@ -69,7 +70,7 @@ def test_no_component_outlives_a_harness_however_it_ends(tmp_path: Path, number:
 @pytest.mark.parametrize(("script", "said"), [("echo broken; exit 3", "broken"), ("sleep 600", "longer than 0.5 s")])
 def test_a_component_that_fails_or_takes_too_long_is_told_and_ended(tmp_path: Path, script: str, said: str) -> None:
     component = Process("fails", tmp_path, ["bash", "-c", script])
-    with pytest.raises(HarnessError, match=said):
+    with pytest.raises(ProcessError, match=said):
         component.run(within=0.5 if "sleep" in script else 10)
     assert not component.alive
 

@@ -2,7 +2,7 @@
 
 from e2e.fleet import SOON, Fleet
 from e2e.harness.control_plane import INFERENCE_CLUSTER
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import engine
 
 

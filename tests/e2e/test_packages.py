@@ -16,10 +16,10 @@ from packaging.utils import canonicalize_name
 
 import engines
 import package
-from e2e.harness.process import Process
 from modelplane import __version__
 from modelplane.cli.serve import FUNCTIONS
 from ports import free_port, listens
+from processes import Process
 
 #: Where the packages are said to be pushed.
 REGISTRY = "registry.example.org/team"

@@ -1,7 +1,7 @@
 """What Modelplane places, Kubernetes binds."""
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import engine
 
 

@@ -1,7 +1,7 @@
 """Deployments that want the same room at the same moment."""
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import engine
 
 

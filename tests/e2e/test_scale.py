@@ -1,7 +1,7 @@
 """`kubectl scale` and zero replicas, on a live deployment."""
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import engine
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from e2e.fleet import SOON, Fleet
 from e2e.harness.api import Kind
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from modelplane.model.names import tenant_namespace
 
 WORKLOAD = Kind("apps/v1", "Deployment")

@@ -12,7 +12,7 @@ from e2e.harness.api import Kind, condition
 from e2e.harness.cluster import namespace
 from e2e.harness.control_plane import DEPLOYMENT
 from e2e.harness.inference import CLAIM, POD
-from e2e.harness.process import eventually
+from e2e.harness.waiting import eventually
 from e2e.scenes import Demand, engine
 from modelplane.model.names import tenant_namespace
 

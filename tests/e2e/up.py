@@ -10,7 +10,8 @@ import engines
 from e2e.examples import CLUSTERS, apply_fleet, apply_team
 from e2e.harness.background import Background
 from e2e.harness.control_plane import control_plane
-from e2e.harness.process import HarnessError
+from e2e.harness.waiting import HarnessError
+from processes import ProcessError
 
 KEEPER = Background(engines.ROOT / "build" / "up", (sys.executable, "-m", "e2e.up", "keep"))
 #: Seconds that everything may take to come up.
@@ -86,5 +87,5 @@ def _welcome(kubeconfigs: dict[str, Path]) -> str:
 if __name__ == "__main__":
     try:
         sys.exit({"up": up, "down": down, "keep": keep}[sys.argv[1]](KEEPER))
-    except HarnessError as error:
+    except (HarnessError, ProcessError) as error:
         sys.exit(f"up: {error}")

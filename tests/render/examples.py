@@ -7,10 +7,10 @@ from typing import Any
 import yaml
 
 import engines
+from local_functions import Functions
 from modelplane.preview import ControlPlane
 from modelplane.preview.definitions import compositions
 from modelplane.preview.kinds import Key, key_of
-from processes import Functions
 from render.outcome import of_preview, of_real
 from render.real import Pipeline
 

@@ -11,9 +11,9 @@ import yaml
 
 import engines
 from composing import Engine, render
+from local_functions import Functions
 from modelplane.preview import ControlPlane
 from modelplane.preview.composed import RESOURCE_NAME
-from processes import Functions
 from render.examples import settle_both
 from render.test_golden import GOLDEN, compare
 from unit.compose_cache.caches import alone, clusters, token

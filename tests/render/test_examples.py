@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 import engines
+from local_functions import Functions
 from modelplane.preview import ControlPlane
-from processes import Functions
 from render.examples import DEPLOYMENTS, FLEET, SERVING, fleet, settle_both
 from render.validation import ROOT, validate
 

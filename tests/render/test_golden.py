@@ -13,7 +13,7 @@ import yaml
 
 import engines
 from composing import Engine, render
-from processes import Functions
+from local_functions import Functions
 from render.examples import DEPLOYMENTS, fleet
 
 GOLDEN = Path(__file__).with_name("golden")

@@ -10,9 +10,9 @@ import yaml
 
 import engines
 from composing import Engine, render
+from local_functions import Functions
 from modelplane.preview import ControlPlane
 from modelplane.preview.composed import RESOURCE_NAME
-from processes import Functions
 from render.test_golden import GOLDEN, compare
 from unit.compose_replica.replicas import alone
 

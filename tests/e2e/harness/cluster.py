@@ -12,8 +12,8 @@ from typing import Any
 import engines
 from e2e.harness.api import Api
 from e2e.harness.certificates import Certificates
-from e2e.harness.process import Process
 from ports import free_port
+from processes import Process
 
 ADMIN = "admin"
 #: The users of an API server beside the admin: their service accounts, as an installation names them.

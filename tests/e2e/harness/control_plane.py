@@ -15,9 +15,10 @@ from e2e.harness.api import Kind, Manifest
 from e2e.harness.certificates import make_certificates
 from e2e.harness.cluster import ADMIN, EVERYWHERE, Cluster, Run, etcd
 from e2e.harness.inference import InferenceSite, inference_site
-from e2e.harness.process import HarnessError, Process, eventually, only_one
+from e2e.harness.waiting import HarnessError, eventually, only_one
 from modelplane.model.names import API_VERSION, SYSTEM_NAMESPACE
 from ports import free_port, listens
+from processes import Process
 
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io/v1", "ClusterRole")
 XRD = Kind("apiextensions.crossplane.io/v2", "CompositeResourceDefinition")

@@ -14,9 +14,10 @@ import yaml
 import engines
 from e2e.harness.api import Kind, condition
 from e2e.harness.cluster import Cluster, Run, namespace
-from e2e.harness.process import Process, eventually
+from e2e.harness.waiting import eventually
 from modelplane.cli.serve import FUNCTIONS as SERVED
 from ports import free_port
+from processes import Process
 
 NAMESPACE = "crossplane-system"
 CRD = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")

@@ -4,9 +4,9 @@ import engines
 from e2e.harness.api import Kind
 from e2e.harness.cluster import Cluster, namespace
 from e2e.harness.crossplane import crds, establish
-from e2e.harness.process import Process
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
 from ports import free_port
+from processes import Process
 
 CLAIM = Kind("v1", "PersistentVolumeClaim")
 GATEWAY = Kind("gateway.networking.k8s.io/v1", "Gateway")

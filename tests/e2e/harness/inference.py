@@ -11,8 +11,8 @@ from e2e.harness.api import Kind
 from e2e.harness.cluster import EVERYWHERE, Cluster
 from e2e.harness.devices import DRA, NODE_STATUS, device_classes, gpu_node, node, slices
 from e2e.harness.fakes import kubelets, play_gateway, play_storage
-from e2e.harness.process import Process
 from ports import free_port
+from processes import Process
 
 NODE = Kind("v1", "Node")
 POD = Kind("v1", "Pod")

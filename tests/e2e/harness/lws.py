@@ -9,8 +9,8 @@ import yaml
 import engines
 from e2e.harness.cluster import Cluster
 from e2e.harness.crossplane import crds, establish
-from e2e.harness.process import Process
 from ports import free_port, listens
+from processes import Process
 
 SOURCE = ("lws", "sigs.k8s.io/lws")
 #: Which pods its webhooks see: the installation's own patch of them, so that no other pod waits for them.

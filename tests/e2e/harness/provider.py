@@ -6,8 +6,8 @@ from typing import Any
 import engines
 from e2e.harness.cluster import ACCOUNTS, Cluster
 from e2e.harness.crossplane import NAMESPACE, crds, establish
-from e2e.harness.process import Process
 from ports import free_port, listens
+from processes import Process
 
 #: Ports that it takes whatever it is told.
 FIXED_PORTS = (9443, 8080)
