@@ -1,8 +1,6 @@
 """A component as a plain process that never outlives whoever started it."""
 
-import ctypes
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,17 +11,13 @@ from typing import Self
 
 #: Seconds that a component may take to stop by itself.
 STOP = 5.0
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None)
+#: The kernel kills the process when the thread that started it ends, however that ends: none is left behind. Told by
+#: util-linux before the process begins; Python code between fork and exec may hang where gRPC has threads.
+_DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 
 
 class ProcessError(Exception):
     """A component did not come up, or ended too early; the text ends with what it said."""
-
-
-def _die_with_parent() -> None:
-    # The kernel kills the process when the thread that started it ends, however that ends: no process is left behind.
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @dataclass(slots=True)
@@ -55,13 +49,12 @@ class Process:
         environment = {**os.environ, **{key: str(value) for key, value in self.environment.items()}}
         with self.log.open("ab") as log:
             self._running = subprocess.Popen(
-                [str(word) for word in self.command],
+                [*_DIE_WITH_PARENT, *map(str, self.command)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 env=environment,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509 - one thread starts everything
             )
 
     def stop(self) -> None:
