@@ -14,14 +14,17 @@ from e2e.harness.control_plane import DEPLOYMENT
 from e2e.harness.inference import CLAIM, POD
 from e2e.harness.waiting import eventually
 from e2e.scenes import Demand, engine
+from modelplane.model.fleet import Device, Pool
 from modelplane.model.names import tenant_namespace
+from modelplane.model.replica import Claim
+from property.oracles.arrangements import stranded
 
 FLEETS = 50
 #: Fleets whose deployments are there at the same time.
 AT_ONCE = 10
-#: Of what is refused, kube-scheduler may bind at most this share. The price of being safe is about a twentieth; how
-#: it has arranged the pods by chance moves it by some hundredths in so few fleets.
-PRICE = 0.10
+#: Of what is refused, kube-scheduler may bind at most this share although no arrangement of the pods leaves one without
+#: a node. That it binds more is its luck: it happens to have put the other pods where they are not in the way.
+PRICE = 0.05
 NAMESPACE = Kind("v1", "Namespace")
 
 
@@ -33,6 +36,12 @@ class Plan:
     nodes: int
     gpus: int
     demands: dict[str, Demand]
+
+    def strands(self, demands: list[Demand]) -> bool:
+        """Return whether kube-scheduler can arrange the pods of these demands so that one is left without a node."""
+        device = Device("gpu", "gpu.nvidia.com", "gpu.nvidia.com", self.gpus)
+        groups = [((Claim("gpu", "gpu.nvidia.com", each.gpus),),) * each.pods for each in demands]
+        return stranded(Pool("pool", self.nodes, (device,)), groups) is not None
 
 
 def plans(seed: int) -> Iterator[Plan]:
@@ -55,28 +64,34 @@ def test_everything_placed_is_bound_and_few_refusals_were_needless(
     fleet: Fleet, capsys: pytest.CaptureFixture[str]
 ) -> None:
     everything = list(plans(seed=1))
-    placed = refused = needless = 0
+    placed = refused = 0
+    lucky, needless = [], []
     for start in range(0, FLEETS, AT_ONCE):
         some = everything[start : start + AT_ONCE]
         clusters = {plan.number: _ask(fleet, plan) for plan in some}
         eventually(lambda some=some: _assert_settled(fleet, some), within=2 * SOON)
-        unplaced = {}
+        unplaced, bound = {}, {}
         for plan in some:
+            cluster = clusters[plan.number]
             left = [name for name in plan.demands if fleet.counts(name) == (0, 0)]
-            unplaced[clusters[plan.number]] = [plan.demands[name] for name in left]
-            bound = [plan.demands[name] for name in plan.demands if name not in left]
-            _wait_bound(fleet, clusters[plan.number], bound)
-            placed += len(bound)
+            unplaced[cluster] = [plan.demands[name] for name in left]
+            bound[cluster] = [plan.demands[name] for name in plan.demands if name not in left]
+            _wait_bound(fleet, cluster, bound[cluster])
+            placed += len(bound[cluster])
             refused += len(left)
-        needless += _kubernetes_binds(fleet, unplaced)
+        for cluster, demand in _kubernetes_binds(fleet, unplaced):
+            plan = next(plan for plan in some if clusters[plan.number] == cluster)
+            (lucky if plan.strands([*bound[cluster], demand]) else needless).append((plan, demand))
         for name in (name for plan in some for name in plan.demands):
             fleet.plane.hub.api.delete(DEPLOYMENT, name, fleet.tag)
-    share = needless / refused
+    binds = len(lucky) + len(needless)
     with capsys.disabled():
         click.echo(
-            f"\n{placed} placed, all bound; {refused} refused, of which kube-scheduler binds {needless}: {share:.1%}"
+            f"\n{placed} placed, all bound; {refused} refused, of which kube-scheduler binds {binds} "
+            f"({binds / refused:.1%}): {len(lucky)} as it happens to have arranged the other pods, {len(needless)} "
+            f"({len(needless) / refused:.1%}) however it arranges them"
         )
-    assert share <= PRICE
+    assert len(needless) / refused <= PRICE, needless
 
 
 def _ask(fleet: Fleet, plan: Plan) -> str:
@@ -113,9 +128,9 @@ def _wait_bound(fleet: Fleet, cluster: str, demands: list[Demand]) -> None:
     eventually(bound, within=SOON)
 
 
-def _kubernetes_binds(fleet: Fleet, unplaced: dict[str, list[Demand]]) -> int:
-    """Return how many demands of clusters kube-scheduler binds, each alone beside what Modelplane has placed there."""
-    bound = 0
+def _kubernetes_binds(fleet: Fleet, unplaced: dict[str, list[Demand]]) -> list[tuple[str, Demand]]:
+    """Return which demands of clusters kube-scheduler binds, each alone beside what Modelplane has placed there."""
+    bound = []
     for turn in range(max(map(len, unplaced.values()))):
         tried = {cluster: demands[turn] for cluster, demands in unplaced.items() if turn < len(demands)}
         for cluster, demand in tried.items():
@@ -123,7 +138,7 @@ def _kubernetes_binds(fleet: Fleet, unplaced: dict[str, list[Demand]]) -> int:
             api.apply(namespace(where))
             for manifest in demand.manifests(where, cluster):
                 api.apply(manifest)
-        bound += sum(_is_bound(fleet, cluster, demand) for cluster, demand in tried.items())
+        bound += [(cluster, demand) for cluster, demand in tried.items() if _is_bound(fleet, cluster, demand)]
         for cluster in tried:
             _clear(fleet, cluster)
     return bound
