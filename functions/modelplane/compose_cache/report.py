@@ -7,7 +7,7 @@ from modelplane.compose_cache.place import Stage
 from modelplane.model.observation import Malformed
 from modelplane.model.staging import Phase
 from modelplane.observed.fields import mapping, mappings, text
-from modelplane.runtime.conditions import CacheCondition, Reason
+from modelplane.runtime.conditions import CacheCondition, Reason, cap
 from modelplane.runtime.step import Condition, Object, Status
 
 
@@ -19,7 +19,7 @@ def published(cache: Object) -> dict[str, Mapping[str, Any]]:
 
 def _row(stage: Stage) -> dict[str, Any]:
     row: dict[str, Any] = {"name": stage.cluster, "phase": str(stage.phase)}
-    row |= {"message": stage.message} if stage.message else {}
+    row |= {"message": cap(stage.message)} if stage.message else {}
     return row | ({"volume": dict(stage.volume)} if stage.volume else {})
 
 

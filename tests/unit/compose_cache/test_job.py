@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.runtime.conditions import MESSAGE_LIMIT
 from modelplane.runtime.step import AWAITING, Status
 from unit.compose_cache import caches as given
 
@@ -120,6 +121,13 @@ def test_a_failed_job_says_why_in_its_own_words_and_the_programs() -> None:
     assert (artifact.status, artifact.reason) == (Status.FALSE, "Failed")
     assert row["message"] in artifact.message
     assert result.ready is False
+
+
+def test_what_a_cluster_says_is_cut_where_a_condition_is() -> None:
+    failed = given.ended("Failed", "x" * 5000)
+    message = given.rows(given.passes(given.cache(), 3, job=failed))["eu-1"]["message"]
+    assert len(message) == MESSAGE_LIMIT
+    assert message.endswith(" ...")
 
 
 def name_of(result: Any) -> str:
