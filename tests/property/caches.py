@@ -83,6 +83,12 @@ class FakeClusters:
             manifest["status"] = replicas.serving_status(1)
         return {"conditions": [_condition("Synced"), _condition("Ready")], "atProvider": {"manifest": manifest}}
 
+    def expire(self, cluster: str) -> None:
+        """Let the hour pass after which Kubernetes removes a Job that has failed: its provider makes it anew."""
+        for job, how in self.jobs.items():
+            if (job[0], how) == (cluster, "Failed"):
+                self.jobs[job] = "active"
+
     def end_jobs(self, cluster: str, how: str, view: View) -> None:
         """Let the Jobs that run on a cluster end; one that succeeds has filled the claim that it was made for."""
         for obj in view.scan(_OBJECT):
@@ -188,8 +194,9 @@ class History:
             self.control.patch_status("InferenceCluster", None, cluster, status or {})
 
     def mend(self, cluster: str) -> None:
-        """Let a cluster answer and publish everything again."""
+        """Let a cluster answer and publish everything again, and try again what has failed."""
         self.clusters.away.discard(cluster)
+        self.clusters.expire(cluster)
         self.clusters.phases.pop(cluster, None)
         self.give_up(cluster, "false")
         self.tell(cluster, _cluster(cluster)["status"])
