@@ -1,8 +1,9 @@
 """No sequence of mishaps around a serving replica ever deletes its workload."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from property.strategies import examples
 from unit.compose_replica.disturbances import DISTURBANCES, serving, workloads
 
 KINDS = (("InferenceCluster", None, "eu"), ("ModelDeployment", "team", "chat"))
@@ -10,7 +11,7 @@ KINDS = (("InferenceCluster", None, "eu"), ("ModelDeployment", "team", "chat"))
 STEPS = st.tuples(st.sampled_from(sorted(DISTURBANCES)), st.sampled_from([*KINDS, None]))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(steps=st.lists(STEPS, min_size=2, max_size=6))
 def test_a_serving_workload_outlives_any_six_mishaps(
     steps: list[tuple[str, tuple[str, str | None, str] | None]],
