@@ -8,7 +8,7 @@ from modelplane.compose_cache import mounts, pods, report, token
 from modelplane.compose_cache.place import Stage
 from modelplane.compose_cache.spec import CacheSpec, read_spec
 from modelplane.compose_cache.stage import stage
-from modelplane.kube.object import as_observed, left_behind, taken_along
+from modelplane.kube.object import as_observed, handled, left_behind
 from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.staging import Phase
@@ -113,14 +113,6 @@ def _keep(request: Request, spares: list[_Spare], stages: list[Stage]) -> tuple[
     return objects, notes
 
 
-def _handled(body: Mapping[str, Any], given_up: Mapping[str, bool]) -> Mapping[str, Any]:
-    """Return an Object that takes along what it put on its cluster when it goes, unless the cluster is given up."""
-    cluster = _cluster_of(body)
-    if cluster not in given_up:
-        return body
-    return left_behind(body) if given_up[cluster] else taken_along(body, cluster)
-
-
 def _leave(request: Request, given_up: Mapping[str, bool], objects: Manifests) -> Manifests:
     """Return the Objects, those on an abandoned cluster such that what they put there stays when they go.
 
@@ -129,7 +121,8 @@ def _leave(request: Request, given_up: Mapping[str, bool], objects: Manifests) -
     going = {name: as_observed(found.body) for name, found in request.observed.items() if name not in objects}
     left = {name: left_behind(body) for name, body in going.items() if given_up.get(_cluster_of(body))}
     untold = {name: body for name, body in left.items() if body != going[name]}
-    return {name: _handled(body, given_up) for name, body in objects.items()} | untold
+    at = {name: _cluster_of(body) for name, body in objects.items()}
+    return {name: handled(body, at[name], abandoned=given_up.get(at[name])) for name, body in objects.items()} | untold
 
 
 def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], clusters: tuple[Object, ...]) -> Result:

@@ -13,7 +13,7 @@ from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.standing import judge
 from modelplane.compose_replica.tenancy import copy_sources, lacking, needs
 from modelplane.compose_replica.weights import Mount
-from modelplane.kube.object import LOOK, as_observed, left_behind, taken_along
+from modelplane.kube.object import LOOK, as_observed, handled
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Malformed
 from modelplane.observed.cluster import abandoned
@@ -40,24 +40,18 @@ def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[st
     }
 
 
-def _handled(done: Pass, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an Object that takes along what it put on its cluster when it goes, unless the cluster is given up."""
-    if done.spec is None or done.abandoned is None:
-        return body
-    return left_behind(body) if done.abandoned else taken_along(body, done.spec.cluster)
-
-
 def _result(done: Pass, objects: Mapping[str, Mapping[str, Any]], requirements: tuple[Requirement, ...] = ()) -> Result:
     def stands(resource: str) -> bool:
         return resource in done.remotes and judge(resource, done.remotes).ready
 
     if pods.RESOURCE in objects:
         requirements = (*requirements, pods.requirement(done.replica))
-    conditions = report.conditions(done)
+    conditions, cluster = report.conditions(done), done.spec.cluster if done.spec else ""
     settled = all(condition.status is Status.TRUE for condition in conditions) and not done.stale()
     return Result(
         desired={
-            resource: Desired.of(_handled(done, body), ready=stands(resource)) for resource, body in objects.items()
+            resource: Desired.of(handled(body, cluster, abandoned=done.abandoned), ready=stands(resource))
+            for resource, body in objects.items()
         },
         status=report.status(done),
         conditions=conditions,

@@ -74,7 +74,7 @@ def left_behind(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**body, "spec": {**body["spec"], "managementPolicies": list(KEEP.policies)}}
 
 
-def taken_along(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _taken_along(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return an Object that was `left_behind`, though what it is used by, called `name`, is not given up any more.
 
     Its object goes with it again. One that is meant to stay, such as a namespace, is used by nothing.
@@ -84,3 +84,13 @@ def taken_along(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if tuple(spec.get("managementPolicies") or ()) != KEEP.policies or name not in {user.get("name") for user in users}:
         return body
     return {**body, "spec": {field: value for field, value in spec.items() if field != "managementPolicies"}}
+
+
+def handled(body: Mapping[str, Any], cluster: str, *, abandoned: bool | None) -> Mapping[str, Any]:
+    """Return an Object on a cluster such that what it put there goes with it, and stays where the cluster is given up.
+
+    While there is no cluster that says (None) it is as it is.
+    """
+    if abandoned is None:
+        return body
+    return left_behind(body) if abandoned else _taken_along(body, cluster)
