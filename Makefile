@@ -72,7 +72,7 @@ generate: $(READY) ## Write the pydantic models in functions/modelplane/api from
 
 .PHONY: golden
 golden: $(READY) ## Rewrite what tests compare with: rendered manifests, output in the docs
-	@MODELPLANE_GOLDEN=write $(BIN)/python -m pytest tests/render/test_golden.py tests/render/test_replicas.py tests/docs
+	@MODELPLANE_GOLDEN=write $(BIN)/python -m pytest tests/render/test_golden.py tests/render/test_replicas.py tests/render/test_caches.py tests/docs
 
 .PHONY: bench
 bench: $(READY) ## Measure speed and memory, each figure beside its yardstick

@@ -10,12 +10,10 @@ import pytest
 import yaml
 
 import engines
-from composing import Engine, render
 from local_functions import Functions
 from modelplane.preview import ControlPlane
-from modelplane.preview.composed import RESOURCE_NAME
 from render.examples import settle_both
-from render.test_golden import GOLDEN, compare
+from render.reading import GOLDEN, compare_composed, compare_rendered
 from unit.compose_cache.caches import alone, clusters, token
 
 CACHES = engines.ROOT / "tests" / "unit" / "compose_cache" / "golden"
@@ -33,23 +31,11 @@ def _plane(case: str, **how: Any) -> ControlPlane:
     return ControlPlane([*clusters(case), token(), _cache(case)], pipelines=alone, **how)
 
 
-def _specs(objects: list[Manifest]) -> dict[str, Any]:
-    return {obj["metadata"]["annotations"][RESOURCE_NAME]: obj["spec"] for obj in objects}
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_a_cache_renders_as_it_was_read_and_as_the_preview_composes_it(case: str, functions: Functions) -> None:
     cache = _cache(case)
-    engine = Engine(cli=engines.path("crossplane"), core=engines.path("crossplane-core"))
-    done = render(cache, functions, engine, others=[*clusters(case), token()])
-    assert done.returncode == 0, done.stderr
-    compare(f"caches/{case}", done.stdout)
-
-    control = _plane(case, world=None)
-    control.reconcile("ModelCache", cache["metadata"]["namespace"], cache["metadata"]["name"])
-    rendered = [obj for obj in yaml.safe_load_all(done.stdout) if obj["kind"] != "ModelCache"]
-    composed = [obj for obj in control.everything() if obj["metadata"].get("annotations", {}).get(RESOURCE_NAME)]
-    assert _specs(rendered) == _specs(composed)
+    rendered = compare_rendered(f"caches/{case}", cache, [*clusters(case), token()], functions)
+    compare_composed(_plane(case, world=None), cache, rendered)
 
 
 def test_there_is_no_golden_without_a_cache() -> None:

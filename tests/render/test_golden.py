@@ -4,29 +4,17 @@ Each pair is the example that is called NAME and golden/NAME.yaml; all stand on 
 `make golden` rewrites them: read the difference before committing it.
 """
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-import engines
-from composing import Engine, render
 from local_functions import Functions
 from render.examples import DEPLOYMENTS, fleet
+from render.reading import GOLDEN, compare, compare_rendered
 
-GOLDEN = Path(__file__).with_name("golden")
-REWRITE = os.environ.get("MODELPLANE_GOLDEN") == "write"
 #: What of the fleet decides a placement.
 DECIDING = ("InferenceCluster", "ModelCache")
-
-
-def compare(name: str, text: str) -> None:
-    file = GOLDEN / f"{name}.yaml"
-    if REWRITE:
-        file.write_text(text)
-    assert text == file.read_text()
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +41,7 @@ def test_the_fleet_publishes_what_was_read(published: list[dict[str, Any]]) -> N
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_a_deployment_renders_as_it_was_read(name: str, published: list[dict[str, Any]], functions: Functions) -> None:
-    engine = Engine(cli=engines.path("crossplane"), core=engines.path("crossplane-core"))
-    done = render(DEPLOYMENTS[name], functions, engine, others=published)
-    assert done.returncode == 0, done.stderr
-    compare(name, done.stdout)
+    compare_rendered(name, DEPLOYMENTS[name], published, functions)
 
 
 def test_there_is_no_golden_without_an_example() -> None:

@@ -9,11 +9,9 @@ import pytest
 import yaml
 
 import engines
-from composing import Engine, render
 from local_functions import Functions
 from modelplane.preview import ControlPlane
-from modelplane.preview.composed import RESOURCE_NAME
-from render.test_golden import GOLDEN, compare
+from render.reading import GOLDEN, compare_composed, compare_rendered
 from unit.compose_replica.replicas import alone
 
 REPLICAS = engines.ROOT / "tests" / "unit" / "compose_replica" / "golden"
@@ -56,23 +54,11 @@ def _others(replica: Manifest) -> list[Manifest]:
     ]
 
 
-def _specs(objects: list[Manifest]) -> dict[str, Any]:
-    return {obj["metadata"]["annotations"][RESOURCE_NAME]: obj["spec"] for obj in objects}
-
-
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_a_replica_renders_as_it_was_read_and_as_the_preview_composes_it(topology: str, functions: Functions) -> None:
     replica = _replica(topology)
-    engine = Engine(cli=engines.path("crossplane"), core=engines.path("crossplane-core"))
-    done = render(replica, functions, engine, others=_others(replica))
-    assert done.returncode == 0, done.stderr
-    compare(f"replicas/{topology}", done.stdout)
-
-    control = ControlPlane([*_others(replica), replica], world=None, pipelines=alone)
-    control.reconcile("ModelReplica", replica["metadata"]["namespace"], replica["metadata"]["name"])
-    rendered = [obj for obj in yaml.safe_load_all(done.stdout) if obj["kind"] != "ModelReplica"]
-    composed = [obj for obj in control.everything() if obj["metadata"].get("annotations", {}).get(RESOURCE_NAME)]
-    assert _specs(rendered) == _specs(composed)
+    rendered = compare_rendered(f"replicas/{topology}", replica, _others(replica), functions)
+    compare_composed(ControlPlane([*_others(replica), replica], world=None, pipelines=alone), replica, rendered)
 
 
 def test_there_is_no_golden_without_a_topology() -> None:

@@ -17,6 +17,18 @@ def settled(*objects: Any) -> ControlPlane:
     return control
 
 
+def raced() -> ControlPlane:
+    """Return a control plane where two deployments took the same room from a view that is older than either."""
+    control = settled(hardware(), cluster("east"), cluster("west", nodes=0))
+    view = control.view()
+    for name in ("older", "younger"):
+        control.apply(deployment(name))
+    for name in ("older", "younger"):
+        control.reconcile("ModelDeployment", "team", name, view)
+        control.reconcile("ModelDeployment", "team", name, view)
+    return control
+
+
 def placements(control: ControlPlane, name: str = "chat") -> list[tuple[str, bool]]:
     """Return a deployment's placements that are not leaving: cluster, and whether it is ready."""
     found = control.get("ModelDeployment", "team", name)
@@ -51,29 +63,17 @@ def test_scaling_down_and_up_again_ends_where_it_began() -> None:
 
 
 def test_two_that_took_the_same_room_from_an_old_view_do_not_both_keep_it() -> None:
-    control = settled(hardware(), cluster("east"), cluster("west", nodes=0))
-    view = control.view()
-    for name in ("older", "younger"):
-        control.apply(deployment(name))
-    for name in ("older", "younger"):
-        control.reconcile("ModelDeployment", "team", name, view)
-        control.reconcile("ModelDeployment", "team", name, view)
+    control = raced()
     assert len(control.list("ModelReplica")) == 2
     assert control.settle()
     assert (placements(control, "older"), placements(control, "younger")) == ([("east", True)], [])
 
 
 def test_a_replica_that_gave_way_is_not_brought_back_by_a_view_that_still_shows_it() -> None:
-    control = settled(hardware(), cluster("east"), cluster("west", nodes=0))
+    control = raced()
     view = control.view()
-    for name in ("older", "younger"):
-        control.apply(deployment(name))
-    for name in ("older", "younger"):
-        control.reconcile("ModelDeployment", "team", name, view)
-        control.reconcile("ModelDeployment", "team", name, view)
-    raced = control.view()
     for _ in range(2):
-        control.reconcile("ModelDeployment", "team", "younger", raced)
+        control.reconcile("ModelDeployment", "team", "younger", view)
     assert [obj["metadata"]["labels"]["modelplane.ai/deployment"] for obj in control.list("ModelReplica")] == ["older"]
 
 
