@@ -12,8 +12,8 @@ import grpc
 
 from bench.passes import Call, Pass, Scene, run_pass
 from local_functions import Functions
-from modelplane.runtime import messages
-from unit.runtime.server_processes import server_of
+from modelplane.transport import messages
+from unit.transport.server_processes import server_of
 
 _METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
 _UNLIMITED = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]

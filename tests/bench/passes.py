@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.fleet import Manifest, ready, serving
-from modelplane.runtime import messages
-from modelplane.runtime.structs import decode, encode
+from modelplane.transport import messages
+from modelplane.transport.structs import decode, encode
 
 #: A step is called once, and again after each of at most five rounds of fetching.
 _CALLS = 6

@@ -18,7 +18,7 @@ from e2e.scenes import Demand, engine
 from modelplane.model.fleet import Device, Pool
 from modelplane.model.names import tenant_namespace
 from modelplane.model.replica import Claim
-from modelplane.runtime.step import AWAITING
+from modelplane.step import AWAITING
 from property.oracles.arrangements import stranded
 
 FLEETS = 50

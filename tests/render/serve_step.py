@@ -7,8 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "functions")]
 
-from modelplane.runtime.exchange import answer  # noqa: E402 - the path comes first
-from modelplane.runtime.server import Settings, serve  # noqa: E402
+from modelplane.transport.exchange import answer  # noqa: E402 - the path comes first
+from modelplane.transport.server import Settings, serve  # noqa: E402
 from render.steps import STEPS  # noqa: E402
 
 if __name__ == "__main__":

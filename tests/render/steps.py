@@ -7,19 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from modelplane.model.conditions import Condition, Status
 from modelplane.model.observation import Gap
-from modelplane.runtime.step import (
-    Condition,
-    Desired,
-    Event,
-    Request,
-    Requirement,
-    Result,
-    SchemaRequirement,
-    Severity,
-    Status,
-    Step,
-)
+from modelplane.step import Desired, Event, Request, Requirement, Result, SchemaRequirement, Severity, Step
 
 
 def config(data: Mapping[str, str] | None = None, **metadata: Any) -> dict[str, Any]:

@@ -11,12 +11,12 @@ import yaml
 from rich.console import Console
 
 from modelplane.cli.console import printing
+from modelplane.cli.logs import configure_logs
 from modelplane.preview import ControlPlane, InvalidObject
 from modelplane.preview.manifests import InvalidInput, Read, read_manifests
 from modelplane.preview.report import BAD_INPUT, exit_code, refusals, report
 from modelplane.preview.tables import show
 from modelplane.preview.trace import show_trace, trace
-from modelplane.runtime.logs import configure_logs
 
 #: After so many seconds a terminal shows that work goes on.
 _PATIENCE = 2.0

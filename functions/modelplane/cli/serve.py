@@ -7,11 +7,11 @@ from typing import Final
 
 import click
 
-from modelplane.runtime.call import dispatch
-from modelplane.runtime.exchange import answer
-from modelplane.runtime.logs import configure_logs
-from modelplane.runtime.server import ListenError, Settings, serve
-from modelplane.runtime.step import Step
+from modelplane.cli.logs import configure_logs
+from modelplane.step import Step
+from modelplane.step.call import dispatch
+from modelplane.transport.exchange import answer
+from modelplane.transport.server import ListenError, Settings, serve
 
 #: The package of each function; it exports `STEPS`, the step of each composite kind.
 FUNCTIONS: Final[Mapping[str, str]] = {

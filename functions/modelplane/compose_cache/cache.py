@@ -9,13 +9,14 @@ from modelplane.compose_cache.place import Stage
 from modelplane.compose_cache.spec import CacheSpec, read_spec
 from modelplane.compose_cache.stage import stage
 from modelplane.kube.object import as_observed, handled, left_behind
+from modelplane.model.conditions import Condition
 from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.staging import Phase
 from modelplane.observed.cluster import abandoned
 from modelplane.observed.fields import deleting, mapping, mappings, text
 from modelplane.observed.remote import read_remote
-from modelplane.runtime.step import AWAITING, SETTLED, Condition, Desired, Object, Request, Requirement, Result
+from modelplane.step import AWAITING, SETTLED, Desired, Object, Request, Requirement, Result
 
 Manifests = dict[str, Mapping[str, Any]]
 

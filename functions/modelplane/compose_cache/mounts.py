@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from modelplane.model.names import API_VERSION
 from modelplane.observed.fields import mapping
-from modelplane.runtime.step import Object, Requirement
+from modelplane.step import Object, Requirement
 
 
 def requirement(cache: Object) -> Requirement:

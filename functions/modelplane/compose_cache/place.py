@@ -12,7 +12,7 @@ from modelplane.kube.volume import BOUND, volume_claim
 from modelplane.model.staging import Phase
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import Remote, read_remote
-from modelplane.runtime.step import Request
+from modelplane.step import Request
 
 Manifests = Mapping[str, Mapping[str, Any]]
 _GIB = 1 << 30

@@ -9,7 +9,7 @@ from modelplane.model.names import LABEL_FILLS, LABEL_PODS_OF_CACHE
 from modelplane.model.observation import Gap
 from modelplane.observed import pod
 from modelplane.observed.remote import read_remote
-from modelplane.runtime.step import Object, Requirement
+from modelplane.step import Object, Requirement
 
 _PREFIX = "pods-"
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modelplane.compose_cache.place import Stage
+from modelplane.model.conditions import CacheCondition, Condition, Reason, Status, cap
 from modelplane.model.observation import Malformed
 from modelplane.model.staging import Phase
 from modelplane.observed.fields import mapping, mappings, text
-from modelplane.runtime.conditions import CacheCondition, Reason, cap
-from modelplane.runtime.step import Condition, Object, Status
+from modelplane.step import Object
 
 
 def published(cache: Object) -> dict[str, Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from modelplane.api.modelcache import ModelCacheSpec
 from modelplane.model.names import volume_name
 from modelplane.model.observation import Malformed
 from modelplane.observed.strict import read_strictly
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from modelplane.compose_cache.spec import CacheSpec
 from modelplane.model.staging import Phase
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import read_remote
-from modelplane.runtime.step import Object, Request
+from modelplane.step import Object, Request
 
 
 def _site(request: Request, spec: CacheSpec, cluster: Object) -> Site:

@@ -8,7 +8,7 @@ from modelplane.kube.object import as_observed
 from modelplane.model.observation import Gap
 from modelplane.observed.fields import text
 from modelplane.observed.remote import read_remote
-from modelplane.runtime.step import Object, Request, Requirement
+from modelplane.step import Object, Request, Requirement
 
 
 def requirement(request: Request, secret: tuple[str, str]) -> Requirement:

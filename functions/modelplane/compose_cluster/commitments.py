@@ -9,9 +9,9 @@ from modelplane.model.replica import Replica
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import mappings
 from modelplane.observed.replica import read_replica
-from modelplane.runtime.step import Request, Requirement
 from modelplane.scheduling.charge import engine_group
 from modelplane.scheduling.hardware import hardware
+from modelplane.step import Request, Requirement
 
 
 def requirement(cluster: str) -> Requirement:

@@ -1,11 +1,11 @@
 """Judges an InferenceClass: whether each of its declared devices is one that selectors can be evaluated on."""
 
 from modelplane.cel import problems
+from modelplane.model.conditions import ClassCondition, Condition, Reason, Status
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import mapping, mappings
 from modelplane.observed.memo import once_per_version
-from modelplane.runtime.conditions import ClassCondition, Reason
-from modelplane.runtime.step import SETTLED, Condition, Object, Request, Result, Status
+from modelplane.step import SETTLED, Object, Request, Result
 
 
 @once_per_version

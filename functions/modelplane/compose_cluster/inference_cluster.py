@@ -9,10 +9,10 @@ from modelplane.compose_cluster.protection import protect
 from modelplane.compose_cluster.report import CONFIG, Sight
 from modelplane.compose_cluster.spec import read_spec
 from modelplane.kube.object import as_observed
+from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import provider_config
 from modelplane.model.observation import Malformed
-from modelplane.runtime.conditions import ClusterCondition, Reason
-from modelplane.runtime.step import AWAITING, SETTLED, Condition, Desired, Request, Requirement, Result, Status
+from modelplane.step import AWAITING, SETTLED, Desired, Request, Requirement, Result
 
 
 def _result(

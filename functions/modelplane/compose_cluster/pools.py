@@ -8,7 +8,7 @@ from modelplane.api.inferencecluster import NodePool
 from modelplane.compose_cluster.inference_class import find_problems
 from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap
-from modelplane.runtime.step import Object, Request, Requirement
+from modelplane.step import Object, Request, Requirement
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any
 from modelplane.compose_cluster.pools import requirement
 from modelplane.kube.usage import protected
 from modelplane.model.names import API_VERSION
-from modelplane.runtime.step import Object, Request
+from modelplane.step import Object, Request
 
 
 def protect(request: Request, classes: set[str]) -> dict[str, dict[str, Any]]:

@@ -3,10 +3,9 @@
 from typing import Any
 
 from modelplane.kube.object import observed_only, remote_object
+from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import SYSTEM_NAMESPACE
 from modelplane.observed.remote import Remote
-from modelplane.runtime.conditions import ClusterCondition, Reason
-from modelplane.runtime.step import Condition, Status
 
 RESOURCE = "kube-system"
 #: Every cluster has it, and nobody deletes it.

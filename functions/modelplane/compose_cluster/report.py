@@ -7,12 +7,12 @@ from typing import Any
 from modelplane.compose_cluster import gateway, reach
 from modelplane.compose_cluster.commitments import committed
 from modelplane.compose_cluster.pools import Published
+from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_config
 from modelplane.model.replica import Replica
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.remote import Remote, read_remote
-from modelplane.runtime.conditions import ClusterCondition, Reason
-from modelplane.runtime.step import Condition, Request, Status
+from modelplane.step import Request
 
 #: Composition resource name of the ClusterProviderConfig.
 CONFIG = "provider-config"

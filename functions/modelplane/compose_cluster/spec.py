@@ -3,7 +3,7 @@
 from modelplane.api.inferencecluster import InferenceClusterSpec
 from modelplane.model.observation import Malformed
 from modelplane.observed.strict import read_strictly
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 
 def read_spec(cluster: Object) -> InferenceClusterSpec | Malformed:

@@ -16,7 +16,7 @@ from modelplane.model.names import (
 )
 from modelplane.observed.fields import condition, mapping, text
 from modelplane.observed.placements import HandedPlacement, read_placements
-from modelplane.runtime.step import Desired, Manifest, Object, Request, Result
+from modelplane.step import Desired, Manifest, Object, Request, Result
 
 
 def _url(address: str) -> str:

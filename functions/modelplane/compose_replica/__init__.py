@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from modelplane.compose_replica import deployment, replica
-from modelplane.runtime.step import Step
+from modelplane.step import Step
 
 #: The step of each composite kind this function knows.
 STEPS: Mapping[str, Step] = {"ModelDeployment": deployment.compose, "ModelReplica": replica.compose}

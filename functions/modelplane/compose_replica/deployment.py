@@ -13,7 +13,7 @@ from modelplane.model.names import (
 from modelplane.model.placement import Stamp
 from modelplane.observed.fields import is_true, mapping, mappings
 from modelplane.observed.placements import HandedPlacement, read_placements
-from modelplane.runtime.step import Desired, Manifest, Object, Request, Result
+from modelplane.step import Desired, Manifest, Object, Request, Result
 
 #: Fields of a ModelReplica's spec that are ours to set; `spec.crossplane` is Crossplane's own.
 _SPEC_FIELDS = ("clusterName", "modelCacheRef", "serving", "engines")

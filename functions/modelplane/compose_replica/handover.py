@@ -7,7 +7,7 @@ from modelplane.compose_replica.standing import judge
 from modelplane.kube.object import as_observed
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.remote import Remote
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 _ROUTES = ("httproute", "httproute-path")
 #: What a route can lead to, and what that needs to answer.

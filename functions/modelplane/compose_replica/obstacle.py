@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from modelplane.compose_replica import topology
 from modelplane.compose_replica.spec import ReplicaSpec
+from modelplane.model.conditions import Reason
 from modelplane.model.observation import Gap, Malformed
 from modelplane.observed.fields import deleting, mapping
 from modelplane.observed.remote import Remote
-from modelplane.runtime.conditions import Reason
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from modelplane.model.names import LABEL_PODS_OF, LABEL_WORKLOAD
 from modelplane.model.observation import Gap
 from modelplane.observed import pod
 from modelplane.observed.remote import read_remote
-from modelplane.runtime.step import Object, Request, Requirement
+from modelplane.step import Object, Request, Requirement
 
 #: Composition resource name of the collection.
 RESOURCE = "pods"

@@ -14,13 +14,13 @@ from modelplane.compose_replica.standing import judge
 from modelplane.compose_replica.tenancy import copy_sources, lacking, needs
 from modelplane.compose_replica.weights import Mount
 from modelplane.kube.object import LOOK, as_observed, handled
+from modelplane.model.conditions import Reason, Status
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Malformed
 from modelplane.observed.cluster import abandoned
 from modelplane.observed.fields import labels, mapping
 from modelplane.observed.remote import Remote, read_remote
-from modelplane.runtime.conditions import Reason
-from modelplane.runtime.step import AWAITING, SETTLED, Desired, Request, Requirement, Result, Status
+from modelplane.step import AWAITING, SETTLED, Desired, Request, Requirement, Result
 
 
 def _site(request: Request, spec: ReplicaSpec, config: str, volume: str) -> Site:

@@ -10,11 +10,11 @@ from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, Standing, engine_of, judge
 from modelplane.compose_replica.weights import Mount, mounted, told
+from modelplane.model.conditions import Condition, Reason, ReplicaCondition, Status
 from modelplane.model.names import LABEL_CLUSTER, replica_hostname
 from modelplane.observed.fields import is_true, labels, mapping, text
 from modelplane.observed.remote import Remote
-from modelplane.runtime.conditions import Reason, ReplicaCondition
-from modelplane.runtime.step import Condition, Object, Status
+from modelplane.step import Object
 
 
 @dataclass(frozen=True, slots=True)

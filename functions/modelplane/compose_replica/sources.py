@@ -6,7 +6,7 @@ from typing import Any
 
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 _KINDS = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
 

@@ -11,7 +11,7 @@ from modelplane.model.names import ANNOTATION_PICKER
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping
 from modelplane.observed.strict import read_strictly
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 #: The modes of serving.
 UNIFIED, PREFILL_DECODE = "Unified", "PrefillDecode"

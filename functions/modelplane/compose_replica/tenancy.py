@@ -12,11 +12,11 @@ from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.sources import Source, read_sources
 from modelplane.kube.object import PROVIDER_API, as_observed
+from modelplane.model.conditions import Reason
 from modelplane.model.names import API_VERSION, composed_name
 from modelplane.model.observation import Gap
 from modelplane.observed.fields import controller, deleting, mapping, text
-from modelplane.runtime.conditions import Reason
-from modelplane.runtime.step import Object, Request, Requirement
+from modelplane.step import Object, Request, Requirement
 
 
 def _resource(source: Source) -> str:

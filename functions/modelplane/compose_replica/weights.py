@@ -12,14 +12,14 @@ from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.kube.object import as_observed
 from modelplane.kube.usage import protected_here
+from modelplane.model.conditions import Reason, ReplicaCondition
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Gap
 from modelplane.model.staging import Phase, Staging
 from modelplane.observed.cache import read_staging
 from modelplane.observed.fields import deleting, is_true, labels, mapping, mappings, text
 from modelplane.observed.remote import Remote
-from modelplane.runtime.conditions import Reason, ReplicaCondition
-from modelplane.runtime.step import Object, Request, Requirement
+from modelplane.step import Object, Request, Requirement
 
 _IN_USE = "cache-in-use-"
 

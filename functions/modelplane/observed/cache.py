@@ -7,7 +7,7 @@ from modelplane.model.placement import CacheState, Footprint
 from modelplane.model.staging import Staging
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 
 @once_per_version

@@ -8,7 +8,7 @@ from modelplane.model.observation import Gap
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import count, deleting, is_true, labels, mapping, mappings, text
 from modelplane.observed.memo import once_per_version
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 
 def _pools(published: Any) -> tuple[Pool, ...] | None:

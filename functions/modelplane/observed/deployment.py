@@ -7,7 +7,7 @@ from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.strict import read_strictly
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 
 def _request(device: api.Device) -> DeviceRequest:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

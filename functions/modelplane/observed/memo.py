@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Final, TypeVar
 
-from modelplane.runtime.lru import Lru
-from modelplane.runtime.step import Object
+from modelplane.lru import Lru
+from modelplane.step import Object
 
 T = TypeVar("T")
 

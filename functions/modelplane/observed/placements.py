@@ -12,7 +12,7 @@ from typing import Any
 
 from modelplane.model.names import CONTEXT_PLACEMENTS, endpoint_resource, replica_name, replica_resource
 from modelplane.model.placement import Placement, Stamp
-from modelplane.runtime.step import Request
+from modelplane.step import Request
 
 
 @dataclass(frozen=True, slots=True)

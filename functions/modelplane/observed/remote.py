@@ -7,7 +7,7 @@ from typing import Any
 
 from modelplane.observed.fields import condition, is_true, mapping, number, text
 from modelplane.observed.memo import once_per_version
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 #: The near end of a connection in the words of Go's network errors: its port is another one on every try.
 _NEAR_END = re.compile(r"\S+:\d+->")

@@ -19,7 +19,7 @@ from modelplane.observed.fields import (
     text,
 )
 from modelplane.observed.memo import once_per_version
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 
 def _claim(request: Mapping[str, Any]) -> Claim:

@@ -5,7 +5,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from modelplane.model.observation import Malformed
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

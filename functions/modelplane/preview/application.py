@@ -8,7 +8,7 @@ from modelplane.preview.deletion import controller_uid
 from modelplane.preview.kinds import key_of
 from modelplane.preview.store import Store
 from modelplane.preview.tree import Manifest, Tree, apply_intent, items, mapping
-from modelplane.runtime.step import Desired
+from modelplane.step import Desired
 
 #: Top-level fields of an object of unknown history that its composite is not taken to have applied.
 _NOT_APPLIED = frozenset({"apiVersion", "kind", "metadata", "status"})

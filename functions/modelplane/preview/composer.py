@@ -11,7 +11,7 @@ from modelplane.preview.kinds import Key, key_of
 from modelplane.preview.lookup import KnownKinds
 from modelplane.preview.store import Store
 from modelplane.preview.tree import Manifest, mapping
-from modelplane.runtime.step import Desired
+from modelplane.step import Desired
 
 #: How admission words a field that a schema does not declare.
 _UNDECLARED = "unknown field"

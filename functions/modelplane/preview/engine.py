@@ -14,7 +14,7 @@ from modelplane.preview.pipeline_run import Lookup, PipelineRun, run_pipeline
 from modelplane.preview.pipelines import Pipeline
 from modelplane.preview.store import Reader, Store
 from modelplane.preview.tree import Manifest, Tree, apply_intent, child, mapping
-from modelplane.runtime.step import Severity
+from modelplane.step import Severity
 
 
 @dataclass(frozen=True, slots=True)

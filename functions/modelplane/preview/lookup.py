@@ -8,8 +8,8 @@ from modelplane.preview.kinds import Key, known_scope, qualify
 from modelplane.preview.pipeline_run import FetchError
 from modelplane.preview.store import Reader
 from modelplane.preview.tree import Manifest, child, clone, items, mapping
-from modelplane.runtime.secrets import without_secrets
-from modelplane.runtime.step import Object, Requirement, SchemaRequirement
+from modelplane.step import Object, Requirement, SchemaRequirement
+from modelplane.step.secrets import without_secrets
 
 _CRDS = "CustomResourceDefinition.apiextensions.k8s.io"
 _NAMESPACED = "Namespaced"

@@ -9,7 +9,7 @@ from modelplane.preview.lookup import KnownKinds, select
 from modelplane.preview.pipeline_run import Fetched, FetchError
 from modelplane.preview.store import Store
 from modelplane.preview.tree import Manifest
-from modelplane.runtime.step import Object, Requirement
+from modelplane.step import Object, Requirement
 
 #: Before every revision of a store.
 _UNKNOWN = -1

@@ -5,20 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
+from modelplane.model.conditions import Condition
 from modelplane.preview.pipelines import Pipeline
 from modelplane.preview.tree import Manifest
-from modelplane.runtime import run
-from modelplane.runtime.step import (
-    Condition,
-    Desired,
-    Event,
-    Object,
-    Request,
-    Requirement,
-    Result,
-    SchemaRequirement,
-    Step,
-)
+from modelplane.step import Desired, Event, Object, Request, Requirement, Result, SchemaRequirement, Step
+from modelplane.step.call import run
 
 #: Crossplane calls a step once, and then again after each of at most so many rounds of fetching.
 FETCH_ROUNDS = 5

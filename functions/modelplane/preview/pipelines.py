@@ -7,7 +7,7 @@ from importlib import import_module
 from modelplane.model.names import GROUP
 from modelplane.preview.definitions import compositions
 from modelplane.preview.tree import items
-from modelplane.runtime.step import Step
+from modelplane.step import Step
 
 #: Compositions call our functions by their names with this before them.
 _PREFIX = "modelplane-"

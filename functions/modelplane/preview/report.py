@@ -7,7 +7,7 @@ from modelplane.preview.control_plane import ControlPlane
 from modelplane.preview.definitions import xrds
 from modelplane.preview.kinds import Key, key_of
 from modelplane.preview.tree import Manifest, Tree, child, items, mapping
-from modelplane.runtime.secrets import without_secrets
+from modelplane.step.secrets import without_secrets
 
 PLACED, REFUSED, BAD_INPUT, UNSETTLED = 0, 1, 2, 3
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from modelplane.runtime.step import Step
 from modelplane.schedule import deployment
+from modelplane.step import Step
 
 #: The step of each composite kind this function knows.
 STEPS: Mapping[str, Step] = {"ModelDeployment": deployment.compose}

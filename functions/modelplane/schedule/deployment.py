@@ -16,9 +16,9 @@ from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
 from modelplane.observed.placements import HandedPlacement, hand, write_placements
 from modelplane.observed.replica import own_replicas, unreadable
-from modelplane.runtime.step import AWAITING, SETTLED, Event, Object, Request, Result, Severity
 from modelplane.schedule.inputs import FLEET, Inputs, gather
 from modelplane.schedule.status import conditions, describe_status
+from modelplane.step import AWAITING, SETTLED, Event, Object, Request, Result, Severity
 
 #: Clusters that one event names; the status holds all.
 MAX_CLUSTERS_TOLD = 10

@@ -18,8 +18,8 @@ from modelplane.observed.cache import read_cache
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.deployment import listed_replicas
 from modelplane.observed.replica import read_replica
-from modelplane.runtime.step import Object, Request, Requirement
 from modelplane.scheduling import schedule
+from modelplane.step import Object, Request, Requirement
 
 #: Crossplane calls a function at most six times a pass; a decision that is not stable by then fails the reconcile.
 MAX_STAGES = 5

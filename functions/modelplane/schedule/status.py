@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
+from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
 from modelplane.model.deployment import Deployment
 from modelplane.model.names import LABEL_DEPLOYMENT, replica_name
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, Placement, Schedule
 from modelplane.model.replica import Replica
 from modelplane.observed.fields import condition, text
-from modelplane.runtime.conditions import DeploymentCondition, Reason
-from modelplane.runtime.step import Condition, Request, Status
 from modelplane.scheduling.explain import explain
+from modelplane.step import Request
 
 #: Most entries of `status.placements`: a move of 500 replicas holds both sides.
 MAX_PLACEMENTS = 1000

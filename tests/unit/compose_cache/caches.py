@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_cache.cache import compose
+from modelplane.model.conditions import Condition
 from modelplane.preview.pipelines import Pipeline, pipeline_of
-from modelplane.runtime.step import Condition, Object, Request, Result
+from modelplane.step import Object, Request, Result
 
 SEEN_AT = "2026-01-02T03:04:05Z"
 SOURCE = {"repo": "org/model", "revision": "main", "sizeGiB": 40}

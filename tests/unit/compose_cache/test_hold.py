@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.step import Status
+from modelplane.model.conditions import Status
 from unit.compose_cache import caches as given
 
 

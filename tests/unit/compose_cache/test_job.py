@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.conditions import MESSAGE_LIMIT
-from modelplane.runtime.step import AWAITING, Status
+from modelplane.model.conditions import MESSAGE_LIMIT, Status
+from modelplane.step import AWAITING
 from unit.compose_cache import caches as given
 
 

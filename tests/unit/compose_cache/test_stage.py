@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.step import SETTLED, Status
+from modelplane.model.conditions import Status
+from modelplane.step import SETTLED
 from unit.compose_cache import caches as given
 
 

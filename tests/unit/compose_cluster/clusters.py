@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_cluster.inference_cluster import compose
-from modelplane.runtime.step import Condition, Object, Request, Result
+from modelplane.model.conditions import Condition
+from modelplane.step import Object, Request, Result
 
 SEEN_AT = "2026-01-02T03:04:05Z"
 L4 = {

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from modelplane.compose_cluster.inference_class import compose
-from modelplane.runtime.step import Request, Status
+from modelplane.model.conditions import Status
+from modelplane.step import Request
 from unit.compose_cluster import clusters as given
 
 

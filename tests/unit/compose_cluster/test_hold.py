@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.step import Status
+from modelplane.model.conditions import Status
 from unit.compose_cluster import clusters as given
 
 LAST = {

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.step import AWAITING, SETTLED, Status
+from modelplane.model.conditions import Status
+from modelplane.step import AWAITING, SETTLED
 from unit.compose_cluster import clusters as given
 
 

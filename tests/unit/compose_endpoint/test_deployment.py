@@ -7,7 +7,7 @@ import pytest
 from modelplane.compose_endpoint.deployment import compose
 from modelplane.model.placement import Stamp
 from modelplane.observed.placements import HandedPlacement, write_placements
-from modelplane.runtime.step import Object, Request
+from modelplane.step import Object, Request
 
 DEPLOYMENT = Object(
     {

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_replica.replica import compose
+from modelplane.model.conditions import Condition
 from modelplane.preview.pipelines import Pipeline, pipeline_of
-from modelplane.runtime.step import Condition, Object, Request, Requirement, Result
+from modelplane.step import Object, Request, Requirement, Result
 
 CLUSTER = "eu-1"
 SEEN_AT = "2026-01-02T03:04:05Z"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.step import Result
+from modelplane.step import Result
 from unit.compose_replica import replicas as given
 
 TWO = {"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": 2}

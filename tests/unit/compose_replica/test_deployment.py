@@ -5,7 +5,7 @@ from typing import Any
 from modelplane.compose_replica.deployment import compose
 from modelplane.model.placement import Stamp
 from modelplane.observed.placements import HandedPlacement, write_placements
-from modelplane.runtime.step import Object, Request
+from modelplane.step import Object, Request
 
 GPU = {"name": "gpu", "count": 8, "selectors": [{"cel": "true"}]}
 NIC = {"name": "nic", "selectors": [{"cel": "true"}]}

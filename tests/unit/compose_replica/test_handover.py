@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.step import Result
+from modelplane.step import Result
 from unit.compose_replica import replicas as given
 
 PICKED = {"modelplane.ai/endpoint-picker": "true"}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.step import AWAITING
+from modelplane.step import AWAITING
 from unit.compose_replica import replicas as given
 
 BODY = given.replica(given.engine(copies=2))

@@ -6,7 +6,7 @@ import celpy
 import pytest
 
 from modelplane.compose_replica.standing import DEPLOYMENT_READY
-from modelplane.runtime.step import Status
+from modelplane.model.conditions import Status
 from unit.compose_replica import replicas as given
 
 FULL = {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.step import AWAITING, SETTLED, Result, Status
+from modelplane.model.conditions import Status
+from modelplane.step import AWAITING, SETTLED, Result
 from unit.compose_replica import replicas as given
 
 

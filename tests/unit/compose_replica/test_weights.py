@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.step import AWAITING, Result, Status
+from modelplane.model.conditions import Status
+from modelplane.step import AWAITING, Result
 from unit.compose_replica import replicas as given
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from modelplane.model.fleet import Attribute, Cluster, Device, Effect, Pool, Taint
 from modelplane.observed.cluster import read_cluster
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 GPU = {
     "name": "gpu",

@@ -8,7 +8,7 @@ from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Membe
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
 from modelplane.observed.deployment import listed_replicas, read_deployment
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 TEMPLATE: dict[str, Any] = {"spec": {"containers": [{"name": "engine", "image": "vllm:1"}]}}
 STANDALONE = {"nodeSelector": {"devices": [{"name": "gpu", "selectors": [{"cel": "true"}]}]}, "template": TEMPLATE}

@@ -7,7 +7,7 @@ import pytest
 from modelplane.model.deployment import Role
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
 from modelplane.observed.replica import read_replica, unreadable
-from modelplane.runtime.step import Object
+from modelplane.step import Object
 
 CEL = 'device.driver == "gpu.nvidia.com"'
 ENGINES = [

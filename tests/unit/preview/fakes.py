@@ -5,7 +5,7 @@ from typing import Any
 
 from modelplane.preview import ControlPlane
 from modelplane.preview.pipelines import Pipeline
-from modelplane.runtime.step import Desired, Request, Result, Step
+from modelplane.step import Desired, Request, Result, Step
 
 TEAM = "team"
 

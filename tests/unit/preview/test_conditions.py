@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from modelplane.model.conditions import Condition, Status
 from modelplane.preview import ControlPlane
 from modelplane.preview.conditions import first_names
-from modelplane.runtime.step import Condition, Desired, Request, Result, Status, Step
+from modelplane.step import Desired, Request, Result, Step
 from unit.preview.fakes import TEAM, composing, config_map, endpoint, plane, told
 
 ROUTED = Condition("RoutingReady", Status.TRUE, "BackendConfigured", "all is well")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane, InvalidObject, View
-from modelplane.runtime.step import Desired, Request, Requirement, Result
+from modelplane.step import Desired, Request, Requirement, Result
 from unit.preview.fakes import TEAM, composing, config_map, endpoint, inference_class, plane, told
 
 

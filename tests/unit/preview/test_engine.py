@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 
 from modelplane.preview import ControlPlane
-from modelplane.runtime.step import Desired, Request, Result
+from modelplane.step import Desired, Request, Result
 from unit.preview.fakes import TEAM, composing, config_map, endpoint, inference_class, plane, told
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from modelplane.model.observation import Gap
 from modelplane.preview import ControlPlane, Pass
-from modelplane.runtime.step import Desired, Event, Request, Requirement, Result, SchemaRequirement, Severity, Step
+from modelplane.step import Desired, Event, Request, Requirement, Result, SchemaRequirement, Severity, Step
 from unit.preview.fakes import TEAM, config_map, endpoint, inference_class, plane, told
 
 

@@ -12,7 +12,7 @@ from modelplane.cli import main
 from modelplane.cli import preview as preview_command
 from modelplane.preview import ControlPlane
 from modelplane.preview.report import exit_code, refusals, report
-from modelplane.runtime.step import Result, Step
+from modelplane.step import Result, Step
 from unit.preview.fakes import composing, config_map, endpoint, plane
 
 #: A pass that comes to nothing good, and the beginning of why.

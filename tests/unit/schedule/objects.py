@@ -3,8 +3,8 @@
 from typing import Any
 
 from modelplane.model.names import replica_name
-from modelplane.runtime.step import Object, Request, Requirement
 from modelplane.schedule import STEPS
+from modelplane.step import Object, Request, Requirement
 
 TEMPLATE = {"spec": {"containers": [{"name": "engine", "image": "vllm:1"}]}}
 BIG = 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("100Gi")) >= 0'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from modelplane.runtime.step import AWAITING, SETTLED, Object
+from modelplane.step import AWAITING, SETTLED, Object
 from unit.schedule.objects import Server, cache, cluster, deployment, replica, run
 
 EU = {"clusterSelector": {"matchLabels": {"region": "eu"}}}

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from modelplane.observed.placements import HandedPlacement, read_placements
-from modelplane.runtime.step import Object, Request, Result
 from modelplane.schedule import STEPS
+from modelplane.step import Object, Request, Result
 from unit.schedule.objects import BIG, TEMPLATE, Server, cache, cluster, deployment, member, replica, run
 
 CACHED = {"modelCacheRef": {"name": "weights"}}

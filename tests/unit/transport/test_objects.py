@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime import objects
-from modelplane.runtime.objects import WireObject
-from modelplane.runtime.structs import encode
+from modelplane.transport import objects
+from modelplane.transport.objects import WireObject
+from modelplane.transport.structs import encode
 
 
 def _object(**metadata: Any) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from collections.abc import Hashable
 from functools import lru_cache
 from typing import Final, cast
 
-from modelplane.runtime.lru import Lru
-from modelplane.runtime.messages import Fields, Peek
-from modelplane.runtime.secrets import without_secrets
-from modelplane.runtime.step import Manifest, Object
-from modelplane.runtime.structs import decode
+from modelplane.lru import Lru
+from modelplane.step import Manifest, Object
+from modelplane.step.secrets import without_secrets
+from modelplane.transport.messages import Fields, Peek
+from modelplane.transport.structs import decode
 
 #: Bytes of serialized objects whose dicts are kept; a dict takes about four times as much.
 _KEPT: Final = 32 * 1024 * 1024

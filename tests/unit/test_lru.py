@@ -2,7 +2,7 @@
 
 import threading
 
-from modelplane.runtime.lru import Lru
+from modelplane.lru import Lru
 
 
 def _fill(cache: Lru[str], *keys: str) -> list[str]:

@@ -15,7 +15,7 @@ from google.protobuf.duration_pb2 import DESCRIPTOR as DURATION
 from google.protobuf.message_factory import GetMessageClass
 
 _STRUCT: Final = ".google.protobuf.Struct"
-_PACKAGE: Final = "modelplane.runtime"
+_PACKAGE: Final = "modelplane.transport"
 
 
 def _leave_structs_as_bytes(message: DescriptorProto) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import structlog
 
-from modelplane.runtime.conditions import complete
-from modelplane.runtime.step import Object, Request, Result, Step
+from modelplane.step import Object, Request, Result, Step
+from modelplane.step.completion import complete
 
 
 def run(step: Step, request: Request) -> Result:

@@ -11,9 +11,9 @@ import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as sdk
 from crossplane.function.proto.v1 import run_function_pb2_grpc as stubs
 
-from modelplane.runtime.server import THREADS
-from unit.runtime.messages_by_sdk import plain, request_of
-from unit.runtime.server_processes import PATIENCE, Server, server_of
+from modelplane.transport.server import THREADS
+from unit.transport.messages_by_sdk import plain, request_of
+from unit.transport.server_processes import PATIENCE, Server, server_of
 
 _MIB = 1024 * 1024
 _SERVING = b"\x08\x01"
@@ -152,7 +152,7 @@ def test_a_server_that_is_told_to_stop_again_and_again_exits_with_0(server: Serv
 
 
 def test_a_second_server_on_a_port_is_an_error(shared_server: Server) -> None:
-    taken = server_of(["-m", "unit.runtime.served", f"127.0.0.1:{shared_server.port}"])
+    taken = server_of(["-m", "unit.transport.served", f"127.0.0.1:{shared_server.port}"])
     with pytest.raises(AssertionError, match="cannot listen"), taken:
         pass
 
@@ -160,14 +160,14 @@ def test_a_second_server_on_a_port_is_an_error(shared_server: Server) -> None:
 def test_a_port_beyond_the_last_is_an_error_and_no_other_port_is_taken() -> None:
     with (
         pytest.raises(AssertionError, match="ports end at 65535"),
-        server_of(["-m", "unit.runtime.served", "127.0.0.1:99999"]),
+        server_of(["-m", "unit.transport.served", "127.0.0.1:99999"]),
     ):
         pass
 
 
 def test_with_certificates_only_callers_of_the_same_authority_are_answered(certificates: Path) -> None:
     ca, key, chain = ((certificates / name).read_bytes() for name in ("ca.crt", "tls.key", "tls.crt"))
-    with server_of(["-m", "unit.runtime.served", "localhost:0", str(certificates)]) as server:
+    with server_of(["-m", "unit.transport.served", "localhost:0", str(certificates)]) as server:
         with grpc.secure_channel(server.address, grpc.ssl_channel_credentials(ca, key, chain)) as channel:
             assert _check(channel) == _SERVING
             stubs.FunctionRunnerServiceStub(channel).RunFunction(request_of(_composite("Counted")))

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from modelplane.runtime.objects import WireObject
-from modelplane.runtime.step import Request
-from modelplane.runtime.structs import decode
+from modelplane.step import Request
+from modelplane.transport.objects import WireObject
+from modelplane.transport.structs import decode
 
 
 def read_request(message: Any) -> Request:

@@ -6,9 +6,8 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from modelplane.runtime import run
-from modelplane.runtime.call import dispatch
-from modelplane.runtime.step import Object, Request, Result
+from modelplane.step import Object, Request, Result
+from modelplane.step.call import dispatch, run
 
 
 @pytest.fixture(autouse=True)

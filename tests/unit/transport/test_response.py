@@ -7,18 +7,10 @@ from typing import Any
 import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as sdk
 
-from modelplane.runtime.response import OversizeError, write_response
-from modelplane.runtime.step import (
-    Condition,
-    Desired,
-    Event,
-    Requirement,
-    Result,
-    SchemaRequirement,
-    Severity,
-    Status,
-)
-from unit.runtime.messages_by_sdk import plain, received, request_of, written
+from modelplane.model.conditions import Condition, Status
+from modelplane.step import Desired, Event, Requirement, Result, SchemaRequirement, Severity
+from modelplane.transport.response import OversizeError, write_response
+from unit.transport.messages_by_sdk import plain, received, request_of, written
 
 
 def _named(name: str) -> dict[str, Any]:

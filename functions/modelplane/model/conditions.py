@@ -1,28 +1,31 @@
-"""Every condition of every kind, its reasons with what each means, and how a response comes to carry them all.
+"""Every condition of every kind: its types, and its reasons with what each means."""
 
-Crossplane never removes a condition, and after a fatal result it sets each custom condition that no step returned to
-Unknown. So every response carries all conditions of the composite's kind. In the order of what is known better: what
-the step set, what an earlier step of the same pass set (steps do not see one another's conditions and Crossplane lets
-the last one win, so the runtime hands them on in the pipeline context), what was observed, and Unknown.
-"""
-
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
-
-from modelplane.model.names import GROUP
-from modelplane.runtime.step import Condition, Request, Result, Status
+from typing import Final
 
 #: Longest message of a condition, an event or a fatal result, in characters.
 MESSAGE_LIMIT: Final = 1000
 _CUT: Final = " ..."
 
-#: Context key of the conditions that earlier steps of the pass set (a JSON text).
-CONTEXT_CONDITIONS: Final = f"{GROUP}/conditions"
-#: Kinds whose pipeline has several steps; for the others nobody reads what would be handed on.
-_SEVERAL_STEPS: Final = frozenset({"ModelDeployment"})
+
+class Status(StrEnum):
+    """Status of a condition."""
+
+    TRUE = "True"
+    FALSE = "False"
+    UNKNOWN = "Unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A custom condition of the composite; `message` is deterministic, without times, and capped on the way out."""
+
+    type: str
+    status: Status
+    reason: str
+    message: str = ""
 
 
 class DeploymentCondition(StrEnum):
@@ -223,58 +226,3 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
 def cap(text: str) -> str:
     """Return a message of at most `MESSAGE_LIMIT` characters; one that was cut ends in an ellipsis."""
     return text if len(text) <= MESSAGE_LIMIT else text[: MESSAGE_LIMIT - len(_CUT)].rstrip() + _CUT
-
-
-def complete(request: Request, result: Result) -> Result:
-    """Return the result with all conditions of the composite's kind, and with every message capped."""
-    given = {condition.type: replace(condition, message=cap(condition.message)) for condition in result.conditions}
-    kind = request.composite.kind
-    if kind in _SEVERAL_STEPS:
-        given = {**_handed_on(request.context), **given}
-    context = {**result.context, **_hand_on(given)} if kind in _SEVERAL_STEPS and given else result.context
-    kept = _observed(request) if CONDITIONS.get(kind, {}).keys() - given.keys() else {}
-    every = {name: given.get(name) or kept.get(name) or _undetermined(name) for name in CONDITIONS.get(kind, ())}
-    return replace(
-        result,
-        conditions=tuple({**every, **given}.values()),
-        context=context,
-        events=tuple(replace(event, message=cap(event.message)) for event in result.events),
-        fatal=None if result.fatal is None else cap(result.fatal),
-    )
-
-
-def _undetermined(name: str) -> Condition:
-    return Condition(str(name), Status.UNKNOWN, Reason.UNDETERMINED, Reason.UNDETERMINED.meaning)
-
-
-def _hand_on(given: Mapping[str, Condition]) -> dict[str, str]:
-    """Return the context entry for the later steps of the pass."""
-    rows = [[one.type, one.status, one.reason, one.message] for one in given.values()]
-    return {CONTEXT_CONDITIONS: json.dumps(rows, separators=(",", ":"))}
-
-
-def _handed_on(context: Mapping[str, Any]) -> dict[str, Condition]:
-    """Return the conditions that this pass has set so far, by type; none when another function garbled them."""
-    try:
-        rows = json.loads(context.get(CONTEXT_CONDITIONS, "[]"))
-        return {name: Condition(name, Status(status), reason, message) for name, status, reason, message in rows}
-    except (ValueError, TypeError):
-        return {}
-
-
-def _observed(request: Request) -> dict[str, Condition]:
-    """Return the composite's conditions as they are, by type; what is malformed is left out."""
-    status = request.composite.body.get("status")
-    found = status.get("conditions") if isinstance(status, Mapping) else None
-    rows = [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
-    return {str(row.get("type")): _condition(row) for row in rows}
-
-
-def _condition(row: Mapping[str, Any]) -> Condition:
-    status = row.get("status")
-    return Condition(
-        type=str(row.get("type")),
-        status=Status(status) if status in tuple(Status) else Status.UNKNOWN,
-        reason=str(row.get("reason") or Reason.UNDETERMINED),
-        message=cap(str(row.get("message") or "")),
-    )

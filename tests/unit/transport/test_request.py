@@ -3,8 +3,8 @@
 from crossplane.function.proto.v1 import run_function_pb2 as sdk
 
 from modelplane.model.observation import Gap
-from modelplane.runtime.step import Requirement
-from unit.runtime.messages_by_sdk import CACHE, read, request_of
+from modelplane.step import Requirement
+from unit.transport.messages_by_sdk import CACHE, read, request_of
 
 
 def _named(name: str) -> dict[str, object]:

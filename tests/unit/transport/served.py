@@ -1,4 +1,4 @@
-"""A server with steps made for tests: `python -m unit.runtime.served ADDRESS [CERTIFICATES]`."""
+"""A server with steps made for tests: `python -m unit.transport.served ADDRESS [CERTIFICATES]`."""
 
 import sys
 import time
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from modelplane.runtime.call import dispatch
-from modelplane.runtime.exchange import answer
-from modelplane.runtime.logs import configure_logs
-from modelplane.runtime.server import Settings, serve
-from modelplane.runtime.step import Desired, Request, Result, Step
+from modelplane.cli.logs import configure_logs
+from modelplane.step import Desired, Request, Result, Step
+from modelplane.step.call import dispatch
+from modelplane.transport.exchange import answer
+from modelplane.transport.server import Settings, serve
 
 _MIB = 1024 * 1024
 

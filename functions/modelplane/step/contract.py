@@ -1,7 +1,7 @@
 """The values a function works with: `Request` (what Crossplane observed) in, `Result` (what is desired) out.
 
-A step is a pure function `Request -> Result`. It never sees protobuf; `runtime` serves it over gRPC, the preview calls
-it directly. Objects are read-only: `body` dicts are shared between calls.
+A step is a pure function `Request -> Result`. It never sees protobuf: `transport` serves it over gRPC, the preview
+calls it directly. Objects are read-only: `body` dicts are shared between calls.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -10,6 +10,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
+from modelplane.model.conditions import Condition
 from modelplane.model.observation import Gap
 
 Manifest = Mapping[str, Any]
@@ -104,24 +105,6 @@ class Request:
         if found is None:
             return Gap.NOT_FETCHED
         return found[0] if found else Gap.ABSENT
-
-
-class Status(StrEnum):
-    """Status of a condition."""
-
-    TRUE = "True"
-    FALSE = "False"
-    UNKNOWN = "Unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A custom condition of the composite; `message` is deterministic, without times, capped by the runtime."""
-
-    type: str
-    status: Status
-    reason: str
-    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from crossplane.function.proto.v1 import run_function_pb2_grpc as stubs
 
 from modelplane import __version__
 from modelplane.cli import main
-from unit.runtime.messages_by_sdk import request_of
-from unit.runtime.server_processes import server_of
+from unit.transport.messages_by_sdk import request_of
+from unit.transport.server_processes import server_of
 
 _MAIN = "from modelplane.cli import main; main()"
 _HEAVY = ("grpc", "google.protobuf", "rich", "pydantic", "celpy", "structlog", "yaml")

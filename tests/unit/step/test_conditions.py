@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from modelplane.runtime.conditions import CONDITIONS, Reason, cap, complete
-from modelplane.runtime.step import Condition, Event, Object, Request, Result, Severity, Status
+from modelplane.model.conditions import CONDITIONS, Condition, Reason, Status, cap
+from modelplane.step import Event, Object, Request, Result, Severity
+from modelplane.step.completion import complete
 
 #: The published table of conditions: what other components and users rely on.
 PUBLISHED = {

@@ -8,9 +8,9 @@ import grpc
 import pytest
 from crossplane.function.proto.v1 import run_function_pb2_grpc as stubs
 
-from unit.runtime.server_processes import Server, server_of
+from unit.transport.server_processes import Server, server_of
 
-_SERVED = ["-m", "unit.runtime.served", "127.0.0.1:0"]
+_SERVED = ["-m", "unit.transport.served", "127.0.0.1:0"]
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from typing import Any
 from crossplane.function.proto.v1 import run_function_pb2 as sdk
 from google.protobuf.json_format import MessageToDict
 
-from modelplane.runtime import messages
-from modelplane.runtime.request import read_request
-from modelplane.runtime.response import write_response
-from modelplane.runtime.step import Request, Result
+from modelplane.step import Request, Result
+from modelplane.transport import messages
+from modelplane.transport.request import read_request
+from modelplane.transport.response import write_response
 
 Manifest = Mapping[str, Any]
 

@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from crossplane.function.proto.v1 import run_function_pb2 as sdk
 
-from modelplane.runtime.lru import Lru
-from modelplane.runtime.messages import Fields, Peek, Response
-from modelplane.runtime.objects import WireObject
-from modelplane.runtime.step import Condition, Desired, Event, Manifest, Requirement, Result, Severity, Status
-from modelplane.runtime.structs import encode
+from modelplane.lru import Lru
+from modelplane.model.conditions import Condition, Status
+from modelplane.step import Desired, Event, Manifest, Requirement, Result, Severity
+from modelplane.transport.messages import Fields, Peek, Response
+from modelplane.transport.objects import WireObject
+from modelplane.transport.structs import encode
 
 #: Largest response that is sent: Crossplane's client takes 4 MiB, whatever the server would send.
 SIZE_LIMIT: Final = 3_670_016

@@ -5,12 +5,12 @@ from typing import Any
 
 import structlog
 
-from modelplane.runtime.call import fail, run
-from modelplane.runtime.conditions import complete
-from modelplane.runtime.messages import Request as RequestMessage
-from modelplane.runtime.request import read_request
-from modelplane.runtime.response import OversizeError, write_response
-from modelplane.runtime.step import Request, Result, Step
+from modelplane.step import Request, Result, Step
+from modelplane.step.call import fail, run
+from modelplane.step.completion import complete
+from modelplane.transport.messages import Request as RequestMessage
+from modelplane.transport.request import read_request
+from modelplane.transport.response import OversizeError, write_response
 
 
 def answer(step: Step, wire: bytes) -> bytes:
