@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 
 from modelplane.model.deployment import Deployment, Engine
 from modelplane.model.placement import Stamp
+from modelplane.scheduling import growth
 from property.fleet import Fleet, Snapshot, decide
+from property.oracles import growth as oracle
 from property.oracles.arrangements import stranded
+from property.oracles.growth import Group
 from property.oracles.placing import fits, matching_assignments
 from property.oracles.room import groups_on
 from property.strategies import engine_lists, examples, situations
@@ -130,3 +133,30 @@ def test_an_edit_that_makes_a_replica_smaller_is_applied_whatever_the_room(situa
     (placement,) = decide(small, fleet.snapshot()).schedule.placements
     assert placement.stamp is Stamp.APPLY
     assert [engine.copies for engine in placement.engines] == [engine.copies for engine in small.engines]
+
+
+def _groups(kinds: int) -> st.SearchStrategy[Group]:
+    demands = st.tuples(*[st.tuples(st.just(0), st.integers(0, 3))] * 2)
+    pods = st.dictionaries(demands, st.integers(1, 2), min_size=1, max_size=kinds)
+    return pods.map(lambda counted: tuple(sorted(counted.items())))
+
+
+@given(_groups(3), _groups(3))
+@examples(400)
+def test_pods_cover_others_iff_some_exchange_of_places_is_possible(before: Group, after: Group) -> None:
+    assert growth.covers(before, after) is oracle.covers(before, after)
+
+
+@given(st.lists(_groups(2), max_size=5), st.lists(_groups(2), max_size=5))
+@examples(400)
+def test_groups_take_the_places_of_others_iff_some_exchange_is_possible(
+    before: list[Group], after: list[Group]
+) -> None:
+    assert growth.exchangeable(before, after) is oracle.exchangeable(before, after)
+
+
+def test_many_alike_groups_are_exchanged_without_trying_their_orders() -> None:
+    small, large = ((((0, 1),), 1),), ((((0, 2),), 1),)
+    before = [small] * 100 + [large] * 100
+    assert growth.exchangeable(before, [large] * 100 + [small] * 100)
+    assert not growth.exchangeable(before, [large] * 101 + [small] * 99)

@@ -1,7 +1,7 @@
 """Whether other engines would take more of a pool than a replica's present ones do."""
 
 from collections import Counter
-from itertools import chain, combinations
+from collections.abc import Sequence
 
 from modelplane.scheduling.hardware import Layout
 from modelplane.scheduling.ledger import Engines, charges
@@ -12,24 +12,53 @@ def _within(less: Demand, more: Demand) -> bool:
     return all(most <= most_before for (_, most), (_, most_before) in zip(less, more, strict=True))
 
 
+def _all_fit(needs: Sequence[int], places: Sequence[int], may: Sequence[Sequence[bool]]) -> bool:
+    """Tell whether `needs[i]` alike things each find a place of their own among the `places[j]` with `may[i][j]`.
+
+    A maximum flow from needs to places, found by augmenting paths: polynomial, where looking at subsets
+    (Hall's condition) or permutations is exponential.
+    """
+    flow = [[0] * len(places) for _ in needs]
+    used = [0] * len(places)
+
+    def move(need: int, amount: int, tried: set[int]) -> int:
+        """Place up to `amount` things of a kind, moving others to other places for it; return how many."""
+        for place, room in enumerate(places):
+            if not may[need][place] or place in tried:
+                continue
+            if used[place] < room:
+                placed = min(amount, room - used[place])
+                used[place] += placed
+                flow[need][place] += placed
+                return placed
+            tried.add(place)
+            for other, row in enumerate(flow):
+                moved = move(other, min(amount, row[place]), tried) if row[place] and other != need else 0
+                if moved:
+                    row[place] -= moved
+                    flow[need][place] += moved
+                    return moved
+        return 0
+
+    for need, left in enumerate(needs):
+        while left:
+            placed = move(need, left, set())
+            if not placed:
+                return False
+            left -= placed
+    return True
+
+
 def covers(before: Group, after: Group) -> bool:
-    """Tell whether every pod of `after` can stand where another pod of `before` stood (Hall's condition)."""
-    subsets = chain.from_iterable(combinations(after, many) for many in range(1, len(after) + 1))
-    return all(
-        sum(pods for _, pods in some)
-        <= sum(pods for room, pods in before if any(_within(demand, room) for demand, _ in some))
-        for some in subsets
-    )
+    """Tell whether every pod of `after` can run where another pod of `before` ran."""
+    may = [[_within(demand, room) for room, _ in before] for demand, _ in after]
+    return _all_fit([pods for _, pods in after], [pods for _, pods in before], may)
 
 
-def _exchange(before: list[Group], after: list[Group]) -> bool:
+def exchangeable(before: Sequence[Group], after: Sequence[Group]) -> bool:
     """Tell whether each group of `after` can take the place of another group of `before`."""
-    if not after:
-        return True
-    first, rest = after[0], after[1:]
-    return any(
-        covers(group, first) and _exchange(before[:at] + before[at + 1 :], rest) for at, group in enumerate(before)
-    )
+    may = [[covers(had, wanted) for had in before] for wanted in after]
+    return _all_fit([1] * len(after), [1] * len(before), may)
 
 
 def grows(before: Engines, after: Engines, where: Layout) -> bool:
@@ -38,6 +67,6 @@ def grows(before: Engines, after: Engines, where: Layout) -> bool:
     kept = had & takes
     left, added = list((had - kept).elements()), list((takes - kept).elements())
     return any(
-        not _exchange([group for at, group in left if at == site], [group for at, group in added if at == site])
+        not exchangeable([group for at, group in left if at == site], [group for at, group in added if at == site])
         for site in {site for site, _ in added}
     )
