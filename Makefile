@@ -14,7 +14,7 @@ REGISTRY ?=
 .PHONY: help
 help: ## Print these lines
 	@echo "Modelplane: a control plane for AI inference over a fleet of Kubernetes GPU clusters."
-	@grep -hE '^[a-z0-9]+:.*##' Makefile | sed -E 's/^([a-z0-9]+):[^#]*## ?/\1\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
+	@grep -hE '^[a-z0-9]+:.*##' Makefile | sed -E 's/^([a-z0-9]+):[^#]*## ?/\1\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
 
 $(VENV)/.locked: requirements.lock
 	@python=; for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -38,26 +38,26 @@ demo: $(READY) ## Place the documented deployments on the example fleet, without
 
 .PHONY: test
 test: $(READY) ## Run every test, the real Crossplane engine included (PYTESTARGS=... to choose)
-	@$(BIN)/python tools/engines.py build crossplane cli kube
+	@$(BIN)/python -m modelplane_dev.components build crossplane cli kube
 	@$(BIN)/python -m pytest $(PYTESTARGS)
 
 .PHONY: e2e
 e2e: $(READY) ## Run Modelplane on real control planes of local processes (PYTESTARGS=... to choose)
-	@$(BIN)/python tools/engines.py build
+	@$(BIN)/python -m modelplane_dev.components build
 	@$(BIN)/python -m pytest tests/e2e $(PYTESTARGS)
 
 .PHONY: package
 package: $(READY) ## Build the packages into dist/, to be pushed to a registry: make package REGISTRY=...
-	@$(BIN)/python tools/package.py --registry "$(REGISTRY)"
+	@$(BIN)/python -m modelplane_dev.packages --registry "$(REGISTRY)"
 
 .PHONY: up
 up: $(READY) ## Run Modelplane on local processes with the example fleet, to try it with kubectl
-	@$(BIN)/python tools/engines.py build
-	@PYTHONPATH=tests:tools $(BIN)/python -m e2e.up up
+	@$(BIN)/python -m modelplane_dev.components build
+	@$(BIN)/python -m modelplane_dev.plane.up up
 
 .PHONY: down
 down: $(READY) ## End what `make up` started
-	@PYTHONPATH=tests:tools $(BIN)/python -m e2e.up down
+	@$(BIN)/python -m modelplane_dev.plane.up down
 
 .PHONY: lint
 lint: $(READY) ## Check style, types and the layers of the packages
@@ -68,7 +68,7 @@ lint: $(READY) ## Check style, types and the layers of the packages
 
 .PHONY: generate
 generate: $(READY) ## Write the pydantic models in functions/modelplane/api from the XRDs in apis/
-	@$(BIN)/python tools/generate.py
+	@$(BIN)/python -m modelplane_dev.generate
 
 .PHONY: golden
 golden: $(READY) ## Rewrite what tests compare with: rendered manifests, output in the docs
@@ -78,17 +78,17 @@ golden: $(READY) ## Rewrite what tests compare with: rendered manifests, output 
 bench: $(READY) ## Measure speed and memory, each figure beside its yardstick
 	@$(BIN)/python tests/bench/run.py
 
-.PHONY: engines
-engines: $(READY) ## Build the real Crossplane CLI and core into a cache outside the tree
-	@$(BIN)/python tools/engines.py build crossplane cli
+.PHONY: components
+components: $(READY) ## Build the real Crossplane CLI and core into a cache outside the tree
+	@$(BIN)/python -m modelplane_dev.components build crossplane cli
 
 .PHONY: render
 render: $(READY) ## Compose a manifest of the examples on the real engine: make render FILE=...
 	@[ -n "$(FILE)" ] || { echo "Which manifest? make render FILE=examples/..." >&2; exit 2; }
-	@$(BIN)/python tools/rendering.py $(FILE) --beside examples/
+	@$(BIN)/python -m modelplane_dev.rendering $(FILE) --beside examples/
 
 .PHONY: clean
-clean: ## Remove what make created in this folder (the engines' cache stays)
+clean: ## Remove what make created in this folder (the components' cache stays)
 	@[ ! -e build/up/pid ] || $(MAKE) down
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from local_functions import Functions
+from modelplane_dev.processes.functions import Functions
 
 
 @pytest.fixture(scope="session")

@@ -9,21 +9,15 @@ from typing import Any
 
 import yaml
 
-import engines
-from e2e.harness.api import ApiError
-from e2e.harness.certificates import make_certificates
-from e2e.harness.cluster import Cluster, Run, etcd, namespace
-from e2e.harness.crossplane import crds, establish
-from ports import free_port, listens
+from modelplane_dev import components
+from modelplane_dev.components import sources
+from modelplane_dev.folders import ROOT
+from modelplane_dev.plane.api import ApiError
+from modelplane_dev.plane.certificates import make_certificates
+from modelplane_dev.plane.cluster import Cluster, Run, etcd, namespace
+from modelplane_dev.plane.crossplane import crds, establish
+from modelplane_dev.processes.ports import free_port, listens
 
-#: Which files hold the definitions of the kinds that are composed, in the module that a set of engines pins.
-DEFINITIONS = (
-    (engines.CORE, "cluster/crds/*"),
-    (engines.PROVIDER, "package/crds/kubernetes.m.*"),
-    (("lws", "sigs.k8s.io/lws"), "config/crd/bases/*"),
-    (("gateway-api", "sigs.k8s.io/gateway-api"), "config/crd/standard/*"),
-    (("inference-extension", "sigs.k8s.io/gateway-api-inference-extension"), "config/crd/bases/*"),
-)
 #: The namespaces that the tests' objects are in.
 NAMESPACES = ("ml", "ml-team", "mp-ml-team", "modelplane-system", "team")
 
@@ -78,10 +72,12 @@ class Server:
 
 def definitions() -> Iterator[Manifest]:
     """Yield the definitions of every kind that is composed, and of our own: each XRD as Crossplane converts it."""
-    for module, files in DEFINITIONS:
-        yield from crds(engines.source(*module), f"{files}.yaml")
-    for file in sorted((engines.ROOT / "apis").glob("*/definition.yaml")):
-        command = [engines.path("crossplane"), "xrd", "convert", file]
+    yield from crds(sources.core_crds())
+    yield from crds(sources.provider_crds(), "kubernetes.m.*.yaml")
+    for folder in (sources.lws_crds(), sources.gateway_crds(), sources.inference_pool_crds()):
+        yield from crds(folder)
+    for file in sorted((ROOT / "apis").glob("*/definition.yaml")):
+        command = [components.path("crossplane"), "xrd", "convert", file]
         converted = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         # Its owner, the XRD, is not on this server.
         yield from ({**each, "metadata": {"name": each["metadata"]["name"]}} for each in yaml.safe_load_all(converted))

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
-import engines
 from apiserver.server import Server
+from modelplane_dev.folders import ROOT
 from unit.compose_cache import caches
 
-GOLDEN = engines.ROOT / "tests" / "unit" / "compose_cache" / "golden"
+GOLDEN = ROOT / "tests" / "unit" / "compose_cache" / "golden"
 CASES = sorted(GOLDEN.glob("*.cache.yaml"))
 
 

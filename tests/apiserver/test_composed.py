@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import yaml
 
-import engines
 from apiserver.server import Server
+from modelplane_dev.folders import ROOT
 from unit.compose_cluster import clusters
 from unit.compose_replica import replicas
 
-GOLDEN = engines.ROOT / "tests" / "unit" / "compose_replica" / "golden"
+GOLDEN = ROOT / "tests" / "unit" / "compose_replica" / "golden"
 TOPOLOGIES = sorted(GOLDEN.glob("*.replica.yaml"))
 
 

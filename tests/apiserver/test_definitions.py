@@ -2,8 +2,8 @@
 
 import pytest
 
-import engines
 from apiserver.server import Server
+from modelplane_dev.folders import ROOT
 from unit.api.cases import Case, Manifest, read_cases
 
 CASES = read_cases()
@@ -30,7 +30,7 @@ def test_a_real_server_takes_and_refuses_as_the_example_says(server: Server, cas
 
 
 def test_a_real_server_takes_every_example(server: Server) -> None:
-    taken = server.cluster.shell("kubectl apply --dry-run=server --recursive -f examples", engines.ROOT)
+    taken = server.cluster.shell("kubectl apply --dry-run=server --recursive -f examples", ROOT)
     assert {line.partition("/")[0] for line in taken.splitlines()} >= {
         "inferenceclass.modelplane.ai",
         "inferencecluster.modelplane.ai",

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-import engines
 from apiserver.server import Server
 from docs.blocks import ON_A_PLANE, File, blocks, scripts
+from modelplane_dev.folders import ROOT
 
-PAGES = [page for page in sorted((engines.ROOT / "docs").glob("*.md")) if page.stem not in ON_A_PLANE and scripts(page)]
+PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in ON_A_PLANE and scripts(page)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)

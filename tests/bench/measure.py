@@ -11,8 +11,8 @@ from pathlib import Path
 import grpc
 
 from bench.passes import Call, Pass, Scene, run_pass
-from local_functions import Functions
 from modelplane.transport import messages
+from modelplane_dev.processes.functions import Functions
 from unit.transport.server_processes import server_of
 
 _METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"

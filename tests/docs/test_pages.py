@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import engines
 from docs.blocks import ANY, Command, File, blocks, matches
+from modelplane_dev.folders import ROOT
 
-ROOT = engines.ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: What make leaves in an environment when it has created it, in this order.
 STAMPS = (".locked", ".ready")

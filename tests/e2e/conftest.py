@@ -8,9 +8,9 @@ import pytest
 from _pytest.capture import CaptureManager
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.control_plane import INFERENCE_CLASS, ControlPlane, control_plane
-from e2e.harness.waiting import eventually
 from e2e.scenes import gpu_class
+from modelplane_dev.plane.control_plane import INFERENCE_CLASS, ControlPlane, control_plane
+from modelplane_dev.plane.waiting import eventually
 
 #: Seconds to wait for the end of another control plane on this machine: for its tests.
 QUEUE = 1800.0

@@ -3,19 +3,19 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from e2e.harness.api import Kind, Manifest, condition
-from e2e.harness.cluster import namespace
-from e2e.harness.control_plane import (
+from e2e.scenes import cluster, deployment, gpu_class
+from modelplane.model.names import tenant_namespace
+from modelplane_dev.plane.api import Kind, Manifest, condition
+from modelplane_dev.plane.cluster import namespace
+from modelplane_dev.plane.control_plane import (
     DEPLOYMENT,
     ENDPOINT,
     INFERENCE_CLUSTER,
     REPLICA,
     ControlPlane,
 )
-from e2e.harness.inference import CLAIM, InferenceSite
-from e2e.harness.waiting import eventually
-from e2e.scenes import cluster, deployment, gpu_class
-from modelplane.model.names import tenant_namespace
+from modelplane_dev.plane.inference import CLAIM, InferenceSite
+from modelplane_dev.plane.waiting import eventually
 
 EVENT = Kind("v1", "Event")
 #: Seconds within which the control plane does what it was told, on a busy machine of two cores.

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from e2e.harness.fakes import SHARED_FILES
 from modelplane.model.names import API_VERSION, GPU_TAINT, LABEL_POOL
+from modelplane_dev.plane.fakes import SHARED_FILES
 
 
 def gpu_class(name: str, *, count: int = 8, memory: str = "81559Mi") -> dict[str, Any]:

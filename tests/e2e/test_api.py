@@ -3,10 +3,10 @@
 import pytest
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.api import Kind, condition
-from e2e.harness.control_plane import ControlPlane
-from e2e.harness.waiting import eventually
 from modelplane.model.names import API_VERSION
+from modelplane_dev.plane.api import Kind, condition
+from modelplane_dev.plane.control_plane import ControlPlane
+from modelplane_dev.plane.waiting import eventually
 
 AUTOSCALER = Kind("autoscaling/v2", "HorizontalPodAutoscaler")
 #: Short name and columns of each kind, without those that Crossplane adds.

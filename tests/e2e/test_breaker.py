@@ -10,8 +10,8 @@ import click
 import pytest
 
 from e2e.fleet import Fleet
-from e2e.harness.cluster import Cluster
-from e2e.harness.control_plane import ControlPlane
+from modelplane_dev.plane.cluster import Cluster
+from modelplane_dev.plane.control_plane import ControlPlane
 
 #: Deployments of the settled fleet, and the seconds for which it is watched.
 SETTLED, WATCHED = 20, 60.0

@@ -3,12 +3,12 @@
 import pytest
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.api import ApiError
-from e2e.harness.control_plane import CACHE
-from e2e.harness.fakes import provision_volumes
-from e2e.harness.waiting import eventually
 from e2e.scenes import cache, engine
 from modelplane.model.names import tenant_namespace
+from modelplane_dev.plane.api import ApiError
+from modelplane_dev.plane.control_plane import CACHE
+from modelplane_dev.plane.fakes import provision_volumes
+from modelplane_dev.plane.waiting import eventually
 
 
 def test_a_gang_that_waits_for_its_cache_starts_when_it_is_staged(fleet: Fleet) -> None:

@@ -3,11 +3,11 @@
 import base64
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.api import Kind, Manifest
-from e2e.harness.control_plane import DEPLOYMENT, OBJECT
-from e2e.harness.waiting import eventually
 from e2e.scenes import engine
 from modelplane.model.names import tenant_namespace
+from modelplane_dev.plane.api import Kind, Manifest
+from modelplane_dev.plane.control_plane import DEPLOYMENT, OBJECT
+from modelplane_dev.plane.waiting import eventually
 
 SECRET = Kind("v1", "Secret")
 

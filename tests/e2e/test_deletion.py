@@ -1,12 +1,12 @@
 """What is deleted leaves nothing behind."""
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.api import Kind
-from e2e.harness.control_plane import DEPLOYMENT, ENDPOINT, OBJECT, REPLICA
-from e2e.harness.inference import CLAIM, POD
-from e2e.harness.waiting import eventually
 from e2e.scenes import engine
 from modelplane.model.names import tenant_namespace
+from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.control_plane import DEPLOYMENT, ENDPOINT, OBJECT, REPLICA
+from modelplane_dev.plane.inference import CLAIM, POD
+from modelplane_dev.plane.waiting import eventually
 
 TEMPLATE = Kind("resource.k8s.io/v1", "ResourceClaimTemplate")
 WORKLOAD = Kind("apps/v1", "Deployment")

@@ -1,12 +1,12 @@
 """The commands of the pages that need a whole control plane: the `sh` blocks, run as they stand there."""
 
-import engines
 from docs.blocks import ON_A_PLANE, scripts
 from e2e.fleet import SOON, Fleet
-from e2e.harness.cluster import Cluster
-from e2e.harness.control_plane import ControlPlane
-from e2e.harness.waiting import eventually
 from e2e.scenes import engine
+from modelplane_dev.folders import ROOT
+from modelplane_dev.plane.cluster import Cluster
+from modelplane_dev.plane.control_plane import ControlPlane
+from modelplane_dev.plane.waiting import eventually
 
 #: The cluster that the pages speak of.
 CLUSTER = "eu-1"
@@ -14,11 +14,11 @@ CLUSTER = "eu-1"
 
 def _scripts(page: str) -> list[str]:
     assert page in ON_A_PLANE
-    return scripts(engines.ROOT / "docs" / f"{page}.md")
+    return scripts(ROOT / "docs" / f"{page}.md")
 
 
 def _run(script: str, hub: Cluster) -> str:
-    return hub.shell(script, engines.ROOT)
+    return hub.shell(script, ROOT)
 
 
 def _serving_beside_a_free_cluster(fleet: Fleet) -> tuple[str, str]:

@@ -1,11 +1,11 @@
 """The documented deployments on clusters of the example fleet that run."""
 
-from e2e.examples import TEAM, apply_deployment, apply_fleet, apply_team
 from e2e.fleet import SOON
-from e2e.harness.api import condition
-from e2e.harness.control_plane import DEPLOYMENT, ControlPlane
-from e2e.harness.waiting import eventually
 from modelplane.model.names import tenant_namespace
+from modelplane_dev.plane.api import condition
+from modelplane_dev.plane.control_plane import DEPLOYMENT, ControlPlane
+from modelplane_dev.plane.examples import TEAM, apply_deployment, apply_fleet, apply_team
+from modelplane_dev.plane.waiting import eventually
 
 #: One engine of one pod, a gang, and devices of two kinds.
 PLACED = ("qwen3-8b", "qwen3-coder-480b", "llama-3.3-70b-rdma")

@@ -3,10 +3,10 @@
 import time
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.api import condition
-from e2e.harness.control_plane import DEPLOYMENT, OBJECT
-from e2e.harness.waiting import eventually
 from e2e.scenes import engine
+from modelplane_dev.plane.api import condition
+from modelplane_dev.plane.control_plane import DEPLOYMENT, OBJECT
+from modelplane_dev.plane.waiting import eventually
 
 #: Seconds that an API server stays away.
 AWAY = 120.0

@@ -3,9 +3,9 @@
 import pytest
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.api import ApiError, Kind, condition
-from e2e.harness.control_plane import INFERENCE_CLASS, OBJECT, apply_installation
-from e2e.harness.waiting import eventually
+from modelplane_dev.plane.api import ApiError, Kind, condition
+from modelplane_dev.plane.control_plane import INFERENCE_CLASS, OBJECT, apply_installation
+from modelplane_dev.plane.waiting import eventually
 
 BINDING = Kind("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
 USAGE = Kind("protection.crossplane.io/v1beta1", "ClusterUsage")

@@ -1,9 +1,9 @@
 """Replicas that have to leave a cluster: the replacement serves first."""
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.control_plane import INFERENCE_CLUSTER
-from e2e.harness.waiting import eventually
 from e2e.scenes import engine
+from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER
+from modelplane_dev.plane.waiting import eventually
 
 
 def _serving_on_one_of_two(fleet: Fleet) -> tuple[str, str]:

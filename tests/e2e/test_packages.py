@@ -14,12 +14,12 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-import engines
-import package
 from modelplane import __version__
 from modelplane.cli.serve import FUNCTIONS
-from ports import free_port, listens
-from processes import Process
+from modelplane_dev.folders import ROOT
+from modelplane_dev.packages import xpkg
+from modelplane_dev.processes.ports import free_port, listens
+from modelplane_dev.processes.process import Process
 
 #: Where the packages are said to be pushed.
 REGISTRY = "registry.example.org/team"
@@ -33,7 +33,7 @@ IMAGE = {"sys_platform": "linux", "platform_system": "Linux", "python_version": 
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Build all packages; give the file of each by its name, and remove all afterwards."""
     folder = tmp_path_factory.mktemp("packages")
-    yield {file.stem: file for file in package.build_all(folder, REGISTRY)}
+    yield {file.stem: file for file in xpkg.build_all(folder, REGISTRY)}
     shutil.rmtree(folder)
 
 
@@ -87,7 +87,7 @@ def _command(root: Path, *arguments: str) -> tuple[list[str | Path], dict[str, s
 def test_two_builds_are_the_same_byte_for_byte(packages: dict[str, Path], tmp_path: Path) -> None:
     umask = os.umask(0o077)
     try:
-        again = {file.stem: file for file in package.build_all(tmp_path / "again", REGISTRY)}
+        again = {file.stem: file for file in xpkg.build_all(tmp_path / "again", REGISTRY)}
     finally:
         os.umask(umask)
     assert packages.keys() == again.keys()
@@ -123,9 +123,9 @@ def test_each_package_starts_its_function_in_an_image_of_layers_that_all_share(p
 
 
 def test_the_image_holds_what_modelplane_needs_and_of_the_versions_that_are_tested() -> None:
-    pins = _pins(engines.ROOT / "package" / "image" / "requirements.lock")
+    pins = _pins(ROOT / "package" / "image" / "requirements.lock")
     assert pins.keys() == set(_needed("modelplane")) - {"modelplane"}
-    assert pins.items() <= _pins(engines.ROOT / "requirements.lock").items()
+    assert pins.items() <= _pins(ROOT / "requirements.lock").items()
 
 
 def test_the_image_has_the_program_that_downloads_weights(root: Path) -> None:

@@ -1,9 +1,9 @@
 """Engines that serve as a pair: one reads prompts, the other writes answers."""
 
 from e2e.fleet import Fleet
-from e2e.harness.api import Kind
 from e2e.scenes import engine
 from modelplane.model.names import tenant_namespace
+from modelplane_dev.plane.api import Kind
 
 ROUTE = Kind("gateway.networking.k8s.io/v1", "HTTPRoute")
 POOL = Kind("inference.networking.k8s.io/v1", "InferencePool")

@@ -1,8 +1,8 @@
 """What Modelplane places, Kubernetes binds."""
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.waiting import eventually
 from e2e.scenes import engine
+from modelplane_dev.plane.waiting import eventually
 
 
 def test_a_single_node_deployment_binds_with_its_claim_allocated(fleet: Fleet) -> None:

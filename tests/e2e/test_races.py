@@ -1,8 +1,8 @@
 """Deployments that want the same room at the same moment."""
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.waiting import eventually
 from e2e.scenes import engine
+from modelplane_dev.plane.waiting import eventually
 
 
 def test_of_two_deployments_that_race_for_the_last_node_exactly_one_is_placed(fleet: Fleet) -> None:

@@ -1,8 +1,8 @@
 """`kubectl scale` and zero replicas, on a live deployment."""
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.waiting import eventually
 from e2e.scenes import engine
+from modelplane_dev.plane.waiting import eventually
 
 
 def test_a_deployment_is_scaled_up_down_and_to_zero_by_kubectl(fleet: Fleet) -> None:

@@ -7,9 +7,9 @@ import click
 import pytest
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.api import Kind
-from e2e.harness.waiting import eventually
 from modelplane.model.names import tenant_namespace
+from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.waiting import eventually
 
 WORKLOAD = Kind("apps/v1", "Deployment")
 #: Seconds from a deployment's creation to its objects on the cluster, and from a Ready replica to a ready endpoint.

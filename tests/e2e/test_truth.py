@@ -9,16 +9,16 @@ import click
 import pytest
 
 from e2e.fleet import SOON, Fleet
-from e2e.harness.api import condition
-from e2e.harness.cluster import namespace
-from e2e.harness.control_plane import DEPLOYMENT
-from e2e.harness.inference import CLAIM, POD
-from e2e.harness.waiting import eventually
 from e2e.scenes import Demand, engine
 from modelplane.model.fleet import Device, Pool
 from modelplane.model.names import tenant_namespace
 from modelplane.model.replica import Claim
 from modelplane.step import AWAITING
+from modelplane_dev.plane.api import condition
+from modelplane_dev.plane.cluster import namespace
+from modelplane_dev.plane.control_plane import DEPLOYMENT
+from modelplane_dev.plane.inference import CLAIM, POD
+from modelplane_dev.plane.waiting import eventually
 from property.oracles.arrangements import stranded
 
 FLEETS = 50

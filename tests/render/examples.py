@@ -6,11 +6,11 @@ from typing import Any
 
 import yaml
 
-import engines
-from local_functions import Functions
 from modelplane.preview import ControlPlane
 from modelplane.preview.definitions import compositions
 from modelplane.preview.kinds import Key, key_of
+from modelplane_dev.folders import ROOT
+from modelplane_dev.processes.functions import Functions
 from render.outcome import of_preview, of_real
 from render.real import Pipeline
 
@@ -29,7 +29,7 @@ def documents(folder: Path) -> Iterator[Manifest]:
         yield from (each for each in yaml.safe_load_all(file.read_text()) if each)
 
 
-EXAMPLES = tuple(documents(engines.ROOT / "examples"))
+EXAMPLES = tuple(documents(ROOT / "examples"))
 #: The deployments of the examples, by name.
 DEPLOYMENTS = {each["metadata"]["name"]: each for each in EXAMPLES if each["kind"] == "ModelDeployment"}
 

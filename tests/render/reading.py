@@ -7,12 +7,12 @@ from typing import Any
 
 import yaml
 
-import engines
-from composing import Engine, render
-from local_functions import Functions
 from modelplane.preview import ControlPlane
 from modelplane.preview.composed import RESOURCE_NAME
 from modelplane.preview.kinds import key_of
+from modelplane_dev import components
+from modelplane_dev.processes.functions import Functions
+from modelplane_dev.rendering.composing import CrossplaneBinaries, render
 
 Manifest = dict[str, Any]
 
@@ -30,8 +30,8 @@ def compare(name: str, text: str) -> None:
 
 def compare_rendered(name: str, composite: Manifest, others: Sequence[Manifest], functions: Functions) -> str:
     """Assert that the first pass of a composite beside others renders as it was read; return what was rendered."""
-    engine = Engine(cli=engines.path("crossplane"), core=engines.path("crossplane-core"))
-    done = render(composite, functions, engine, others=others)
+    binaries = CrossplaneBinaries(cli=components.path("crossplane"), core=components.path("crossplane-core"))
+    done = render(composite, functions, binaries, others=others)
     assert done.returncode == 0, done.stderr
     compare(name, done.stdout)
     return done.stdout

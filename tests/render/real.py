@@ -8,7 +8,7 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 
-import engines
+from modelplane_dev import components
 
 Manifest = dict[str, Any]
 #: Longest that one pass may take, in seconds; a function that is not there is waited for as long.
@@ -61,7 +61,7 @@ def render(
         }
     }
     done = subprocess.run(
-        [engines.path("crossplane-core"), "internal", "render", "--timeout", f"{TIMEOUT}s"],
+        [components.path("crossplane-core"), "internal", "render", "--timeout", f"{TIMEOUT}s"],
         input=json_format.ParseDict(asked, request()).SerializeToString(),
         capture_output=True,
         timeout=TIMEOUT + 10,
@@ -101,7 +101,7 @@ def _whole(value: Any) -> Any:
 @functools.cache
 def _messages() -> tuple[Any, Any]:
     """Return the classes of the protocol's request and response, as the pinned engine itself describes them."""
-    described = subprocess.run([engines.path("render-descriptor")], capture_output=True, check=True).stdout
+    described = subprocess.run([components.path("render-descriptor")], capture_output=True, check=True).stdout
     pool = descriptor_pool.DescriptorPool()
     for file in descriptor_pb2.FileDescriptorSet.FromString(described).file:
         pool.Add(file)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from local_functions import Functions
 from modelplane.preview import pipelines
 from modelplane.preview.deletion import Deletions
 from modelplane.preview.engine import Engine
 from modelplane.preview.kinds import key_of
 from modelplane.preview.lookup import KnownKinds
 from modelplane.preview.store import Store
+from modelplane_dev.processes.functions import Functions
 from render.outcome import Outcome, of_preview, of_real
 from render.real import Pipeline
 from render.steps import STEPS

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import yaml
 
-import engines
-from local_functions import Functions
 from modelplane.preview import ControlPlane
+from modelplane_dev.folders import ROOT
+from modelplane_dev.processes.functions import Functions
 from render.examples import settle_both
 from render.reading import GOLDEN, compare_composed, compare_rendered
 from unit.compose_cache.caches import alone, clusters, token
 
-CACHES = engines.ROOT / "tests" / "unit" / "compose_cache" / "golden"
+CACHES = ROOT / "tests" / "unit" / "compose_cache" / "golden"
 CASES = sorted(file.name.removesuffix(".cache.yaml") for file in CACHES.glob("*.cache.yaml"))
 
 Manifest = dict[str, Any]

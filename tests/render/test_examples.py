@@ -7,18 +7,19 @@ from typing import Any
 import pytest
 import yaml
 
-import engines
-from local_functions import Functions
 from modelplane.preview import ControlPlane
+from modelplane_dev import components
+from modelplane_dev.folders import ROOT
+from modelplane_dev.processes.functions import Functions
 from render.examples import DEPLOYMENTS, FLEET, SERVING, fleet, settle_both
-from render.validation import ROOT, validate
+from render.validation import validate
 
 
 def assert_valid(plane: ControlPlane, scratch: Path) -> None:
     """Assert that every object is as its XRD or CRD defines it, status included."""
     file = scratch / "objects.yaml"
     file.write_text(yaml.safe_dump_all(plane.everything()))
-    schemas = [ROOT / "apis", engines.provider_crds(), engines.core_crds()]
+    schemas = [ROOT / "apis", components.provider_crds(), components.core_crds()]
     assert validate(file, schemas, scratch / "cache") == ""
 
 

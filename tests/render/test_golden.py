@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from local_functions import Functions
+from modelplane_dev.processes.functions import Functions
 from render.examples import DEPLOYMENTS, fleet
 from render.reading import GOLDEN, compare, compare_rendered
 

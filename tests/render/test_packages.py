@@ -7,16 +7,23 @@ from pathlib import Path
 import pytest
 import yaml
 
-import engines
 from modelplane.cli.serve import FUNCTIONS
 from modelplane.model.names import SYSTEM_NAMESPACE
-from render.validation import ROOT, validate
+from modelplane_dev import components
+from modelplane_dev.folders import ROOT
+from render.validation import validate
 
 PACKAGES = sorted((ROOT / "package").glob("*/crossplane.yaml"))
 
 
 def build(root: Path, target: Path) -> None:
-    command = [str(engines.path("crossplane")), "xpkg", "build", f"--package-root={root}", f"--package-file={target}"]
+    command = [
+        str(components.path("crossplane")),
+        "xpkg",
+        "build",
+        f"--package-root={root}",
+        f"--package-file={target}",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -39,11 +46,11 @@ def test_package_metadata_is_as_crossplane_defines_it(tmp_path: Path) -> None:
     metadata.mkdir()
     for file in (ROOT / "crossplane.yaml", *PACKAGES):
         shutil.copy(file, metadata / f"{file.parent.name}.yaml")
-    assert validate(metadata, [engines.core_meta_crds()], tmp_path) == ""
+    assert validate(metadata, [components.core_meta_crds()], tmp_path) == ""
 
 
 def test_compositions_are_as_crossplane_defines_them(tmp_path: Path) -> None:
-    assert validate(ROOT / "compositions", [engines.core_crds()], tmp_path) == ""
+    assert validate(ROOT / "compositions", [components.core_crds()], tmp_path) == ""
 
 
 def test_every_function_that_is_served_is_packaged_and_every_one_that_a_composition_calls_is_served() -> None:
@@ -61,7 +68,7 @@ class TestInstallation:
     def test_its_objects_are_as_crossplane_and_kubernetes_define_them(self, tmp_path: Path) -> None:
         manifests = tmp_path / "manifests"
         shutil.copytree(ROOT / "install", manifests, ignore=shutil.ignore_patterns("kustomization.yaml"))
-        assert validate(manifests, [engines.core_crds()], tmp_path) == ""
+        assert validate(manifests, [components.core_crds()], tmp_path) == ""
 
     def test_every_file_is_applied(self) -> None:
         listed = yaml.safe_load((ROOT / "install" / "kustomization.yaml").read_text())["resources"]

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-import engines
-from local_functions import Functions
 from modelplane.preview import ControlPlane
+from modelplane_dev.folders import ROOT
+from modelplane_dev.processes.functions import Functions
 from render.reading import GOLDEN, compare_composed, compare_rendered
 from unit.compose_replica.replicas import alone
 
-REPLICAS = engines.ROOT / "tests" / "unit" / "compose_replica" / "golden"
+REPLICAS = ROOT / "tests" / "unit" / "compose_replica" / "golden"
 TOPOLOGIES = sorted(file.name.removesuffix(".replica.yaml") for file in REPLICAS.glob("*.replica.yaml"))
 
 Manifest = dict[str, Any]

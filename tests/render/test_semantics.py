@@ -2,7 +2,7 @@
 
 import pytest
 
-from local_functions import Functions
+from modelplane_dev.processes.functions import Functions
 from render.outcome import Outcome
 from render.scene import Scene, inference_class, model_cache
 from render.steps import config

@@ -4,9 +4,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-import engines
-
-ROOT = engines.ROOT
+from modelplane_dev import components
 
 
 def validate(manifests: Path, schemas: Iterable[Path], cache: Path) -> str:
@@ -14,7 +12,7 @@ def validate(manifests: Path, schemas: Iterable[Path], cache: Path) -> str:
 
     `schemas` are folders with XRDs or CRDs; a kind that none of them knows is wrong too. `cache` is a scratch folder.
     """
-    command = [str(engines.path("crossplane")), "resource", "validate", ",".join(map(str, schemas)), str(manifests)]
+    command = [str(components.path("crossplane")), "resource", "validate", ",".join(map(str, schemas)), str(manifests)]
     flags = ["--crossplane-image=", f"--cache-dir={cache}", "--error-on-missing-schemas", "--skip-success-results"]
     done = subprocess.run([*command, *flags], capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout + done.stderr

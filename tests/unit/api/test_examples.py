@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-import engines
 from modelplane.preview.admission import admit
 from modelplane.preview.definitions import CHECKOUT
+from modelplane_dev import components
 
 EXAMPLES = CHECKOUT / "examples"
 FILES = sorted(EXAMPLES.rglob("*.yaml"))
@@ -27,7 +27,7 @@ def documents(folder: str, kind: str) -> list[Any]:
 
 
 def test_crossplane_validates_every_example(tmp_path: Path) -> None:
-    command = [engines.path("crossplane"), "resource", "validate", CHECKOUT / "apis", EXAMPLES, "-o", "json"]
+    command = [components.path("crossplane"), "resource", "validate", CHECKOUT / "apis", EXAMPLES, "-o", "json"]
     options = ["--crossplane-image=", f"--cache-dir={tmp_path}", "--error-on-missing-schemas"]
     run = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     report = json.loads(run.stdout)

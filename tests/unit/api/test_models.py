@@ -20,7 +20,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def test_the_models_are_those_of_the_definitions(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, CHECKOUT / "tools" / "generate.py", tmp_path], check=True)
+    subprocess.run([sys.executable, "-m", "modelplane_dev.generate", tmp_path], check=True)
     assert contents(tmp_path) == contents(MODELS), "run `make generate`"
 
 

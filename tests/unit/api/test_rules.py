@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import engines
 from modelplane.preview.admission import InvalidObject, admit
 from modelplane.preview.definitions import CHECKOUT, xrds
+from modelplane_dev import components
 from unit.api.cases import Case, Manifest, read_cases
 
 CASES = read_cases()
@@ -22,7 +22,7 @@ def validated(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[list[Manif
     folder = tmp_path_factory.mktemp("validate")
     objects = folder / "objects.yaml"
     objects.write_text("\n---\n".join(json.dumps(obj) for case in CASES for obj in (case.accepted, case.refused)))
-    command = [engines.path("crossplane"), "resource", "validate", CHECKOUT / "apis", objects, "-o", "json"]
+    command = [components.path("crossplane"), "resource", "validate", CHECKOUT / "apis", objects, "-o", "json"]
     run = subprocess.run(
         [*command, "--crossplane-image=", f"--cache-dir={folder}"], capture_output=True, text=True, check=False
     )

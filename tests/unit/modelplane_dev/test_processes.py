@@ -1,0 +1,115 @@
+"""No process outlives the local control plane, and `make up` runs one of them."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from modelplane_dev.plane.up import down, up
+from modelplane_dev.plane.waiting import PlaneError, eventually, only_one
+from modelplane_dev.processes.background import Background
+from modelplane_dev.processes.process import Process, ProcessError
+
+#: A program that runs one component, whose log begins with its process id, and goes on.
+PROGRAM = """
+import sys, time
+from pathlib import Path
+from modelplane_dev.processes.process import Process
+with Process("sleeps", Path(sys.argv[1]), ["bash", "-c", "echo $$; exec sleep 600"]):
+    time.sleep(600)
+"""
+HELD = "modelplane-one-holder-test"
+SLEEP = (sys.executable, "-c", "import time; time.sleep(600)")
+READY = (sys.executable, "-c", "import time; from pathlib import Path; Path('{}').write_text('Try'); time.sleep(600)")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "up"
+
+
+@pytest.fixture
+def keeper(folder: Path) -> Iterator[Background]:
+    """Give a keeper that is ready at once and keeps nothing; it does not outlive the test."""
+    made = Background(folder, (*READY[:2], READY[2].format(folder / "ready")))
+    yield made
+    made.stop()
+
+
+def _exists(pid: int) -> bool:
+    state = Path(f"/proc/{pid}/stat")
+    return state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_component_outlives_the_program_that_started_it(tmp_path: Path, number: signal.Signals) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
+    log = tmp_path / "sleeps.log"
+
+    def started() -> int:
+        assert log.exists()
+        assert log.read_text().endswith("\n")
+        return int(log.read_text())
+
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as program:
+        component = eventually(started, within=10)
+        assert _exists(component)
+        program.send_signal(number)
+
+    def gone() -> None:
+        assert not _exists(component)
+
+    eventually(gone, within=10)
+
+
+@pytest.mark.parametrize(("script", "said"), [("echo broken; exit 3", "broken"), ("sleep 600", "longer than 0.5 s")])
+def test_a_component_that_fails_or_takes_too_long_is_told_and_ended(tmp_path: Path, script: str, said: str) -> None:
+    component = Process("fails", tmp_path, ["bash", "-c", script])
+    with pytest.raises(ProcessError, match=said):
+        component.run(within=0.5 if "sleep" in script else 10)
+    assert not component.alive
+
+
+def test_one_machine_has_one_holder_of_a_name_at_a_time() -> None:
+    for _ in range(2):
+        with only_one(HELD, within=0), pytest.raises(PlaneError, match="in use"), only_one(HELD, within=0):
+            pass
+
+
+def test_up_starts_once_and_says_the_same_again_and_down_ends_it(
+    keeper: Background, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (down(keeper), capsys.readouterr().err) == (0, "Nothing runs.\n")
+    assert [up(keeper), up(keeper)] == [0, 0]
+    printed = capsys.readouterr()
+    assert printed.out == "Try\nTry\n"
+    assert printed.err.count("Starting") == 1
+    assert down(keeper) == 0
+    assert not keeper.running
+    assert down(keeper) == 0
+    assert capsys.readouterr().err.endswith("Nothing runs.\n")
+
+
+def test_up_that_is_interrupted_leaves_nothing_behind(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keeper = Background(folder, SLEEP)
+
+    def interrupted(_: Background, **__: float) -> bool:
+        assert keeper.running
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Background, "wait", interrupted)
+    assert up(keeper) == 1
+    assert not keeper.running
+    assert "Not started" in capsys.readouterr().err
+
+
+def test_up_that_ends_too_early_says_why(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert up(Background(folder, (sys.executable, "-c", "raise SystemExit('port 9443 is taken')"))) == 1
+    assert "port 9443 is taken" in capsys.readouterr().err

@@ -1,0 +1,120 @@
+"""Builds sets of components into the cache, fetches module sources, and returns where both are."""
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from modelplane_dev.components import toolchain
+from modelplane_dev.components.sets import SETS, ComponentError, build_commands, pinned, set_of
+from modelplane_dev.folders import TOOLS, cache_folder
+
+#: Folder of the cache.
+CACHE = "components"
+#: Seconds between two signs of life while a build runs.
+PULSE = 30
+
+
+def say(text: str) -> None:
+    """Print a line of progress to standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def folder(name: str) -> Path:
+    """Return where a set's binaries are or will be: named by all that decides their content."""
+    digest = hashlib.sha256(json.dumps(build_commands(name), sort_keys=True).encode())
+    for file in sorted(found for found in (TOOLS / name).rglob("*") if found.is_file()):
+        digest.update(f"\0{file.relative_to(TOOLS)}\0".encode() + file.read_bytes())
+    return cache_folder(CACHE) / f"{name}-{digest.hexdigest()[:16]}"
+
+
+@contextlib.contextmanager
+def only_one() -> Iterator[None]:
+    """Let one process at a time build: two builds on one machine take longer than one after the other."""
+    with (cache_folder(CACHE) / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Another build of components is running; waiting for it.")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def run(command: list[str], *, directory: Path, what: str) -> str:
+    """Run a command, with a sign of life now and then; return its output. Raises ComponentError with its errors."""
+    environment = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "", "GOWORK": "off"}
+    started = time.monotonic()
+    with subprocess.Popen(
+        command, cwd=directory, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        while True:
+            try:
+                output, errors = process.communicate(timeout=PULSE)
+                break
+            except subprocess.TimeoutExpired:
+                say(f"  still at {what}, {time.monotonic() - started:.0f} s")
+            except BaseException:
+                process.kill()
+                raise
+    if process.returncode != 0:
+        raise ComponentError(f"{what} failed: {' '.join(command)}\n{errors.strip()}")
+    return output
+
+
+def build(name: str) -> Path:
+    """Return the folder of a set's binaries, built unless it is there. Raises ComponentError."""
+    if name not in SETS:
+        raise ComponentError(f"no such set: {name}; there are {', '.join(SETS)}")
+    done = folder(name)
+    if done.is_dir():
+        return done
+    with only_one():
+        if done.is_dir():
+            return done
+        go = find_go()
+        say(f"Building {', '.join(SETS[name].binaries)} (once; usually {SETS[name].usually}) ...")
+        started = time.monotonic()
+        unfinished = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=done.parent))
+        try:
+            for binary, arguments in build_commands(name).items():
+                command = [str(go), *arguments[:-1], "-o", str(unfinished / binary), arguments[-1]]
+                run(command, directory=TOOLS / name, what=f"building {binary}")
+            unfinished.chmod(0o755)
+            unfinished.rename(done)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+        say(f"  done in {time.monotonic() - started:.0f} s: {done}")
+    return done
+
+
+def find_go() -> Path:
+    """Return a `go` that is new enough: the one on PATH, else one fetched into the cache. Raises ComponentError."""
+    try:
+        return toolchain.find(cache_folder(CACHE), say)
+    except toolchain.ToolchainError as error:
+        raise ComponentError(str(error)) from error
+
+
+@functools.cache
+def source(name: str, module: str) -> Path:
+    """Return the folder that holds a module's source at the version a set pins. Raises ComponentError."""
+    pinned(name, module)
+    with only_one():
+        command = [str(find_go()), "mod", "download", "-json", module]
+        answer = run(command, directory=TOOLS / name, what=f"fetching the source of {module}")
+    return Path(json.loads(answer)["Dir"])
+
+
+@functools.cache
+def path(binary: str) -> Path:
+    """Return the path of a binary, built when it is missing. Raises ComponentError."""
+    return build(set_of(binary)) / binary

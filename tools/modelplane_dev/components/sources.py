@@ -1,0 +1,42 @@
+"""Sources of components that tests and the local control plane read, mostly for their CustomResourceDefinitions."""
+
+from pathlib import Path
+
+from modelplane_dev.components.builds import source
+
+#: A set and the module in it whose source is meant, as `source` takes them.
+CORE = ("crossplane", "github.com/crossplane/crossplane/v2")
+PROVIDER = ("provider-kubernetes", "github.com/crossplane-contrib/provider-kubernetes")
+LWS = ("lws", "sigs.k8s.io/lws")
+GATEWAY_API = ("gateway-api", "sigs.k8s.io/gateway-api")
+INFERENCE_EXTENSION = ("inference-extension", "sigs.k8s.io/gateway-api-inference-extension")
+
+
+def core_crds() -> Path:
+    """Return the folder of Crossplane's own CRDs: Composition, Configuration, Function and the like."""
+    return source(*CORE) / "cluster" / "crds"
+
+
+def core_meta_crds() -> Path:
+    """Return the folder of the CRDs that define package metadata."""
+    return source(*CORE) / "cluster" / "meta"
+
+
+def provider_crds() -> Path:
+    """Return the folder of provider-kubernetes' CRDs: Object, ClusterProviderConfig and the like."""
+    return source(*PROVIDER) / "package" / "crds"
+
+
+def lws_crds() -> Path:
+    """Return the folder of the CRD LeaderWorkerSet."""
+    return source(*LWS) / "config" / "crd" / "bases"
+
+
+def gateway_crds() -> Path:
+    """Return the folder of Gateway API's CRDs of the standard channel."""
+    return source(*GATEWAY_API) / "config" / "crd" / "standard"
+
+
+def inference_pool_crds() -> Path:
+    """Return the folder of the CRDs of Gateway API's inference extension: InferencePool and the like."""
+    return source(*INFERENCE_EXTENSION) / "config" / "crd" / "bases"

@@ -1,0 +1,61 @@
+"""Builds packages of Crossplane: the Configuration, and one for each function.
+
+Packages are the same, byte for byte, whenever and wherever they are built from one content of the tree.
+"""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from modelplane.compose_cache.image import IMAGE, VARIABLE
+from modelplane_dev import components
+from modelplane_dev.folders import ROOT
+from modelplane_dev.packages import image
+
+#: What stands in the Configuration beside its metadata.
+CONTENT = ("apis", "compositions")
+
+
+class PackageError(Exception):
+    """A package could not be built; the text says why."""
+
+
+def build_all(target: Path, registry: str = "") -> Iterator[Path]:
+    """Build every package into a folder, and yield the file of each. Raises what `build` and `image` raise.
+
+    The image is told its own name below `registry`: on the inference clusters it downloads weights.
+    """
+    stamp = {VARIABLE: f"{registry.rstrip('/')}/{IMAGE}" if registry else IMAGE}
+    target.mkdir(parents=True, exist_ok=True)
+    yield build_configuration(target / "modelplane.xpkg")
+    runtime = image.build_image()
+    for metadata in sorted((ROOT / "package").glob("*/crossplane.yaml")):
+        function = metadata.parent.name
+        with tempfile.TemporaryDirectory() as scratch:
+            tarball = Path(scratch) / "image.tar"
+            runtime.write(tarball, ["modelplane", "serve", function], stamp)
+            yield build(
+                metadata.parent, target / f"modelplane-{function}.xpkg", f"--embed-runtime-image-tarball={tarball}"
+            )
+
+
+def build_configuration(file: Path) -> Path:
+    """Build the Configuration into a file, from its metadata, XRDs and Compositions; return the file."""
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        for folder in CONTENT:
+            shutil.copytree(ROOT / folder, root / folder)
+        shutil.copy(ROOT / "crossplane.yaml", root)
+        return build(root, file)
+
+
+def build(root: Path, file: Path, *options: str) -> Path:
+    """Build the package whose content is in a folder into a file, which is returned. Raises PackageError."""
+    command = [str(components.path("crossplane")), "xpkg", "build", f"--package-root={root}", f"--package-file={file}"]
+    command += options
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise PackageError(f"{file.name}: {done.stderr.strip()}")
+    return file

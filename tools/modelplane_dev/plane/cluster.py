@@ -1,0 +1,157 @@
+"""A Kubernetes control plane: etcd, an API server with tokens for each user, and the controllers that are named."""
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from modelplane_dev import components
+from modelplane_dev.plane.api import Api
+from modelplane_dev.plane.certificates import Certificates
+from modelplane_dev.processes.ports import free_port
+from modelplane_dev.processes.process import Process
+
+ADMIN = "admin"
+#: The users of an API server beside the admin: their service accounts, as an installation names them.
+ACCOUNTS: Mapping[str, str] = {
+    "crossplane": "crossplane-system:crossplane",
+    "rbac-manager": "crossplane-system:rbac-manager",
+    "provider-kubernetes": "crossplane-system:modelplane-provider-kubernetes",
+}
+#: Seconds that a script on a page may take.
+SCRIPT = 180.0
+EVERYWHERE = ("garbage-collector-controller", "namespace-controller")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What all components of one run share: a folder for their files and logs, and the certificates."""
+
+    folder: Path
+    certificates: Certificates
+
+
+def etcd(run: Run, port: int) -> Process:
+    """Return the one etcd of the run, which keeps every API server's objects under a prefix of its own."""
+    client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{free_port()}"
+    command: list[str | Path] = [components.path("etcd"), "--data-dir", run.folder / "etcd", "--unsafe-no-fsync"]
+    command += ["--listen-client-urls", client, "--advertise-client-urls", client]
+    command += ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer]
+    command += ["--initial-cluster", f"default={peer}", "--log-level=warn"]
+    return Process("etcd", run.folder, command)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One Kubernetes cluster by name. Nothing runs until its processes are entered, the API server first."""
+
+    run: Run
+    name: str
+    port: int
+    etcd_port: int
+
+    @cached_property
+    def api_server(self) -> Process:
+        """Return the API server, with the admission of a real one but for service accounts, which have no pods here."""
+        certificates, mine = self.run.certificates, self.run.folder / self.name
+        mine.mkdir(exist_ok=True)
+        tokens = [f'{_token(ADMIN)},{ADMIN},1,"system:masters"']
+        for user, account in ACCOUNTS.items():
+            namespace = account.split(":")[0]
+            groups = f"system:serviceaccounts,system:serviceaccounts:{namespace}"
+            tokens.append(f'{_token(user)},system:serviceaccount:{account},{user},"{groups}"')
+        (mine / "tokens.csv").write_text("\n".join(tokens) + "\n")
+        command: list[str | Path] = [
+            components.path("kube-apiserver"),
+            f"--etcd-servers=http://127.0.0.1:{self.etcd_port}",
+            f"--etcd-prefix=/{self.name}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            f"--secure-port={self.port}",
+            f"--tls-cert-file={certificates.server}/tls.crt",
+            f"--tls-private-key-file={certificates.server}/tls.key",
+            f"--cert-dir={mine}",
+            "--endpoint-reconciler-type=none",
+            f"--token-auth-file={mine}/tokens.csv",
+            "--authorization-mode=RBAC",
+            f"--service-account-issuer={self.url}",
+            f"--service-account-key-file={certificates.token_key}",
+            f"--service-account-signing-key-file={certificates.token_key}",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            "--disable-admission-plugins=ServiceAccount",
+        ]
+        return Process(f"{self.name}-apiserver", self.run.folder, command)
+
+    @property
+    def url(self) -> str:
+        """Return the address of the API server."""
+        return f"https://127.0.0.1:{self.port}"
+
+    @cached_property
+    def api(self) -> Api:
+        """Return the client of the admin."""
+        return Api(self.url, _token(ADMIN), self.run.certificates.trust())
+
+    def kubeconfig(self, user: str = ADMIN) -> Path:
+        """Return a kubeconfig file of a user, everything inline."""
+        path = self.run.folder / f"{self.name}-{user}.kubeconfig"
+        server = {"server": self.url, "certificate-authority-data": self.run.certificates.bundle}
+        content = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": self.name,
+            "clusters": [{"name": self.name, "cluster": server}],
+            "users": [{"name": user, "user": {"token": _token(user)}}],
+            "contexts": [{"name": self.name, "context": {"cluster": self.name, "user": user}}],
+        }
+        path.write_text(json.dumps(content))
+        return path
+
+    def kubectl(self, *arguments: str) -> str:
+        """Return what kubectl prints, as the admin. Raises subprocess.CalledProcessError."""
+        command: list[str | Path] = [components.path("kubectl"), *arguments]
+        return subprocess.run(command, env=self._environment(), check=True, capture_output=True, text=True).stdout
+
+    def shell(self, script: str, directory: Path) -> str:
+        """Return what a script prints whose kubectl speaks to this cluster, as the admin; assert that it succeeds."""
+        done = subprocess.run(
+            ["bash", "-euc", script],
+            cwd=directory,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SCRIPT,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def _environment(self) -> dict[str, str]:
+        path = os.pathsep.join((str(components.path("kubectl").parent), os.environ["PATH"]))
+        cache = str(self.run.folder / f"{self.name}-kubectl")
+        return {**os.environ, "PATH": path, "KUBECONFIG": str(self.kubeconfig()), "KUBECACHEDIR": cache}
+
+    def controllers(self, names: Sequence[str]) -> Process:
+        """Return kube-controller-manager with the controllers that are named."""
+        command: list[str | Path] = [
+            components.path("kube-controller-manager"),
+            f"--kubeconfig={self.kubeconfig()}",
+            "--leader-elect=false",
+            "--secure-port=0",
+            f"--controllers={','.join(names)}",
+        ]
+        return Process(f"{self.name}-controllers", self.run.folder, command)
+
+
+def _token(user: str) -> str:
+    return f"token-of-{user}"
+
+
+def namespace(name: str) -> dict[str, Any]:
+    """Return the manifest of a Namespace."""
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}

@@ -1,0 +1,202 @@
+"""Crossplane core as an installation runs it: its own account and rights, the RBAC manager, functions by mTLS."""
+
+import hashlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from modelplane.cli.serve import FUNCTIONS as SERVED
+from modelplane_dev import components
+from modelplane_dev.plane.api import Kind, condition
+from modelplane_dev.plane.cluster import Cluster, Run, namespace
+from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.ports import free_port
+from modelplane_dev.processes.process import Process
+
+NAMESPACE = "crossplane-system"
+CRD = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+CONFIGURATION = Kind("pkg.crossplane.io/v1", "Configuration")
+FUNCTION = Kind("pkg.crossplane.io/v1", "Function")
+REVISION = Kind("pkg.crossplane.io/v1", "FunctionRevision")
+WEBHOOKS = Kind("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
+#: Our functions, by the name that a Composition gives them.
+FUNCTIONS = {f"modelplane-{name}": name for name in SERVED}
+#: Where packages would be pulled from, did they not lie in the cache: nowhere. The cache cuts longer names.
+REGISTRY = "xpkg.example.org"
+#: Parts of Crossplane's chart that grant rights.
+_RIGHTS = (
+    "clusterrole",
+    "clusterrolebinding",
+    "rbac-manager-clusterrole",
+    "rbac-manager-clusterrolebinding",
+    "rbac-manager-allowed-provider-permissions",
+    "rbac-manager-managed-clusterroles",
+)
+#: A test edits one object far more often than the default of the circuit breaker allows.
+NO_BREAKER = ("--circuit-breaker-burst=1000000", "--circuit-breaker-refill-rate=10000")
+
+
+def crds(folder: Path, pattern: str = "*.yaml") -> Iterator[dict[str, Any]]:
+    """Return the CustomResourceDefinitions of a folder's files, without what else stands there."""
+    for file in sorted(folder.glob(pattern)):
+        yield from (found for found in yaml.safe_load_all(file.read_text()) if found and found["kind"] == CRD.kind)
+
+
+def establish(cluster: Cluster, definitions: Iterator[dict[str, Any]]) -> None:
+    """Apply CustomResourceDefinitions and wait until they are served."""
+    names = [cluster.api.apply(definition)["metadata"]["name"] for definition in definitions]
+
+    def established() -> None:
+        for name in names:
+            assert condition(cluster.api.get(CRD, name) or {}, "Established").get("status") == "True", name
+
+    eventually(established, within=30)
+
+
+def rights() -> Iterator[dict[str, Any]]:
+    """Return the roles and bindings that Crossplane's chart installs, its templates filled in."""
+    chart = components.source(*components.CORE) / "cluster/charts/crossplane/templates"
+    for part in _RIGHTS:
+        text = (chart / f"{part}.yaml").read_text()
+        text = re.sub(r"\{\{ template \"crossplane.name\" \. \}\}", "crossplane", text)
+        text = text.replace("{{ .Release.Namespace }}", NAMESPACE)
+        # The names of service accounts that are given by the user stand between if and else.
+        text = re.sub(r"\{\{- if not .Values.serviceAccount.create \}\}.*?\{\{- else \}\}", "", text, flags=re.DOTALL)
+        text = re.sub(r"^.*\{\{.*$", "", text, flags=re.MULTILINE)
+        yield from (found for found in yaml.safe_load_all(text) if found)
+
+
+def prepare(hub: Cluster) -> None:
+    """Install on an empty API server what Crossplane's chart installs there, its CRDs first."""
+    hub.api.apply(namespace(NAMESPACE))
+    # `core init` on an empty server asks for kinds whose CRDs it has just made: make them before.
+    establish(hub, crds(components.core_crds()))
+    for manifest in rights():
+        hub.api.apply(manifest)
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """Crossplane core on a control cluster; the webhook that refuses to delete what is in use listens on a port."""
+
+    hub: Cluster
+    webhook_port: int = field(default_factory=free_port)
+    metrics_port: int = field(default_factory=free_port)
+
+    def initialise(self) -> None:
+        """Run what makes Crossplane's kinds and Secrets, and then ends; lead its webhook to this machine."""
+        self._process("crossplane-init", "init").run(within=60)
+        (name,) = (found["metadata"]["name"] for found in self.hub.api.list(WEBHOOKS))
+        found = self.hub.api.get(WEBHOOKS, name) or {}
+        for webhook in found["webhooks"]:
+            path = webhook["clientConfig"]["service"]["path"]
+            url = f"https://localhost:{self.webhook_port}{path}"
+            webhook["clientConfig"] = {"url": url, "caBundle": self.hub.run.certificates.bundle}
+        self.hub.api.patch(WEBHOOKS, name, {"webhooks": found["webhooks"]})
+
+    def start(self, *breaker: str) -> Process:
+        """Return the process that stays, with the settings of the circuit breaker (none: the defaults)."""
+        ports = (f"--metrics-port={self.metrics_port}", f"--health-probe-port={free_port()}")
+        return self._process("crossplane", "start", "--package-runtime=External", *ports, *breaker)
+
+    def _process(self, name: str, *arguments: str) -> Process:
+        run = self.hub.run
+        environment: dict[str, str | Path] = {
+            "KUBECONFIG": self.hub.kubeconfig("crossplane"),
+            "POD_NAMESPACE": NAMESPACE,
+            "POD_SERVICE_ACCOUNT": "crossplane",
+            "TLS_CA_SECRET_NAME": "crossplane-root-ca",
+            "TLS_CLIENT_SECRET_NAME": "crossplane-tls-client",
+            "TLS_CLIENT_CERTS_DIR": run.certificates.client,
+            "TLS_SERVER_SECRET_NAME": "crossplane-tls-server",
+            "TLS_SERVER_CERTS_DIR": run.certificates.server,
+            "WEBHOOK_CONFIGS_PATH": components.source(*components.CORE) / "cluster/webhookconfigurations",
+            "WEBHOOK_SERVICE_NAME": "crossplane-webhooks",
+            "WEBHOOK_SERVICE_NAMESPACE": NAMESPACE,
+            "WEBHOOK_SERVICE_PORT": "9443",
+            "WEBHOOK_PORT": str(self.webhook_port),
+            "CRDS_PATH": components.core_crds(),
+            "XPKG_CACHE_DIR": run.folder / "xpkg",
+            "XFN_CACHE_DIR": run.folder / "xfn",
+        }
+        command: list[str | Path] = [components.path("crossplane-core"), "core", *arguments]
+        return Process(name, run.folder, command, environment)
+
+
+def rbac_manager(hub: Cluster) -> Process:
+    """Return Crossplane's RBAC manager, which grants Crossplane the kinds of each XRD."""
+    command: list[str | Path] = [components.path("crossplane-core"), "rbac", "start"]
+    command += ["--provider-clusterrole=crossplane:allowed-provider-permissions"]
+    return Process("rbac-manager", hub.run.folder, command, {"KUBECONFIG": hub.kubeconfig("rbac-manager")})
+
+
+def function(run: Run, name: str, port: int) -> Process:
+    """Return one of our functions, served over mutual TLS."""
+    command: list[str | Path] = [Path(sys.executable).with_name("modelplane"), "serve", FUNCTIONS[name]]
+    command += ["--tls-certs-dir", run.certificates.server, "--address", f"127.0.0.1:{port}"]
+    return Process(name, run.folder, command)
+
+
+def install_configuration(hub: Cluster, file: Path, name: str) -> None:
+    """Install a Configuration package as a user does. What it depends on is installed by itself: nothing is pulled."""
+    _install(hub, CONFIGURATION, file, name)
+
+    def healthy() -> None:
+        found = hub.api.get(CONFIGURATION, name) or {}
+        assert condition(found, "Healthy").get("status") == "True", found.get("status")
+
+    eventually(healthy, within=60)
+
+
+def install_function(hub: Cluster, file: Path, name: str, port: int) -> None:
+    """Install a function's package as a user does, and tell Crossplane where it listens.
+
+    It stays unhealthy: this Crossplane starts no pods.
+    """
+    _install(hub, FUNCTION, file, name)
+
+    def capable() -> str:
+        revisions = hub.api.list(REVISION, **{"pkg.crossplane.io/package": name})
+        assert [found.get("status", {}).get("capabilities") for found in revisions] == [["composition"]], revisions
+        revision: str = revisions[0]["metadata"]["name"]
+        return revision
+
+    revision = eventually(capable, within=60)
+    status = {"status": {"endpoint": f"dns:///localhost:{port}"}}
+    hub.api.patch(REVISION, revision, status, subresource="status")
+
+
+def _install(hub: Cluster, kind: Kind, file: Path, name: str) -> None:
+    """Install a package from a cache that is filled by hand instead of from a registry."""
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    cached = f"{REGISTRY}/{name}".replace("/", "-").replace(".", "-") + f"-sha256-{digest[:5]}.gz"
+    cache = hub.run.folder / "xpkg"
+    cache.mkdir(parents=True, exist_ok=True)
+    command: list[str | Path] = [
+        components.path("crossplane"),
+        "xpkg",
+        "extract",
+        "--from-xpkg",
+        file,
+        "-o",
+        cache / cached,
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    hub.api.apply(
+        {
+            "apiVersion": kind.api_version,
+            "kind": kind.kind,
+            "metadata": {"name": name},
+            "spec": {
+                "package": f"{REGISTRY}/{name}@sha256:{digest}",
+                "packagePullPolicy": "Never",
+                "skipDependencyResolution": True,
+            },
+        }
+    )

@@ -1,0 +1,46 @@
+"""The example fleet and deployments on clusters that run: two clusters of the fleet stand for all."""
+
+from collections.abc import Iterator
+
+import yaml
+
+from modelplane_dev.folders import ROOT
+from modelplane_dev.plane.api import Manifest
+from modelplane_dev.plane.cluster import namespace
+from modelplane_dev.plane.control_plane import ControlPlane
+
+TEAM = "ml"
+#: The clusters of the example fleet that the two sites play.
+CLUSTERS = ("us-east-1", "us-west-2")
+
+
+def manifests(folder: str) -> Iterator[Manifest]:
+    """Return the manifests of a folder under examples/."""
+    for file in sorted((ROOT / "examples" / folder).glob("*.yaml")):
+        yield from (found for found in yaml.safe_load_all(file.read_text()) if found)
+
+
+def apply_fleet(plane: ControlPlane) -> None:
+    """Apply the classes and those clusters of the example fleet that run, each on a site, with its nodes."""
+    sites = dict(zip(CLUSTERS, plane.sites, strict=True))
+    classes = [found for found in manifests("fleet") if found["kind"] == "InferenceClass"]
+    for inference_class in classes:
+        plane.hub.api.apply(inference_class)
+    for found in manifests("fleet"):
+        if site := sites.get(found["metadata"]["name"]):
+            plane.sites[site].offer(found, classes)
+            plane.connect(found, site)
+
+
+def apply_team(plane: ControlPlane) -> None:
+    """Make the namespace of the example deployments, and the Secret that some of their engines name."""
+    plane.hub.api.apply(namespace(TEAM))
+    metadata = {"name": "hugging-face", "namespace": TEAM}
+    plane.hub.api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"token": "none"}})
+
+
+def apply_deployment(plane: ControlPlane, name: str) -> Manifest:
+    """Apply one of the example deployments; return its manifest."""
+    manifest = next(found for found in manifests("deployments") if found["metadata"]["name"] == name)
+    plane.hub.api.apply(manifest)
+    return manifest

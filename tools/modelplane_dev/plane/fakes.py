@@ -1,0 +1,89 @@
+"""Stand-ins for what a machine without GPUs, kubelets and load balancers cannot run; each says whom it plays."""
+
+from pathlib import Path
+
+from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
+from modelplane_dev import components
+from modelplane_dev.components import sources
+from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.cluster import Cluster, namespace
+from modelplane_dev.plane.crossplane import crds, establish
+from modelplane_dev.processes.ports import free_port
+from modelplane_dev.processes.process import Process
+
+CLAIM = Kind("v1", "PersistentVolumeClaim")
+GATEWAY = Kind("gateway.networking.k8s.io/v1", "Gateway")
+#: The class of volumes that all nodes of a cluster can mount.
+SHARED_FILES = "shared-files"
+
+
+def play_gateway(cluster: Cluster, address: str) -> None:
+    """Play Envoy Gateway and a load balancer: the cluster's Gateway, with an address in its status."""
+    establish(cluster, crds(sources.gateway_crds()))
+    establish(cluster, crds(sources.inference_pool_crds()))
+    cluster.api.apply(namespace(SYSTEM_NAMESPACE))
+    listener = {"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
+    cluster.api.apply(
+        {
+            "apiVersion": GATEWAY.api_version,
+            "kind": GATEWAY.kind,
+            "metadata": {"name": CLUSTER_GATEWAY, "namespace": SYSTEM_NAMESPACE},
+            "spec": {"gatewayClassName": "fake", "listeners": [listener]},
+        }
+    )
+    set_gateway_address(cluster, address)
+
+
+def set_gateway_address(cluster: Cluster, address: str) -> None:
+    """Play the load balancer that gives the cluster's Gateway an address."""
+    status = {"status": {"addresses": [{"type": "IPAddress", "value": address}]}}
+    cluster.api.patch(GATEWAY, CLUSTER_GATEWAY, status, SYSTEM_NAMESPACE, "status")
+
+
+def play_storage(cluster: Cluster) -> None:
+    """Play the installation of a file system's driver: its StorageClass."""
+    cluster.api.apply(
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": SHARED_FILES},
+            "provisioner": "files.example.org",
+        }
+    )
+
+
+def provision_volumes(cluster: Cluster, namespace: str) -> int:
+    """Play the driver: make a volume for each claim of a namespace, which Kubernetes then binds; return how many."""
+    claims = cluster.api.list(CLAIM, namespace)
+    for claim in claims:
+        metadata, spec = claim["metadata"], claim["spec"]
+        files = {"driver": "files.example.org", "volumeHandle": metadata["uid"]}
+        cluster.api.apply(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolume",
+                "metadata": {"name": f"pv-{metadata['uid']}"},
+                "spec": {
+                    "capacity": spec["resources"]["requests"],
+                    "accessModes": spec["accessModes"],
+                    "storageClassName": spec["storageClassName"],
+                    "claimRef": {"namespace": namespace, "name": metadata["name"], "uid": metadata["uid"]},
+                    "csi": files,
+                },
+            }
+        )
+    return len(claims)
+
+
+def kubelets(cluster: Cluster) -> Process:
+    """Play the kubelet of every node and the engines in its pods (kwok): a pod that is bound is soon Ready."""
+    command: list[str | Path] = [
+        components.path("kwok"),
+        f"--kubeconfig={cluster.kubeconfig()}",
+        "--manage-all-nodes=true",
+        "--node-ip=127.0.0.1",
+        "--cidr=10.1.0.0/16",
+        "--node-lease-duration-seconds=40",
+        f"--server-address=127.0.0.1:{free_port()}",
+    ]
+    return Process(f"{cluster.name}-kwok", cluster.run.folder, command)

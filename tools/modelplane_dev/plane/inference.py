@@ -1,0 +1,98 @@
+"""An inference cluster: Kubernetes with its own scheduler and DRA, nodes of a fake kubelet, a fake gateway."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from modelplane_dev import components
+from modelplane_dev.plane import lws
+from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.cluster import EVERYWHERE, Cluster
+from modelplane_dev.plane.devices import DRA, NODE_STATUS, device_classes, gpu_node, node, slices
+from modelplane_dev.plane.fakes import kubelets, play_gateway, play_storage
+from modelplane_dev.processes.ports import free_port
+from modelplane_dev.processes.process import Process
+
+NODE = Kind("v1", "Node")
+POD = Kind("v1", "Pod")
+CLAIM = Kind(DRA, "ResourceClaim")
+CONTROLLERS = (
+    *EVERYWHERE,
+    "deployment-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+    "job-controller",
+    "resourceclaim-controller",
+    "endpointslice-controller",
+    "node-lifecycle-controller",
+    "persistentvolume-binder-controller",
+    "pod-garbage-collector-controller",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceSite:
+    """A running inference cluster, and its processes by what they are."""
+
+    cluster: Cluster
+    processes: Mapping[str, Process]
+
+    def offer(self, inference_cluster: Mapping[str, Any], classes: Iterable[Mapping[str, Any]]) -> None:
+        """Make the nodes that an InferenceCluster declares, with the devices that its classes declare."""
+        by_name = {entry["metadata"]["name"]: entry for entry in classes}
+        for device_class in device_classes(by_name.values()):
+            self.cluster.api.apply(device_class)
+        for pool in inference_cluster["spec"]["nodePools"]:
+            nodes = pool.get("maxNodeCount", pool.get("nodeCount", pool.get("minNodeCount", 1)))
+            for number in range(nodes):
+                self.add_node(f"{pool['name']}-{number}", pool["name"], by_name[pool["className"]])
+
+    def add_node(self, name: str, pool: str, inference_class: Mapping[str, Any]) -> None:
+        """Make one node of a pool and publish its devices."""
+        self._add(gpu_node(name, pool))
+        for published in slices(name, inference_class):
+            self.cluster.api.apply(published)
+
+    def add_system_node(self) -> None:
+        """Make a node without devices, for all that needs none."""
+        self._add(node("system"))
+
+    def _add(self, manifest: dict[str, Any]) -> None:
+        self.cluster.api.apply(manifest)
+        self.cluster.api.patch(NODE, manifest["metadata"]["name"], NODE_STATUS, subresource="status")
+
+    def pods(self, namespace: str | None = None) -> list[dict[str, Any]]:
+        """Return the pods that are not on their way out."""
+        return [pod for pod in self.cluster.api.list(POD, namespace) if "deletionTimestamp" not in pod["metadata"]]
+
+
+def scheduler(cluster: Cluster) -> Process:
+    """Return kube-scheduler, with its defaults."""
+    command: list[str | Path] = [components.path("kube-scheduler"), f"--kubeconfig={cluster.kubeconfig()}"]
+    return Process(
+        f"{cluster.name}-scheduler", cluster.run.folder, [*command, "--leader-elect=false", "--secure-port=0"]
+    )
+
+
+@contextmanager
+def inference_site(cluster: Cluster, address: str) -> Iterator[InferenceSite]:
+    """Run the rest of an inference cluster beside its API server, which is ready. `address` is its gateway's."""
+    lws.prepare(cluster)
+    webhooks = free_port()
+    processes = {
+        "controllers": cluster.controllers(CONTROLLERS),
+        "scheduler": scheduler(cluster),
+        "kubelets": kubelets(cluster),
+        "lws": lws.lws(cluster, webhooks),
+    }
+    with ExitStack() as stack:
+        for process in processes.values():
+            stack.enter_context(process)
+        lws.connect_webhooks(cluster, processes["lws"], webhooks)
+        play_gateway(cluster, address)
+        play_storage(cluster)
+        site = InferenceSite(cluster, {"api_server": cluster.api_server, **processes})
+        site.add_system_node()
+        yield site

@@ -1,0 +1,46 @@
+"""How the harness waits: for its turn on the machine, and for what comes in time."""
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+Found = TypeVar("Found")
+
+
+class PlaneError(Exception):
+    """The control planes cannot be started; the text says why."""
+
+
+@contextlib.contextmanager
+def only_one(name: str, *, within: float) -> Iterator[None]:
+    """Let one holder of a name on this machine go on at a time. Raises PlaneError after waiting `within` seconds.
+
+    The name is a socket's and no file's: nothing is left of it, however a holder ends, and all users share it.
+    """
+    deadline = time.monotonic() + within
+    with socket.socket(socket.AF_UNIX) as holder:
+        while True:
+            try:
+                holder.bind(f"\0{name}")
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise PlaneError(
+                        f"{name} is in use on this machine; `make down` ends what `make up` began"
+                    ) from None
+            time.sleep(1)
+        yield
+
+
+def eventually(check: Callable[[], Found], *, within: float, every: float = 0.2) -> Found:
+    """Return what `check` returns once it raises no AssertionError; after `within` seconds its last one is raised."""
+    deadline = time.monotonic() + within
+    while True:
+        try:
+            return check()
+        except AssertionError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(every)

@@ -1,0 +1,1 @@
+"""Programs as local processes on free loopback ports, which end with whoever started them."""

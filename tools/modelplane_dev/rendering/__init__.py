@@ -1,0 +1,1 @@
+"""Composes one of our objects on the real Crossplane engine, offline: `make render`."""
