@@ -4,16 +4,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelplane.compose_cache import mounts, pods, report, token
+from modelplane.compose_cache import mounts, report, token
+from modelplane.compose_cache.filling import is_pods_resource
 from modelplane.compose_cache.place import Stage
 from modelplane.compose_cache.spec import CacheSpec, read_spec
 from modelplane.compose_cache.stage import stage
-from modelplane.kube.object import as_observed, handled, left_behind
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held, hold_all
+from modelplane.composing.orphan import is_orphaning, orphaned, with_orphan_policy
+from modelplane.composing.pod_messages import CACHE_PODS
 from modelplane.model.conditions import Condition
-from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.staging import Phase
-from modelplane.observed.cluster import abandoned
 from modelplane.observed.fields import deleting, mapping, mappings, text
 from modelplane.observed.remote import read_remote
 from modelplane.step import AWAITING, SETTLED, Desired, Object, Request, Requirement, Result
@@ -29,10 +31,6 @@ class _Spare:
     body: Mapping[str, Any]
     cluster: str
     volume: str
-
-
-def _clusters(spec: CacheSpec) -> Requirement:
-    return Requirement("clusters", API_VERSION, "InferenceCluster", match_labels=spec.selector)
 
 
 def _result(  # noqa: PLR0913 - what a result is made of
@@ -60,8 +58,7 @@ def _result(  # noqa: PLR0913 - what a result is made of
 
 def _hold(request: Request, requirements: tuple[Requirement, ...], *conditions: Condition) -> Result:
     """Return a result that keeps everything as it is observed."""
-    objects = {resource: as_observed(found.body) for resource, found in request.observed.items()}
-    return _result(request, objects, report.held(request.composite), conditions, requirements)
+    return _result(request, hold_all(request), report.held(request.composite), conditions, requirements)
 
 
 def _cluster_of(body: Mapping[str, Any]) -> str:
@@ -75,7 +72,7 @@ def _elsewhere(request: Request, clusters: tuple[Object, ...]) -> tuple[Requirem
     """Return the requirements of the clusters that something was put on and that are not selected any more."""
     names = {_cluster_of(found.body) for found in request.observed.values()}
     unknown = sorted(names - {"", *(each.name for each in clusters)})
-    return tuple(Requirement(f"cluster-{name}", API_VERSION, "InferenceCluster", match_name=name) for name in unknown)
+    return tuple(map(require.cluster, unknown))
 
 
 def _spares(request: Request, objects: Manifests) -> Iterator[_Spare]:
@@ -84,7 +81,7 @@ def _spares(request: Request, objects: Manifests) -> Iterator[_Spare]:
         if not resource.startswith("volume-") or resource in objects:
             continue
         name = text(mapping(read_remote(found).wanted.get("metadata")).get("name"))
-        yield _Spare(resource, as_observed(found.body), _cluster_of(found.body), name)
+        yield _Spare(resource, held(found.body), _cluster_of(found.body), name)
 
 
 def _reason_to_keep(request: Request, spare: _Spare, now: Mapping[str, Any]) -> str | None:
@@ -96,7 +93,7 @@ def _reason_to_keep(request: Request, spare: _Spare, now: Mapping[str, Any]) -> 
     before = report.published(request.composite).get(spare.cluster, {})
     if not spare.cluster or not spare.volume or spare.volume in (now.get("name"), before.get("name")):
         return ""
-    replicas = request.all(mounts.requirement(request.composite))
+    replicas = request.all(require.team_replicas(request.composite.namespace))
     if isinstance(replicas, Gap):
         return ""
     users = mounts.users(replicas, request.composite.name, spare.cluster, spare.volume)
@@ -114,33 +111,35 @@ def _keep(request: Request, spares: list[_Spare], stages: list[Stage]) -> tuple[
     return objects, notes
 
 
-def _leave(request: Request, given_up: Mapping[str, bool], objects: Manifests) -> Manifests:
-    """Return the Objects, those on an abandoned cluster such that what they put there stays when they go.
+def _with_orphan_policies(request: Request, policies: Mapping[str, bool | None], objects: Manifests) -> Manifests:
+    """Return the Objects with the orphan policy of their clusters (`policies`, by name).
 
-    One that would go is told so first: its provider would wait for the word of a cluster that does not answer.
+    One that would go is orphaned first and goes in a later pass: the provider would wait for a cluster that does not
+    answer.
     """
-    going = {name: as_observed(found.body) for name, found in request.observed.items() if name not in objects}
-    left = {name: left_behind(body) for name, body in going.items() if given_up.get(_cluster_of(body))}
-    untold = {name: body for name, body in left.items() if body != going[name]}
+    going = {name: body for name, body in hold_all(request).items() if name not in objects}
+    left = {name: orphaned(body) for name, body in going.items() if policies.get(_cluster_of(body))}
+    first = {name: body for name, body in left.items() if body != going[name]}
     at = {name: _cluster_of(body) for name, body in objects.items()}
-    return {name: handled(body, at[name], abandoned=given_up.get(at[name])) for name, body in objects.items()} | untold
+    kept = {name: with_orphan_policy(body, at[name], orphan=policies.get(at[name])) for name, body in objects.items()}
+    return kept | first
 
 
 def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], clusters: tuple[Object, ...]) -> Result:
     published, elsewhere = report.published(request.composite), _elsewhere(request, clusters)
     there = [each for each in (*clusters, *map(request.one, elsewhere)) if isinstance(each, Object)]
-    given_up = {each.name: abandoned(each) is True for each in there}
+    policies = {each.name: is_orphaning(each) for each in there}
     selected = sorted((each for each in clusters if not deleting(each)), key=lambda each: each.name)
     stages = [stage(request, spec, each, published.get(each.name, {})) for each in selected]
     wanted: Manifests = {resource: body for each in stages for resource, body in each.objects.items()}
     spares = list(_spares(request, wanted))
     kept, notes = _keep(request, spares, stages)
-    objects = _leave(request, given_up, wanted | kept)
+    objects = _with_orphan_policies(request, policies, wanted | kept)
     needs = (*needs, *elsewhere)
     if spares:
-        needs = (*needs, mounts.requirement(request.composite))
-    if any(map(pods.is_resource, objects)):
-        needs = (*needs, pods.requirement(request.composite))
+        needs = (*needs, require.team_replicas(request.composite.namespace))
+    if any(map(is_pods_resource, objects)):
+        needs = (*needs, CACHE_PODS.requirement(request.composite))
     ready = bool(stages) and all(each.phase is Phase.READY for each in stages)
     return _result(
         request,
@@ -158,8 +157,8 @@ def compose(request: Request) -> Result:
     spec = read_spec(request.composite)
     if isinstance(spec, Malformed):
         return _hold(request, (), report.refused(spec))
-    needs = (_clusters(spec), *([token.requirement(request, spec.secret)] if spec.secret else []))
-    clusters = request.all(_clusters(spec))
+    needs = (require.clusters(spec.selector), *([token.requirement(request, spec.secret)] if spec.secret else []))
+    clusters = request.all(require.clusters(spec.selector))
     if isinstance(clusters, Gap):
         return _hold(request, needs)
     return _staged(request, spec, needs, clusters)

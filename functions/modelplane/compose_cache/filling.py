@@ -4,17 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelplane.compose_cache import pods, token
+from modelplane.compose_cache import token
 from modelplane.compose_cache.image import hydrate_image
 from modelplane.compose_cache.job import COMPLETE, complete, describe, failed, idle
 from modelplane.compose_cache.place import Manifests, Place, Stage
 from modelplane.compose_cache.token import Token
+from modelplane.composing.hold import held
+from modelplane.composing.pod_messages import CACHE_PODS
 from modelplane.kube.hydration import Download, hydration_job
-from modelplane.kube.object import as_observed
 from modelplane.model.names import LABEL_FILLS
 from modelplane.model.staging import Phase
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.remote import Remote, read_remote
+
+_PODS = "pods-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,16 @@ def _resource(place: Place, job: str) -> str:
     return f"hydration-{place.site.cluster}-{job}"
 
 
+def pods_resource(cluster: str) -> str:
+    """Return the composition resource name of the collection that observes the download's pods on a cluster."""
+    return f"{_PODS}{cluster}"
+
+
+def is_pods_resource(name: str) -> bool:
+    """Tell whether a composition resource is such a collection."""
+    return name.startswith(_PODS)
+
+
 def _jobs(place: Place) -> list[str]:
     """Return the composition resource names of the Jobs that are observed of the volume, sorted."""
     begin = _resource(place, f"{place.spec.volume}-")
@@ -57,7 +70,7 @@ def _observed_job(place: Place) -> _Job | None:
         found = place.request.observed[resource]
         job = read_remote(found)
         if mapping(mapping(job.wanted.get("metadata")).get("labels")).get(LABEL_FILLS) == place.uid:
-            return _Job(resource, as_observed(found.body), job)
+            return _Job(resource, held(found.body), job)
     return None
 
 
@@ -66,7 +79,7 @@ def _new_job(place: Place, taken: Token) -> _Job:
     spec = place.spec
     download = Download(spec.repo, spec.revision, spec.size_gib, taken.reference, taken.version or "")
     job = hydration_job(spec.volume, place.uid, place.site.namespace, download, image=hydrate_image())
-    return _Job(_resource(place, job["metadata"]["name"]), place.site.place(job, ready_when=COMPLETE))
+    return _Job(_resource(place, job["metadata"]["name"]), place.site.place(job, ready_when=COMPLETE, watch=True))
 
 
 def _job(place: Place, taken: Token) -> _Job | None:
@@ -99,7 +112,8 @@ def fill(place: Place, objects: Manifests) -> Stage:
         # Once this is published the Job goes, with its pods: a claim that is deleted waits for finished ones too.
         return Stage(place.site.cluster, Phase.READY, place.caveats(), filled, objects)
     if seen and seen.manifest:
-        objects[pods.resource(place.site.cluster)] = pods.look(place)
+        selector = {"matchLabels": {LABEL_FILLS: place.uid}}
+        objects[pods_resource(place.site.cluster)] = CACHE_PODS.observe(place.site, place.request.composite, selector)
     ended = seen is not None and failed(seen)
     lack = taken.lack if ended or not (seen and seen.manifest) else ""
     words = (*_told(place, job, lack), place.caveats() if place.bound else place.unbound())
@@ -122,12 +136,10 @@ def _told(place: Place, job: _Job | None, lack: str) -> tuple[str, ...]:
     if lack and not failed(seen):
         return (lack,)
     grows = f"goes on once the volume has grown to {place.spec.size_gib} GiB" if failed(seen) and place.grows else ""
-    return describe(seen, job.name), pods.read_words(place), lack, grows
+    return describe(seen, job.name), CACHE_PODS.messages(place.request).get(place.uid, ""), lack, grows
 
 
 def kept(place: Place) -> dict[str, Mapping[str, Any]]:
     """Return what fills a volume as it is observed, while the volume itself is out of sight."""
     copy, observed = token.resource(place.site.cluster, place.spec.volume), place.request.observed
-    return {
-        resource: as_observed(observed[resource].body) for resource in (*_jobs(place), copy) if resource in observed
-    }
+    return {resource: held(observed[resource].body) for resource in (*_jobs(place), copy) if resource in observed}

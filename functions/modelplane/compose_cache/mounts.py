@@ -2,17 +2,8 @@
 
 from collections.abc import Iterable
 
-from modelplane.model.names import API_VERSION
 from modelplane.observed.fields import mapping
-from modelplane.step import Object, Requirement
-
-
-def requirement(cache: Object) -> Requirement:
-    """Return the requirement of all replicas of the cache's team, hand-written ones without labels too.
-
-    It is asked for only while there is a volume that could go.
-    """
-    return Requirement("replicas", API_VERSION, "ModelReplica", namespace=cache.namespace)
+from modelplane.step import Object
 
 
 def _may_mount(replica: Object, cache: str, cluster: str, volume: str) -> bool:

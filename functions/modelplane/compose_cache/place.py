@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane.cel import quantity
-from modelplane.compose_cache.site import Site
 from modelplane.compose_cache.spec import CacheSpec
-from modelplane.kube.object import as_observed
+from modelplane.composing.hold import held
+from modelplane.composing.site import Site
 from modelplane.kube.volume import BOUND, volume_claim
 from modelplane.model.staging import Phase
 from modelplane.observed.fields import mapping, text
@@ -118,7 +118,7 @@ class Place:
         made_with = text(mapping(seen.wanted.get("spec")).get("storageClassName")) if seen else ""
         storage_class, size = made_with or self.storage_class, max(self.spec.size_gib, self.least)
         if seen and not (storage_class and self.site.config):
-            return as_observed(self.request.observed[self.resource].body)
+            return held(self.request.observed[self.resource].body)
         if not self.site.config:
             return "the cluster has not published how it is reached (status.providerConfigRef): its conditions say why"
         if not storage_class:
@@ -127,7 +127,7 @@ class Place:
                 "InferenceCluster's spec.cluster.existing.cache.storageClassName"
             )
         claim = volume_claim(self.spec.volume, self.site.namespace, size_gib=size, storage_class=storage_class)
-        return self.site.place(claim, ready_when=BOUND)
+        return self.site.place(claim, ready_when=BOUND, watch=True)
 
     def misplaced(self) -> str:
         """Return in words that the claim asks in vain for a storage class that the cluster names no more, "" if not.

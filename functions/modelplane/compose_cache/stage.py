@@ -5,8 +5,8 @@ from typing import Any
 
 from modelplane.compose_cache.filling import fill, kept
 from modelplane.compose_cache.place import Place, Stage, volume_resource
-from modelplane.compose_cache.site import Site
 from modelplane.compose_cache.spec import CacheSpec
+from modelplane.composing.site import Site
 from modelplane.model.staging import Phase
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import read_remote

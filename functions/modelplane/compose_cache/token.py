@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 from modelplane.compose_cache.place import Manifests, Place
 from modelplane.compose_cache.spec import CacheSpec
-from modelplane.kube.object import as_observed
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held
 from modelplane.model.observation import Gap
 from modelplane.observed.fields import text
 from modelplane.observed.remote import read_remote
@@ -13,7 +14,7 @@ from modelplane.step import Object, Request, Requirement
 
 def requirement(request: Request, secret: tuple[str, str]) -> Requirement:
     """Return the requirement of the Secret with the source's token."""
-    return Requirement("token", "v1", "Secret", match_name=secret[0], namespace=request.composite.namespace)
+    return require.source("Secret", secret[0], request.composite.namespace)
 
 
 def resource(cluster: str, volume: str) -> str:
@@ -50,7 +51,7 @@ def find(place: Place) -> Token:
         copies = {copy: place.site.place_key(secret.body, key, _name(place.spec))}
         return Token(reference, text(secret.metadata.get("resourceVersion")), copies, _keyless(place, copy, name, key))
     observed = place.request.observed.get(copy)
-    kept = {copy: as_observed(observed.body)} if observed else {}
+    kept = {copy: held(observed.body)} if observed else {}
     absent = f"Secret {name} does not exist in namespace {place.site.team}: create it, with the token under key {key}"
     return Token(reference, None, kept, absent if secret is Gap.ABSENT else "")
 

@@ -3,27 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
+from modelplane.composing import requirements as require
 from modelplane.model.fleet import ClaimKind, Device
-from modelplane.model.names import API_VERSION, LABEL_CLUSTER
+from modelplane.model.observation import Gap
 from modelplane.model.replica import Replica
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import mappings
 from modelplane.observed.replica import read_replica
 from modelplane.scheduling.charge import engine_group
 from modelplane.scheduling.hardware import hardware
-from modelplane.step import Request, Requirement
-
-
-def requirement(cluster: str) -> Requirement:
-    """Return the requirement of the cluster's replicas: by label, so that its size does not depend on the fleet."""
-    return Requirement("replicas", API_VERSION, "ModelReplica", match_labels={LABEL_CLUSTER: cluster})
+from modelplane.step import Request
 
 
 def placed(request: Request) -> list[Replica] | None:
     """Return the replicas on the cluster, None while they are not fetched."""
     cluster = request.composite.name
-    found = request.required.get(requirement(cluster).name)
-    if found is None:
+    found = request.all(require.residents(cluster))
+    if isinstance(found, Gap):
         return None
     return [replica for replica in map(read_replica, found) if replica.cluster == cluster]
 

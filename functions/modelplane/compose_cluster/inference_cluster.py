@@ -8,7 +8,8 @@ from modelplane.compose_cluster import commitments, existing, gateway, pools, re
 from modelplane.compose_cluster.protection import protect
 from modelplane.compose_cluster.report import CONFIG, Sight
 from modelplane.compose_cluster.spec import read_spec
-from modelplane.kube.object import as_observed
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import hold_all
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import provider_config
 from modelplane.model.observation import Malformed
@@ -37,9 +38,8 @@ def _result(
 def _hold(request: Request, reason: Reason, words: str) -> Result:
     """Return a result that keeps everything as it is observed, and says what is in the way."""
     sight, kept = report.look(request), "; what exists stays as it is" if request.observed else ""
-    bodies = {name: as_observed(found.body) for name, found in request.observed.items()}
     condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, reason, f"{words}{kept}")
-    return _result(sight, bodies, report.held(sight), condition)
+    return _result(sight, hold_all(request), report.held(sight), condition)
 
 
 def _bodies(request: Request, source: Existing, classes: set[str]) -> dict[str, dict[str, Any]]:
@@ -56,9 +56,9 @@ def _compose(request: Request, spec: InferenceClusterSpec, source: Existing) -> 
     sight, node_pools = report.look(request), spec.nodePools or []
     classes = {pool.className for pool in node_pools}
     published = pools.publish(request, node_pools, report.published_pools(sight.last))
-    needs = [pools.requirement(name) for name in sorted(classes)]
+    needs = [require.inference_class(name) for name in sorted(classes)]
     status = report.status(request, sight, published, commitments.placed(request), existing.storage_class(source))
-    requirements = (*needs, commitments.requirement(request.composite.name))
+    requirements = (*needs, require.residents(request.composite.name))
     return _result(
         sight, _bodies(request, source, classes), status, report.cluster_ready(sight, published), requirements
     )

@@ -6,9 +6,9 @@ from typing import Any
 
 from modelplane.api.inferencecluster import NodePool
 from modelplane.compose_cluster.inference_class import find_problems
-from modelplane.model.names import API_VERSION
+from modelplane.composing import requirements as require
 from modelplane.model.observation import Gap
-from modelplane.step import Object, Request, Requirement
+from modelplane.step import Object, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,6 @@ class Published:
 
     entries: tuple[dict[str, Any], ...]
     problems: tuple[str, ...] = ()
-
-
-def requirement(class_name: str) -> Requirement:
-    """Return the requirement of a class by its name."""
-    return Requirement(f"class-{class_name}", API_VERSION, "InferenceClass", match_name=class_name)
 
 
 def _nodes(pool: NodePool) -> int:
@@ -48,7 +43,7 @@ def publish(request: Request, pools: Iterable[NodePool], last: Mapping[str, Mapp
     """
     entries, problems = [], []
     for pool in pools:
-        found = request.one(requirement(pool.className))
+        found = request.one(require.inference_class(pool.className))
         wrong = _wrong(pool.className, found)
         published = last.get(pool.name)
         if not wrong and isinstance(found, Object):

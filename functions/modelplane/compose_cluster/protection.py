@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from modelplane.compose_cluster.pools import requirement
+from modelplane.composing import requirements as require
 from modelplane.kube.usage import protected
 from modelplane.model.names import API_VERSION
 from modelplane.step import Object, Request
@@ -18,5 +18,5 @@ def protect(request: Request, classes: set[str]) -> dict[str, dict[str, Any]]:
     return {
         resource: protected(API_VERSION, "InferenceClass", name, reason=reason)
         for name, resource in sorted(resources.items())
-        if resource in request.observed or isinstance(request.one(requirement(name)), Object)
+        if resource in request.observed or isinstance(request.one(require.inference_class(name)), Object)
     }

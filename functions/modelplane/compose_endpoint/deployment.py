@@ -7,6 +7,7 @@ loses its address, or a replica that is no longer Ready, changes `spec.ready` or
 from collections.abc import Mapping
 from typing import Any
 
+from modelplane.composing.hold import held
 from modelplane.model.names import (
     API_VERSION,
     LABEL_CLUSTER,
@@ -52,20 +53,13 @@ def _manifest(deployment: Object, placement: HandedPlacement, url: str, *, ready
     }
 
 
-def _as_observed(endpoint: Object) -> Desired:
-    """Return an endpoint as it is: nothing better is known of its address."""
-    fields = {key: endpoint.metadata.get(key) for key in ("name", "namespace", "labels")}
-    body = {key: endpoint.body.get(key) for key in ("apiVersion", "kind", "spec")}
-    return Desired.of({**body, "metadata": fields}, ready=True)
-
-
 def _desired(request: Request, placement: HandedPlacement) -> Desired | None:
     """Return the endpoint of a placement, None while its cluster has never had an address."""
     deployment, endpoint = request.composite, request.observed.get(placement.endpoint)
     observed_url = text(mapping(endpoint.body.get("spec")).get("url")) if endpoint else ""
     url = _url(placement.address) if placement.address else observed_url
     if not url:
-        return _as_observed(endpoint) if endpoint else None
+        return Desired.of(held(endpoint.body), ready=True) if endpoint else None
     ready = _ready(request.observed.get(placement.resource), endpoint)
     return Desired(
         build=lambda: _manifest(deployment, placement, url, ready=ready),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_replica.standing import judge
-from modelplane.kube.object import as_observed
+from modelplane.composing.hold import held
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.remote import Remote
 from modelplane.step import Object
@@ -48,4 +48,4 @@ def keep_answering(
     if not leaving or (answers and all(_turned(route, objects, remotes) for route in _ROUTES)):
         return {}
     routes = [] if answers else [route for route in _ROUTES if route in observed]
-    return {resource: as_observed(observed[resource].body) for resource in (*leaving, *routes)}
+    return {resource: held(observed[resource].body) for resource in (*leaving, *routes)}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelplane.compose_replica.flags import number_in, read_flag
-from modelplane.compose_replica.site import Site
+from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.spec import PREFILL_DECODE, Engine, Phase, ReplicaSpec
 from modelplane.compose_replica.standing import DEPLOYMENT_READY
 from modelplane.kube.picker import endpoint_picker
@@ -80,14 +80,17 @@ def picker_config(spec: ReplicaSpec) -> dict[str, Any]:
     }
 
 
-def compose_picker(site: Site, spec: ReplicaSpec) -> Picker:
+def compose_picker(instance: Instance, spec: ReplicaSpec) -> Picker:
     """Return the picker of a replica's InferencePool, which has the replica's name.
 
     The name of its Deployment's resource ends in no engine's name: it is judged, and told, apart from the engines.
     """
-    name = workload_name(f"{site.replica}-picker", site.team, site.replica, "edge", "picker")
+    site = instance.site
+    name = workload_name(f"{instance.replica}-picker", site.team, instance.replica, "edge", "picker")
     objects = {}
-    for made in endpoint_picker(name, site.namespace, site.labels, pool=site.name, config=picker_config(spec)):
+    for made in endpoint_picker(
+        name, instance.site.namespace, instance.labels, pool=instance.name, config=picker_config(spec)
+    ):
         if made["kind"] == "Deployment":
             objects["picker"] = site.place(made, ready_when=DEPLOYMENT_READY, watch=True)
         else:

@@ -3,31 +3,42 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.compose_replica import pods, report, topology, weights
+from modelplane.compose_replica import report, topology, weights
 from modelplane.compose_replica.claims import still_used
 from modelplane.compose_replica.handover import keep_answering
+from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.obstacle import Obstacle, reach
 from modelplane.compose_replica.report import Pass
-from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.standing import judge
 from modelplane.compose_replica.tenancy import copy_sources, lacking, needs
 from modelplane.compose_replica.weights import Mount
-from modelplane.kube.object import LOOK, as_observed, handled
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held, hold_all
+from modelplane.composing.orphan import is_orphaning, with_orphan_policy
+from modelplane.composing.pod_messages import REPLICA_PODS
+from modelplane.composing.site import Site
 from modelplane.model.conditions import Reason, Status
-from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
+from modelplane.model.names import LABEL_DEPLOYMENT, LABEL_WORKLOAD, OBSERVE_ONLY
 from modelplane.model.observation import Malformed
-from modelplane.observed.cluster import abandoned
 from modelplane.observed.fields import labels, mapping
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.step import AWAITING, SETTLED, Desired, Request, Requirement, Result
 
+#: Composition resource name of the collection that observes the pods.
+_PODS = "pods"
 
-def _site(request: Request, spec: ReplicaSpec, config: str, volume: str) -> Site:
+
+def _instance(request: Request, spec: ReplicaSpec, config: str, volume: str) -> Instance:
     replica = request.composite
-    return Site(
-        replica.name, replica.namespace, spec.cluster, config, labels(replica).get(LABEL_DEPLOYMENT, ""), volume
-    )
+    site = Site(replica.namespace, spec.cluster, config)
+    return Instance(site, replica.name, labels(replica).get(LABEL_DEPLOYMENT, ""), volume)
+
+
+def _observe_pods(request: Request, site: Site, workloads: list[str]) -> dict[str, Any]:
+    """Return the collection that observes the pods of these workloads."""
+    selector = {"matchExpressions": [{"key": LABEL_WORKLOAD, "operator": "In", "values": workloads}]}
+    return REPLICA_PODS.observe(site, request.composite, selector)
 
 
 def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
@@ -36,7 +47,7 @@ def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[st
     return {
         resource: mapping(mapping(spec.get("forProvider")).get("manifest"))
         for resource, spec in specs.items()
-        if spec.get("managementPolicies") != LOOK
+        if spec.get("managementPolicies") != list(OBSERVE_ONLY)
     }
 
 
@@ -44,13 +55,13 @@ def _result(done: Pass, objects: Mapping[str, Mapping[str, Any]], requirements: 
     def stands(resource: str) -> bool:
         return resource in done.remotes and judge(resource, done.remotes).ready
 
-    if pods.RESOURCE in objects:
-        requirements = (*requirements, pods.requirement(done.replica))
+    if _PODS in objects:
+        requirements = (*requirements, REPLICA_PODS.requirement(done.replica))
     conditions, cluster = report.conditions(done), done.spec.cluster if done.spec else ""
     settled = all(condition.status is Status.TRUE for condition in conditions) and not done.stale()
     return Result(
         desired={
-            resource: Desired.of(handled(body, cluster, abandoned=done.abandoned), ready=stands(resource))
+            resource: Desired.of(with_orphan_policy(body, cluster, orphan=done.orphaning), ready=stands(resource))
             for resource, body in objects.items()
         },
         status=report.status(done),
@@ -68,7 +79,7 @@ def _hold(
     requirements: tuple[Requirement, ...] = (),
 ) -> Result:
     """Return a result that keeps everything as it is observed, and says what is in the way."""
-    objects = {resource: as_observed(found.body) for resource, found in request.observed.items()}
+    objects = hold_all(request)
     return _result(_pass(request, spec, objects, obstacle), objects, requirements)
 
 
@@ -86,8 +97,8 @@ def _pass(
         _remotes(request),
         obstacle,
         mount=mount,
-        pods=pods.read_words(request),
-        abandoned=abandoned(request.one(_cluster(spec))) if spec else None,
+        pods=REPLICA_PODS.messages(request),
+        orphaning=is_orphaning(request.one(require.cluster(spec.cluster))) if spec else None,
     )
 
 
@@ -95,17 +106,14 @@ def _remotes(request: Request) -> dict[str, Remote]:
     return {resource: read_remote(found) for resource, found in request.observed.items()}
 
 
-def _cluster(spec: ReplicaSpec) -> Requirement:
-    return Requirement("cluster", API_VERSION, "InferenceCluster", match_name=spec.cluster)
-
-
 def compose(request: Request) -> Result:
     """Return the replica's Objects: composed anew when its cluster can be reached, else as they are observed."""
     spec, remotes = read_spec(request.composite), _remotes(request)
     if isinstance(spec, Malformed):
         return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)))
-    requirements = (_cluster(spec), *needs(request, spec.cluster), *weights.needs(request, spec, remotes))
-    config = reach(spec, request.one(_cluster(spec)), remotes.values())
+    cluster = require.cluster(spec.cluster)
+    requirements = (cluster, *needs(request, spec.cluster), *weights.needs(request, spec, remotes))
+    config = reach(spec, request.one(cluster), remotes.values())
     if isinstance(config, Obstacle):
         return _hold(request, spec, config, requirements)
     if lack := lacking(request, spec.cluster):
@@ -113,11 +121,11 @@ def compose(request: Request) -> Result:
     mount = weights.choose(request, spec, remotes)
     if isinstance(mount, Obstacle):
         return _hold(request, spec, mount, requirements)
-    site = _site(request, spec, config, mount.volume)
-    objects: dict[str, Mapping[str, Any]] = {**topology.compose(site, spec), **copy_sources(request, site)}
+    instance = _instance(request, spec, config, mount.volume)
+    objects: dict[str, Mapping[str, Any]] = {**topology.compose(instance, spec), **copy_sources(request, instance.site)}
     objects |= weights.protect(request, spec, remotes)
     objects |= keep_answering(objects, request.observed, remotes)
     if workloads := _pass(request, spec, objects, mount=mount).troubled():
-        objects[pods.RESOURCE] = pods.look(site, workloads)
-    kept = {resource: as_observed(request.observed[resource].body) for resource in still_used(remotes, objects)}
+        objects[_PODS] = _observe_pods(request, instance.site, workloads)
+    kept = {resource: held(request.observed[resource].body) for resource in still_used(remotes, objects)}
     return _result(_pass(request, spec, objects, mount=mount), objects | kept, requirements)

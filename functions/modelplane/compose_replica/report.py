@@ -24,7 +24,7 @@ class Pass:
     `spec` is None when it cannot be read. `wanted` are the manifests to be on the cluster by composition resource
     name; with an `obstacle` they are what is observed. `mount` is the volume with the weights, None: as observed.
     `remotes` are the observed Objects. `pods` is what the pods say that are looked at, by the name of their workload.
-    `abandoned`: the cluster's owner has given it up; None while there is no cluster that says.
+    `orphaning`: the orphan policy of the cluster, None while there is no cluster to say.
     """
 
     replica: Object
@@ -34,7 +34,7 @@ class Pass:
     obstacle: Obstacle | None = None
     mount: Mount | None = None
     pods: Mapping[str, str] = field(default_factory=dict)
-    abandoned: bool | None = None
+    orphaning: bool | None = None
 
     def workloads(self) -> dict[str, tuple[Mapping[str, Any], Standing]]:
         """Return each engine's workload that is observed: its manifest, and how it stands."""
@@ -137,7 +137,7 @@ def _accepted(done: Pass) -> Condition:
     lets the provider say of each object is longer than a condition.
     """
     found = _taken(done)
-    if not done.abandoned or done.spec is None:
+    if not done.orphaning or done.spec is None:
         return found
     words = f"InferenceCluster {done.spec.cluster} is abandoned: what runs there is left behind when this replica goes"
     return replace(found, message="; ".join(filter(None, [words, found.message])))

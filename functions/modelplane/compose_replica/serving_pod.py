@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_replica.flags import read_flag
+from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.member import pod_of
 from modelplane.compose_replica.ports import decode_port
-from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.spec import Engine, Member, Phase
 from modelplane.kube.pod import finding_weights, serving
 from modelplane.kube.sidecar import decode_sidecar
@@ -31,18 +31,18 @@ def with_side_channel(engine: Engine, container: Mapping[str, Any]) -> dict[str,
     return {**container, "env": [*(row for row in _SIDE_CHANNEL if row["name"] not in own), *rows]}
 
 
-def serving_pod(site: Site, engine: Engine, member: Member, container: Mapping[str, Any]) -> dict[str, Any]:
+def serving_pod(instance: Instance, engine: Engine, member: Member, container: Mapping[str, Any]) -> dict[str, Any]:
     """Return the template of the pods of `member` around `container`, with which the engine takes requests.
 
     A decode engine takes them behind a sidecar, on a port of its own.
     """
     told, port = with_side_channel(engine, container), ENGINE_PORT
-    labels, sidecars = dict(site.labels), []
+    labels, sidecars = dict(instance.labels), []
     if engine.phase is not None:
         labels[LABEL_ROLE] = engine.phase.lower()
     if engine.phase is Phase.DECODE:
         port = decode_port(engine)
         sidecars = [decode_sidecar(port)]
-    if site.volume and not told.get("command") and read_flag(told, "--model") is None:
+    if instance.volume and not told.get("command") and read_flag(told, "--model") is None:
         told = finding_weights(told)
-    return pod_of(site, engine, member, serving(told, port), labels=labels, sidecars=sidecars)
+    return pod_of(instance, engine, member, serving(told, port), labels=labels, sidecars=sidecars)

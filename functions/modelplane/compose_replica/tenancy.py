@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_replica.obstacle import Obstacle
-from modelplane.compose_replica.site import Site
 from modelplane.compose_replica.sources import Source, read_sources
-from modelplane.kube.object import PROVIDER_API, as_observed
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held
+from modelplane.composing.site import Site
+from modelplane.kube.object import PROVIDER_API
 from modelplane.model.conditions import Reason
 from modelplane.model.names import API_VERSION, composed_name
 from modelplane.model.observation import Gap
@@ -24,18 +26,13 @@ def _resource(source: Source) -> str:
 
 
 def _original(source: Source, team: str) -> Requirement:
-    return Requirement(f"source-{source.kind}-{source.name}", "v1", source.kind, source.name, namespace=team)
+    return require.source(source.kind, source.name, team)
 
 
 def _shared(source: Source, team: str, cluster: str) -> Requirement:
     """Return the requirement of the Object that copies a source to the cluster, whoever composed it."""
     name = composed_name(f"{source.kind.lower()}-{source.name}", "copy", team, cluster, source.kind, source.name)
     return Requirement(_resource(source), PROVIDER_API, "Object", name, namespace=team)
-
-
-def _siblings(team: str) -> Requirement:
-    """Return the requirement of all replicas of the team: one written by hand may carry no label of its cluster."""
-    return Requirement("siblings", API_VERSION, "ModelReplica", namespace=team)
 
 
 def _composed(request: Request) -> set[Source]:
@@ -63,7 +60,8 @@ def _missing(request: Request, team: str, wanted: Mapping[Source, bool], compose
 
 def _others(request: Request, source: Source, cluster: str) -> list[Object]:
     """Return the other replicas that use a source's copy on the cluster, by name."""
-    fetched, mine = request.all(_siblings(request.composite.namespace)), request.composite.metadata.get("uid")
+    mine = request.composite.metadata.get("uid")
+    fetched = request.all(require.team_replicas(request.composite.namespace))
     there = [
         each
         for each in (() if isinstance(fetched, Gap) else fetched)
@@ -104,14 +102,14 @@ def needs(request: Request, cluster: str) -> tuple[Requirement, ...]:
         return ()
     originals = [_original(source, team) for source in sorted({*wanted, *composed})]
     shared = [_shared(source, team, cluster) for source in wanted]
-    return *originals, *shared, *([_siblings(team)] if _mine(request, cluster) else [])
+    return *originals, *shared, *([require.team_replicas(team)] if _mine(request, cluster) else [])
 
 
 def lacking(request: Request, cluster: str) -> Obstacle | None:
     """Return what keeps the replica from being composed anew: a source that is not there, or not fetched yet."""
     wanted, composed, team = read_sources(request.composite), _composed(request), request.composite.namespace
     missing = _missing(request, team, wanted, composed)
-    if not missing and _mine(request, cluster) and isinstance(request.all(_siblings(team)), Gap):
+    if not missing and _mine(request, cluster) and isinstance(request.all(require.team_replicas(team)), Gap):
         missing = [f"ModelReplicas are not fetched yet in namespace {team}"]
     if not missing:
         return None
@@ -133,5 +131,5 @@ def copy_sources(request: Request, site: Site) -> dict[str, dict[str, Any]]:
             name = _shared(source, site.team, site.cluster).match_name or ""
             objects[resource] = site.place_copy(original.body, name, [_owner(other) for other in others])
         elif source in composed:
-            objects[resource] = as_observed(request.observed[resource].body)
+            objects[resource] = held(request.observed[resource].body)
     return objects

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from modelplane.compose_replica import edge, gang, ports, prefill_decode, standalone
-from modelplane.compose_replica.site import Site
+from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.spec import PREFILL_DECODE, Engine, ReplicaSpec
 from modelplane.model.deployment import Role
 
-_ENGINES: Mapping[frozenset[Role], Callable[[Site, Engine], dict[str, dict[str, Any]]]] = {
+_ENGINES: Mapping[frozenset[Role], Callable[[Instance, Engine], dict[str, dict[str, Any]]]] = {
     frozenset({Role.STANDALONE}): standalone.compose,
     frozenset({Role.LEADER, Role.WORKER}): gang.compose,
 }
@@ -32,9 +32,9 @@ def advice(spec: ReplicaSpec) -> list[str]:
     return [] if wrong(spec) else ports.advice(spec)
 
 
-def compose(site: Site, spec: ReplicaSpec) -> dict[str, dict[str, Any]]:
+def compose(instance: Instance, spec: ReplicaSpec) -> dict[str, dict[str, Any]]:
     """Return all Objects of a replica that is not wrong by composition resource name."""
-    objects = {"namespace": site.place_namespace()}
+    objects = {"namespace": instance.site.place_namespace()}
     for engine in spec.engines:
-        objects |= _ENGINES[engine.roles](site, engine)
-    return objects | (edge.compose_pool(site, spec) if spec.picked else edge.compose_service(site))
+        objects |= _ENGINES[engine.roles](instance, engine)
+    return objects | (edge.compose_pool(instance, spec) if spec.picked else edge.compose_service(instance))

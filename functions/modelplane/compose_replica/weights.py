@@ -10,7 +10,8 @@ from typing import Any
 
 from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
-from modelplane.kube.object import as_observed
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held
 from modelplane.kube.usage import protected_here
 from modelplane.model.conditions import Reason, ReplicaCondition
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
@@ -32,8 +33,8 @@ class Mount:
     words: str = ""
 
 
-def _cache(spec: ReplicaSpec, team: str) -> Requirement:
-    return Requirement("cache", API_VERSION, "ModelCache", match_name=spec.cache, namespace=team)
+def _cache(request: Request, spec: ReplicaSpec) -> Requirement:
+    return require.cache(spec.cache or "", request.composite.namespace)
 
 
 def _siblings(request: Request) -> Requirement | None:
@@ -95,7 +96,7 @@ def _current(request: Request, remotes: Mapping[str, Remote]) -> set[str]:
 
 def _moves(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> bool:
     """Tell whether the replica mounts another volume than it should."""
-    target = _target(spec, request.one(_cache(spec, request.composite.namespace))).volume
+    target = _target(spec, request.one(_cache(request, spec))).volume
     current = _current(request, remotes)
     return bool(target and current) and target not in current
 
@@ -105,7 +106,7 @@ def needs(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) ->
     if not spec.cache:
         return ()
     siblings = _siblings(request) if _moves(request, spec, remotes) else None
-    return _cache(spec, request.composite.namespace), *([siblings] if siblings else [])
+    return _cache(request, spec), *([siblings] if siblings else [])
 
 
 def _comes(replica: Object, cache: Object | Gap, target: str) -> bool:
@@ -144,7 +145,7 @@ def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -
     """Return what to mount, or why the replica cannot be composed yet: only one that mounts nothing waits."""
     if not spec.cache:
         return Mount()
-    cache = request.one(_cache(spec, request.composite.namespace))
+    cache = request.one(_cache(request, spec))
     target, current = _target(spec, cache), _current(request, remotes)
     if target.volume in current or (target.volume and not current):
         return target
@@ -161,11 +162,11 @@ def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -
 
 def protect(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> dict[str, Any]:
     """Return the Usages that refuse the deletion of the cache in use, and of one whose volume may be mounted still."""
-    cache = request.one(_cache(spec, request.composite.namespace))
+    cache = request.one(_cache(request, spec))
     target = _target(spec, cache).volume if spec.cache else ""
     before = {*mounted(remotes), *told(request.composite)} - {target}
     kept = {
-        resource: as_observed(found.body)
+        resource: held(found.body)
         for resource, found in request.observed.items()
         if resource.startswith(_IN_USE) and before
     }

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from modelplane.model.names import OBSERVE_ONLY
+
 PROVIDER_API = "kubernetes.m.crossplane.io/v1alpha1"
 
 
@@ -23,15 +25,13 @@ class Handling:
     used_by: Mapping[str, str] | None = None
 
 
-#: The managementPolicies of what is looked at, never touched.
-LOOK = ["Observe"]
-#: Create and update it, and leave it where it is when the Object goes.
-KEEP = Handling(policies=("Observe", "Create", "Update"))
+#: Create and update it, and leave it on the cluster when the Object goes.
+ORPHANED = Handling(policies=("Observe", "Create", "Update"))
 
 
 def observed_only(*, ready_when: str | None = None, watch: bool = False) -> Handling:
-    """Return the handling of an object that belongs to somebody else: it is looked at, never touched."""
-    return Handling(policies=tuple(LOOK), ready_when=ready_when, watch=watch)
+    """Return the handling of an object that another owner manages: it is observed, never written."""
+    return Handling(policies=OBSERVE_ONLY, ready_when=ready_when, watch=watch)
 
 
 def remote_object(manifest: Mapping[str, Any], handling: Handling, *, namespace: str, config: str) -> dict[str, Any]:
@@ -49,48 +49,3 @@ def remote_object(manifest: Mapping[str, Any], handling: Handling, *, namespace:
     if handling.used_by:
         spec["references"] = [{"dependsOn": dict(handling.used_by)}]
     return {"apiVersion": PROVIDER_API, "kind": "Object", "metadata": {"namespace": namespace}, "spec": spec}
-
-
-def as_observed(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an observed composed resource as it should stay: its identity and spec, nothing that others write.
-
-    To leave it out of the desired state would delete it. Owners beside the composite are ours too: they stay.
-    """
-    metadata = {key: body["metadata"][key] for key in ("name", "namespace") if body["metadata"].get(key)}
-    owners = [owner for owner in body["metadata"].get("ownerReferences") or () if not owner.get("controller")]
-    metadata |= {"ownerReferences": owners} if owners else {}
-    return {"apiVersion": body["apiVersion"], "kind": body["kind"], "metadata": metadata, "spec": body.get("spec", {})}
-
-
-def left_behind(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an Object whose object stays on its cluster when the Object goes; anything else as it is.
-
-    The provider then takes its finalizers off without a word to the cluster. `references` stay as they are: it takes
-    its finalizer off an InferenceCluster only when it still finds the reference.
-    """
-    policies = set(body["spec"].get("managementPolicies") or ["*"])
-    if body["kind"] != "Object" or not policies & {"*", "Delete"}:
-        return body
-    return {**body, "spec": {**body["spec"], "managementPolicies": list(KEEP.policies)}}
-
-
-def _taken_along(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return an Object that was `left_behind`, though what it is used by, called `name`, is not given up any more.
-
-    Its object goes with it again. One that is meant to stay, such as a namespace, is used by nothing.
-    """
-    spec = body["spec"]
-    users = [reference.get("dependsOn") or {} for reference in spec.get("references") or ()]
-    if tuple(spec.get("managementPolicies") or ()) != KEEP.policies or name not in {user.get("name") for user in users}:
-        return body
-    return {**body, "spec": {field: value for field, value in spec.items() if field != "managementPolicies"}}
-
-
-def handled(body: Mapping[str, Any], cluster: str, *, abandoned: bool | None) -> Mapping[str, Any]:
-    """Return an Object on a cluster such that what it put there goes with it, and stays where the cluster is given up.
-
-    While there is no cluster that says (None) it is as it is.
-    """
-    if abandoned is None:
-        return body
-    return left_behind(body) if abandoned else _taken_along(body, cluster)

@@ -39,6 +39,9 @@ ANNOTATION_ABANDON = f"{GROUP}/abandon"
 #: Context key under which `schedule` hands its placements (a JSON text) to the later steps of the pipeline.
 CONTEXT_PLACEMENTS = f"{GROUP}/placements"
 
+#: managementPolicies of a provider-kubernetes Object that only observes.
+OBSERVE_ONLY = ("Observe",)
+
 SYSTEM_NAMESPACE = "modelplane-system"
 CLUSTER_GATEWAY = "inference-gateway"
 #: Taint of every GPU node; every engine pod tolerates it.

@@ -3,8 +3,6 @@
 from typing import Any
 
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint
-from modelplane.model.names import ANNOTATION_ABANDON
-from modelplane.model.observation import Gap
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import count, deleting, is_true, labels, mapping, mappings, text
 from modelplane.observed.memo import once_per_version
@@ -52,10 +50,3 @@ def read_cluster(obj: Object) -> Cluster:
         taints=_taints(mapping(obj.body.get("spec")).get("taints")),
         pools=_pools(status.get("gpuPools")),
     )
-
-
-def abandoned(cluster: Object | Gap) -> bool | None:
-    """Tell whether a cluster's owner has given it up: nobody will ask it to remove anything. None: it is not there."""
-    if not isinstance(cluster, Object):
-        return None
-    return mapping(cluster.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from modelplane.model.names import OBSERVE_ONLY
 from modelplane.observed.fields import condition, is_true, mapping, number, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
@@ -64,5 +65,5 @@ def read_remote(obj: Object) -> Remote:
         synced=_synced(obj),
         since=text(synced.get("lastTransitionTime")),
         why=_NEAR_END.sub("", text(synced.get("message"))),
-        ours=spec.get("managementPolicies") != ["Observe"],
+        ours=spec.get("managementPolicies") != list(OBSERVE_ONLY),
     )

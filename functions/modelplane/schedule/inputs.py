@@ -8,9 +8,10 @@ requirement loop ends.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
+from modelplane.composing import requirements as require
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
-from modelplane.model.names import API_VERSION, LABEL_CLUSTER
+from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, Footprint, Needs, Schedule, View
 from modelplane.model.replica import Replica
@@ -42,18 +43,8 @@ def _merge(one: Needs, other: Needs) -> Needs:
     return Needs(**{part.name: getattr(one, part.name) | getattr(other, part.name) for part in fields(Needs)})
 
 
-def _cluster(name: str) -> Requirement:
-    return Requirement(f"cluster-{name}", API_VERSION, "InferenceCluster", match_name=name)
-
-
-def _residents(cluster: str) -> Requirement:
-    labels = {LABEL_CLUSTER: cluster}
-    return Requirement(f"residents-{cluster}", API_VERSION, "ModelReplica", match_labels=labels)
-
-
 def _cache(deployment: Deployment) -> Requirement:
-    name = deployment.cache or ""
-    return Requirement("cache", API_VERSION, "ModelCache", match_name=name, namespace=deployment.namespace)
+    return require.cache(deployment.cache or "", deployment.namespace)
 
 
 def _candidates(deployment: Deployment, cache: _Cache) -> Requirement | None:
@@ -73,7 +64,7 @@ def _read_cache(request: Request, deployment: Deployment) -> _Cache:
 
 
 def _read_one_cluster(request: Request, name: str) -> Cluster | Gap:
-    found = request.one(_cluster(name))
+    found = request.one(require.cluster(name))
     return read_cluster(found) if isinstance(found, Object) else found
 
 
@@ -83,10 +74,10 @@ def _replicas(objects: Iterable[Object]) -> tuple[Replica, ...]:
 
 def _require(deployment: Deployment, needs: Needs, cache: _Cache) -> Iterator[Requirement]:
     """Yield the requirements for the needs, in a stable order."""
-    yield from (_cluster(name) for name in sorted(needs.clusters))
+    yield from (require.cluster(name) for name in sorted(needs.clusters))
     if deployment.cache is not None:
         yield _cache(deployment)
-    yield from (_residents(name) for name in sorted(needs.residents))
+    yield from (require.residents(name) for name in sorted(needs.residents))
     if needs.candidates and cache is not Gap.NOT_FETCHED:
         candidates = _candidates(deployment, cache)
         if candidates is not None:
@@ -103,7 +94,7 @@ def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Rep
         listed = request.all(wanted) if wanted is not None else ()
         candidates = listed if isinstance(listed, Gap) else tuple(read_cluster(obj) for obj in listed)
     fleet = request.all(FLEET) if needs.fleet else Gap.NOT_FETCHED
-    residents = {name: request.all(_residents(name)) for name in needs.residents}
+    residents = {name: request.all(require.residents(name)) for name in needs.residents}
     return View(
         own=own,
         clusters={name: _read_one_cluster(request, name) for name in needs.clusters},

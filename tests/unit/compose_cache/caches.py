@@ -75,8 +75,13 @@ def obj(body: Mapping[str, Any]) -> Object:
 
 
 def run(body: Mapping[str, Any], observed: Mapping[str, Any] | None = None, **required: Any) -> Result:
-    """Run the step; `required` are the answers to its requirements by name (None: not fetched)."""
+    """Run the step; `required` are the answers to its requirements by name (None: not fetched).
+
+    `token` is the Secret that the cache names.
+    """
     answers = {"clusters": [cluster()], "token": [secret()], "replicas": []} | required
+    named = (((body.get("spec") or {}).get("huggingFace") or {}).get("authSecret") or SECRET)["name"]
+    answers[f"source-Secret-{named}"] = answers.pop("token")
     return compose(
         Request(
             composite=obj(body),

@@ -51,8 +51,12 @@ def obj(body: Mapping[str, Any]) -> Object:
 
 
 def run(body: Mapping[str, Any], observed: Mapping[str, Any] | None = None, **required: Any) -> Result:
-    """Run the step; `required` gives the answers by requirement (`class_l4` for `class-l4`), None: not fetched."""
+    """Run the step; `required` gives the answers by requirement (`class_l4` for `class-l4`), None: not fetched.
+
+    `replicas` are those on the cluster.
+    """
     answers = {"class_l4": [device_class()], "replicas": []} | required
+    answers["residents_eu_1"] = answers.pop("replicas")
     return compose(
         Request(
             composite=obj(body),

@@ -94,9 +94,11 @@ def _answer(asked: Requirement) -> list[dict[str, Any]]:
 def run(body: Mapping[str, Any], observed: Mapping[str, Any] | None = None, **required: Any) -> Result:
     """Run the step on a replica with observed Objects, until it asks for nothing more.
 
-    `required` are answers to its requirements by name (None: not fetched); what is not given is there, as `_answer`
-    says.
+    `required` are answers to its requirements by name (None: not fetched), `cluster` to that of its cluster; what is
+    not given is there, as `_answer` says.
     """
+    if "cluster" in required:
+        required[f"cluster-{(body['spec'] or {}).get('clusterName')}"] = required.pop("cluster")
     composite, seen = obj(body), {name: obj(found) for name, found in (observed or {}).items()}
     answers = {name: tuple(map(obj, found)) for name, found in required.items() if found is not None}
     for _ in range(5):

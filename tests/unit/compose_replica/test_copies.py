@@ -115,7 +115,7 @@ def test_replicas_that_use_the_same_source_are_owners_of_one_object() -> None:
     uses, other = sibling("b", "2"), sibling("c", "3", naming())
     gone = sibling("d", "4", deletionTimestamp="2026-01-01T00:00:00Z")
     elsewhere = sibling("e", "5", {**ALL, "spec": {**ALL["spec"], "clusterName": "us-1"}})
-    found = copies(sibling("a", "1"), siblings=[uses, other, gone, elsewhere, sibling("a", "1")])
+    found = copies(sibling("a", "1"), replicas=[uses, other, gone, elsewhere, sibling("a", "1")])
     for body in found.values():
         assert body["metadata"]["ownerReferences"] == [
             {"apiVersion": "modelplane.ai/v1alpha1", "kind": "ModelReplica", "name": "b", "uid": "2"}
@@ -158,8 +158,8 @@ def test_a_replica_composes_a_copy_unless_another_does(holder: list[dict[str, An
 def test_a_replica_that_composed_a_copy_keeps_it_while_another_one_uses_it() -> None:
     body = sibling("a", "1", naming())
     observed = given.serving(ALL)
-    assert set(copies(body, observed, siblings=[sibling("b", "2")])) == set(copies(ALL))
-    assert copies(body, observed, siblings=[sibling("b", "2", naming())]) == {}
+    assert set(copies(body, observed, replicas=[sibling("b", "2")])) == set(copies(ALL))
+    assert copies(body, observed, replicas=[sibling("b", "2", naming())]) == {}
 
 
 def test_nothing_more_is_asked_for_where_no_engine_names_a_source() -> None:

@@ -1,6 +1,6 @@
-"""What pods say of themselves: why they are not scheduled, pulled, started or kept alive.
+"""Reads from pods why they are not scheduled, pulled, started or kept alive.
 
-It is told without their names, ages and restart counts, so that what is made of it changes only when that does.
+A message carries no pod's name, age or restart count, so that a condition changes only when its cause does.
 """
 
 from collections import Counter, defaultdict
@@ -12,8 +12,8 @@ from modelplane.observed.remote import Remote
 
 #: Reasons to wait that every pod has for a while.
 _ORDINARY = frozenset({"", "ContainerCreating", "PodInitializing"})
-#: Longest part of a container's last words that is told, in characters.
-_LAST_WORDS = 200
+#: Longest part of a container's termination message that is repeated, in characters.
+_TERMINATION_LIMIT = 200
 
 
 def _joined(reason: str, message: str) -> str:
@@ -26,7 +26,7 @@ def _ended(state: Mapping[str, Any]) -> str:
     if not ended or not ended.get("exitCode"):
         return ""
     why = text(ended.get("reason"))
-    said = " ".join(text(ended.get("message")).split())[-_LAST_WORDS:]
+    said = " ".join(text(ended.get("message")).split())[-_TERMINATION_LIMIT:]
     return _joined(f"exit code {count(ended['exitCode'])}" + (f" ({why})" if why else ""), said)
 
 
@@ -36,7 +36,7 @@ def _of_container(status: Mapping[str, Any]) -> str:
     waiting = mapping(state.get("waiting"))
     reason = text(waiting.get("reason"))
     if reason == "CrashLoopBackOff":
-        # Its own message tells the pod's name and for how long it is held back.
+        # Its own message has the pod's name and the back-off in seconds.
         return _joined(reason, _ended(mapping(status.get("lastState"))))
     if reason not in _ORDINARY:
         return _joined(reason, text(waiting.get("message")))
@@ -55,19 +55,19 @@ def _complaints(pod: Mapping[str, Any]) -> Iterator[str]:
         yield from filter(None, map(_of_container, mappings(status.get(field))))
 
 
-def read_words(pods: Iterable[Remote], label: str) -> dict[str, str]:
-    """Return what the pods say that are looked at, by the value of a label of theirs; alike pods speak as one."""
-    said: defaultdict[str, Counter[str]] = defaultdict(Counter)
+def pod_messages(pods: Iterable[Remote], label: str) -> dict[str, str]:
+    """Return what observed pods say by the value of their label; equal messages are counted, most frequent first."""
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for remote in pods:
         pod = remote.manifest or {}
         metadata = mapping(pod.get("metadata"))
         complaints = [] if metadata.get("deletionTimestamp") else list(dict.fromkeys(_complaints(pod)))
         if complaints:
-            said[text(mapping(metadata.get("labels")).get(label))][", ".join(complaints)] += 1
+            counted[text(mapping(metadata.get("labels")).get(label))][", ".join(complaints)] += 1
     return {
         value: "; ".join(
-            f"{pods} pod{'s' if pods > 1 else ''}: {words}"
-            for words, pods in sorted(voices.items(), key=lambda voice: (-voice[1], voice[0]))
+            f"{pods} pod{'s' if pods > 1 else ''}: {message}"
+            for message, pods in sorted(messages.items(), key=lambda entry: (-entry[1], entry[0]))
         )
-        for value, voices in said.items()
+        for value, messages in counted.items()
     }

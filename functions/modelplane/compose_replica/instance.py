@@ -1,0 +1,49 @@
+"""A ModelReplica on its cluster: its site, and the names and labels of what it becomes there."""
+
+import re
+from dataclasses import dataclass
+
+from modelplane.composing.site import Site
+from modelplane.model.names import (
+    LABEL_DEPLOYMENT,
+    LABEL_SERVING,
+    WORKLOAD_NAME_LIMIT,
+    replica_hostname,
+    workload_name,
+)
+
+_DNS_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A ModelReplica called `replica` at a site.
+
+    `deployment` is "" for a hand-written replica, `volume` the claim that holds its weights, "" for none.
+    """
+
+    site: Site
+    replica: str
+    deployment: str = ""
+    volume: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the name on the cluster: the replica's own where it is a legal name of a Service, else a safe one."""
+        fits = len(self.replica) <= WORKLOAD_NAME_LIMIT and _DNS_1035.fullmatch(self.replica)
+        return self.replica if fits else workload_name(self.replica, self.site.team, self.replica)
+
+    @property
+    def hostname(self) -> str:
+        """Return the host the replica answers to on its cluster's gateway."""
+        return replica_hostname(self.replica, self.site.team, self.site.cluster)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Return the labels of everything the replica has on the cluster."""
+        own = {LABEL_SERVING: self.replica}
+        return own | ({LABEL_DEPLOYMENT: self.deployment} if self.deployment else {})
+
+    def workload(self, engine: str) -> str:
+        """Return the name of an engine's workload on the cluster."""
+        return workload_name(f"{self.replica}-{engine}", self.site.team, self.replica, engine)

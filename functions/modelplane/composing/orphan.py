@@ -1,0 +1,54 @@
+"""The orphan policy of a cluster that never answers again: what runs there stays when its Objects go.
+
+The annotation `modelplane.ai/abandon: "true"` of the InferenceCluster says so. The provider then deletes an Object
+without connecting to the cluster; when the annotation goes, the Objects are managed again.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.kube.object import ORPHANED
+from modelplane.model.names import ANNOTATION_ABANDON
+from modelplane.model.observation import Gap
+from modelplane.observed.fields import mapping
+from modelplane.step import Object
+
+_DELETING = frozenset({"*", "Delete"})
+
+
+def is_orphaning(cluster: Object | Gap) -> bool | None:
+    """Return whether the cluster's annotation orphans what is there, None while there is no cluster to say."""
+    if not isinstance(cluster, Object):
+        return None
+    return mapping(cluster.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"
+
+
+def orphaned(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an Object whose object stays on its cluster when the Object goes; anything else as it is.
+
+    `references` stay as they are: the provider takes its finalizer off an InferenceCluster only when it still finds
+    the reference.
+    """
+    policies = set(body["spec"].get("managementPolicies") or ["*"])
+    if body["kind"] != "Object" or not policies & _DELETING:
+        return body
+    return {**body, "spec": {**body["spec"], "managementPolicies": list(ORPHANED.policies)}}
+
+
+def _managed_again(body: Mapping[str, Any], cluster: str) -> Mapping[str, Any]:
+    """Return an Object that was `orphaned` as it was before.
+
+    One that is always orphaned, such as a namespace, refers to no InferenceCluster, and stays as it is.
+    """
+    spec = body["spec"]
+    used = {(reference.get("dependsOn") or {}).get("name") for reference in spec.get("references") or ()}
+    if tuple(spec.get("managementPolicies") or ()) != ORPHANED.policies or cluster not in used:
+        return body
+    return {**body, "spec": {field: value for field, value in spec.items() if field != "managementPolicies"}}
+
+
+def with_orphan_policy(body: Mapping[str, Any], cluster: str, *, orphan: bool | None) -> Mapping[str, Any]:
+    """Return an Object on a cluster with the policy that `is_orphaning` found; unchanged for None."""
+    if orphan is None:
+        return body
+    return orphaned(body) if orphan else _managed_again(body, cluster)

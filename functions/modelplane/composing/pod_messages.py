@@ -1,0 +1,49 @@
+"""What the pods of a composite say: why they are not scheduled, pulled, started or kept alive.
+
+They are observed through one collection, which makes an Object a pod, and only while something does not run: a fleet
+at rest costs nothing, and one in trouble a poll a minute for each pod concerned.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.composing.site import Site
+from modelplane.kube.object import PROVIDER_API
+from modelplane.model.names import LABEL_FILLS, LABEL_PODS_OF, LABEL_PODS_OF_CACHE, LABEL_WORKLOAD
+from modelplane.model.observation import Gap
+from modelplane.observed.pod_messages import pod_messages
+from modelplane.observed.remote import read_remote
+from modelplane.step import Object, Request, Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class PodObserver:
+    """How the pods of a kind of composite are found.
+
+    `owner` is the label of the Objects that observe them, its value the composite's name; `group` is the label of the
+    pods by whose value their messages are told apart.
+    """
+
+    owner: str
+    group: str
+
+    def observe(self, site: Site, composite: Object, selector: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the collection that observes the pods of a label selector for a composite."""
+        return site.observe_pods(selector, {self.owner: composite.name})
+
+    def requirement(self, composite: Object) -> Requirement:
+        """Return the requirement of the Objects that the collections of a composite make."""
+        labels = {self.owner: composite.name}
+        return Requirement("pods", PROVIDER_API, "Object", match_labels=labels, namespace=composite.namespace)
+
+    def messages(self, request: Request) -> Mapping[str, str]:
+        """Return what the pods say by the value of `group`; what says nothing or is not observed yet is missing."""
+        found = request.all(self.requirement(request.composite))
+        return {} if isinstance(found, Gap) else pod_messages(map(read_remote, found), self.group)
+
+
+#: The pods of a ModelReplica's workloads.
+REPLICA_PODS: Final = PodObserver(LABEL_PODS_OF, LABEL_WORKLOAD)
+#: The pods that fill the volumes of a ModelCache.
+CACHE_PODS: Final = PodObserver(LABEL_PODS_OF_CACHE, LABEL_FILLS)

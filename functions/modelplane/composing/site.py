@@ -1,0 +1,61 @@
+"""Where a team's objects go on an inference cluster."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from modelplane.kube.collection import collection
+from modelplane.kube.copy import key_copy, source_copy
+from modelplane.kube.namespace import tenant
+from modelplane.kube.object import ORPHANED, Handling, observed_only, remote_object
+from modelplane.model.names import API_VERSION, tenant_namespace
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One cluster of a team: `team` is its namespace on the control cluster, `config` the ClusterProviderConfig."""
+
+    team: str
+    cluster: str
+    config: str
+
+    @property
+    def namespace(self) -> str:
+        """Return the team's namespace on the cluster."""
+        return tenant_namespace(self.team)
+
+    @property
+    def _used(self) -> dict[str, str]:
+        """Return what each Object depends on: a deleted InferenceCluster stays, with its kubeconfig, until they go."""
+        return {"apiVersion": API_VERSION, "kind": "InferenceCluster", "name": self.cluster}
+
+    def place(
+        self, manifest: Mapping[str, Any], *, ready_when: str | None = None, watch: bool = False
+    ) -> dict[str, Any]:
+        """Return the Object that puts `manifest` on the cluster; `ready_when` and `watch` as in `Handling`."""
+        handling = Handling(ready_when=ready_when, watch=watch, used_by=self._used)
+        return remote_object(manifest, handling, namespace=self.team, config=self.config)
+
+    def place_copy(self, original: Mapping[str, Any], name: str, owners: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the Object `name` that copies a Secret or ConfigMap of the team, and follows it at once."""
+        handling = Handling(watch=True, used_by=self._used)
+        return source_copy(original, self.namespace, handling, config=self.config, name=name, owners=owners)
+
+    def place_key(self, secret: Mapping[str, Any], key: str, name: str) -> dict[str, Any]:
+        """Return the Object that keeps one key of a Secret of the team in the Secret `name` on the cluster."""
+        handling = Handling(watch=True, used_by=self._used)
+        return key_copy(secret, key, self.namespace, handling, config=self.config, name=name)
+
+    def place_namespace(self) -> dict[str, Any]:
+        """Return the Object of the namespace, which is always orphaned: the team's other objects live in it."""
+        return remote_object(tenant(self.team), ORPHANED, namespace=self.team, config=self.config)
+
+    def observe(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:
+        """Return the Object that only observes what a controller on the cluster makes."""
+        handling = observed_only(ready_when=ready_when, watch=True)
+        return remote_object(manifest, handling, namespace=self.team, config=self.config)
+
+    def observe_pods(self, selector: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+        """Return the collection that makes an Object with `labels` of each pod that the label selector selects."""
+        pods = {"apiVersion": "v1", "kind": "Pod", "namespace": self.namespace, "selector": dict(selector)}
+        return collection(pods, namespace=self.team, config=self.config, labels=labels)

@@ -1,0 +1,59 @@
+"""A composed resource that is held is desired as it is observed, without what others wrote into it."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.composing.hold import held, hold_all
+from modelplane.step import Object, Request
+
+
+def observed(**metadata: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Object",
+        "metadata": {"name": "x", "namespace": "n", **metadata},
+        "spec": {"a": 1},
+        "status": {"b": 2},
+    }
+
+
+def test_a_held_resource_keeps_its_identity_and_spec() -> None:
+    body = observed(uid="u", resourceVersion="7", finalizers=["f"], managedFields=[{}], generation=3)
+    assert held(body) == {
+        "apiVersion": "v1",
+        "kind": "Object",
+        "metadata": {"name": "x", "namespace": "n"},
+        "spec": {"a": 1},
+    }
+
+
+def test_a_cluster_scoped_resource_has_no_namespace() -> None:
+    body = {"apiVersion": "v1", "kind": "Config", "metadata": {"name": "x"}}
+    assert held(body) == {"apiVersion": "v1", "kind": "Config", "metadata": {"name": "x"}, "spec": {}}
+
+
+@pytest.mark.parametrize("field", ["labels", "annotations"])
+def test_a_held_resource_keeps_the_labels_and_annotations_that_were_composed(field: str) -> None:
+    ours = {"modelplane.ai/deployment": "chat", "team": "ml", "crossplane.io.example.org/mine": "x"}
+    theirs = {
+        "crossplane.io/composite": "chat",
+        "crossplane.io/composition-resource-name": "replica-a-0",
+        "crossplane.io/external-name": "x",
+        "crossplane.io/external-create-succeeded": "2026-01-01T00:00:00Z",
+        "internal.crossplane.io/x": "y",
+        "kubectl.kubernetes.io/last-applied-configuration": "{}",
+    }
+    assert held(observed(**{field: ours | theirs}))["metadata"][field] == ours
+    assert field not in held(observed(**{field: theirs}))["metadata"]
+
+
+def test_a_held_resource_keeps_the_owners_beside_its_composite() -> None:
+    composite, other = {"name": "c", "controller": True}, {"name": "d"}
+    assert held(observed(ownerReferences=[composite, other]))["metadata"]["ownerReferences"] == [other]
+    assert "ownerReferences" not in held(observed(ownerReferences=[composite]))["metadata"]
+
+
+def test_everything_that_is_observed_can_be_held_at_once() -> None:
+    seen = {name: Object(observed(), name) for name in ("a", "b")}
+    assert hold_all(Request(composite=Object({}, "c"), observed=seen)) == {"a": held(observed()), "b": held(observed())}
