@@ -1,7 +1,7 @@
 """Why a cluster or pool was not chosen, as values whose text is built only when somebody asks for it.
 
-The order of the classes is the order of precedence (the reference's list): of several reasons the first that holds
-is a cluster's, and a cluster whose pools fail differently counts under the pool that failed latest in this order.
+The order of the classes is the order of precedence (docs/scheduling.md, "Refusals"): of several reasons the first that
+holds is a cluster's, and a cluster whose pools fail differently counts under the pool that failed latest in this order.
 """
 
 from dataclasses import dataclass

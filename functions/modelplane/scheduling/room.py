@@ -1,7 +1,7 @@
 """Room in a pool: whether every group of pods gets its nodes however the cluster's own scheduler arranged the others.
 
-The rule is the scheduling reference's ("Room"). A pool has `nodes` nodes with `counts[i]` devices of entry i each. A
-group is the claiming pods of one engine of one replica, which sit on distinct nodes. The least sum of an entry that
+The rule is stated in docs/scheduling.md ("Room"). A pool has `nodes` nodes with `counts[i]` devices of entry i each.
+A group is the claiming pods of one engine of one replica, which sit on distinct nodes. The least sum of an entry that
 other pods can take on a node so that a pod no longer fits is that entry's weight unit; the nodes that the others can
 block are counted from their pods' weights. All arithmetic is exact, in integers over a common denominator.
 

@@ -1,4 +1,4 @@
-"""The worked cases of the scheduling reference that are about what may end a replica, and what may not."""
+"""The worked cases of docs/scheduling.md that are about what may end a replica, and what may not."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The worked cases of the scheduling reference that are about matching members to pools."""
+"""The worked cases of docs/scheduling.md that are about matching members to pools."""
 
 from dataclasses import dataclass
 
@@ -72,7 +72,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
-def test_an_engine_gets_the_pool_or_the_reason_that_the_reference_says(case: Match) -> None:
+def test_an_engine_gets_the_pool_or_the_refusal_of_the_worked_case(case: Match) -> None:
     decided = Scene([cluster("a", *case.pools)]).decide(deployment(case.engine))
     got = [engine.pool for placement in decided.placements for engine in placement.engines]
     assert got + [refusal.reason for refusal in decided.refusals.values()] == [case.then]

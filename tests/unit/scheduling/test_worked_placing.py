@@ -1,4 +1,4 @@
-"""The worked cases of the scheduling reference that are about room, spread and order. Notation: cluster/index."""
+"""The worked cases of docs/scheduling.md that are about room, spread and order. Notation: cluster/index."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ WHOLE_NODES = [
 
 
 @pytest.mark.parametrize("case", WHOLE_NODES, ids=lambda case: case.rule)
-def test_replicas_of_whole_nodes_are_placed_as_the_reference_says(case: Fleet) -> None:
+def test_replicas_of_whole_nodes_are_placed_as_the_worked_case_says(case: Fleet) -> None:
     ours = deployment(replicas=case.asked)
     decided = Scene(nodes(**case.nodes), [replica(ours, place) for place in case.running]).decide(ours)
     assert (places(decided), decided.unplaced) == (case.then, case.unplaced)
