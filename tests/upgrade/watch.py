@@ -11,7 +11,16 @@ from upgrade.templates import templates, workload_of
 Identity = tuple[str, str, str, str]
 
 #: Kinds of which nothing may disappear.
-STANDING = ("ModelReplica", "ModelEndpoint", "Object")
+STANDING = (
+    "ClusterProviderConfig",
+    "InferenceClass",
+    "InferenceCluster",
+    "ModelCache",
+    "ModelDeployment",
+    "ModelEndpoint",
+    "ModelReplica",
+    "Object",
+)
 
 
 def identity(obj: Manifest) -> Identity:
