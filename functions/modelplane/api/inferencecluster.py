@@ -112,7 +112,7 @@ class Vultr(BaseModel):
 class Cluster(BaseModel):
     """Where the cluster comes from."""
 
-    source: Literal["Existing", "GKE", "EKS", "AKS"]
+    source: Literal["Existing"]
     existing: Existing | None = None
     gke: Gke | None = None
     eks: Eks | None = None

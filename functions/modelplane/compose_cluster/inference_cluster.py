@@ -1,76 +1,121 @@
 """Composes an InferenceCluster: how it is reached, what is observed of it, and what it publishes to the scheduler."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from modelplane.api.inferencecluster import Existing, InferenceClusterSpec
-from modelplane.compose_cluster import commitments, existing, gateway, pools, reach, report
-from modelplane.compose_cluster.protection import protect
-from modelplane.compose_cluster.report import CONFIG, Sight
-from modelplane.compose_cluster.spec import read_spec
+from modelplane.api.inferencecluster import InferenceClusterSpec
+from modelplane.compose_cluster import commitments, gateway, pools, report
+from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
+from modelplane.compose_cluster.report import CONFIG
+from modelplane.compose_cluster.sources import SOURCES, Kubeconfig, Provision, Resource, Source
 from modelplane.composing import requirements as require
-from modelplane.composing.hold import hold_all
+from modelplane.composing.hold import held, hold_all
+from modelplane.kube.provider_config import cluster_provider_config, secret_key
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import provider_config
 from modelplane.model.observation import Malformed
-from modelplane.step import AWAITING, SETTLED, Desired, Request, Requirement, Result
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.strict import read_strictly
+from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Requirement, Result
 
 
 def _result(
-    sight: Sight,
-    bodies: Mapping[str, Mapping[str, Any]],
-    status: Mapping[str, Any],
+    observation: ClusterObservation,
+    resources: Mapping[str, Resource],
+    status: Manifest,
     cluster_ready: Condition,
     requirements: tuple[Requirement, ...] = (),
 ) -> Result:
-    conditions = (cluster_ready, report.backend_ready(sight))
-    standing = {reach.RESOURCE: sight.connection.status is Status.TRUE, gateway.RESOURCE: bool(sight.address)}
+    conditions = (cluster_ready, report.backend_ready(observation))
     return Result(
-        desired={name: Desired.of(body, ready=standing.get(name, True)) for name, body in bodies.items()},
+        desired={name: Desired.of(found.body, ready=found.ready) for name, found in resources.items()},
         status=status,
         conditions=conditions,
         requirements=requirements,
         ttl=SETTLED if all(condition.status is Status.TRUE for condition in conditions) else AWAITING,
-        ready=sight.ready,
+        ready=observation.ready,
     )
 
 
 def _hold(request: Request, reason: Reason, words: str) -> Result:
     """Return a result that keeps everything as it is observed, and says what is in the way."""
-    sight, kept = report.look(request), "; what exists stays as it is" if request.observed else ""
+    observation, kept = observe(request), "; what exists stays as it is" if request.observed else ""
+    resources = {name: Resource(body, observation.is_ready(name)) for name, body in hold_all(request).items()}
     condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, reason, f"{words}{kept}")
-    return _result(sight, hold_all(request), report.held(sight), condition)
+    return _result(observation, resources, report.held(observation), condition)
 
 
-def _bodies(request: Request, source: Existing, classes: set[str]) -> dict[str, dict[str, Any]]:
-    """Return the resources of the cluster. What looks at it comes once there is a config to look through."""
-    name = request.composite.name
-    bodies = {CONFIG: existing.reach(name, source), **protect(request, classes)}
-    if CONFIG in request.observed:
+def _config(cluster: str, kubeconfig: Kubeconfig) -> Manifest:
+    """Return the ClusterProviderConfig of the cluster.
+
+    No Usage orders its deletion: what uses it is observe-only, or keeps the InferenceCluster itself by a finalizer,
+    and the provider keeps a config in use.
+    """
+    credentials = secret_key(kubeconfig.secret.name, kubeconfig.secret.key)
+    identity = None
+    if kubeconfig.identity:
+        kind, secret = kubeconfig.identity
+        identity = {"type": kind, **secret_key(secret.name, secret.key)}
+    return cluster_provider_config(provider_config(cluster), credentials=credentials, identity=identity)
+
+
+def _bodies(request: Request, provision: Provision, classes: set[str]) -> dict[str, Manifest]:
+    """Return what every cluster has. What observes it comes once there is a config to look through."""
+    name, seen = request.composite.name, request.observed.get(CONFIG)
+    bodies: dict[str, Manifest] = dict(pools.protect(request, classes))
+    if provision.kubeconfig:
+        bodies[CONFIG] = _config(name, provision.kubeconfig)
+    elif seen:
+        bodies[CONFIG] = held(seen.body)
+    if seen:
         config = provider_config(name)
-        bodies |= {reach.RESOURCE: reach.probe(config), gateway.RESOURCE: gateway.watch(config)}
+        bodies |= {PROBE: probe(config), gateway.RESOURCE: gateway.watch(config)}
     return bodies
 
 
-def _compose(request: Request, spec: InferenceClusterSpec, source: Existing) -> Result:
-    sight, node_pools = report.look(request), spec.nodePools or []
+def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision) -> Result:
+    observation, node_pools = observe(request), spec.nodePools or []
     classes = {pool.className for pool in node_pools}
-    published = pools.publish(request, node_pools, report.published_pools(sight.last))
+    published = pools.publish(request, node_pools, provision.nodes, report.published_pools(observation.last))
     needs = [require.inference_class(name) for name in sorted(classes)]
-    status = report.status(request, sight, published, commitments.placed(request), existing.storage_class(source))
-    requirements = (*needs, require.residents(request.composite.name))
+    resources = {
+        name: Resource(body, name in request.observed and observation.is_ready(name))
+        for name, body in _bodies(request, provision, classes).items()
+    }
     return _result(
-        sight, _bodies(request, source, classes), status, report.cluster_ready(sight, published), requirements
+        observation,
+        {**resources, **provision.resources},
+        report.status(request, observation, published, commitments.placed(request), provision.storage_class),
+        report.cluster_ready(observation, published, provision.missing),
+        (*needs, require.residents(request.composite.name)),
     )
 
 
-def compose(request: Request) -> Result:
-    """Return the cluster's resources; with a spec that cannot be carried out, everything as it is observed."""
-    spec = read_spec(request.composite)
+def _not_composed(source: str, sources: Mapping[str, Source]) -> str:
+    composed = ", ".join(sorted(sources))
+    return (
+        f"spec.cluster.source {source} is not composed by this version of Modelplane, only {composed}: set it to "
+        "Existing and name the cluster's kubeconfig in spec.cluster.existing.secretRef"
+    )
+
+
+def _hold_malformed(request: Request, found: Malformed) -> Result:
+    reason = Reason.INVALID_NODE_POOL if found.field.startswith("spec.nodePools") else Reason.PROVISIONING
+    return _hold(request, reason, str(found))
+
+
+def compose(request: Request, sources: Mapping[str, Source] = SOURCES) -> Result:
+    """Return the cluster's resources; with a spec that cannot be carried out, everything as it is observed.
+
+    A source that is not composed is looked for first: a stored cluster may name one that the XRD admits no more.
+    """
+    cluster = request.composite
+    source = text(mapping(mapping(cluster.body.get("spec")).get("cluster")).get("source"))
+    if source and source not in sources:
+        return _hold(request, Reason.PROVISIONING, _not_composed(source, sources))
+    spec = read_strictly(InferenceClusterSpec, cluster)
     if isinstance(spec, Malformed):
-        reason = Reason.INVALID_NODE_POOL if spec.field.startswith("spec.nodePools") else Reason.PROVISIONING
-        return _hold(request, reason, str(spec))
-    if spec.cluster.source != "Existing" or spec.cluster.existing is None:
-        words = f"source {spec.cluster.source} is not composed yet by this version; bring the cluster as Existing"
-        return _hold(request, Reason.PROVISIONING, words)
-    return _compose(request, spec, spec.cluster.existing)
+        return _hold_malformed(request, spec)
+    provision = sources[spec.cluster.source](request, spec)
+    if isinstance(provision, Malformed):
+        return _hold_malformed(request, provision)
+    return _compose(request, spec, provision)

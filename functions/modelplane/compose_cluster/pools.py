@@ -1,4 +1,7 @@
-"""The GPU pools a cluster publishes: its node pools, with the devices that their classes declare."""
+"""The GPU pools a cluster publishes: its node pools, with the devices that their classes declare.
+
+A class that a pool names is protected from deletion.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,6 +10,8 @@ from typing import Any
 from modelplane.api.inferencecluster import NodePool
 from modelplane.compose_cluster.inference_class import find_problems
 from modelplane.composing import requirements as require
+from modelplane.kube.usage import protected
+from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap
 from modelplane.step import Object, Request
 
@@ -19,12 +24,6 @@ class Published:
     problems: tuple[str, ...] = ()
 
 
-def _nodes(pool: NodePool) -> int:
-    """Return the nodes replicas are placed on: the most the pool can have."""
-    counts = (pool.maxNodeCount, pool.nodeCount, pool.minNodeCount)
-    return next((count for count in counts if count is not None), 1)
-
-
 def _wrong(name: str, found: Object | Gap) -> str:
     """Return why a class gives no devices, "" when it does."""
     if found is Gap.NOT_FETCHED:
@@ -35,8 +34,10 @@ def _wrong(name: str, found: Object | Gap) -> str:
     return f"InferenceClass {name} is not accepted: {'; '.join(problems)}" if problems else ""
 
 
-def publish(request: Request, pools: Iterable[NodePool], last: Mapping[str, Mapping[str, Any]]) -> Published:
-    """Return the pools to publish; `last` are the entries published before, by name.
+def publish(
+    request: Request, pools: Iterable[NodePool], nodes: Mapping[str, int], last: Mapping[str, Mapping[str, Any]]
+) -> Published:
+    """Return the pools to publish; `nodes` are their nodes, `last` the entries published before, by name.
 
     A pool whose class gives no devices publishes those it last published, so that a broken class moves no replica;
     a new one is left out until its class is right. Its nodes are the cluster's own word and always current.
@@ -47,10 +48,24 @@ def publish(request: Request, pools: Iterable[NodePool], last: Mapping[str, Mapp
         wrong = _wrong(pool.className, found)
         published = last.get(pool.name)
         if not wrong and isinstance(found, Object):
-            entries.append({"name": pool.name, "nodes": _nodes(pool), "devices": found.body["spec"]["devices"]})
+            entries.append({"name": pool.name, "nodes": nodes[pool.name], "devices": found.body["spec"]["devices"]})
         elif published is not None:
-            entries.append({**published, "nodes": _nodes(pool)})
+            entries.append({**published, "nodes": nodes[pool.name]})
             problems.append(f"nodePools[{pool.name}].className: {wrong} (the pool stays as last published)")
         else:
             problems.append(f"nodePools[{pool.name}].className: {wrong} (the pool is left out)")
     return Published(tuple(entries), tuple(problems))
+
+
+def protect(request: Request, classes: set[str]) -> dict[str, dict[str, Any]]:
+    """Return the ClusterUsages of the classes in use by composition resource name.
+
+    A class that does not exist cannot be protected; a protection that was composed stays while the class is named.
+    """
+    reason = f"in use by a node pool of InferenceCluster {request.composite.name}"
+    resources = {name: f"class-in-use-{name}" for name in classes}
+    return {
+        resource: protected(API_VERSION, "InferenceClass", name, reason=reason)
+        for name, resource in sorted(resources.items())
+        if resource in request.observed or isinstance(request.one(require.inference_class(name)), Object)
+    }

@@ -38,12 +38,12 @@ SPECS: dict[str, tuple[Any, str, str]] = {
     "a cloud": (
         {"cluster": {"source": "GKE", "gke": {"region": "r"}}},
         "Provisioning",
-        "source GKE is not composed yet",
+        "spec.cluster.source GKE is not composed",
     ),
     "a cloud beside an existing block": (
         {"cluster": EXISTING | {"source": "EKS", "eks": {"region": "r"}}},
         "Provisioning",
-        "source EKS is not composed yet",
+        "spec.cluster.source EKS is not composed",
     ),
 }
 

@@ -1,0 +1,67 @@
+"""What is observed of a cluster: an object that always exists there, and its inference gateway."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from modelplane.compose_cluster import gateway
+from modelplane.kube.object import observed_only, remote_object
+from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
+from modelplane.model.names import SYSTEM_NAMESPACE
+from modelplane.observed.fields import mapping
+from modelplane.observed.remote import Remote, read_remote
+from modelplane.step import Request
+
+#: Composition resource name of the Object that shows whether the cluster answers.
+PROBE = "kube-system"
+_KUBE_SYSTEM = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system"}}
+
+
+def probe(config: str) -> dict[str, Any]:
+    """Return the Object that observes the Namespace kube-system, which every cluster has."""
+    return remote_object(_KUBE_SYSTEM, observed_only(), namespace=SYSTEM_NAMESPACE, config=config)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterObservation:
+    """What was observed of a cluster: its probe and gateway, and the InferenceCluster's status before this pass."""
+
+    probe: Remote | None
+    gateway: Remote | None
+    last: Mapping[str, Any]
+
+    @property
+    def connection(self) -> Condition:
+        """Return ClusterReady as far as the connection goes: running, unreachable with the error, or not known yet."""
+        kind, probed = ClusterCondition.CLUSTER_READY, self.probe
+        if probed and probed.synced is False:
+            return Condition(kind, Status.FALSE, Reason.UNREACHABLE, f"Namespace kube-system {probed.stale}")
+        if probed and probed.manifest:
+            return Condition(kind, Status.TRUE, Reason.CLUSTER_RUNNING)
+        return Condition(kind, Status.FALSE, Reason.PROVISIONING, "no answer from the cluster yet")
+
+    @property
+    def address(self) -> Mapping[str, Any]:
+        """Return `status.gateway`, empty while the gateway has no address."""
+        return gateway.read_address(self.gateway, mapping(self.last.get("gateway")))
+
+    @property
+    def ready(self) -> bool:
+        """Tell whether replicas can be put there: the cluster answers and its gateway has an address."""
+        return self.connection.status is Status.TRUE and bool(self.address)
+
+    def is_ready(self, resource: str) -> bool:
+        """Tell whether an observed resource is ready; one that observes nothing is, once it is observed itself."""
+        if resource == PROBE:
+            return self.connection.status is Status.TRUE
+        return bool(self.address) if resource == gateway.RESOURCE else True
+
+
+def observe(request: Request) -> ClusterObservation:
+    """Return what this pass observes of the cluster."""
+
+    def remote(resource: str) -> Remote | None:
+        found = request.observed.get(resource)
+        return read_remote(found) if found else None
+
+    return ClusterObservation(remote(PROBE), remote(gateway.RESOURCE), mapping(request.composite.body.get("status")))

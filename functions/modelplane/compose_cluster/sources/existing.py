@@ -1,0 +1,33 @@
+"""Source Existing: a cluster that is brought with a kubeconfig. Nothing of the cluster itself is composed."""
+
+from modelplane.api.inferencecluster import Existing, InferenceClusterSpec, NodePool
+from modelplane.compose_cluster.sources.source import Kubeconfig, Provision, SecretKey
+from modelplane.model.observation import Malformed
+from modelplane.step import Request
+
+
+def _kubeconfig(existing: Existing) -> Kubeconfig:
+    kubeconfig, identity = existing.secretRef, existing.identitySecretRef
+    return Kubeconfig(
+        SecretKey(kubeconfig.name, kubeconfig.key),
+        (identity.type, SecretKey(identity.name, identity.key)) if identity else None,
+    )
+
+
+def _nodes(pool: NodePool) -> int:
+    """Return the most nodes that a pool can have."""
+    counts = (pool.maxNodeCount, pool.nodeCount, pool.minNodeCount)
+    return next((count for count in counts if count is not None), 1)
+
+
+def provision(request: Request, spec: InferenceClusterSpec) -> Provision | Malformed:
+    """Return how the cluster is reached and what its operator says of its pools and storage."""
+    existing = spec.cluster.existing
+    if existing is None:
+        name = request.composite.name
+        return Malformed("InferenceCluster", name, "spec.cluster.existing", "is required by source Existing")
+    return Provision(
+        kubeconfig=_kubeconfig(existing),
+        nodes={pool.name: _nodes(pool) for pool in spec.nodePools or ()},
+        storage_class=existing.cache.storageClassName if existing.cache else None,
+    )
