@@ -11,7 +11,7 @@ import click
 _ROOT = Path(__file__).resolve().parents[2]
 sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools")]
 
-from bench import cases  # noqa: E402 - the path comes first
+from bench import cases, previews  # noqa: E402 - the path comes first
 from bench.figures import Figure, print_table, to_json  # noqa: E402
 
 
@@ -20,7 +20,7 @@ from bench.figures import Figure, print_table, to_json  # noqa: E402
 def main(output: str) -> None:
     """Measure everything and print it."""
     figures: list[Figure] = []
-    for case in (cases.idle, cases.placing, cases.settled):
+    for case in (cases.idle, cases.placing, cases.settled, previews.previewing):
         click.echo(f"measuring: {case.__name__} ...", err=True)
         figures += case()
     if output == "json":

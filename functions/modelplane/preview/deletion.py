@@ -1,26 +1,32 @@
 """What a deletion does: finalizers, Usages and references hold an object; owned objects go after (or before) it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from modelplane.preview.kinds import Key, key_of, refer
+from modelplane.preview.kinds import Key, refer
+from modelplane.preview.links import USAGES, Link, Relation, usage_namespace
 from modelplane.preview.store import Store
-from modelplane.preview.tree import Manifest, child, items, mapping
+from modelplane.preview.tree import Manifest, items, mapping
 
 FOREGROUND = "foregroundDeletion"
 COMPOSITE_LABEL = "crossplane.io/composite"
-_USAGES = ("ClusterUsage.protection.crossplane.io", "Usage.protection.crossplane.io")
-_OBJECTS = "Object.kubernetes.m.crossplane.io"
 
 
 class Deletions:
-    """Deletes objects of a store as the API server, its garbage collector, Crossplane and its providers would."""
+    """Deletes objects of a store as the API server, its garbage collector, Crossplane and its providers would.
+
+    An object that is held is looked at again only when something changes that may release it, so that the work of a
+    deletion grows with what it deletes, not with what there is.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        #: Deletion was asked for: each goes as soon as nothing holds it.
-        self._going: set[Key] = set()
-        #: Lost their owner, but are in use: deleted as soon as their Usage goes.
-        self._orphans: set[Key] = set()
+        #: Being deleted: each is removed as soon as nothing holds it.
+        self._deleting: set[Key] = set()
+        self._deleting_by_uid: dict[str, Key] = {}
+        #: To be deleted because of their owner, but protected: deleted as soon as no Usage protects them.
+        self._protected: set[Key] = set()
+        #: Their deletion began just now.
+        self._begun: set[Key] = set()
 
     def delete(self, key: Key, *, foreground: bool = False) -> bool:
         """Ask for a deletion and carry out what it leads to; False when a Usage refuses it or there is no object.
@@ -33,114 +39,142 @@ class Deletions:
 
     def sweep(self) -> None:
         """Carry out every deletion that nothing holds any more, and those which that leads to."""
-        steps = 1
-        while steps:
-            steps = sum(self._finish(key) for key in sorted(self._going))
-            steps += sum(self._mark(key, foreground=False) for key in sorted(self._orphans))
+        while due := self._take_due():
+            for key in sorted(due):
+                if key in self._deleting:
+                    self._finish(key)
+                elif key in self._protected:
+                    self._collect(key)
 
     def track(self, key: Key) -> None:
         """Take on an object that came with a deletion under way: it goes once its finalizers are removed."""
-        self._going.add(key)
+        obj = self._store.peek(key)
+        if obj is not None:
+            self._deleting.add(key)
+            self._deleting_by_uid[obj["metadata"]["uid"]] = key
 
-    def in_use(self, obj: Manifest) -> bool:
-        """Tell whether a Usage protects an object from deletion."""
-        return any(self._protects(usage, obj) for kind in _USAGES for usage in self._store.scan(kind))
+    def _take_due(self) -> set[Key]:
+        """Return the objects whose deletion began or may go on since the last call."""
+        due, self._begun = self._begun, set()
+        changes = self._store.links.take_changes()
+        if self._deleting or self._protected:
+            for change in changes:
+                due |= self._released_by(change)
+        return due & (self._deleting | self._protected)
+
+    def _released_by(self, change: Key | Link) -> set[Key]:
+        """Return the objects that nothing may hold any more after a change of an object (its key) or of a link."""
+        match change:
+            case Key():
+                selected = self._store.links.sources(Relation.PROTECTED, change.kind)
+                return {change, *self._usages(Relation.USER, change), *(self._protected if selected else ())}
+            case Link(Relation.OWNER, uid):
+                owner = self._deleting_by_uid.get(str(uid))
+                return {owner} if owner else set()
+            case Link(Relation.NEEDED | Relation.PROTECTED, Key() as target):
+                return {target}
+            case Link(Relation.PROTECTED, _):
+                return self._protected
+            case _:
+                return set()
 
     def _mark(self, key: Key, *, foreground: bool) -> bool:
+        """Begin the deletion of an object; False when a Usage refuses it or there is no object."""
         obj = self._store.peek(key)
-        if obj is None:
-            self._orphans.discard(key)
-            return False
-        if self.in_use(obj):
+        if obj is None or self._is_protected(key, obj):
             return False
         metadata = dict(obj["metadata"])
         metadata.setdefault("deletionTimestamp", self._store.now)
         if foreground and FOREGROUND not in (metadata.get("finalizers") or ()):
             metadata["finalizers"] = [*(metadata.get("finalizers") or ()), FOREGROUND]
         self._store.put({**obj, "metadata": metadata})
-        self._going.add(key)
-        self._orphans.discard(key)
+        self.track(key)
+        self._begun.add(key)
         return True
 
-    def _finish(self, key: Key) -> bool:
-        """Take one step in an object's deletion; tell whether there was one to take."""
+    def _finish(self, key: Key) -> None:
+        """Remove an object that is being deleted, unless something holds it, and collect what it owned."""
         obj = self._store.peek(key)
         if obj is None:
-            self._going.discard(key)
-            return False
+            self._deleting.discard(key)
+            return
         finalizers = list(obj["metadata"].get("finalizers") or ())
         if FOREGROUND in finalizers:
-            dependents = [key_of(owned) for owned in self._owned(obj)]
-            if dependents:
-                return sum(self._mark(k, foreground=True) for k in dependents if k not in self._going) > 0
+            if self._collect_first(obj):
+                return
             finalizers.remove(FOREGROUND)
             self._store.put({**obj, "metadata": {**obj["metadata"], "finalizers": finalizers}})
-        if finalizers or self._held(obj):
-            return False
-        self._store.remove(key)
-        self._going.discard(key)
-        for owned in tuple(self._owned(obj)):
-            if self._abandoned(owned):
-                self._orphans.add(key_of(owned))
-            else:
-                self._disown(owned, obj)
-        return True
-
-    def _disown(self, owned: Manifest, gone: Manifest) -> None:
-        """Take an owner that is gone off an object that has others left, as the garbage collector does."""
-        refs = items(owned, "metadata", "ownerReferences")
-        left = [ref for ref in refs if ref.get("uid") != gone["metadata"]["uid"]]
-        self._store.put({**owned, "metadata": {**owned["metadata"], "ownerReferences": left}})
-
-    def _owned(self, owner: Manifest) -> Iterator[Manifest]:
-        uid = owner["metadata"]["uid"]
-        for obj in tuple(self._store.everything()):
-            if any(ref.get("uid") == uid for ref in items(obj, "metadata", "ownerReferences")):
-                yield obj
-
-    def _abandoned(self, obj: Manifest) -> bool:
-        """Tell whether no owner of an object is left."""
-        return not any(self._owner_exists(obj, ref) for ref in items(obj, "metadata", "ownerReferences"))
-
-    def _owner_exists(self, obj: Manifest, ref: Manifest) -> bool:
-        places = (refer(ref, obj["metadata"].get("namespace")), refer(ref, None))
-        return any(mapping(self._store.peek(place), "metadata").get("uid") == ref.get("uid") for place in places)
-
-    def _held(self, obj: Manifest) -> bool:
-        """Tell whether a provider or Crossplane keeps a finalizer on an object that is being deleted."""
-        key = key_of(obj)
-        if key.kind in _USAGES and COMPOSITE_LABEL in mapping(obj, "metadata", "labels"):
-            # A composed Usage waits for its user, or it would not order anything.
-            return self._user_exists(obj)
-        return any(
-            _refers(reference, key)
-            for referrer in self._store.scan(_OBJECTS)
-            for reference in items(referrer, "spec", "references")
-        )
-
-    def _user_exists(self, usage: Manifest) -> bool:
-        by = mapping(usage, "spec", "by")
-        return bool(by) and any(self._selected(usage, by))
-
-    def _protects(self, usage: Manifest, obj: Manifest) -> bool:
-        return any(used is obj for used in self._selected(usage, mapping(usage, "spec", "of")))
-
-    def _selected(self, usage: Manifest, end: Manifest) -> Iterator[Manifest]:
-        """Yield the object that one end of a Usage names or selects."""
-        ref, selector = mapping(end, "resourceRef"), mapping(end, "resourceSelector")
-        namespace = ref.get("namespace") or selector.get("namespace") or usage["metadata"].get("namespace") or ""
-        if ref:
-            named = self._store.peek(refer({**end, **ref}, namespace))
-            if named is not None:
-                yield named
+        if finalizers or self._is_held(key, obj):
             return
-        wanted = mapping(selector, "matchLabels").items()
-        for obj in self._store.scan(refer(end, None).kind):
+        self._store.remove(key)
+        self._deleting.discard(key)
+        self._deleting_by_uid.pop(obj["metadata"]["uid"], None)
+        for owned in self._owned(obj):
+            self._collect(owned)
+
+    def _collect_first(self, owner: Manifest) -> bool:
+        """Delete what an object owns before the object itself; tell whether some of it is still there."""
+        dependents = self._owned(owner)
+        for key in dependents:
+            if key not in self._deleting:
+                self._collect(key)
+        return bool(dependents)
+
+    def _collect(self, key: Key) -> None:
+        """Delete an object that has no owner left, as the garbage collector does; of one that has, drop the others.
+
+        An owner that waits for what it owns (foreground) counts as none, and has the object wait in the same way.
+        """
+        self._protected.discard(key)
+        obj = self._store.peek(key)
+        refs = list(items(obj, "metadata", "ownerReferences"))
+        if obj is None or not refs:
+            return
+        owners = [self._owner(obj, ref) for ref in refs]
+        staying = [ref for ref, owner in zip(refs, owners, strict=True) if owner and not _waits(owner)]
+        if staying:
+            self._store.put({**obj, "metadata": {**obj["metadata"], "ownerReferences": staying}})
+        elif not self._mark(key, foreground=any(owners)):
+            self._protected.add(key)
+
+    def _owned(self, owner: Manifest) -> list[Key]:
+        return self._store.links.sources(Relation.OWNER, owner["metadata"]["uid"])
+
+    def _owner(self, obj: Manifest, ref: Manifest) -> Manifest | None:
+        """Return the owner that a reference of an object names, None when there is none of this uid."""
+        places = (refer(ref, obj["metadata"].get("namespace")), refer(ref, None))
+        found = map(self._store.peek, places)
+        return next((owner for owner in found if owner and owner["metadata"]["uid"] == ref.get("uid")), None)
+
+    def _is_protected(self, key: Key, obj: Manifest) -> bool:
+        """Tell whether a Usage refuses the deletion of an object."""
+        usages = map(self._store.peek, self._usages(Relation.PROTECTED, key))
+        return any(self._selected(usage, "of") is obj for usage in usages if usage)
+
+    def _is_held(self, key: Key, obj: Manifest) -> bool:
+        """Tell whether a provider or Crossplane keeps a finalizer on an object that is being deleted."""
+        if key.kind in USAGES and COMPOSITE_LABEL in mapping(obj, "metadata", "labels"):
+            # A composed Usage waits for its user, or it would not order anything.
+            return self._selected(obj, "by") is not None
+        return bool(self._store.links.sources(Relation.NEEDED, key))
+
+    def _usages(self, relation: Relation, key: Key) -> Iterator[Key]:
+        """Yield the Usages that name an object as this, or that may select it."""
+        yield from self._store.links.sources(relation, key)
+        yield from self._store.links.sources(relation, key.kind)
+
+    def _selected(self, usage: Manifest, field: str) -> Manifest | None:
+        """Return the object that one end of a Usage (`of` or `by`) names or selects, None when there is none."""
+        end = mapping(usage, "spec", field)
+        ref, selector = mapping(end, "resourceRef"), mapping(end, "resourceSelector")
+        namespace = usage_namespace(usage, end)
+        if ref or not end:
+            return self._store.peek(refer({**end, **ref}, namespace))
+        for obj in self._store.scan(refer(end, None).kind, mapping(selector, "matchLabels")):
             alike = controller_uid(obj) == controller_uid(usage) or not selector.get("matchControllerRef")
-            here = (obj["metadata"].get("namespace") or "") == namespace
-            if here and alike and wanted <= mapping(obj, "metadata", "labels").items():
-                yield obj
-                return
+            if alike and (obj["metadata"].get("namespace") or "") == namespace:
+                return obj
+        return None
 
 
 def controller_uid(obj: Manifest) -> str | None:
@@ -149,9 +183,7 @@ def controller_uid(obj: Manifest) -> str | None:
     return next((str(ref.get("uid")) for ref in refs if ref.get("controller")), None)
 
 
-def _refers(reference: Manifest, key: Key) -> bool:
-    """Tell whether provider-kubernetes holds `key` for an Object that depends on it or is patched from it."""
-    target = child(reference, "dependsOn") or child(reference, "patchesFrom")
-    if not isinstance(target, Mapping):
-        return False
-    return key == refer(target, target.get("namespace"))
+def _waits(owner: Manifest) -> bool:
+    """Tell whether an owner is being deleted and waits for what it owns."""
+    metadata = owner["metadata"]
+    return bool(metadata.get("deletionTimestamp")) and FOREGROUND in (metadata.get("finalizers") or ())

@@ -76,13 +76,8 @@ def select(reader: Reader, kinds: KnownKinds, requirement: Requirement) -> list[
     if requirement.match_name is not None:
         found = reader.peek(Key(qualify(api_version, kind), namespace, requirement.match_name))
         return [] if found is None else [found]
-    wanted = requirement.match_labels.items()
-    return [
-        obj
-        for obj in reader.scan(qualify(api_version, kind))
-        if namespace in {"", obj["metadata"].get("namespace") or ""}
-        and wanted <= mapping(obj, "metadata", "labels").items()
-    ]
+    listed = reader.scan(qualify(api_version, kind), requirement.match_labels)
+    return [obj for obj in listed if namespace in {"", obj["metadata"].get("namespace") or ""}]
 
 
 def _holds_secret(body: Manifest) -> bool:

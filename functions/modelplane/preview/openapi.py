@@ -154,6 +154,8 @@ def _number(value: float, path: Path) -> int | float:
 
 def _is_unicode(text: str) -> bool:
     """Tell whether a text can be written at all; JSON's escapes can spell half a character."""
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

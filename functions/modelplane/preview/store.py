@@ -8,14 +8,16 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
 from modelplane.preview.kinds import Key, key_of
+from modelplane.preview.links import Links
+from modelplane.preview.table import Table
 from modelplane.preview.tree import Manifest, Tree, clone, mapping
 
 #: The clock's first second; it ticks a second per write, and never runs behind a creation time that it was given.
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
-Table = dict[tuple[str, str], Manifest]
-Tables = Mapping[str, Mapping[tuple[str, str], Manifest]]
+Tables = Mapping[str, Table]
 Trees = list[Tree]
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 
 class Reader:
@@ -42,16 +44,17 @@ class Reader:
     def locate(self, kind: str, namespace: str | None, name: str) -> Key | None:
         """Return the identity of an object that exists, None otherwise."""
         place = (namespace or "", name)
-        return next((Key(k, *place) for k in self._matching(kind) if place in self._tables[k]), None)
+        return next((Key(k, *place) for k in self._matching(kind) if self._tables[k].get(place) is not None), None)
 
     def peek(self, key: Key) -> Manifest | None:
         """Return the object itself, which must not be changed."""
-        return self._tables.get(key.kind, {}).get((key.namespace, key.name))
+        table = self._tables.get(key.kind)
+        return None if table is None else table.get((key.namespace, key.name))
 
-    def scan(self, kind: str) -> Iterator[Manifest]:
-        """Yield the objects of one kind (`Kind.group`) themselves, sorted by namespace and name."""
-        table = self._tables.get(kind, {})
-        yield from (table[place] for place in sorted(table))
+    def scan(self, kind: str, labels: Mapping[str, str] = NO_LABELS) -> Iterator[Manifest]:
+        """Yield the objects of one kind (`Kind.group`) with these labels themselves, sorted by namespace and name."""
+        table = self._tables.get(kind)
+        return iter(()) if table is None else table.labelled(labels)
 
     def everything(self) -> Iterator[Manifest]:
         """Yield every object itself, sorted by kind, namespace and name."""
@@ -87,6 +90,7 @@ class Store(Reader):
     def __init__(self) -> None:
         self._live: dict[str, Table] = {}
         super().__init__(self._live, object())
+        self.links = Links()
         self.pinned: set[Key] = set()
         #: Bumped by every write and removal: equal revisions, equal objects.
         self.revision = 0
@@ -135,8 +139,9 @@ class Store(Reader):
         stored: Tree = {**obj, "metadata": metadata}
         if old is not None and stamp.generation != mapping(old, "metadata").get("generation"):
             self.pinned.discard(key)
-        self._table(key.kind)[key.namespace, key.name] = stored
+        self._table(key.kind).put((key.namespace, key.name), stored)
         self._revisions[key.kind] = self.revision
+        self.links.update(key, stored)
         return stored
 
     def remove(self, key: Key) -> None:
@@ -145,8 +150,9 @@ class Store(Reader):
             return
         self.revision += 1
         self._tick(None)
-        del self._table(key.kind)[key.namespace, key.name]
+        self._table(key.kind).remove((key.namespace, key.name))
         self._revisions[key.kind] = self.revision
+        self.links.update(key, None)
         self._lives[key] += 1
         self.pinned.discard(key)
 
@@ -182,9 +188,9 @@ class Store(Reader):
 
     def _table(self, kind: str) -> Table:
         if kind in self._shared:
-            self._live[kind] = dict(self._live[kind])
+            self._live[kind] = self._live[kind].copy()
             self._shared.discard(kind)
-        return self._live.setdefault(kind, {})
+        return self._live.setdefault(kind, Table())
 
 
 def _content(obj: Manifest) -> tuple[Manifest, Manifest]:
