@@ -6,6 +6,7 @@ A resource that is left out of the desired state is deleted, so a step that cann
 from collections.abc import Mapping
 from typing import Any, Final
 
+from modelplane.observed.fields import mapping, mappings
 from modelplane.step import Request
 
 #: What is written into metadata by Crossplane and kubectl, and is not ours to desire.
@@ -30,12 +31,27 @@ def _kept(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def held(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an observed composed resource as it should stay: its spec and what was composed of its metadata.
+    """Return an observed composed resource as it should stay: all but its status, and its metadata as composed.
 
-    Status, the composite's own reference and what Crossplane writes into labels and annotations are left out.
+    The composite's own reference and what Crossplane writes into labels and annotations are left out, and so are the
+    values that the provider patches into an Object's manifest: they are the provider's to write.
     """
-    kind = {key: body[key] for key in ("apiVersion", "kind")}
-    return {**kind, "metadata": _kept(body["metadata"]), "spec": body.get("spec", {})}
+    content = {field: value for field, value in body.items() if field not in {"metadata", "status"}}
+    if body["kind"] == "Object":
+        content["spec"] = _without_patched_data(mapping(body.get("spec")))
+    return {**content, "metadata": _kept(body["metadata"])}
+
+
+def _without_patched_data(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an Object's spec without what its references patch into the `data` of its manifest."""
+    patched = {each.get("toFieldPath") for each in mappings(spec.get("references")) if "patchesFrom" in each}
+    manifest = mapping(mapping(spec.get("forProvider")).get("manifest"))
+    if not patched or "data" not in manifest:
+        return spec
+    values = mapping(manifest["data"]) if "data" not in patched else {}
+    data = {key: value for key, value in values.items() if f"data[{key}]" not in patched}
+    kept = {field: value for field, value in manifest.items() if field != "data"} | ({"data": data} if data else {})
+    return {**spec, "forProvider": {**spec["forProvider"], "manifest": kept}}
 
 
 def hold_all(request: Request) -> dict[str, Mapping[str, Any]]:

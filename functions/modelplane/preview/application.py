@@ -9,6 +9,7 @@ from modelplane.preview.kinds import key_of
 from modelplane.preview.store import Store
 from modelplane.preview.tree import Manifest, Tree, apply_intent, items, mapping
 from modelplane.step import Desired
+from modelplane.step.secrets import mask_secrets, with_values_of
 
 #: Top-level fields of an object of unknown history that its composite is not taken to have applied.
 _NOT_APPLIED = frozenset({"apiVersion", "kind", "metadata", "status"})
@@ -59,7 +60,7 @@ class Applications:
         if controller_uid(wanted) != composite["metadata"]["uid"]:
             why = "Only one reference can have Controller set to true"
             raise InvalidObject(wanted, "metadata.ownerReferences", why)
-        self._store.put(admit(wanted))
+        self._store.put(_admit(wanted))
         stored = self._store.peek(key_of(wanted))
         if stored is not None:
             self._last[place] = _Applied(rendered.desired.key, rendered.intent, _version(stored))
@@ -78,6 +79,11 @@ class Applications:
         theirs = [ref for ref in items(current, "metadata", "ownerReferences") if ref.get("uid") not in ours]
         merged["metadata"]["ownerReferences"] = [*theirs, *items(intent, "metadata", "ownerReferences")]
         return merged
+
+
+def _admit(wanted: Manifest) -> Manifest:
+    """Admit an object without showing sealed values to admission; one outside a Secret is refused, as in a request."""
+    return with_values_of(admit(dict(mask_secrets(wanted))), wanted)
 
 
 def _presumed(current: Manifest) -> Tree:

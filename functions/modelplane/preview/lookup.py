@@ -9,17 +9,17 @@ from modelplane.preview.pipeline_run import FetchError
 from modelplane.preview.store import Reader
 from modelplane.preview.tree import Manifest, child, clone, items, mapping
 from modelplane.step import Object, Requirement, SchemaRequirement
-from modelplane.step.secrets import without_secrets
+from modelplane.step.secrets import seal_secrets
 
 _CRDS = "CustomResourceDefinition.apiextensions.k8s.io"
 _NAMESPACED = "Namespaced"
 
 
 def as_object(reader: Reader, body: Manifest) -> Object:
-    """Return an object as steps get it, no Secret's values in it; its key is of this version in this control plane."""
+    """Return an object as steps get it, Secrets sealed; its key is of this version in this control plane."""
     uid, version = body["metadata"]["uid"], body["metadata"]["resourceVersion"]
     key = (reader.token, qualify(body["apiVersion"], body["kind"]), uid, version)
-    return Object(without_secrets(clone(body)) if _holds_secret(body) else body, key)
+    return Object(seal_secrets(clone(body)) if _holds_secret(body) else body, key)
 
 
 class KnownKinds:
@@ -81,7 +81,7 @@ def select(reader: Reader, kinds: KnownKinds, requirement: Requirement) -> list[
 
 
 def _holds_secret(body: Manifest) -> bool:
-    """Tell whether an object is a Secret, or a provider-kubernetes Object for one: steps get a copy without values."""
+    """Tell whether an object is a Secret, or a provider-kubernetes Object for one: steps get a sealed copy."""
     return "Secret" in (
         body["kind"],
         child(body, "spec", "forProvider", "manifest", "kind"),

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
+import structlog
+
 from modelplane.model.conditions import Condition
 from modelplane.preview.pipelines import Pipeline
 from modelplane.preview.tree import Manifest
@@ -94,7 +96,10 @@ class _StepCalls:
         asked: tuple[Any, Any] = ({}, {})
         self.context = request.context
         for _ in range(FETCH_ROUNDS + 1):
-            result = run(self._step, request)
+            outcome = run(self._step, request)
+            if outcome.defect is not None:
+                structlog.get_logger().error("the step failed", step=self._name, exc_info=outcome.defect)
+            result = outcome.result
             self.calls += 1
             asks = ({each.name: each for each in result.requirements}, {each.name: each for each in result.schemas})
             if result.fatal is not None or asks == asked:

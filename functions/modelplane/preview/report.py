@@ -7,13 +7,13 @@ from modelplane.preview.control_plane import ControlPlane
 from modelplane.preview.definitions import xrds
 from modelplane.preview.kinds import Key, key_of
 from modelplane.preview.tree import Manifest, Tree, child, items, mapping
-from modelplane.step.secrets import without_secrets
+from modelplane.step.secrets import mask_secrets, seal_secrets
 
 PLACED, REFUSED, BAD_INPUT, UNSETTLED = 0, 1, 2, 3
 
 
 def report(control: ControlPlane, *, settled: bool) -> Tree:
-    """Return the outcome of a preview: every deployment's placements and shortfall, and every object, no Secret's data.
+    """Return the outcome of a preview: every deployment's placements and shortfall, and every object, Secrets sealed.
 
     `settled` is what `settle` said.
     """
@@ -22,7 +22,7 @@ def report(control: ControlPlane, *, settled: bool) -> Tree:
         "settled": settled,
         "passes": control.passes,
         "deployments": [_deployment(obj) for obj in deployments],
-        "objects": [without_secrets(obj) for obj in control.everything()],
+        "objects": [dict(mask_secrets(seal_secrets(obj))) for obj in control.everything()],
     }
 
 

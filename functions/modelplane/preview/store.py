@@ -11,6 +11,7 @@ from modelplane.preview.kinds import Key, key_of
 from modelplane.preview.links import Links
 from modelplane.preview.table import Table
 from modelplane.preview.tree import Manifest, Tree, clone, mapping
+from modelplane.step.secrets import mask_secrets
 
 #: The clock's first second; it ticks a second per write, and never runs behind a creation time that it was given.
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
@@ -21,7 +22,10 @@ NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 
 class Reader:
-    """Reads objects by kind (`Kind` or `Kind.group`), namespace (None or "" for cluster scope) and name."""
+    """Reads objects by kind (`Kind` or `Kind.group`), namespace (None or "" for cluster scope) and name.
+
+    Copies show a placeholder for each secret value that a step composed.
+    """
 
     def __init__(self, tables: Tables, token: object) -> None:
         self._tables = tables
@@ -31,11 +35,11 @@ class Reader:
     def get(self, kind: str, namespace: str | None, name: str) -> Tree | None:
         """Return a deep copy of an object, None when there is none."""
         key = self.locate(kind, namespace, name)
-        return None if key is None else dict(clone(self.peek(key)))
+        return None if key is None else dict(mask_secrets(clone(self.peek(key))))
 
     def list(self, kind: str) -> Trees:
         """Return deep copies of all objects of a kind, sorted by namespace and name."""
-        return [dict(clone(obj)) for each in self._matching(kind) for obj in self.scan(each)]
+        return [dict(mask_secrets(clone(obj))) for each in self._matching(kind) for obj in self.scan(each)]
 
     def kinds(self) -> Sequence[str]:
         """Return the kinds (`Kind.group`) that have been stored, sorted."""

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
+from modelplane.model.conditions import MESSAGE_LIMIT, Reason
 from modelplane.model.deployment import Deployment
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, Footprint, Schedule
@@ -12,23 +12,10 @@ from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.wording import of_pools, quote, word
 
-#: Longest message; what does not fit is counted.
-MESSAGE_LIMIT = 1000
 #: Room that is kept for each section that follows a long one.
 _LEAST_SECTION = 100
 #: Most entries of `status.reasons`.
 MOST_REASONS = 16
-
-
-class ScheduledReason(StrEnum):
-    """The reasons of the condition ReplicasScheduled."""
-
-    REPLICAS_SCHEDULED = "ReplicasScheduled"
-    SCALED_TO_ZERO = "ScaledToZero"
-    NO_CLUSTERS = "NoClusters"
-    INSUFFICIENT_CAPACITY = "InsufficientCapacity"
-    INVALID_NODE_SELECTOR = "InvalidNodeSelector"
-    WAITING_FOR_CACHE = "WaitingForCache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +32,7 @@ class Report:
     """What a deployment says about its schedule: the condition ReplicasScheduled, and `status.reasons`."""
 
     scheduled: bool
-    reason: ScheduledReason
+    reason: Reason
     message: str
     reasons: tuple[Counted, ...] = ()
 
@@ -53,35 +40,35 @@ class Report:
 def explain(schedule: Schedule, deployment: Deployment) -> Report:
     """Return the report; deterministic, the message at most `MESSAGE_LIMIT` characters."""
     if schedule.replicas == 0:
-        return Report(scheduled=True, reason=ScheduledReason.SCALED_TO_ZERO, message="spec.replicas is 0")
+        return Report(scheduled=True, reason=Reason.SCALED_TO_ZERO, message="spec.replicas is 0")
     reason = _reason(schedule)
     message = f"{schedule.replicas - schedule.unplaced} of {schedule.replicas} replicas scheduled"
     sections = list(_sections(reason, schedule, deployment))
     for at, (lead, entries) in enumerate(sections):
         kept_free = _LEAST_SECTION * (len(sections) - at - 1)
         message += lead + _capped(entries, MESSAGE_LIMIT - len(message) - len(lead) - kept_free)
-    return Report(reason is ScheduledReason.REPLICAS_SCHEDULED, reason, message, _counted(schedule))
+    return Report(reason is Reason.REPLICAS_SCHEDULED, reason, message, _counted(schedule))
 
 
-def _reason(schedule: Schedule) -> ScheduledReason:
+def _reason(schedule: Schedule) -> Reason:
     if schedule.bad_selectors:
-        return ScheduledReason.INVALID_NODE_SELECTOR
+        return Reason.INVALID_NODE_SELECTOR
     if schedule.unplaced:
         if not isinstance(schedule.cache, Footprint) and schedule.cache is not CacheState.NOT_REQUIRED:
-            return ScheduledReason.WAITING_FOR_CACHE
+            return Reason.WAITING_FOR_CACHE
         if all(isinstance(refusal, OutsideCache) for refusal in schedule.refusals.values()):
-            return ScheduledReason.NO_CLUSTERS
-        return ScheduledReason.INSUFFICIENT_CAPACITY
-    return ScheduledReason.INSUFFICIENT_CAPACITY if schedule.withheld else ScheduledReason.REPLICAS_SCHEDULED
+            return Reason.NO_CLUSTERS
+        return Reason.INSUFFICIENT_CAPACITY
+    return Reason.INSUFFICIENT_CAPACITY if schedule.withheld else Reason.REPLICAS_SCHEDULED
 
 
-def _sections(reason: ScheduledReason, schedule: Schedule, deployment: Deployment) -> Iterator[tuple[str, list[str]]]:
+def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Iterator[tuple[str, list[str]]]:
     """Yield what follows the count: words that lead in, and the entries they lead to."""
     if schedule.bad_selectors:
         yield ": ", [_bad_selector(bad) for bad in schedule.bad_selectors]
-    elif reason is ScheduledReason.WAITING_FOR_CACHE:
+    elif reason is Reason.WAITING_FOR_CACHE:
         yield ": ", [_cache(schedule, deployment)]
-    elif reason is ScheduledReason.NO_CLUSTERS:
+    elif reason is Reason.NO_CLUSTERS:
         yield ": ", [_no_cluster(schedule, deployment)]
     elif schedule.unplaced:
         total = len(schedule.refusals)

@@ -4,32 +4,36 @@ The server and the preview both call steps through `run`, so that the preview is
 """
 
 from collections.abc import Mapping
-
-import structlog
+from dataclasses import dataclass
 
 from modelplane.step import Object, Request, Result, Step
 from modelplane.step.completion import complete
 
 
-def run(step: Step, request: Request) -> Result:
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call came to: the completed result, and the exception where the step failed, for its caller to log."""
+
+    result: Result
+    defect: Exception | None = None
+
+
+def run(step: Step, request: Request) -> Outcome:
     """Return what the step decides, with all conditions of the composite's kind and capped messages.
 
-    Raises nothing: an exception of the step becomes a fatal result that changes nothing, its traceback goes to the log.
+    Raises nothing: an exception of the step becomes a fatal result that changes nothing.
     """
     try:
-        return complete(request, step(request))
+        return Outcome(complete(request, step(request)))
     except Exception as error:  # noqa: BLE001 - whatever a defect raises, Crossplane must change nothing
         return fail(request, error)
 
 
-def fail(request: Request, error: Exception) -> Result:
-    """Return the fatal result for a defect, all conditions as they were, and log its traceback."""
-    structlog.get_logger().error("the step failed", composite=_identity(request.composite), exc_info=error)
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    text = (
-        f"{_identity(request.composite)}: a defect of Modelplane; nothing was changed; report it with the log: {said}"
-    )
-    return complete(request, Result(fatal=text))
+def fail(request: Request, error: Exception) -> Outcome:
+    """Return the outcome of a defect: a fatal result, all conditions as they were."""
+    message = " ".join(f"{type(error).__name__}: {error}".split())
+    text = f"{identity(request.composite)}: a defect of Modelplane; nothing was changed; report it with the log: "
+    return Outcome(complete(request, Result(fatal=text + message)), error)
 
 
 def dispatch(function: str, steps: Mapping[str, Step]) -> Step:
@@ -46,7 +50,7 @@ def dispatch(function: str, steps: Mapping[str, Step]) -> Step:
     return call
 
 
-def _identity(composite: Object) -> str:
+def identity(composite: Object) -> str:
     """Return kind, namespace and name of a composite in one word or two, whatever state it is in."""
     path = "/".join(part for part in (composite.namespace, composite.name) if part)
     return f"{composite.kind} {path}".strip() or "composite"

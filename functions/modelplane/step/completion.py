@@ -17,23 +17,20 @@ from modelplane.step import Request, Result
 
 #: Context key of the conditions that earlier steps of the pass set (a JSON text).
 CONTEXT_CONDITIONS: Final = f"{GROUP}/conditions"
-#: Kinds whose pipeline has several steps; for the others nobody reads what would be handed on.
-_SEVERAL_STEPS: Final = frozenset({"ModelDeployment"})
 
 
 def complete(request: Request, result: Result) -> Result:
     """Return the result with all conditions of the composite's kind, and with every message capped."""
     given = {condition.type: replace(condition, message=cap(condition.message)) for condition in result.conditions}
     kind = request.composite.kind
-    if kind in _SEVERAL_STEPS:
-        given = {**_handed_on(request.context), **given}
-    context = {**result.context, **_hand_on(given)} if kind in _SEVERAL_STEPS and given else result.context
+    given = {**_carried_conditions(request.context), **given}
+    carried = _carry(given) if given and _is_last_round(request, result) else {}
     kept = _observed(request) if CONDITIONS.get(kind, {}).keys() - given.keys() else {}
     every = {name: given.get(name) or kept.get(name) or _undetermined(name) for name in CONDITIONS.get(kind, ())}
     return replace(
         result,
         conditions=tuple({**every, **given}.values()),
-        context=context,
+        context={**result.context, **carried},
         events=tuple(replace(event, message=cap(event.message)) for event in result.events),
         fatal=None if result.fatal is None else cap(result.fatal),
     )
@@ -43,13 +40,19 @@ def _undetermined(name: str) -> Condition:
     return Condition(str(name), Status.UNKNOWN, Reason.UNDETERMINED, Reason.UNDETERMINED.meaning)
 
 
-def _hand_on(given: Mapping[str, Condition]) -> dict[str, str]:
-    """Return the context entry for the later steps of the pass."""
+def _is_last_round(request: Request, result: Result) -> bool:
+    """Tell whether all that the step requires was fetched: it is called again otherwise, with what it carries now."""
+    fetched = all(each.name in request.required for each in result.requirements)
+    return fetched and all(each.name in request.schemas for each in result.schemas)
+
+
+def _carry(given: Mapping[str, Condition]) -> dict[str, str]:
+    """Return the context entry for the later steps of the pass, whether the pipeline has any or not."""
     rows = [[one.type, one.status, one.reason, one.message] for one in given.values()]
     return {CONTEXT_CONDITIONS: json.dumps(rows, separators=(",", ":"))}
 
 
-def _handed_on(context: Mapping[str, Any]) -> dict[str, Condition]:
+def _carried_conditions(context: Mapping[str, Any]) -> dict[str, Condition]:
     """Return the conditions that this pass has set so far, by type; none when another function garbled them."""
     try:
         rows = json.loads(context.get(CONTEXT_CONDITIONS, "[]"))

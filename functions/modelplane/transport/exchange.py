@@ -6,7 +6,7 @@ from typing import Any
 import structlog
 
 from modelplane.step import Request, Result, Step
-from modelplane.step.call import fail, run
+from modelplane.step.call import Outcome, fail, identity, run
 from modelplane.step.completion import complete
 from modelplane.transport.messages import Request as RequestMessage
 from modelplane.transport.request import read_request
@@ -21,10 +21,17 @@ def answer(step: Step, wire: bytes) -> bytes:
     began = time.perf_counter()
     message = RequestMessage.FromString(wire)
     request = read_request(message)
-    result = run(step, request)
+    result = _without_defect(request, run(step, request))
     result, response = _write(message, request, result)
     _log(request, result, seconds=time.perf_counter() - began, received=len(wire), sent=len(response))
     return response
+
+
+def _without_defect(request: Request, outcome: Outcome) -> Result:
+    """Return the outcome's result; the traceback of a defect goes to the log."""
+    if outcome.defect is not None:
+        structlog.get_logger().error("the step failed", composite=identity(request.composite), exc_info=outcome.defect)
+    return outcome.result
 
 
 def _write(message: Any, request: Request, result: Result) -> tuple[Result, bytes]:
@@ -34,7 +41,7 @@ def _write(message: Any, request: Request, result: Result) -> tuple[Result, byte
         # The conditions are not those of the pass: what it decided is not carried out.
         refused = complete(request, Result(fatal=str(error), requirements=result.requirements))
     except Exception as error:  # noqa: BLE001 - as in `run`: a manifest that cannot be built must change nothing
-        refused = fail(request, error)
+        refused = _without_defect(request, fail(request, error))
     return refused, write_response(message, refused)
 
 

@@ -1,4 +1,4 @@
-"""Observed objects as they arrive: bytes, of which a step sees a dict once it looks inside, without secret values.
+"""Observed objects as they arrive: bytes, of which a step sees a dict once it looks inside, secret values sealed.
 
 A dict is kept by the object's version for the calls to come, so that an object is parsed once however often it is sent.
 """
@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from modelplane.lru import Lru
 from modelplane.step import Manifest, Object
-from modelplane.step.secrets import without_secrets
+from modelplane.step.secrets import seal_secrets
 from modelplane.transport.messages import Fields, Peek
 from modelplane.transport.structs import decode
 
@@ -37,7 +37,7 @@ class WireObject(Object):
         """Return the whole object; raises `google.protobuf.message.DecodeError` when it is no Struct."""
         if self._body is None:
             wire = self._wire
-            body = _BODIES.get(self.key, lambda: (without_secrets(decode(wire)), len(wire)))
+            body = _BODIES.get(self.key, lambda: (seal_secrets(decode(wire)), len(wire)))
             object.__setattr__(self, "_body", body)
         return cast("Manifest", self._body)
 

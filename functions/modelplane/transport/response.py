@@ -9,6 +9,7 @@ from crossplane.function.proto.v1 import run_function_pb2 as sdk
 from modelplane.lru import Lru
 from modelplane.model.conditions import Condition, Status
 from modelplane.step import Desired, Event, Manifest, Requirement, Result, Severity
+from modelplane.step.opening import open_secrets
 from modelplane.transport.messages import Fields, Peek, Response
 from modelplane.transport.objects import WireObject
 from modelplane.transport.structs import encode
@@ -71,7 +72,7 @@ def _desire(state: Any, result: Result) -> None:
 
 def _serialize(desired: Desired) -> bytes:
     def make() -> tuple[bytes, int]:
-        wire = encode(desired.build())
+        wire = encode(open_secrets(desired.build()))
         return wire, len(wire)
 
     return make()[0] if desired.key is None else _WIRES.get(desired.key, make)

@@ -6,6 +6,9 @@ import pytest
 
 from modelplane.composing.hold import held, hold_all
 from modelplane.step import Object, Request
+from modelplane.step.sealed import Sealed
+
+SEALED = Sealed(b"hush")
 
 
 def observed(**metadata: Any) -> dict[str, Any]:
@@ -30,7 +33,29 @@ def test_a_held_resource_keeps_its_identity_and_spec() -> None:
 
 def test_a_cluster_scoped_resource_has_no_namespace() -> None:
     body = {"apiVersion": "v1", "kind": "Config", "metadata": {"name": "x"}}
-    assert held(body) == {"apiVersion": "v1", "kind": "Config", "metadata": {"name": "x"}, "spec": {}}
+    assert held(body) == {"apiVersion": "v1", "kind": "Config", "metadata": {"name": "x"}}
+
+
+def test_a_held_secret_keeps_its_sealed_values() -> None:
+    body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}, "type": "Opaque", "data": {"k": SEALED}}
+    assert held(body) == body
+
+
+@pytest.mark.parametrize(
+    ("references", "kept"),
+    [
+        ([], {"data": {"a": SEALED, "b": SEALED}}),
+        ([{"dependsOn": {"name": "x"}}], {"data": {"a": SEALED, "b": SEALED}}),
+        ([{"patchesFrom": {}, "toFieldPath": "data"}], {}),
+        ([{"patchesFrom": {}, "toFieldPath": "data[a]"}], {"data": {"b": SEALED}}),
+    ],
+)
+def test_what_the_provider_patches_into_a_held_secret_is_left_to_the_provider(
+    references: list[dict[str, Any]], kept: dict[str, Any]
+) -> None:
+    manifest = {"kind": "Secret", "data": {"a": SEALED, "b": SEALED}}
+    body = observed() | {"spec": {"forProvider": {"manifest": manifest}, "references": references}}
+    assert held(body)["spec"] == {"forProvider": {"manifest": {"kind": "Secret", **kept}}, "references": references}
 
 
 @pytest.mark.parametrize("field", ["labels", "annotations"])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from modelplane.model.conditions import MESSAGE_LIMIT
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, Footprint, Placement, Schedule, Stamp, Withheld
 from modelplane.model.refusal import (
@@ -23,7 +24,7 @@ from modelplane.model.refusal import (
     TooFewDevices,
 )
 from modelplane.scheduling import Counted, explain
-from modelplane.scheduling.explain import MESSAGE_LIMIT, MOST_REASONS
+from modelplane.scheduling.explain import MOST_REASONS
 from modelplane.scheduling.wording import word
 from unit.scheduling.scene import deployment, replica
 

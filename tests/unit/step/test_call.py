@@ -1,20 +1,9 @@
 """One call of a step, whatever the step does."""
 
-from collections.abc import Iterator
-
 import pytest
-import structlog
-from structlog.testing import capture_logs
 
 from modelplane.step import Object, Request, Result
 from modelplane.step.call import dispatch, run
-
-
-@pytest.fixture(autouse=True)
-def _logs() -> Iterator[None]:
-    structlog.reset_defaults()
-    yield
-    structlog.reset_defaults()
 
 
 def _request(kind: str = "InferenceClass") -> Request:
@@ -28,22 +17,20 @@ def _broken(_request: Request) -> Result:
 
 
 def test_an_exception_of_a_step_is_a_fatal_result_in_one_line_with_the_conditions_as_they_were() -> None:
-    with capture_logs() as logs:
-        result = run(_broken, _request())
+    outcome = run(_broken, _request())
+    result = outcome.result
     assert result.fatal is not None
     assert result.fatal.endswith(r"KeyError: 'nodes\nof a pool'")
     assert "\n" not in result.fatal
     assert [(one.type, one.status.value, one.reason) for one in result.conditions] == [
         ("Accepted", "True", "Available")
     ]
-    assert [(entry["log_level"], entry["composite"], type(entry["exc_info"])) for entry in logs] == [
-        ("error", "InferenceClass h100", KeyError)
-    ]
+    assert isinstance(outcome.defect, KeyError)
 
 
 def test_a_composite_goes_to_the_step_of_its_kind() -> None:
     function = dispatch("f", {"A": lambda _: Result(ready=True), "B": lambda _: Result(ready=False)})
-    assert (run(function, _request("A")).ready, run(function, _request("B")).ready) == (True, False)
+    assert [run(function, _request(kind)).result.ready for kind in "AB"] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -55,4 +42,4 @@ def test_a_composite_goes_to_the_step_of_its_kind() -> None:
 )
 def test_a_kind_without_a_step_is_fatal_and_names_kind_and_function(kind: str, text: str) -> None:
     function = dispatch("f", {"B": lambda _: Result(), "A": lambda _: Result()})
-    assert run(function, _request(kind)).fatal == text
+    assert run(function, _request(kind)).result.fatal == text

@@ -1,11 +1,12 @@
 """Every response carries every condition of its kind."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from modelplane.model.conditions import CONDITIONS, Condition, Reason, Status, cap
-from modelplane.step import Event, Object, Request, Result, Severity
+from modelplane.step import Event, Object, Request, Requirement, Result, Severity
 from modelplane.step.completion import complete
 
 #: The published table of conditions: what other components and users rely on.
@@ -107,9 +108,24 @@ def test_a_garbled_context_entry_counts_as_nothing_said(garbled: Any) -> None:
     assert set(_said(complete(request, Result())).values()) == {UNDETERMINED}
 
 
-def test_a_pipeline_of_one_step_gets_no_context_entry() -> None:
-    result = Result(conditions=(Condition("Accepted", Status.TRUE, "Available"),), context={"k": "v"})
-    assert complete(_request("InferenceClass"), result).context == {"k": "v"}
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_a_second_step_on_any_kind_repeats_what_the_first_one_said(kind: str) -> None:
+    said = Result(conditions=(Condition(PUBLISHED[kind][0], Status.FALSE, "Because", "why"),))
+    first = complete(_request(kind), said)
+    second = complete(_request(kind, context=dict(first.context)), Result())
+    assert _said(second)[PUBLISHED[kind][0]] == ("False", "Because", "why")
+
+
+def test_what_a_step_says_before_all_that_it_requires_is_fetched_is_not_carried_into_its_own_next_round() -> None:
+    asked = Requirement("later", "v1", "ConfigMap", match_name="x")
+    said = Result(conditions=(Condition("Accepted", Status.FALSE, "TooEarly"),), requirements=(asked,))
+    assert complete(_request("InferenceClass"), said).context == {}
+    fetched = replace(_request("InferenceClass"), required={"later": ()})
+    assert list(complete(fetched, said).context) == ["modelplane.ai/conditions"]
+
+
+def test_a_step_that_says_nothing_carries_nothing() -> None:
+    assert complete(_request("InferenceClass"), Result(context={"k": "v"})).context == {"k": "v"}
 
 
 @pytest.mark.parametrize(("length", "kept"), [(0, 0), (1000, 1000), (1001, 1000), (50_000, 1000)])

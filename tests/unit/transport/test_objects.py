@@ -1,9 +1,10 @@
-"""Observed objects: known by version or content, parsed once, without secret values."""
+"""Observed objects: known by version or content, parsed once, secret values sealed."""
 
 from typing import Any
 
 import pytest
 
+from modelplane.step.sealed import Sealed
 from modelplane.transport import objects
 from modelplane.transport.objects import WireObject
 from modelplane.transport.structs import encode
@@ -64,10 +65,16 @@ _SECRET = {
     "kind": "Secret",
     "metadata": {"name": "s", "annotations": {LAST_APPLIED: "hush", "a": "b"}},
     "type": "Opaque",
-    "data": {"token": "hush"},
-    "stringData": {"token": "hush"},
+    "data": {"token": "aHVzaA=="},
+    "stringData": {"other": "hush"},
 }
-_BARE = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "annotations": {"a": "b"}}, "type": "Opaque"}
+_SEEN = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {"name": "s", "annotations": {"a": "b"}},
+    "type": "Opaque",
+    "data": {"token": Sealed(b"hush"), "other": Sealed(b"hush")},
+}
 
 
 def _applied(manifest: Any) -> dict[str, Any]:
@@ -83,8 +90,8 @@ def _applied(manifest: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("sent", "seen"),
     [
-        (_SECRET, _BARE),
-        (_applied(_SECRET), {**_applied(_BARE), "metadata": {"name": "o", "annotations": {}}}),
+        (_SECRET, _SEEN),
+        (_applied(_SECRET), {**_applied(_SEEN), "metadata": {"name": "o", "annotations": {}}}),
         (_applied("no manifest"), _applied("no manifest")),
         (_applied({"kind": "ConfigMap", "data": {"a": "b"}}), _applied({"kind": "ConfigMap", "data": {"a": "b"}})),
         (
@@ -92,11 +99,11 @@ def _applied(manifest: Any) -> dict[str, Any]:
             {"kind": "SecretList"},
         ),
         (
-            {"kind": "Secret", "metadata": "malformed", "data": {"token": "hush"}},
+            {"kind": "Secret", "metadata": "malformed", "data": {"token": "no base64"}},
             {"kind": "Secret", "metadata": "malformed"},
         ),
         ({"kind": "Object", "spec": None, "status": []}, {"kind": "Object", "spec": None, "status": []}),
     ],
 )
-def test_no_step_sees_a_value_of_a_secret(sent: dict[str, Any], seen: dict[str, Any]) -> None:
+def test_a_step_sees_the_values_of_secrets_sealed(sent: dict[str, Any], seen: dict[str, Any]) -> None:
     assert WireObject(encode(sent)).body == seen

@@ -9,6 +9,7 @@ from crossplane.function.proto.v1 import run_function_pb2 as sdk
 
 from modelplane.model.conditions import Condition, Status
 from modelplane.step import Desired, Event, Requirement, Result, SchemaRequirement, Severity
+from modelplane.step.sealed import Sealed
 from modelplane.transport.response import OversizeError, write_response
 from unit.transport.messages_by_sdk import plain, received, request_of, written
 
@@ -139,6 +140,25 @@ def test_a_manifest_whose_key_was_seen_is_not_built_again() -> None:
     result = Result(desired={"a": Desired(build, key=key), "b": Desired(build, key=key)})
     seen = [plain(written(request_of(), result))["desired"]["resources"]["b"]["resource"] for _ in range(2)]
     assert (seen, len(built)) == ([_named("a"), _named("a")], 1)
+
+
+def test_a_sealed_value_is_opened_in_the_data_of_a_composed_secret() -> None:
+    secret = {"kind": "Secret", "data": {"header": Sealed(b"hush").prefixed(b"Bearer ")}}
+    response = written(request_of(), Result(desired={"a": Desired.of(secret)}))
+    assert plain(response)["desired"]["resources"]["a"]["resource"]["data"] == {"header": "QmVhcmVyIGh1c2g="}
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        Result(status={"token": Sealed(b"hush")}),
+        Result(context={"token": Sealed(b"hush")}),
+        Result(desired={"a": Desired.of({"kind": "ConfigMap", "data": {"token": Sealed(b"hush")}})}),
+    ],
+)
+def test_a_sealed_value_anywhere_else_is_refused(result: Result) -> None:
+    with pytest.raises(ValueError, match="Unexpected type"):
+        write_response(received(request_of()), result)
 
 
 def test_a_response_that_crossplane_would_not_take_says_what_is_in_it() -> None:

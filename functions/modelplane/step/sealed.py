@@ -1,0 +1,62 @@
+"""A secret value that a step may carry, compare, prefix and compose, and can never print."""
+
+import hashlib
+import hmac
+import os
+from typing import Final, NoReturn
+
+#: What a sealed value prints as, everywhere.
+PLACEHOLDER: Final = "<sealed>"
+#: Keys the hash of sealed values: it differs between processes, so that no hash can be looked up.
+_HASH_KEY: Final = os.urandom(16)
+
+
+class Sealed:
+    """Bytes of a Secret. Equal content is equal; every text of it is `PLACEHOLDER`; it cannot be pickled.
+
+    It may stand in the `data` of a Secret that a step composes, and nowhere else: only there the serializer opens it
+    (`modelplane.step.opening`), in every other place it refuses the manifest.
+    """
+
+    __slots__ = ("_content",)
+    _content: bytes
+
+    def __init__(self, content: bytes) -> None:
+        object.__setattr__(self, "_content", bytes(content))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("a sealed value cannot be changed")
+
+    def prefixed(self, prefix: bytes) -> "Sealed":
+        """Return the value with known bytes in front, such as `Bearer `."""
+        return Sealed(prefix + self._content)
+
+    def __add__(self, other: "Sealed | bytes") -> "Sealed":
+        """Return this value followed by another, or by known bytes."""
+        return Sealed(self._content + (other._content if isinstance(other, Sealed) else other))
+
+    def __bool__(self) -> bool:
+        """Return whether there is any content."""
+        return bool(self._content)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare two sealed values, in a time that tells nothing of where they differ."""
+        return hmac.compare_digest(self._content, other._content) if isinstance(other, Sealed) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(hashlib.blake2b(self._content, key=_HASH_KEY, digest_size=8).digest())
+
+    def __repr__(self) -> str:
+        return PLACEHOLDER
+
+    def __format__(self, _spec: str) -> str:
+        return PLACEHOLDER
+
+    def __copy__(self) -> "Sealed":
+        return self
+
+    def __deepcopy__(self, _memo: object) -> "Sealed":
+        return self
+
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:
+        raise TypeError("a sealed value cannot be pickled")

@@ -1,0 +1,95 @@
+"""A sealed value is carried, compared, prefixed and composed, and has no other text than its placeholder."""
+
+import copy
+import json
+import pickle
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from modelplane.step.opening import open_secrets
+from modelplane.step.sealed import PLACEHOLDER, Sealed
+from modelplane.step.secrets import mask_secrets, seal_secrets
+
+MARK = "hush-4711"
+VALUE = Sealed(MARK.encode())
+
+
+def _secret(**data: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": data}
+
+
+def test_equal_content_is_equal_and_hashes_equally_and_other_content_is_not() -> None:
+    assert Sealed(MARK.encode()) == VALUE
+    assert hash(Sealed(MARK.encode())) == hash(VALUE)
+    assert Sealed(b"other") != VALUE
+    assert VALUE != MARK
+    assert MARK.encode() != VALUE
+
+
+def test_a_composed_value_is_opened_as_base64_in_the_data_of_a_secret() -> None:
+    manifest = _secret(a=VALUE, b=VALUE.prefixed(b"Bearer "), c=Sealed(b"x-") + VALUE + b"!", plain="eA==")
+    assert open_secrets(manifest)["data"] == {
+        "a": "aHVzaC00NzEx",
+        "b": "QmVhcmVyIGh1c2gtNDcxMQ==",
+        "c": "eC1odXNoLTQ3MTEh",
+        "plain": "eA==",
+    }
+    assert manifest["data"]["a"] is VALUE
+
+
+def test_what_a_provider_s_object_applies_is_opened_too() -> None:
+    spec = {"forProvider": {"manifest": _secret(a=VALUE)}, "providerConfigRef": {"name": "c"}}
+    opened = open_secrets({"kind": "Object", "spec": spec})
+    assert opened["spec"]["forProvider"]["manifest"]["data"] == {"a": "aHVzaC00NzEx"}
+    assert opened["spec"]["providerConfigRef"] == {"name": "c"}
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"kind": "ConfigMap", "data": {"a": VALUE}},
+        {"kind": "Secret", "metadata": {"annotations": {"a": VALUE}}},
+        {"kind": "Object", "spec": {"forProvider": {"manifest": {"kind": "ConfigMap", "data": {"a": VALUE}}}}},
+    ],
+)
+def test_a_value_in_any_other_place_stays_sealed(manifest: dict[str, Any]) -> None:
+    assert open_secrets(manifest) == manifest
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [str, repr, ascii, "{}".format, "{:>40}".format, "%s".__mod__, lambda value: f"{value!r}{value}{[value]}"],
+)
+def test_every_text_of_a_value_is_its_placeholder(shown: Callable[[Sealed], str]) -> None:
+    text = shown(VALUE)
+    assert PLACEHOLDER in text
+    assert MARK not in text
+
+
+@pytest.mark.parametrize("leak", [json.dumps, pickle.dumps, yaml.safe_dump, yaml.dump, bytes, vars, list, iter])
+def test_what_would_write_a_value_out_fails_without_it(leak: Callable[[Any], Any]) -> None:
+    with pytest.raises(Exception) as failed:
+        leak(VALUE)
+    lines = traceback.TracebackException.from_exception(failed.value, capture_locals=True).format()
+    assert MARK not in "".join(lines)
+
+
+def test_a_copy_is_the_value_itself_and_a_value_cannot_be_changed() -> None:
+    assert copy.deepcopy({"a": VALUE})["a"] is VALUE
+    assert copy.copy(VALUE) is VALUE
+    with pytest.raises(AttributeError):
+        VALUE._content = b""
+
+
+def test_values_are_sealed_as_a_server_holds_them_and_masked_for_a_reader() -> None:
+    sealed = seal_secrets(
+        {**_secret(a="aHVzaC00NzEx", bad="?", worse=7, again=VALUE), "stringData": {"b": MARK, "c": 1}}
+    )
+    assert sealed["data"] == {"a": VALUE, "again": VALUE, "b": VALUE}
+    assert "stringData" not in sealed
+    assert mask_secrets(sealed)["data"] == dict.fromkeys(("a", "again", "b"), PLACEHOLDER)
+    assert open_secrets(sealed)["data"]["b"] == "aHVzaC00NzEx"
