@@ -1,6 +1,7 @@
 """Measures passes over gRPC: our functions and the yardstick, each a process of its own, in turns."""
 
 import contextlib
+import os
 import sys
 import tempfile
 import time
@@ -35,8 +36,20 @@ class Served:
 
     def resident(self, name: str) -> float:
         """Return the resident memory of a function's process, in MiB."""
+        return self._memory(name, "VmRSS")
+
+    def peak(self, name: str) -> float:
+        """Return the most that a function's process ever had resident, in MiB."""
+        return self._memory(name, "VmHWM")
+
+    def processor_time(self, name: str) -> float:
+        """Return the processor time that a function's process has spent so far, in seconds."""
+        *_, user, system = Path(f"/proc/{self.processes[name]}/stat").read_text().rpartition(")")[2].split()[:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def _memory(self, name: str, field: str) -> float:
         status = Path(f"/proc/{self.processes[name]}/status").read_text()
-        line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+        line = next(line for line in status.splitlines() if line.startswith(field))
         return int(line.split()[1]) / 1024
 
 

@@ -4,6 +4,7 @@ Exit code 1 when a limit is missed. The yardstick is a bare function that return
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -13,6 +14,13 @@ sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools"
 
 from bench import cases, previews  # noqa: E402 - the path comes first
 from bench.figures import Figure, print_table, to_json  # noqa: E402
+from bench.tenants import composing, messages, scheduling  # noqa: E402
+from bench.tenants.table import measured  # noqa: E402
+
+
+def one_tenant() -> Iterator[Figure]:
+    """Yield what one tenant can cost everybody, case by case."""
+    yield from measured([*scheduling.CASES, *composing.CASES, *messages.CASES])
 
 
 @click.command()
@@ -20,7 +28,7 @@ from bench.figures import Figure, print_table, to_json  # noqa: E402
 def main(output: str) -> None:
     """Measure everything and print it."""
     figures: list[Figure] = []
-    for case in (cases.idle, cases.placing, cases.settled, previews.previewing):
+    for case in (cases.idle, cases.placing, cases.settled, previews.previewing, one_tenant):
         click.echo(f"measuring: {case.__name__} ...", err=True)
         figures += case()
     if output == "json":

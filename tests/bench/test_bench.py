@@ -8,6 +8,7 @@ from bench.figures import Figure, at_most, compared, to_json
 from bench.fleet import cluster, deployment, others
 from bench.measure import served, timed
 from bench.passes import NotSettledError, Scene, Store, run_pass, settle
+from bench.tenants.table import Case, measured
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,20 @@ def test_a_pass_that_is_refused_is_no_measurement() -> None:
         foreign = {**deployment("some", 1), "kind": "Foreign"}
         with pytest.raises(NotSettledError, match="schedule: function schedule composes no Foreign"):
             run_pass(Scene(foreign, {}, _store(1)), on.steps("schedule"))
+
+
+def _case(kind: str, refused: str) -> Case:
+    return Case("some", lambda: Scene({**deployment("some", 1), "kind": kind}, {}, _store(2)), refused=refused)
+
+
+def test_a_tenant_s_case_is_judged_by_its_first_pass_and_its_peak_memory() -> None:
+    time, memory = measured([_case("ModelDeployment", "")])
+    assert (time.limit, memory.limit) == (250.0, 300.0)
+    assert time.judged == time.value
+    assert memory.value > 10
+
+
+@pytest.mark.parametrize(("kind", "refused"), [("ModelDeployment", "composes no"), ("Foreign", "")])
+def test_a_tenant_s_case_that_does_not_end_as_it_says_is_no_measurement(kind: str, refused: str) -> None:
+    with pytest.raises(NotSettledError, match="some: expected"):
+        list(measured([_case(kind, refused)]))

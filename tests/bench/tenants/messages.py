@@ -1,0 +1,42 @@
+"""Cases whose cost is in requests and responses themselves."""
+
+from bench.fleet import NAMESPACE, Manifest, deployment, from_server
+from bench.passes import Scene
+from bench.tenants.table import Case, fleet
+from modelplane.model.names import API_VERSION, LABEL_CLUSTER
+
+_MIB = 1024 * 1024
+
+
+def _large_replica(number: int, size: int) -> Manifest:
+    """Return a ModelReplica as a tenant can write one by hand: what no field needs is in an annotation."""
+    spec = {"clusterName": f"cluster-{number:04}", "engines": deployment("large", 1)["spec"]["engines"]}
+    for member in spec["engines"][0]["members"]:
+        member |= {"nodePoolName": "l4", "deviceRequests": []}
+        member["template"]["spec"]["containers"][0]["args"] = ["x" * 100] * (size // 103)
+    metadata = {"name": f"large-{number}", "namespace": NAMESPACE, "labels": {LABEL_CLUSTER: spec["clusterName"]}}
+    manifest = {"apiVersion": API_VERSION, "kind": "ModelReplica", "metadata": metadata, "spec": spec}
+    return from_server(manifest, f"uid-large-{number}", 2_000_000 + number)
+
+
+def _beside_large_replicas(many: int, size: int) -> Scene:
+    return Scene(deployment("stranger", 1), {}, fleet(*(_large_replica(number, size) for number in range(many))))
+
+
+def _large_deployment() -> Scene:
+    """Return a deployment of many replicas, whose replicas together are far more than a response can hold."""
+    large = deployment("large", 500)
+    (member,) = large["spec"]["engines"][0]["members"]
+    member["template"]["spec"]["containers"][0]["args"] = ["x" * 1000] * 1000
+    return Scene(large, {}, fleet())
+
+
+CASES = (
+    Case("40 hand-written ModelReplicas of 1.4 MB", lambda: _beside_large_replicas(40, 1_400_000)),
+    Case(
+        "500 replicas of 1 MB: a response of 500 MB",
+        _large_deployment,
+        ("schedule", "compose-replica"),
+        refused="at most 3.5 MiB can be sent",
+    ),
+)

@@ -1,0 +1,64 @@
+"""One tenant against everybody: what may be asked for within the API's bounds, and the most that it may cost.
+
+Each case is a pass in a process of its own that has seen the fleet of 100 clusters before and nothing of the case: the
+tenant's own pass, or that of a stranger to whom the tenant's objects are sent too. Its cost is processor time, which
+a busy machine changes least, and the peak of resident memory.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from bench.figures import Figure, at_most
+from bench.fleet import Manifest, cluster, deployment, others
+from bench.measure import Served, served
+from bench.passes import NotSettledError, Scene, Store, run_pass
+
+#: The most that a pass may cost, in milliseconds of processor time.
+MILLISECONDS = 250.0
+#: The most that a function may hold at its peak, in MiB.
+MEBIBYTES = 300.0
+CLUSTERS, REPLICAS = 100, 500
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a tenant does, in words, the pass that pays for it, and the functions that make that pass.
+
+    `refused`: the pass must end in a fatal result, whose text holds this.
+    """
+
+    name: str
+    scene: Callable[[], Scene]
+    steps: tuple[str, ...] = ("schedule",)
+    refused: str = ""
+
+
+def fleet(*added: Manifest) -> Store:
+    """Return the fleet of 100 clusters with the serving replicas of other teams, and what a tenant added to it."""
+    return Store([*map(cluster, range(CLUSTERS)), *others(CLUSTERS, REPLICAS), *added])
+
+
+def measured(cases: Iterable[Case]) -> Iterator[Figure]:
+    """Yield two figures a case: processor time of its first pass, and peak memory after two."""
+    stranger = Scene(deployment("ordinary", 1), {}, fleet())
+    for case in cases:
+        scene = case.scene()
+        with served(*dict.fromkeys(("schedule", *case.steps))) as on:
+            run_pass(stranger, on.steps("schedule"))
+            spent = [_spent(case, scene, on) for _ in range(2)]
+            yield at_most(f"{case.name}: first pass", spent[0] * 1e3, MILLISECONDS, "ms")
+            peak = max(on.peak(name) for name in case.steps)
+            yield at_most(f"... peak memory; again in {spent[1] * 1e3:,.0f} ms", peak, MEBIBYTES, "MiB")
+
+
+def _spent(case: Case, scene: Scene, on: Served) -> float:
+    """Return the processor time of a pass in seconds; raises NotSettledError where it does not end as the case says."""
+    before = sum(on.processor_time(name) for name in case.steps)
+    try:
+        run_pass(scene, on.steps(*case.steps))
+        refused = ""
+    except NotSettledError as error:
+        refused = str(error)
+    if (case.refused not in refused) or bool(case.refused) != bool(refused):
+        raise NotSettledError(f"{case.name}: expected {case.refused or 'a result'!r}, not {refused or 'a result'!r}")
+    return sum(on.processor_time(name) for name in case.steps) - before
