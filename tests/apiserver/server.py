@@ -77,7 +77,7 @@ def definitions() -> Iterator[Manifest]:
     for folder in (sources.lws_crds(), sources.gateway_crds(), sources.inference_pool_crds()):
         yield from crds(folder)
     for file in sorted((ROOT / "apis").glob("*/definition.yaml")):
-        command = [components.path("crossplane"), "xrd", "convert", file]
+        command: list[str | Path] = [components.path("crossplane"), "xrd", "convert", file]
         converted = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         # Its owner, the XRD, is not on this server.
         yield from ({**each, "metadata": {"name": each["metadata"]["name"]}} for each in yaml.safe_load_all(converted))

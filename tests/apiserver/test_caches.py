@@ -60,7 +60,7 @@ def test_a_job_that_is_deleted_without_a_word_takes_its_pods_along(server: Serve
     server.cluster.api.apply(job)
     server.cluster.api.request("DELETE", path)
     left = server.cluster.api.request("GET", path)["metadata"]
-    let_go = {"metadata": {"finalizers": []}}
+    let_go: dict[str, Any] = {"metadata": {"finalizers": []}}
     server.cluster.api.request("PATCH", path, let_go, "application/merge-patch+json")
     # What waits for the garbage collector: the pods to be deleted, not to be let go of ("orphan").
     assert (left["finalizers"], "deletionTimestamp" in left) == (["foregroundDeletion"], True)

@@ -70,7 +70,7 @@ def cluster(number: int) -> Manifest:
         "conditions": ready("ClusterReady", "BackendReady"),
         "gateway": {"address": f"10.{number // 250}.{number % 250}.1"},
         "providerConfigRef": {"name": name},
-        "gpuPools": [{"name": gpu.lower(), "nodes": NODES, "devices": [_device(gpu, *kind)]} for gpu, *kind in POOLS],
+        "gpuPools": [{"name": pool[0].lower(), "nodes": NODES, "devices": [_device(*pool)]} for pool in POOLS],
     }
     manifest = {
         "apiVersion": API_VERSION,

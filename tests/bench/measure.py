@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import grpc
+import grpc  # type: ignore[import-untyped]
 
 from bench.passes import Call, Pass, Scene, run_pass
 from modelplane.transport import messages

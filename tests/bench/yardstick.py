@@ -8,7 +8,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-import grpc
+import grpc  # type: ignore[import-untyped]
 from crossplane.function import runtime
 from crossplane.function.proto.v1 import run_function_pb2 as sdk
 from crossplane.function.proto.v1 import run_function_pb2_grpc as stubs

@@ -80,7 +80,13 @@ def root(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
 def _command(root: Path, *arguments: str) -> tuple[list[str | Path], dict[str, str | Path]]:
     """Return a command and environment that run the Python of an unpacked image with the C library beside it."""
     libraries = root / "usr/lib/x86_64-linux-gnu"
-    command = [libraries / "ld-linux-x86-64.so.2", "--library-path", libraries, root / "usr/bin/python3.11", "-I"]
+    command: list[str | Path] = [
+        libraries / "ld-linux-x86-64.so.2",
+        "--library-path",
+        libraries,
+        root / "usr/bin/python3.11",
+        "-I",
+    ]
     return [*command, root / "usr/local/bin" / arguments[0], *arguments[1:]], {"PYTHONHOME": root / "usr"}
 
 

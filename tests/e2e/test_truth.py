@@ -69,7 +69,8 @@ def test_everything_placed_is_bound_and_few_refusals_were_needless(
 ) -> None:
     everything = list(plans(seed=1))
     placed = refused = 0
-    lucky, needless = [], []
+    lucky: list[tuple[Plan, Demand]] = []
+    needless: list[tuple[Plan, Demand]] = []
     for start in range(0, FLEETS, AT_ONCE):
         some = everything[start : start + AT_ONCE]
         clusters = {plan.number: _ask(fleet, plan) for plan in some}

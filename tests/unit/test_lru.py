@@ -1,6 +1,7 @@
 """The cache keeps what was used last, up to a weight."""
 
 import threading
+from functools import partial
 
 from modelplane.lru import Lru
 
@@ -14,7 +15,7 @@ def _fill(cache: Lru[str], *keys: str) -> list[str]:
         return key, 1
 
     for key in keys:
-        assert cache.get(key, lambda key=key: make(key)) == key
+        assert cache.get(key, partial(make, key)) == key
     return made
 
 
@@ -36,6 +37,10 @@ def test_a_failure_to_make_a_value_is_not_kept() -> None:
         assert cache.get("a", lambda: ("made", 1)) == "made"
 
 
+def _weighed(key: int) -> tuple[int, int]:
+    return key, 1
+
+
 def test_threads_may_share_it() -> None:
     cache = Lru[int](50)
     wrong: list[int] = []
@@ -43,7 +48,7 @@ def test_threads_may_share_it() -> None:
     def use() -> None:
         for number in range(2000):
             key = number * 7 % 100
-            if cache.get(key, lambda key=key: (key, 1)) != key:
+            if cache.get(key, partial(_weighed, key)) != key:
                 wrong.append(key)
 
     threads = [threading.Thread(target=use) for _ in range(4)]

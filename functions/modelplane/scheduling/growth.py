@@ -40,7 +40,8 @@ def _all_fit(needs: Sequence[int], places: Sequence[int], may: Sequence[Sequence
                     return moved
         return 0
 
-    for need, left in enumerate(needs):
+    for need, count in enumerate(needs):
+        left = count
         while left:
             placed = move(need, left, set())
             if not placed:

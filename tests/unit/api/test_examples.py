@@ -27,8 +27,8 @@ def documents(folder: str, kind: str) -> list[Any]:
 
 
 def test_crossplane_validates_every_example(tmp_path: Path) -> None:
-    command = [components.path("crossplane"), "resource", "validate", CHECKOUT / "apis", EXAMPLES, "-o", "json"]
-    options = ["--crossplane-image=", f"--cache-dir={tmp_path}", "--error-on-missing-schemas"]
+    command: list[str | Path] = [components.path("crossplane"), "resource", "validate", CHECKOUT / "apis", EXAMPLES]
+    options = ["-o", "json", "--crossplane-image=", f"--cache-dir={tmp_path}", "--error-on-missing-schemas"]
     run = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     report = json.loads(run.stdout)
     assert [entry for entry in report["resources"] if entry["status"] != "valid"] == []

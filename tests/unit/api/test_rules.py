@@ -22,9 +22,12 @@ def validated(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[list[Manif
     folder = tmp_path_factory.mktemp("validate")
     objects = folder / "objects.yaml"
     objects.write_text("\n---\n".join(json.dumps(obj) for case in CASES for obj in (case.accepted, case.refused)))
-    command = [components.path("crossplane"), "resource", "validate", CHECKOUT / "apis", objects, "-o", "json"]
+    command: list[str | Path] = [components.path("crossplane"), "resource", "validate", CHECKOUT / "apis", objects]
     run = subprocess.run(
-        [*command, "--crossplane-image=", f"--cache-dir={folder}"], capture_output=True, text=True, check=False
+        [*command, "-o", "json", "--crossplane-image=", f"--cache-dir={folder}"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     report = json.loads(run.stdout)["resources"]
     assert [entry["name"] for entry in report] == [

@@ -194,7 +194,7 @@ def test_on_an_abandoned_cluster_the_volume_is_left_behind_before_its_object_goe
     assert given.run(body, given.observed(first), clusters=gone, replicas=[]).desired == {}
 
 
-ABANDONED = {"annotations": {"modelplane.ai/abandon": "true"}}
+ABANDONED: dict[str, Any] = {"annotations": {"modelplane.ai/abandon": "true"}}
 
 
 def test_a_download_on_a_cluster_that_is_abandoned_and_deleted_at_once_is_left_behind_before_its_objects_go() -> None:

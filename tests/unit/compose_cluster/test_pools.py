@@ -93,7 +93,8 @@ def test_a_class_in_use_is_protected_and_stays_so_while_it_is_named() -> None:
     }
     assert given.bodies(given.run(given.cluster()))["class-in-use-l4"] == usage
     observed = {"class-in-use-l4": usage | {"metadata": {"name": "x"}}}
-    for found in (None, []):
+    missing: tuple[list[Any] | None, ...] = (None, [])
+    for found in missing:
         assert "class-in-use-l4" not in given.run(given.cluster(), class_l4=found).desired
         assert "class-in-use-l4" in given.run(given.cluster(), observed, class_l4=found).desired
     other = given.cluster(given.pool(className="h100"))

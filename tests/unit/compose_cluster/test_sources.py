@@ -20,7 +20,7 @@ KUBECONFIG = Kubeconfig(SecretKey("made", "config"), ("GoogleApplicationCredenti
 def run(provision: Provision | Malformed, observed: dict[str, Any] | None = None) -> Result:
     """Run the step with a source that gives `provision`, under the one name that the XRD admits."""
 
-    def source(_: Request, __: InferenceClusterSpec) -> Provision | Malformed:
+    def source(request: Request, spec: InferenceClusterSpec) -> Provision | Malformed:
         return provision
 
     seen = {name: given.obj(body) for name, body in (observed or {}).items()}

@@ -8,9 +8,9 @@ from modelplane.preview import ControlPlane
 from unit.compose_replica.journal import Manifest, cache, deployment, gang, journal, member, prefill_decode
 from unit.preview.fleets import cluster, hardware
 
-TAINT = {"taints": [{"key": "k", "effect": "NoExecute"}]}
-TOLERATION = {"tolerations": [{"key": "k", "operator": "Exists"}]}
-CLOSED = {"taints": [{"key": "closed", "effect": "NoSchedule"}]}
+TAINT: dict[str, Any] = {"taints": [{"key": "k", "effect": "NoExecute"}]}
+TOLERATION: dict[str, Any] = {"tolerations": [{"key": "k", "operator": "Exists"}]}
+CLOSED: dict[str, Any] = {"taints": [{"key": "closed", "effect": "NoSchedule"}]}
 
 #: The nodes of the cluster, the deployment as it serves, the edits, and what each pass that changes something does:
 #: `-` goes, `~` is changed in place, `+` comes. Within a pass what goes goes first.
@@ -103,7 +103,7 @@ def test_an_edit_takes_down_what_it_asks_for_and_nothing_else(
 
 
 STORAGE = {"source": "Existing", "existing": {"secretRef": {"name": "eu"}, "cache": {"storageClassName": "rwx"}}}
-CACHED = {"modelCacheRef": {"name": "weights"}}
+CACHED: dict[str, Any] = {"modelCacheRef": {"name": "weights"}}
 
 
 def _mounts(control: ControlPlane) -> list[bool]:

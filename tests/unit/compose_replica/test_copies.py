@@ -91,7 +91,7 @@ def test_a_missing_source_is_named_and_what_runs_keeps_running(
 
 def test_an_optional_source_that_is_missing_stops_nothing_and_is_copied_once_it_is_there() -> None:
     body = naming(ref("Secret", "token", optional=True))
-    assert "deployment-main" in given.run(body, **{"source-Secret-token": []}).desired
+    assert "deployment-main" in given.run(body, None, **{"source-Secret-token": []}).desired
     assert copies(body, **{"source-Secret-token": []}) == {}
     assert set(copies(body)) == {"copy-secret-token"}
 
@@ -173,5 +173,5 @@ def test_nothing_more_is_asked_for_where_no_engine_names_a_source() -> None:
 def test_only_the_replica_that_composes_a_copy_asks_for_the_others_of_its_team() -> None:
     body = sibling("a", "1", naming(ref("Secret", "token")))
     for holder, asks in HOLDERS.values():
-        asked = given.run(body, **{"copy-secret-token": holder}).requirements
+        asked = given.run(body, None, **{"copy-secret-token": holder}).requirements
         assert ("ModelReplica" in {requirement.kind for requirement in asked}) is asks

@@ -6,6 +6,7 @@ from typing import Any
 
 import celpy
 import pytest
+from celpy.adapter import json_to_cel
 
 from modelplane.compose_replica.standing import GANG_READY, STATEFUL_SET_READY
 from unit.compose_replica import replicas as given
@@ -132,7 +133,7 @@ def test_the_queries_on_the_objects_count_too(query: str, full: dict[str, int], 
 
     def says(status: dict[str, int] | None) -> bool:
         body = {"metadata": {"generation": 1}, "spec": {"replicas": 2}} | ({"status": status} if status else {})
-        return bool(program.evaluate({"object": celpy.json_to_cel(body)}))
+        return bool(program.evaluate({"object": json_to_cel(body)}))
 
     assert says(full)
     assert not says(None)

@@ -4,6 +4,7 @@ from typing import Any
 
 import celpy
 import pytest
+from celpy.adapter import json_to_cel
 
 from modelplane.compose_replica.standing import DEPLOYMENT_READY
 from modelplane.model.conditions import Status
@@ -36,7 +37,7 @@ TABLE: dict[str, tuple[Any, bool]] = {
 def _cel(manifest: dict[str, Any]) -> bool:
     environment = celpy.Environment()
     program = environment.program(environment.compile(DEPLOYMENT_READY))
-    return bool(program.evaluate({"object": celpy.json_to_cel(manifest)}))
+    return bool(program.evaluate({"object": json_to_cel(manifest)}))
 
 
 @pytest.mark.parametrize(("status", "ready"), TABLE.values(), ids=TABLE)

@@ -3,12 +3,12 @@
 import json
 import os
 import random
-from collections import namedtuple
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -243,7 +243,7 @@ def test_a_repository_that_would_write_outside_its_place_is_refused(tmp_path: Pa
 def test_a_repository_that_is_larger_than_the_volume_is_not_begun(
     hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    volume = namedtuple("volume", "total used free")(1 << 20, 0, 1 << 20)
+    volume = SimpleNamespace(total=1 << 20, used=0, free=1 << 20)
     monkeypatch.setattr("modelplane.hydrate.volume.shutil.disk_usage", lambda _: volume)
     hub.push({"model.safetensors": content(1, (1 << 20) + 1)})
     failure = fails(hub, tmp_path)

@@ -5,6 +5,7 @@ from typing import Any
 
 from modelplane.preview import ControlPlane
 from modelplane.preview.pipelines import Pipeline
+from modelplane.preview.store import View
 from modelplane.step import Desired, Request, Result, Step
 
 TEAM = "team"
@@ -59,6 +60,13 @@ def composing(**manifests: dict[str, Any]) -> Step:
         return Result(desired={name: Desired.of(manifest, ready=True) for name, manifest in manifests.items()})
 
     return step
+
+
+def existing(reader: ControlPlane | View, kind: str, namespace: str | None, name: str) -> dict[str, Any]:
+    """Return an object that has to be there."""
+    found = reader.get(kind, namespace, name)
+    assert found is not None, f"there is no {kind} {name}"
+    return found
 
 
 def told(obj: Mapping[str, Any] | None) -> dict[str, tuple[str, str, str]]:

@@ -8,15 +8,15 @@ import pytest
 
 from modelplane.preview import ControlPlane, InvalidObject, View
 from modelplane.step import Desired, Request, Requirement, Result
-from unit.preview.fakes import TEAM, composing, config_map, endpoint, inference_class, plane, told
+from unit.preview.fakes import TEAM, composing, config_map, endpoint, existing, inference_class, plane, told
 
 
 def test_applying_again_keeps_what_the_control_plane_wrote() -> None:
     control = plane(endpoint(), ModelEndpoint=composing(a=config_map("a")))
     control.settle()
-    before = control.get("ModelEndpoint", TEAM, "e")
+    before = existing(control, "ModelEndpoint", TEAM, "e")
     control.apply(endpoint())
-    after = control.get("ModelEndpoint", TEAM, "e")
+    after = existing(control, "ModelEndpoint", TEAM, "e")
     assert (after["status"], after["spec"]) == (before["status"], before["spec"])
     assert after["metadata"]["labels"] == {"crossplane.io/composite": "e"}
     control.settle()
@@ -26,7 +26,7 @@ def test_applying_again_keeps_what_the_control_plane_wrote() -> None:
 def test_applying_again_drops_labels_that_are_no_longer_given() -> None:
     control = plane(config_map(labels={"l": "v"}))
     control.apply(config_map())
-    assert "labels" not in control.get("ConfigMap", TEAM, "c")["metadata"]
+    assert "labels" not in existing(control, "ConfigMap", TEAM, "c")["metadata"]
 
 
 def test_a_composed_object_that_somebody_applies_is_still_its_composites() -> None:
@@ -34,13 +34,13 @@ def test_a_composed_object_that_somebody_applies_is_still_its_composites() -> No
     control.settle()
     control.apply(config_map("a", {"k": "theirs"}))
     control.settle()
-    assert control.get("ConfigMap", TEAM, "a")["data"] == {"k": "ours"}
+    assert existing(control, "ConfigMap", TEAM, "a")["data"] == {"k": "ours"}
 
 
 def test_a_status_is_patched_by_a_merge_patch() -> None:
     control = plane({**endpoint(), "status": {"routing": {"hostname": "h", "port": 1}}})
     control.patch_status("ModelEndpoint", TEAM, "e", {"routing": {"port": None, "fqdn": "f"}})
-    assert control.get("ModelEndpoint", TEAM, "e")["status"] == {"routing": {"hostname": "h", "fqdn": "f"}}
+    assert existing(control, "ModelEndpoint", TEAM, "e")["status"] == {"routing": {"hostname": "h", "fqdn": "f"}}
 
 
 def test_the_status_of_nothing_cannot_be_patched() -> None:
@@ -131,7 +131,7 @@ def test_a_pass_by_an_old_view_is_made_up_for() -> None:
 def test_a_composite_that_came_with_a_status_is_left_as_it_came() -> None:
     came = {**endpoint("came"), "status": {"routing": {"hostname": "as it came"}}}
     control, calls = counted(came)
-    assert control.get("ModelEndpoint", TEAM, "came")["status"] == {"routing": {"hostname": "as it came"}}
+    assert existing(control, "ModelEndpoint", TEAM, "came")["status"] == {"routing": {"hostname": "as it came"}}
     control.patch_status("ModelEndpoint", TEAM, "came", {"routing": {"hostname": "patched"}})
     control.settle()
     assert calls["came"] == 0
@@ -152,8 +152,8 @@ def test_a_world_answers_after_each_pass_with_merge_patches() -> None:
         yield "InferenceClass", None, "k", {"conditions": []}
 
     control, _ = counted(inference_class(), world=world)
-    assert control.get("ConfigMap", TEAM, "own-a")["status"] == {"seen": {"by": "world"}}
-    assert control.get("InferenceClass", None, "k")["status"] == {"conditions": []}
+    assert existing(control, "ConfigMap", TEAM, "own-a")["status"] == {"seen": {"by": "world"}}
+    assert existing(control, "InferenceClass", None, "k")["status"] == {"conditions": []}
     before = len(views)
     control.reconcile("ModelEndpoint", TEAM, "a")
     assert len(views) == before + 1

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane
-from unit.preview.fakes import TEAM, config_map, plane
+from unit.preview.fakes import TEAM, config_map, existing, plane
 
 
 def owned(name: str, *owners: str, **metadata: Any) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def test_a_finalizer_holds_an_object_and_what_it_owns() -> None:
     control = plane(owned("a", finalizers=["example.org/hold"]), owned("b", "a"))
     control.delete("ConfigMap", TEAM, "a")
     assert left(control) == ["a", "b"]
-    assert control.get("ConfigMap", TEAM, "a")["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:02Z"
+    assert existing(control, "ConfigMap", TEAM, "a")["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:02Z"
     control.apply(owned("a", finalizers=[]))
     assert left(control) == []
 
@@ -90,7 +90,7 @@ def test_an_object_that_came_being_deleted_without_a_finalizer_stays_as_it_came(
 def test_a_usage_refuses_a_deletion(of: str | dict[str, Any]) -> None:
     control = plane(owned("used", labels={"l": "v"}), usage(of))
     assert control.delete("ConfigMap", TEAM, "used") is False
-    assert "deletionTimestamp" not in control.get("ConfigMap", TEAM, "used")["metadata"]
+    assert "deletionTimestamp" not in existing(control, "ConfigMap", TEAM, "used")["metadata"]
     control.delete("Usage", TEAM, "usage")
     assert control.delete("ConfigMap", TEAM, "used") is True
     assert left(control) == []

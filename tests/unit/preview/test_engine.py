@@ -5,7 +5,7 @@ from typing import Any
 
 from modelplane.preview import ControlPlane
 from modelplane.step import Desired, Request, Result
-from unit.preview.fakes import TEAM, composing, config_map, endpoint, inference_class, plane, told
+from unit.preview.fakes import TEAM, composing, config_map, endpoint, existing, inference_class, plane, told
 
 
 def reconcile(control: ControlPlane) -> ControlPlane:
@@ -22,18 +22,18 @@ def by_annotation(request: Request) -> Result:
 
 def test_a_composed_resource_is_labelled_annotated_and_owned() -> None:
     control = reconcile(plane(endpoint(), ModelEndpoint=composing(one=config_map("a", labels={"l": "v"}))))
-    metadata = control.get("ConfigMap", TEAM, "a")["metadata"]
+    metadata = existing(control, "ConfigMap", TEAM, "a")["metadata"]
     assert metadata["labels"] == {"l": "v", "crossplane.io/composite": "e"}
     assert metadata["annotations"] == {"crossplane.io/composition-resource-name": "one"}
     owner = {"apiVersion": "modelplane.ai/v1alpha1", "kind": "ModelEndpoint", "name": "e", "controller": True}
-    uid = control.get("ModelEndpoint", TEAM, "e")["metadata"]["uid"]
+    uid = existing(control, "ModelEndpoint", TEAM, "e")["metadata"]["uid"]
     assert metadata["ownerReferences"] == [{**owner, "blockOwnerDeletion": True, "uid": uid}]
 
 
 def test_a_composite_refers_to_its_composition_and_to_what_it_composed() -> None:
     step = composing(b=config_map("b"), a=config_map("a"))
     control = reconcile(plane(endpoint(), ModelEndpoint=step))
-    made = control.get("ModelEndpoint", TEAM, "e")
+    made = existing(control, "ModelEndpoint", TEAM, "e")
     assert made["metadata"]["labels"] == {"crossplane.io/composite": "e"}
     refs = [{"apiVersion": "v1", "kind": "ConfigMap", "name": name} for name in ("a", "b")]
     assert made["spec"]["crossplane"] == {"compositionRef": {"name": "modelendpoint"}, "resourceRefs": refs}
@@ -42,7 +42,7 @@ def test_a_composite_refers_to_its_composition_and_to_what_it_composed() -> None
 def test_references_of_a_cluster_scoped_composite_carry_namespaces() -> None:
     control = plane(inference_class(), InferenceClass=composing(a=config_map("a")))
     control.reconcile("InferenceClass", None, "k")
-    refs = control.get("InferenceClass", None, "k")["spec"]["crossplane"]["resourceRefs"]
+    refs = existing(control, "InferenceClass", None, "k")["spec"]["crossplane"]["resourceRefs"]
     assert refs == [{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "namespace": TEAM}]
 
 
@@ -53,14 +53,14 @@ def test_a_nested_composite_passes_on_the_root_and_owns_its_own() -> None:
 
     control = plane(endpoint(), ModelEndpoint=step)
     assert control.settle()
-    leaf = control.get("ConfigMap", TEAM, "leaf")["metadata"]
+    leaf = existing(control, "ConfigMap", TEAM, "leaf")["metadata"]
     assert leaf["labels"] == {"crossplane.io/composite": "e"}
     assert leaf["ownerReferences"][0]["name"] == "child"
 
 
 def test_a_resource_without_a_name_is_named_after_the_root_and_a_hash() -> None:
     control = reconcile(plane(endpoint(), ModelEndpoint=composing(one=config_map(None))))
-    uid = control.get("ModelEndpoint", TEAM, "e")["metadata"]["uid"]
+    uid = existing(control, "ModelEndpoint", TEAM, "e")["metadata"]["uid"]
     suffix = hashlib.sha256(f"{uid}one".encode()).hexdigest()[:12]
     assert [obj["metadata"]["name"] for obj in control.list("ConfigMap")] == [f"e-{suffix}"]
 
@@ -140,7 +140,7 @@ def test_what_another_composite_controls_is_not_taken_over() -> None:
     control.reconcile("ModelEndpoint", TEAM, "other")
     reconcile(control)
     assert told(control.get("ModelEndpoint", TEAM, "e"))["Synced"][2] == "Unsynced resources: one"
-    assert control.get("ConfigMap", TEAM, "a")["metadata"]["ownerReferences"][0]["name"] == "other"
+    assert existing(control, "ConfigMap", TEAM, "a")["metadata"]["ownerReferences"][0]["name"] == "other"
 
 
 def test_what_is_no_longer_desired_is_deleted_with_what_it_owns() -> None:
@@ -155,24 +155,25 @@ def test_what_is_no_longer_desired_is_deleted_with_what_it_owns() -> None:
     assert control.get("ConfigMap", TEAM, "leaf") is not None
     control.apply(endpoint(annotations={"want": "nothing"}))
     done = control.reconcile("ModelEndpoint", TEAM, "e")
+    assert done is not None
     assert [key.name for key in done.deleted] == ["child"]
     assert [obj["metadata"]["name"] for obj in control.list("ModelEndpoint")] == ["e"]
     assert control.list("ConfigMap") == []
-    assert control.get("ModelEndpoint", TEAM, "e")["spec"]["crossplane"]["resourceRefs"] == []
+    assert existing(control, "ModelEndpoint", TEAM, "e")["spec"]["crossplane"]["resourceRefs"] == []
 
 
 def test_what_is_being_deleted_is_no_longer_observed() -> None:
     control = plane(endpoint(annotations={"want": "one=a two=b"}), ModelEndpoint=by_annotation)
     reconcile(control)
-    held = control.get("ConfigMap", TEAM, "a")
+    held = existing(control, "ConfigMap", TEAM, "a")
     held["metadata"]["finalizers"] = ["example.org/hold"]
     control.apply(held)
     control.apply(endpoint(annotations={"want": "two=b"}))
     reconcile(control)
-    left = control.get("ConfigMap", TEAM, "a")["metadata"]
+    left = existing(control, "ConfigMap", TEAM, "a")["metadata"]
     assert "deletionTimestamp" in left
     assert "crossplane.io/composite" not in left["labels"]
-    refs = control.get("ModelEndpoint", TEAM, "e")["spec"]["crossplane"]["resourceRefs"]
+    refs = existing(control, "ModelEndpoint", TEAM, "e")["spec"]["crossplane"]["resourceRefs"]
     assert [ref["name"] for ref in refs] == ["b"]
 
 
@@ -197,19 +198,19 @@ def test_a_field_that_is_no_longer_desired_is_removed_and_others_fields_stay() -
         return Result(desired={"one": Desired.of(config_map("a", data))})
 
     control = reconcile(plane(endpoint(), ModelEndpoint=step))
-    made = control.get("ConfigMap", TEAM, "a")
+    made = existing(control, "ConfigMap", TEAM, "a")
     control.apply({**made, "data": {**made["data"], "theirs": "1"}})
     control.apply(endpoint(annotations={"less": "yes"}))
     reconcile(control)
-    assert control.get("ConfigMap", TEAM, "a")["data"] == {"kept": "1", "theirs": "1"}
+    assert existing(control, "ConfigMap", TEAM, "a")["data"] == {"kept": "1", "theirs": "1"}
 
 
 def test_what_somebody_changed_is_put_right() -> None:
     control = reconcile(plane(endpoint(), ModelEndpoint=composing(one=config_map("a", {"k": "ours"}))))
-    made = control.get("ConfigMap", TEAM, "a")
+    made = existing(control, "ConfigMap", TEAM, "a")
     control.apply({**made, "data": {"k": "theirs"}})
     reconcile(control)
-    assert control.get("ConfigMap", TEAM, "a")["data"] == {"k": "ours"}
+    assert existing(control, "ConfigMap", TEAM, "a")["data"] == {"k": "ours"}
 
 
 def test_what_somebody_deleted_is_made_again() -> None:
@@ -233,9 +234,9 @@ def test_a_resource_is_not_built_again_while_its_key_and_the_object_are_the_same
     for _ in range(3):
         reconcile(control)
     assert len(built) == 1
-    control.apply({**control.get("ConfigMap", TEAM, "a"), "data": {}})
+    control.apply({**existing(control, "ConfigMap", TEAM, "a"), "data": {}})
     reconcile(control)
-    assert control.get("ConfigMap", TEAM, "a")["data"] == {"k": "v"}
+    assert existing(control, "ConfigMap", TEAM, "a")["data"] == {"k": "v"}
 
 
 def test_a_pass_that_changes_nothing_writes_nothing() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane
-from unit.preview.fakes import told
+from unit.preview.fakes import existing, told
 from unit.preview.fleets import cluster, deployment, hardware
 
 FLEET = (hardware(), cluster("east"), cluster("west"))
@@ -82,7 +82,7 @@ def test_a_cluster_that_is_being_deleted_stays_until_its_replicas_have_moved() -
     assert control.delete("InferenceCluster", None, "east")
     assert control.settle()
     assert [obj["spec"]["clusterName"] for obj in control.list("ModelReplica")] == ["east"]
-    assert "deletionTimestamp" in control.get("InferenceCluster", None, "east")["metadata"]
+    assert "deletionTimestamp" in existing(control, "InferenceCluster", None, "east")["metadata"]
     control.apply(cluster("west"))
     assert control.settle()
     assert placements(control) == [("west", True)]
@@ -106,7 +106,7 @@ def published(name: str, **status: Any) -> dict[str, Any]:
 def test_a_cluster_that_came_with_a_status_is_taken_at_its_word() -> None:
     control = settled(published("east"), deployment())
     assert [name for name, _ in placements(control)] == ["east"]
-    assert control.get("InferenceCluster", None, "east")["status"] == published("east")["status"]
+    assert existing(control, "InferenceCluster", None, "east")["status"] == published("east")["status"]
 
 
 def test_a_patch_of_such_a_cluster_stays_and_takes_nothing_serving_away() -> None:
@@ -114,7 +114,7 @@ def test_a_patch_of_such_a_cluster_stays_and_takes_nothing_serving_away() -> Non
     assert placements(control) == [("east", True)]
     control.patch_status("InferenceCluster", None, "east", {"conditions": [], "gateway": None})
     assert control.settle()
-    assert "gateway" not in control.get("InferenceCluster", None, "east")["status"]
+    assert "gateway" not in existing(control, "InferenceCluster", None, "east")["status"]
     assert placements(control) == [("east", True)]
 
 
@@ -135,7 +135,7 @@ def test_a_cluster_that_is_read_edited_and_handed_back_publishes_anew() -> None:
     edited["spec"]["nodePools"][0]["nodeCount"] = 3
     control.apply(edited)
     assert control.settle()
-    assert [pool["nodes"] for pool in control.get("InferenceCluster", None, "east")["status"]["gpuPools"]] == [3]
+    assert [pool["nodes"] for pool in existing(control, "InferenceCluster", None, "east")["status"]["gpuPools"]] == [3]
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -8,7 +8,7 @@ import pytest
 from modelplane.model.observation import Gap
 from modelplane.preview import ControlPlane, Pass
 from modelplane.step import Desired, Event, Request, Requirement, Result, SchemaRequirement, Severity, Step
-from unit.preview.fakes import TEAM, config_map, endpoint, inference_class, plane, told
+from unit.preview.fakes import TEAM, config_map, endpoint, existing, inference_class, plane, told
 
 
 def reconcile(control: ControlPlane, view: Any = None) -> Pass:
@@ -136,6 +136,7 @@ def test_a_kind_can_be_asked_for_without_failing_the_pass() -> None:
     exists = {name: schema is not None for (_, name), (_, schema) in done.run.fetched.schemas.items()}
     assert exists == {name: name not in {"nobody", "version"} for name in asked}
     _, schema = done.run.fetched.schemas["step-1", "ours"]
+    assert schema is not None
     assert "clusterName" in schema["properties"]["spec"]["properties"]
 
 
@@ -154,7 +155,7 @@ def test_required_resources_are_read_from_the_view_and_composed_ones_as_they_are
     control.reconcile("ModelEndpoint", TEAM, "e", plane().view())
     view = control.view()
     control.apply(config_map("a", {"v": "new"}))
-    own = control.get("ConfigMap", TEAM, "own")
+    own = existing(control, "ConfigMap", TEAM, "own")
     control.apply({**own, "data": {"v": "new"}})
     reconcile(control, view)
     reconcile(control)
@@ -178,7 +179,7 @@ def test_each_step_sees_what_the_earlier_ones_wanted_and_said() -> None:
     done = reconcile(control)
     assert seen == [(["a", "both"], "v")]
     assert {o["metadata"]["name"]: o["data"] for o in control.list("ConfigMap")} == {"a": {}, "both": {"by": "second"}}
-    assert control.get("ModelEndpoint", TEAM, "e")["status"]["routing"] == {"hostname": "two"}
+    assert existing(control, "ModelEndpoint", TEAM, "e")["status"]["routing"] == {"hostname": "two"}
     assert done.run.ttl == timedelta(seconds=10)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from modelplane.preview import InvalidObject
-from unit.preview.fakes import TEAM, config_map, endpoint, inference_class, plane
+from unit.preview.fakes import TEAM, config_map, endpoint, existing, inference_class, plane
 
 
 def test_an_object_gets_what_a_server_adds() -> None:
@@ -15,32 +15,36 @@ def test_an_object_gets_what_a_server_adds() -> None:
 
 def test_the_uid_depends_on_the_identity_alone() -> None:
     first, second = plane(config_map("a"), config_map("b")), plane(config_map("b"))
-    assert first.get("ConfigMap", TEAM, "b")["metadata"]["uid"] == second.get("ConfigMap", TEAM, "b")["metadata"]["uid"]
+    assert (
+        existing(first, "ConfigMap", TEAM, "b")["metadata"]["uid"]
+        == existing(second, "ConfigMap", TEAM, "b")["metadata"]["uid"]
+    )
     uids = {obj["metadata"]["uid"] for obj in first.list("ConfigMap")}
     assert len(uids) == 2
 
 
 def test_an_object_that_was_deleted_comes_back_as_another() -> None:
     control = plane(config_map())
-    before = control.get("ConfigMap", TEAM, "c")["metadata"]["uid"]
+    before = existing(control, "ConfigMap", TEAM, "c")["metadata"]["uid"]
     control.delete("ConfigMap", TEAM, "c")
     control.apply(config_map())
-    assert control.get("ConfigMap", TEAM, "c")["metadata"]["uid"] != before
+    assert existing(control, "ConfigMap", TEAM, "c")["metadata"]["uid"] != before
 
 
 def test_what_an_export_says_of_itself_is_kept() -> None:
-    given = {"uid": "u-1", "creationTimestamp": "2025-05-05T00:00:00Z", "managedFields": [{"manager": "kubectl"}]}
-    control = plane({**endpoint(**given), "status": {"routing": {"hostname": "h"}}})
-    made = control.get("ModelEndpoint", TEAM, "e")
+    born, managed = "2025-05-05T00:00:00Z", [{"manager": "kubectl"}]
+    exported = endpoint(uid="u-1", creationTimestamp=born, managedFields=managed)
+    control = plane({**exported, "status": {"routing": {"hostname": "h"}}})
+    made = existing(control, "ModelEndpoint", TEAM, "e")
     assert made["metadata"]["uid"] == "u-1"
-    assert made["metadata"]["creationTimestamp"] == "2025-05-05T00:00:00Z"
+    assert made["metadata"]["creationTimestamp"] == born
     assert "managedFields" not in made["metadata"]
     assert made["status"] == {"routing": {"hostname": "h"}}
 
 
 def test_what_is_made_later_is_younger_than_what_an_export_brought() -> None:
     control = plane(config_map("old", creationTimestamp="2027-03-01T00:00:00Z"), config_map("new"))
-    assert control.get("ConfigMap", TEAM, "new")["metadata"]["creationTimestamp"] == "2027-03-01T00:00:01Z"
+    assert existing(control, "ConfigMap", TEAM, "new")["metadata"]["creationTimestamp"] == "2027-03-01T00:00:01Z"
 
 
 def test_every_write_bumps_the_version_and_only_a_change_of_intent_the_generation() -> None:
@@ -48,7 +52,7 @@ def test_every_write_bumps_the_version_and_only_a_change_of_intent_the_generatio
     seen = []
     for data, labels in (({"a": "1"}, {}), ({"a": "1"}, {"l": "v"}), ({"a": "2"}, {"l": "v"})):
         control.apply(config_map(data=data, labels=labels))
-        made = control.get("ConfigMap", TEAM, "c")["metadata"]
+        made = existing(control, "ConfigMap", TEAM, "c")["metadata"]
         seen.append((int(made["resourceVersion"]), made["generation"]))
     assert seen == [(2, 1), (3, 1), (4, 2)]
 
@@ -56,9 +60,9 @@ def test_every_write_bumps_the_version_and_only_a_change_of_intent_the_generatio
 def test_what_is_read_can_be_changed_without_changing_what_is_kept() -> None:
     control = plane(config_map(data={"a": "1"}))
     for reader in (control, control.view()):
-        reader.get("ConfigMap", TEAM, "c")["data"]["a"] = "2"
+        existing(reader, "ConfigMap", TEAM, "c")["data"]["a"] = "2"
         reader.list("ConfigMap")[0]["data"]["a"] = "2"
-        assert reader.get("ConfigMap", TEAM, "c")["data"] == {"a": "1"}
+        assert existing(reader, "ConfigMap", TEAM, "c")["data"] == {"a": "1"}
 
 
 def test_what_was_applied_can_be_changed_without_changing_what_is_kept() -> None:
@@ -104,7 +108,7 @@ def test_a_namespaced_object_without_a_namespace_is_in_default() -> None:
 
 def test_an_unknown_foreign_kind_is_stored_as_it_is() -> None:
     foreign = {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {"name": "t"}, "anything": [1]}
-    assert plane(foreign).get("Thing", None, "t")["anything"] == [1]
+    assert existing(plane(foreign), "Thing", None, "t")["anything"] == [1]
 
 
 def test_an_invalid_object_says_which_field_and_why() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.preview.world import healthy
-from unit.preview.fakes import TEAM, plane, told
+from unit.preview.fakes import TEAM, existing, plane, told
 
 OBJECT = "kubernetes.m.crossplane.io/v1alpha1"
 
@@ -32,7 +32,7 @@ def held(obj: dict[str, Any]) -> dict[str, Any]:
     """Return what the cluster is said to hold for an Object."""
     control = plane(obj, world=healthy)
     assert control.settle()
-    made = control.get("Object", TEAM, "o")
+    made = existing(control, "Object", TEAM, "o")
     assert (told(made)["Ready"][0], told(made)["Synced"][0]) == ("True", "True")
     found: dict[str, Any] = made["status"]["atProvider"]["manifest"]
     return found
@@ -90,7 +90,7 @@ def test_a_changed_manifest_takes_the_place_of_the_old_one() -> None:
     control.settle()
     control.apply(remote(manifest("apps/v1", "Deployment", replicas=2)))
     control.settle()
-    found = control.get("Object", TEAM, "o")["status"]["atProvider"]["manifest"]
+    found = existing(control, "Object", TEAM, "o")["status"]["atProvider"]["manifest"]
     assert found["spec"] == {"replicas": 2}
     assert (found["metadata"]["generation"], found["status"]["observedGeneration"]) == (2, 2)
     assert found["status"]["readyReplicas"] == 2
@@ -127,7 +127,7 @@ def test_a_status_that_an_object_came_with_stays_until_the_object_changes() -> N
     broken = {"conditions": [{"type": "Ready", "status": "False", "reason": "Broken"}]}
     control = plane({**remote(manifest("v1", "Namespace")), "status": broken}, world=healthy)
     control.settle()
-    assert control.get("Object", TEAM, "o")["status"] == broken
+    assert existing(control, "Object", TEAM, "o")["status"] == broken
     control.apply(remote(manifest("v1", "Namespace", finalizers=["kubernetes"])))
     control.settle()
     assert told(control.get("Object", TEAM, "o"))["Ready"][0] == "True"
@@ -145,4 +145,4 @@ def test_a_status_that_was_patched_stays_until_the_object_changes() -> None:
 def test_without_a_world_nobody_answers() -> None:
     control = plane(remote(manifest("v1", "Namespace")), world=None)
     control.settle()
-    assert "status" not in control.get("Object", TEAM, "o")
+    assert "status" not in existing(control, "Object", TEAM, "o")

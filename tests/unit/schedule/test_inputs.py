@@ -1,11 +1,13 @@
 """What a pass fetches in each situation: by name first, by label second, and never the fleet without need."""
 
+from typing import Any
+
 import pytest
 
 from modelplane.step import AWAITING, SETTLED, Object
 from unit.schedule.objects import Server, cache, cluster, deployment, replica, run
 
-EU = {"clusterSelector": {"matchLabels": {"region": "eu"}}}
+EU: dict[str, Any] = {"clusterSelector": {"matchLabels": {"region": "eu"}}}
 
 
 def fleet(size: int) -> list[Object]:

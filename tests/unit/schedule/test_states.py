@@ -9,9 +9,9 @@ from modelplane.schedule import STEPS
 from modelplane.step import Object, Request, Result
 from unit.schedule.objects import BIG, TEMPLATE, Server, cache, cluster, deployment, member, replica, run
 
-CACHED = {"modelCacheRef": {"name": "weights"}}
-DEAD = {"metadata": {"deletionTimestamp": "2026-01-02T00:00:00Z"}}
-NOT_READY = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
+CACHED: dict[str, Any] = {"modelCacheRef": {"name": "weights"}}
+DEAD: dict[str, Any] = {"metadata": {"deletionTimestamp": "2026-01-02T00:00:00Z"}}
+NOT_READY: dict[str, Any] = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
 
 
 def handed(result: Result) -> tuple[HandedPlacement, ...]:
@@ -143,8 +143,8 @@ def test_a_new_replica_carries_its_pool_its_device_classes_and_the_address_of_it
 
 def test_a_deployment_whose_serving_replicas_have_to_move_does_not_say_that_nothing_is_placed() -> None:
     own = replica("a")
-    nothing = {"engines": [{"name": "main", "members": [member("false")]}]}
-    result, _ = run(deployment(**nothing), Server(cluster("a"), own), own)
+    unmatched = [{"name": "main", "members": [member("false")]}]
+    result, _ = run(deployment(engines=unmatched), Server(cluster("a"), own), own)
     found = next(condition for condition in result.conditions if condition.type == "ReplicasReady")
     assert (found.status, found.reason) == ("False", "Degraded")
     assert "1 that has to move still serves" in found.message

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -72,7 +73,7 @@ def test_no_function_puts_a_value_into_a_response_or_the_log(log: io.StringIO) -
 
 def _sealed_in(request: Request) -> list[Sealed]:
     found: list[Sealed] = []
-    stack = [each.body for each in request.observed.values()]
+    stack: list[Any] = [each.body for each in request.observed.values()]
     stack += [each.body for answers in request.required.values() for each in answers]
     for value in stack:
         found += [value] if isinstance(value, Sealed) else []

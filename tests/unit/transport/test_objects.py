@@ -7,7 +7,7 @@ import pytest
 from modelplane.step.sealed import Sealed
 from modelplane.transport import objects
 from modelplane.transport.objects import WireObject
-from modelplane.transport.structs import encode
+from modelplane.transport.structs import decode, encode
 
 
 def _object(**metadata: Any) -> dict[str, Any]:
@@ -46,8 +46,12 @@ def test_an_object_that_no_api_server_wrote_is_known_by_its_content(metadata: di
 
 def test_one_version_of_an_object_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[bytes] = []
-    decode = objects.decode
-    monkeypatch.setattr(objects, "decode", lambda wire: parsed.append(wire) or decode(wire))
+
+    def counted(wire: bytes) -> dict[str, Any]:
+        parsed.append(wire)
+        return decode(wire)
+
+    monkeypatch.setattr(objects, "decode", counted)
     wire = encode(_object(uid="once", resourceVersion="1", managedFields=[]))
     assert [WireObject(wire).name for _ in range(3)] == ["a", "a", "a"]
     assert len(parsed) == 1

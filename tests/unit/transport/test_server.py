@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import grpc
+import grpc  # type: ignore[import-untyped]
 import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as sdk
 from crossplane.function.proto.v1 import run_function_pb2_grpc as stubs
