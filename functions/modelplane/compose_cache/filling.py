@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelplane.compose_cache import token
-from modelplane.compose_cache.image import hydrate_image
 from modelplane.compose_cache.job import COMPLETE, complete, describe, failed, idle
 from modelplane.compose_cache.place import Manifests, Place, Stage
 from modelplane.compose_cache.token import Token
 from modelplane.composing.hold import held
 from modelplane.composing.pod_messages import CACHE_PODS
 from modelplane.kube.hydration import Download, hydration_job
+from modelplane.kube.images import Image
 from modelplane.model.names import LABEL_FILLS
 from modelplane.model.staging import Phase
 from modelplane.observed.fields import mapping, mappings, text
@@ -78,7 +78,7 @@ def _new_job(place: Place, taken: Token) -> _Job:
     """Return the Job that would be made now."""
     spec = place.spec
     download = Download(spec.repo, spec.revision, spec.size_gib, taken.reference, taken.version or "")
-    job = hydration_job(spec.volume, place.uid, place.site.namespace, download, image=hydrate_image())
+    job = hydration_job(spec.volume, place.uid, place.site.namespace, download, image=Image.MODELPLANE.reference)
     return _Job(_resource(place, job["metadata"]["name"]), place.site.place(job, ready_when=COMPLETE, watch=True))
 
 

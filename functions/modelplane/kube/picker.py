@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from modelplane.kube.images import Image
 from modelplane.kube.inference_pool import POOL_GROUP
 from modelplane.model.names import ANNOTATION_CONFIG, LABEL_WORKLOAD, PICKER_PORT, digest
 
-_IMAGE = "ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.9.0"
 _HEALTH_PORT = 9003
 _MOUNT, _FILE = "/config", "picker.json"
 _READ = ["get", "list", "watch"]
@@ -38,7 +38,7 @@ def _container(namespace: str, pool: str) -> dict[str, Any]:
     health = {"grpc": {"port": _HEALTH_PORT}}
     return {
         "name": "picker",
-        "image": _IMAGE,
+        "image": Image.ENDPOINT_PICKER.reference,
         "args": [
             f"--pool-name={pool}",
             f"--pool-namespace={namespace}",

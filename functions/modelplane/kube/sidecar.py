@@ -2,9 +2,8 @@
 
 from typing import Any
 
+from modelplane.kube.images import Image
 from modelplane.model.names import ENGINE_PORT
-
-_IMAGE = "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0"
 
 
 def decode_sidecar(engine_port: int) -> dict[str, Any]:
@@ -14,7 +13,7 @@ def decode_sidecar(engine_port: int) -> dict[str, Any]:
     """
     return {
         "name": "decode-sidecar",
-        "image": _IMAGE,
+        "image": Image.DECODE_SIDECAR.reference,
         "args": ["--secure-proxy=false", "--kv-connector=nixlv2", f"--vllm-port={engine_port}"],
         "ports": [{"name": "requests", "containerPort": ENGINE_PORT, "protocol": "TCP"}],
         "readinessProbe": {

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from modelplane.compose_cache.image import IMAGE, VARIABLE
+from modelplane.kube.images import Image
 from modelplane_dev import components
 from modelplane_dev.folders import ROOT
 from modelplane_dev.packages import image
@@ -27,7 +27,8 @@ def build_all(target: Path, registry: str = "") -> Iterator[Path]:
 
     The image is told its own name below `registry`: on the inference clusters it downloads weights.
     """
-    stamp = {VARIABLE: f"{registry.rstrip('/')}/{IMAGE}" if registry else IMAGE}
+    own = Image.MODELPLANE
+    stamp = {own.variable: f"{registry.rstrip('/')}/{own.default}" if registry else own.default}
     target.mkdir(parents=True, exist_ok=True)
     yield build_configuration(target / "modelplane.xpkg")
     runtime = image.build_image()
