@@ -1,18 +1,37 @@
-"""Reads flags of an engine that somebody else wrote, from its arguments or a command string of a shell.
+"""Reads flags of a user's engine, from its arguments or a command string of a shell.
 
-Nothing is run or expanded: a value that a shell would fill in is read as it is written.
+Nothing is run or expanded: a value that a shell would fill in is read as it is written. The time is linear in what is
+read, which is at most `READ_LIMIT` characters and `WORD_LIMIT` words.
 """
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
-from typing import Any
+from itertools import accumulate, islice
+from typing import Any, Final
+
+from modelplane.lru import Lru
+
+#: Characters of a container's command and args that are read; a word that goes beyond ends the reading.
+READ_LIMIT: Final = 65536
+#: Words of them, and of a script among them, that are read.
+WORD_LIMIT: Final = 8192
+
+#: The simple commands of containers by their command and args, in at most about this many bytes.
+_READ: Final = Lru[tuple[list[str], ...]](16 * 1024 * 1024)
+#: Bytes that an entry takes, beside those for each character: one of these may be a word of its own.
+_ENTRY_BYTES, _CHARACTER_BYTES = 1024, 60
 
 _SHELLS = frozenset({"sh", "ash", "bash", "dash", "zsh"})
 #: The option of a shell that takes a command string, alone or at the end of others, as in `-lc`.
 _COMMAND_STRING = re.compile(r"-[A-Za-z]*c")
-_SEPARATORS = ";&|\n"
+#: A part of a word (in single quotes, in double quotes, escaped, plain), separators, or white space.
+#: `shlex` reads alike, but takes quadratic time for long words.
+_TOKEN = re.compile(
+    r"""'([^']*)'|"([^"\\]*(?:\\.[^"\\]*)*)"|\\(.)|([^\s'"\\;&|]+|[^\S \t\r\n]+)|([;&|\n]+)|([ \t\r]+)""",
+    re.DOTALL,
+)
+_DOUBLE_QUOTED, _SEPARATOR, _SPACE = 2, 5, 6
+_ESCAPED = re.compile(r'\\(["\\])')
 #: What is quoted, which stays, or a comment: it begins where a word could.
 _QUOTED_OR_COMMENT = re.compile(r"""('[^']*'|"(?:[^"\\]|\\.)*"|\\.)|(?<![^\s;&|()])#[^\n]*""", re.DOTALL)
 #: What stands before a command's own name.
@@ -20,22 +39,43 @@ _PREFIX = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=.*|exec|nohup|time", re.DOTALL)
 
 
 def _called(word: str) -> str:
-    return PurePosixPath(word).name
+    return word.rstrip("/").rpartition("/")[2]
+
+
+def tokens(script: str) -> Iterator[str | None]:
+    """Yield the words of a script, unquoted, and None at each separator. Raises ValueError for a quote left open."""
+    word: list[str] | None = None
+    at = 0
+    for found in _TOKEN.finditer(script):
+        if found.start() != at:
+            break
+        kind, at = found.lastindex or 0, found.end()
+        if kind not in (_SEPARATOR, _SPACE):
+            part = _ESCAPED.sub(r"\1", found[kind]) if kind == _DOUBLE_QUOTED else found[kind]
+            word = word or []
+            word.append(part)
+            continue
+        if word is not None:
+            yield "".join(word)
+        word = None
+        if kind == _SEPARATOR:
+            yield None
+    if at != len(script):
+        raise ValueError(f"a quote or a backslash without its end, at {at}")
+    if word is not None:
+        yield "".join(word)
 
 
 def _split(script: str) -> Iterator[list[str]]:
     """Yield the simple commands of a script as their words; of one that no shell would take, what spaces part."""
     script = _QUOTED_OR_COMMENT.sub(lambda found: found[1] or "", script).replace("\\\n", "")
-    lexer = shlex.shlex(script, posix=True, punctuation_chars=_SEPARATORS)
-    # Its own comments begin in the middle of words and swallow the end of the line.
-    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     try:
-        tokens = list(lexer)
+        found = list(islice(tokens(script), WORD_LIMIT))
     except ValueError:
-        tokens = script.split()
+        found = [*script.split()[:WORD_LIMIT]]
     words: list[str] = []
-    for token in tokens:
-        if token and set(token) <= set(_SEPARATORS):
+    for token in found:
+        if token is None:
             yield words
             words = []
         else:
@@ -53,12 +93,23 @@ def _commands(words: Sequence[str]) -> Iterator[list[str]]:
             yield from _commands(command)
 
 
-def _run(container: Mapping[str, Any]) -> Iterator[list[str]]:
-    """Yield the simple commands of a container. A single argument with spaces is for a shell that the image starts."""
-    command, args = list(container.get("command") or ()), list(container.get("args") or ())
-    if not command and len(args) == 1 and len(args[0].split()) > 1:
-        command = ["sh", "-c"]
-    yield from _commands([*command, *args])
+def _within_limit(words: Sequence[str]) -> list[str]:
+    """Return the first of the words, as many as are read."""
+    sizes = accumulate(len(word) for word in words)
+    return [word for word, size in zip(words, sizes, strict=True) if size <= READ_LIMIT][:WORD_LIMIT]
+
+
+def _read(command: Sequence[str], args: Sequence[str]) -> tuple[list[str], ...]:
+    # A single argument with spaces is for a shell that the image starts.
+    shell = not command and len(args) == 1 and len(args[0].split(maxsplit=1)) > 1
+    return tuple(_commands(_within_limit([*(("sh", "-c") if shell else command), *args])))
+
+
+def _run(container: Mapping[str, Any]) -> tuple[list[str], ...]:
+    """Return the simple commands of a container, read once as long as they are asked for."""
+    command, args = tuple(container.get("command") or ()), tuple(container.get("args") or ())
+    weight = _ENTRY_BYTES + _CHARACTER_BYTES * min(READ_LIMIT, sum(map(len, (*command, *args))))
+    return _READ.get((command, args), lambda: (_read(command, args), weight))
 
 
 def _is_rays(command: Sequence[str]) -> bool:

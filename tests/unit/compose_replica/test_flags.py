@@ -1,12 +1,14 @@
 """A flag is found wherever an engine's flags are, and what is not the engine's own flag is not taken for it."""
 
+import shlex
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.compose_replica.flags import number_in, read_flag
+from modelplane.compose_replica.flags import number_in, read_flag, tokens
 
 
 def shell(script: str, *more: str) -> dict[str, Any]:
@@ -67,6 +69,36 @@ TEXTS = st.text(alphabet=st.sampled_from("ab-=;&|\n\\'\"()$ \t#") | st.character
 @given(command=st.lists(TEXTS | st.sampled_from(["sh", "-c", "--port"]), max_size=5), args=st.lists(TEXTS, max_size=5))
 def test_no_command_is_too_odd_to_be_read(command: list[str], args: list[str]) -> None:
     read_flag({"command": command, "args": args}, "--port")
+
+
+def by_the_standard_library(script: str) -> list[str]:
+    """Return the words and separators of a script as shlex tells them apart. Raises ValueError for an open quote."""
+    lexer = shlex.shlex(script, posix=True, punctuation_chars=";&|\n")
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+    return list(lexer)
+
+
+def without_separators(found: Iterable[str | None]) -> list[str]:
+    return [word for word in found if word is not None and (not word or set(word) - set(";&|\n"))]
+
+
+@given(script=TEXTS)
+def test_a_script_is_split_into_words_as_the_standard_library_splits_it(script: str) -> None:
+    try:
+        expected = by_the_standard_library(script)
+    except ValueError:
+        with pytest.raises(ValueError, match="without its end"):
+            list(tokens(script))
+    else:
+        assert without_separators(tokens(script)) == without_separators(expected)
+
+
+def test_a_flag_is_read_from_the_first_64_kib() -> None:
+    early, long = "--port=8200", "x" * (1 << 20)
+    assert read_flag({"args": [early, long, "--port=1"]}, "--port") == "8200"
+    assert read_flag(shell(f"vllm serve m {early}"), "--port") == "8200"
+    assert read_flag({"args": [long, early]}, "--port") is None
+    assert read_flag(shell(f"{early} {long}"), "--port") is None
 
 
 @pytest.mark.parametrize(
