@@ -7,10 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from modelplane.preview import ControlPlane
+from modelplane.preview import ControlPlane, healthy
 from modelplane.preview.pipelines import Pipeline, pipeline_of
 from modelplane.preview.store import View
-from modelplane.preview.world import healthy
 from unit.compose_cache import caches
 from unit.compose_replica import replicas
 

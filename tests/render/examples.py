@@ -7,8 +7,8 @@ from typing import Any
 import yaml
 
 from modelplane.preview import ControlPlane
-from modelplane.preview.definitions import compositions
-from modelplane.preview.kinds import Key, key_of
+from modelplane.reading.definitions import compositions
+from modelplane.reading.kinds import Key, key_of
 from modelplane_dev.folders import ROOT
 from modelplane_dev.processes.functions import Functions
 from render.outcome import of_preview, of_real

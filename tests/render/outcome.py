@@ -5,12 +5,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from modelplane.observed.fields import RESOURCE_NAME
 from modelplane.preview.admission import admit
-from modelplane.preview.composed import RESOURCE_NAME, observe
-from modelplane.preview.definitions import xrds
-from modelplane.preview.engine import Pass
-from modelplane.preview.kinds import CLUSTER_SCOPED, NAMESPACED, Key
-from modelplane.preview.store import Reader
+from modelplane.preview.composed import observe
+from modelplane.preview.reconciler import Pass
+from modelplane.reading.definitions import xrds
+from modelplane.reading.kinds import CLUSTER_SCOPED, NAMESPACED, Key
+from modelplane.reading.manifest_store import ManifestStore
 from render.real import Pipeline, Rendered, identity, render
 
 Manifest = dict[str, Any]
@@ -37,7 +38,7 @@ class Outcome:
     error: str | None = None
 
 
-def of_preview(done: Pass, before: Reader, after: Reader, key: Key) -> Outcome:
+def of_preview(done: Pass, before: ManifestStore, after: ManifestStore, key: Key) -> Outcome:
     """Return the outcome of a pass of the preview between two views."""
     composite = after.peek(key)
     assert composite is not None
@@ -52,7 +53,7 @@ def of_preview(done: Pass, before: Reader, after: Reader, key: Key) -> Outcome:
     )
 
 
-def of_real(before: Reader, key: Key, pipeline: Pipeline, kinds: tuple[tuple[str, str], ...] = ()) -> Outcome:
+def of_real(before: ManifestStore, key: Key, pipeline: Pipeline, kinds: tuple[tuple[str, str], ...] = ()) -> Outcome:
     """Return the outcome of a pass of the real engine over what a view holds; `kinds` exist besides the usual ones."""
     composite = dict(_there(before, key))
     observed = [dict(obj) for obj in observe(before, composite).values()]
@@ -98,8 +99,8 @@ def openapi_documents(more: tuple[tuple[str, str], ...] = ()) -> Iterator[Manife
         yield {"openapi": "3.0.0", "info": info, "paths": {}, "components": {"schemas": schemas}}
 
 
-def _there(reader: Reader, key: Key) -> Mapping[str, Any]:
-    found = reader.peek(key)
+def _there(store: ManifestStore, key: Key) -> Mapping[str, Any]:
+    found = store.peek(key)
     assert found is not None, f"{key} is not there"
     return found
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
+from modelplane.observed.fields import RESOURCE_NAME
 from modelplane.preview import ControlPlane
-from modelplane.preview.composed import RESOURCE_NAME
-from modelplane.preview.kinds import key_of
+from modelplane.reading.kinds import key_of
 from modelplane_dev import components
 from modelplane_dev.processes.functions import Functions
 from modelplane_dev.rendering.composing import CrossplaneBinaries, render

@@ -9,10 +9,9 @@ from typing import Any
 
 from modelplane.preview import pipelines
 from modelplane.preview.deletion import Deletions
-from modelplane.preview.engine import Engine
-from modelplane.preview.kinds import key_of
-from modelplane.preview.lookup import KnownKinds
+from modelplane.preview.reconciler import Reconciler
 from modelplane.preview.store import Store
+from modelplane.reading.kinds import key_of
 from modelplane_dev.processes.functions import Functions
 from render.outcome import Outcome, of_preview, of_real
 from render.real import Pipeline
@@ -76,13 +75,13 @@ class Scene:
         key = key_of(self.composite)
         before = self.store.view()
         real = of_real(before, key, Pipeline(self._composition(), self._addresses()))
-        done = self._engine().reconcile(key, self.store)
+        done = self._reconciler().reconcile(key, self.store)
         assert done is not None
         return of_preview(done, before, self.store.view(), key), real
 
-    def _engine(self) -> Engine:
+    def _reconciler(self) -> Reconciler:
         pipeline = pipelines.Pipeline("scene", tuple((name, STEPS[name]) for name in self.steps))
-        return Engine(self.store, Deletions(self.store), KnownKinds(), lambda _: pipeline)
+        return Reconciler(self.store, Deletions(self.store), lambda _: pipeline)
 
     def _composition(self) -> Manifest:
         of: Mapping[str, Any] = self.composite

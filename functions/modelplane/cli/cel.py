@@ -14,7 +14,7 @@ from modelplane import cel
 from modelplane.cel.devices import DeviceError
 from modelplane.cli.console import printing
 from modelplane.model.fleet import Device
-from modelplane.preview.manifests import InvalidInput, Read, read_manifests
+from modelplane.reading.manifests import InvalidInput, Read, read_manifests
 
 _NOTHING, _BAD_INPUT = 1, 2
 _COLORS = {"match": "green", "no-match": "yellow", "accepted": "green"}

@@ -9,14 +9,16 @@ from threading import Timer
 import click
 import yaml
 from rich.console import Console
+from rich.text import Text
 
 from modelplane.cli.console import printing
 from modelplane.cli.logs import configure_logs
 from modelplane.preview import ControlPlane, InvalidObject
-from modelplane.preview.manifests import InvalidInput, Read, read_manifests
 from modelplane.preview.report import BAD_INPUT, exit_code, refusals, report
-from modelplane.preview.tables import show
-from modelplane.preview.trace import show_trace, trace
+from modelplane.reading.manifests import InvalidInput, Read, read_manifests
+from modelplane.reading.tables import show, total
+from modelplane.reading.trace import REPLICA, show_trace, trace
+from modelplane.reading.tree import Manifest
 
 #: After so many seconds a terminal shows that work goes on.
 _PATIENCE = 2.0
@@ -59,7 +61,7 @@ def command(*, paths: tuple[str, ...], output: str, traced: str | None) -> None:
             click.echo(fault, err=True)
         sys.exit(BAD_INPUT)
     outcome = report(control, settled=settled)
-    refused = refusals(control, outcome)
+    refused = refusals(control)
     if traced is not None:
         _trace(control, traced)
     elif output == "json":
@@ -68,14 +70,15 @@ def command(*, paths: tuple[str, ...], output: str, traced: str | None) -> None:
         click.echo(yaml.dump(outcome, Dumper=_Dumper, sort_keys=False, allow_unicode=True), nl=False)
     else:
         with printing() as console:
-            show(console, control, outcome, refused)
+            show(console, control.view(), outcome["deployments"], refused)
+            console.print(_verdict(outcome))
     sys.exit(exit_code(outcome, refused))
 
 
 def _trace(control: ControlPlane, replica: str) -> None:
     """Print what a replica, NAMESPACE/NAME, became; exit as for bad input when there is none of that name."""
     namespace, _, name = replica.partition("/")
-    found = trace(control, namespace, name)
+    found = control.get(REPLICA, namespace, name)
     if found is None:
         there = ", ".join(
             f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in control.list("ModelReplica")
@@ -83,7 +86,16 @@ def _trace(control: ControlPlane, replica: str) -> None:
         click.echo(f"there is no ModelReplica {replica}; there are: {there or 'none'}", err=True)
         sys.exit(BAD_INPUT)
     with printing() as console:
-        show_trace(console, control, namespace, name, found)
+        show_trace(console, found, trace(control.view(), found))
+
+
+def _verdict(outcome: Manifest) -> Text:
+    placed = total(outcome["deployments"])
+    passes = "1 pass" if outcome["passes"] == 1 else f"{outcome['passes']} passes"
+    if not outcome["settled"]:
+        return Text(f"{placed}; not settled after {passes}", style="red")
+    unplaced = any(deployment["unplaced"] for deployment in outcome["deployments"])
+    return Text(f"{placed}; settled after {passes}", style="yellow" if unplaced else "green")
 
 
 class _Dumper(yaml.SafeDumper):

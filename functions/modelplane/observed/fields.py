@@ -1,9 +1,12 @@
 """Lenient access to the fields of an observed object: a field of the wrong type reads as missing."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from modelplane.step import Object
+
+#: The annotation that names a composed object within its composite.
+RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -65,4 +68,4 @@ def controller(obj: Object) -> str:
 
 def resource_name(obj: Object) -> str:
     """Return the composition resource name under which Crossplane composed the object, "" when there is none."""
-    return text(mapping(obj.metadata.get("annotations")).get("crossplane.io/composition-resource-name"))
+    return text(mapping(obj.metadata.get("annotations")).get(RESOURCE_NAME))

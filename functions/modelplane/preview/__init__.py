@@ -2,8 +2,8 @@
 
 from modelplane.preview.admission import InvalidObject
 from modelplane.preview.control_plane import ControlPlane
-from modelplane.preview.engine import Pass
+from modelplane.preview.reconciler import Pass
 from modelplane.preview.store import View
-from modelplane.preview.world import healthy
+from modelplane.preview.worlds import healthy
 
 __all__ = ["ControlPlane", "InvalidObject", "Pass", "View", "healthy"]

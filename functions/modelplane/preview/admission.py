@@ -13,9 +13,10 @@ from typing import Any
 import jsonschema_rs
 
 from modelplane.model.names import API_VERSION, GROUP, NAME_LIMIT
-from modelplane.preview import definitions, openapi
+from modelplane.preview import openapi
 from modelplane.preview.fault import Fault, field_path
 from modelplane.preview.rules import Ruled, broken_rules, find_rules
+from modelplane.reading.definitions import xrds
 
 Manifest = dict[str, Any]
 
@@ -103,7 +104,7 @@ def _validate(obj: Manifest, kind: _Kind) -> Manifest | InvalidObject:
 @cache
 def _kinds() -> Mapping[str, _Kind]:
     kinds = {}
-    for name, xrd in definitions.xrds().items():
+    for name, xrd in xrds().items():
         schema = openapi.served_schema(xrd)
         kinds[name] = _Kind(
             namespaced=xrd["spec"]["scope"] == "Namespaced",

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from modelplane.preview.admission import InvalidObject, admit
 from modelplane.preview.composed import render
 from modelplane.preview.deletion import controller_uid
-from modelplane.preview.kinds import key_of
+from modelplane.preview.patches import apply_intent
 from modelplane.preview.store import Store
-from modelplane.preview.tree import Manifest, Tree, apply_intent, items, mapping
+from modelplane.reading.kinds import key_of
+from modelplane.reading.tree import Manifest, Tree, items, mapping
 from modelplane.step import Desired
 from modelplane.step.secrets import mask_secrets, with_values_of
 

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable
 
 from modelplane.model.names import NAME_LIMIT
+from modelplane.observed.fields import RESOURCE_NAME
 from modelplane.preview.deletion import COMPOSITE_LABEL, controller_uid
-from modelplane.preview.kinds import refer
-from modelplane.preview.store import Reader
-from modelplane.preview.tree import Manifest, Tree, child, clone, items, mapping
+from modelplane.reading.kinds import refer
+from modelplane.reading.manifest_store import ManifestStore
+from modelplane.reading.tree import Manifest, Tree, child, clone, items, mapping
 
-RESOURCE_NAME = "crossplane.io/composition-resource-name"
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _SUBDOMAIN_LIMIT = 253
 _GENERATED_HASH = 12
@@ -32,12 +32,12 @@ def references(composed: Iterable[Manifest], *, namespaced: bool) -> list[Tree]:
     return sorted(refs, key=lambda r: r["apiVersion"] + r["kind"] + r["name"] + r.get("namespace", ""))
 
 
-def observe(reader: Reader, composite: Manifest) -> dict[str, Manifest]:
+def observe(store: ManifestStore, composite: Manifest) -> dict[str, Manifest]:
     """Return the composed resources of a composite that exist and are its own, by composition resource name."""
     found = {}
     metadata = composite["metadata"]
     for ref in items(composite, "spec", "crossplane", "resourceRefs"):
-        obj = reader.peek(refer(ref, metadata.get("namespace") or ref.get("namespace")))
+        obj = store.peek(refer(ref, metadata.get("namespace") or ref.get("namespace")))
         if obj is None or controller_uid(obj) not in {None, metadata["uid"]}:
             continue
         name = child(obj, "metadata", "annotations", RESOURCE_NAME)

@@ -7,10 +7,9 @@ from modelplane.preview.admission import InvalidObject
 from modelplane.preview.application import Applications, Rendered
 from modelplane.preview.composed import CompositionError, references
 from modelplane.preview.deletion import COMPOSITE_LABEL, Deletions
-from modelplane.preview.kinds import Key, key_of
-from modelplane.preview.lookup import KnownKinds
 from modelplane.preview.store import Store
-from modelplane.preview.tree import Manifest, mapping
+from modelplane.reading.kinds import Key, key_of
+from modelplane.reading.tree import Manifest, mapping
 from modelplane.step import Desired
 
 #: How admission words a field that a schema does not declare.
@@ -31,10 +30,9 @@ class Composed:
 class Composer:
     """Composes resources in a store."""
 
-    def __init__(self, store: Store, deletions: Deletions, kinds: KnownKinds) -> None:
+    def __init__(self, store: Store, deletions: Deletions) -> None:
         self._store = store
         self._deletions = deletions
-        self._kinds = kinds
         self._applications = Applications(store)
 
     def compose(
@@ -74,7 +72,7 @@ class Composer:
             return
         api_version, kind = made.intent["apiVersion"], made.intent["kind"]
         which = f'composed resource "{made.name}" (a {kind} named {made.intent["metadata"]["name"]})'
-        namespaced = self._kinds.namespaced(self._store, api_version, kind)
+        namespaced = self._store.is_namespaced(api_version, kind)
         if namespaced is None:
             raise CompositionError(f'cannot apply {which}: no matches for kind "{kind}" in version "{api_version}"')
         if composite["metadata"].get("namespace") and not namespaced:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from modelplane.preview.tree import Manifest, Tree
+from modelplane.reading.tree import Manifest, Tree
 
 #: Crossplane's own; a function that sets one of them is not heard.
 SYSTEM = frozenset({"Ready", "Synced", "Healthy", "UpToDate", "Responsive"})

@@ -6,19 +6,16 @@ from typing import Any
 from modelplane.model.names import GROUP
 from modelplane.preview.admission import InvalidObject
 from modelplane.preview.deletion import Deletions
-from modelplane.preview.engine import Engine, Pass
 from modelplane.preview.intake import carry_forward, read_object
-from modelplane.preview.kinds import Key, key_of
-from modelplane.preview.lookup import KnownKinds
 from modelplane.preview.passes import LastPasses
+from modelplane.preview.patches import merge_patch
 from modelplane.preview.pipelines import Pipeline, pipeline_of
-from modelplane.preview.store import Store, Trees, View
-from modelplane.preview.tree import Manifest, Tree, merge_patch
-from modelplane.preview.world import healthy
-
-#: What a world says after a pass: (kind, namespace, name, status), the status a JSON merge patch.
-Told = Iterable[tuple[str, str | None, str, Manifest]]
-World = Callable[[View], Told]
+from modelplane.preview.reconciler import Pass, Reconciler
+from modelplane.preview.store import Store, View
+from modelplane.preview.worlds import World, healthy
+from modelplane.reading.kinds import Key, key_of
+from modelplane.reading.manifest_store import Trees
+from modelplane.reading.tree import Manifest, Tree
 
 _DEPLOYMENT = f"ModelDeployment.{GROUP}"
 #: The order of a round: what others read comes first, so that few rounds are needed.
@@ -37,10 +34,9 @@ _ORDER = (
 class ControlPlane:
     """Objects, and the reconciler that acts on them as Crossplane would.
 
-    `world` plays what providers, clusters and gateways would answer, after each pass; the default plays a healthy one,
-    None nothing. It may carry `kinds`, the (apiVersion, kind) pairs that exist on the control cluster besides ours,
-    Kubernetes' own and those of the Configuration's dependencies. `pipelines` gives the pipeline of a kind
-    (`Kind.group`), None for one that is left alone. Kinds are given as `Kind` or `Kind.group`.
+    `world` answers, after each pass, what providers, clusters and gateways would; None answers nothing. `pipelines`
+    gives the pipeline of a kind (`Kind.group`), None for one that is left alone. Kinds are given as `Kind` or
+    `Kind.group`.
     """
 
     def __init__(
@@ -52,10 +48,10 @@ class ControlPlane:
         self._store = Store()
         self._pipelines = pipelines
         self._world = world
-        self._kinds = KnownKinds(getattr(world, "kinds", ()))
+        self._store.extra_kinds = frozenset(getattr(world, "kinds", ()))
         self._deletions = Deletions(self._store)
-        self._engine = Engine(self._store, self._deletions, self._kinds, pipelines)
-        self._last = LastPasses(self._store, self._kinds)
+        self._reconciler = Reconciler(self._store, self._deletions, pipelines)
+        self._last = LastPasses(self._store)
         #: Rounds that the last `settle` took.
         self.passes = 0
         #: Why the last pass of a composite was given up, for those where it was.
@@ -68,7 +64,7 @@ class ControlPlane:
 
         A given uid, creationTimestamp and status are kept; what is not given of the status stays as it is.
         """
-        made = read_object(obj, self._store, self._kinds)
+        made = read_object(obj, self._store)
         key = key_of(made)
         old = self._store.peek(key)
         # A status that is only handed back, with the object as it was read, is not the giver's own.
@@ -142,7 +138,7 @@ class ControlPlane:
 
     def _pass(self, key: Key, view: View | None) -> Pass | None:
         own = self._last.own(key)
-        done = self._engine.reconcile(key, view or self._store)
+        done = self._reconciler.reconcile(key, view or self._store)
         self._last.record(key, own, done, live=view is None)
         self.errors.pop(key, None)
         if done is not None and done.error is not None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from modelplane.preview.kinds import Key, refer
 from modelplane.preview.links import USAGES, Link, Relation, usage_namespace
 from modelplane.preview.store import Store
-from modelplane.preview.tree import Manifest, items, mapping
+from modelplane.reading.kinds import Key, refer
+from modelplane.reading.tree import Manifest, items, mapping
 
 FOREGROUND = "foregroundDeletion"
 COMPOSITE_LABEL = "crossplane.io/composite"

@@ -3,16 +3,15 @@
 from typing import Any
 
 from modelplane.preview.admission import InvalidObject, admit
-from modelplane.preview.lookup import KnownKinds
-from modelplane.preview.store import Reader
-from modelplane.preview.tree import Manifest, Tree, mapping
+from modelplane.reading.manifest_store import ManifestStore
+from modelplane.reading.tree import Manifest, Tree, mapping
 
 #: Labels and annotations that Crossplane owns begin with this.
 _CROSSPLANE = "crossplane.io/"
 _DEFAULT_NAMESPACE = "default"
 
 
-def read_object(given: Any, reader: Reader, kinds: KnownKinds) -> Tree:
+def read_object(given: Any, store: ManifestStore) -> Tree:
     """Return an object admitted as the API server does it; raises InvalidObject.
 
     Of every kind that is known, a namespaced object without a namespace is in `default`, a cluster-scoped one has none.
@@ -24,7 +23,7 @@ def read_object(given: Any, reader: Reader, kinds: KnownKinds) -> Tree:
     metadata = obj["metadata"]
     if not isinstance(metadata.get("namespace") or "", str):
         raise InvalidObject(given, "metadata.namespace", "must be text")
-    namespaced = kinds.namespaced(reader, obj["apiVersion"], obj["kind"])
+    namespaced = store.is_namespaced(obj["apiVersion"], obj["kind"])
     if namespaced and not metadata.get("namespace"):
         metadata["namespace"] = _DEFAULT_NAMESPACE
     elif namespaced is False:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
-from modelplane.preview.kinds import Key, refer
-from modelplane.preview.tree import Manifest, child, items, mapping
+from modelplane.reading.kinds import Key, refer
+from modelplane.reading.tree import Manifest, child, items, mapping
 
 USAGES = frozenset({"ClusterUsage.protection.crossplane.io", "Usage.protection.crossplane.io"})
 _OBJECTS = "Object.kubernetes.m.crossplane.io"

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 
 from modelplane.preview.composed import CompositionError, observe
-from modelplane.preview.engine import Pass
-from modelplane.preview.kinds import Key, key_of, qualify
-from modelplane.preview.lookup import KnownKinds, select
+from modelplane.preview.lookup import select
 from modelplane.preview.pipeline_run import Fetched, FetchError
+from modelplane.preview.reconciler import Pass
 from modelplane.preview.store import Store
-from modelplane.preview.tree import Manifest
+from modelplane.reading.kinds import Key, key_of, qualify
+from modelplane.reading.tree import Manifest
 from modelplane.step import Object, Requirement
 
 #: Before every revision of a store.
@@ -43,9 +43,8 @@ class _Last:
 class LastPasses:
     """Remembers, for every composite, the versions that its last pass read."""
 
-    def __init__(self, store: Store, kinds: KnownKinds) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._kinds = kinds
         self._last: dict[Key, _Last] = {}
         self._came: dict[Key, Own] = {}
 
@@ -86,7 +85,7 @@ class LastPasses:
             return True
         schemas = last.fetched.schemas.values()
         return not all(map(self._fresh, last.reads)) or any(
-            (self._kinds.schema(self._store, asked) is None) != (known is None) for asked, known in schemas
+            (self._store.schema(asked.api_version, asked.kind) is None) != (known is None) for asked, known in schemas
         )
 
     def _fresh(self, read: _Read) -> bool:
@@ -94,7 +93,7 @@ class LastPasses:
         if self._store.revision_of(qualify(asked.api_version, asked.kind)) <= read.revision:
             return True
         try:
-            now = tuple(_version_of(obj) for obj in select(self._store, self._kinds, asked))
+            now = tuple(_version_of(obj) for obj in select(self._store, asked))
         except FetchError:
             return False
         if now == read.versions:

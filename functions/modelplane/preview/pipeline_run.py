@@ -9,7 +9,7 @@ import structlog
 
 from modelplane.model.conditions import Condition
 from modelplane.preview.pipelines import Pipeline
-from modelplane.preview.tree import Manifest
+from modelplane.reading.tree import Manifest
 from modelplane.step import Desired, Event, Object, Request, Requirement, Result, SchemaRequirement, Step
 from modelplane.step.call import run
 

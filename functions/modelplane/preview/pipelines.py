@@ -5,8 +5,8 @@ from functools import lru_cache
 from importlib import import_module
 
 from modelplane.model.names import GROUP
-from modelplane.preview.definitions import compositions
-from modelplane.preview.tree import items
+from modelplane.reading.definitions import compositions
+from modelplane.reading.tree import items
 from modelplane.step import Step
 
 #: Compositions call our functions by their names with this before them.

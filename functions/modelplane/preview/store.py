@@ -2,81 +2,27 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
-from modelplane.preview.kinds import Key, key_of
 from modelplane.preview.links import Links
-from modelplane.preview.table import Table
-from modelplane.preview.tree import Manifest, Tree, clone, mapping
-from modelplane.step.secrets import mask_secrets
+from modelplane.reading.kinds import Key, key_of
+from modelplane.reading.manifest_store import ManifestStore
+from modelplane.reading.table import Table
+from modelplane.reading.tree import Manifest, Tree, mapping
 
 #: The clock's first second; it ticks a second per write, and never runs behind a creation time that it was given.
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
-Tables = Mapping[str, Table]
-Trees = list[Tree]
-NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
-
-class Reader:
-    """Reads objects by kind (`Kind` or `Kind.group`), namespace (None or "" for cluster scope) and name.
-
-    Copies show a placeholder for each secret value that a step composed.
-    """
-
-    def __init__(self, tables: Tables, token: object) -> None:
-        self._tables = tables
-        #: Tells this control plane's versions of objects from those of every other in the process.
-        self.token = token
-
-    def get(self, kind: str, namespace: str | None, name: str) -> Tree | None:
-        """Return a deep copy of an object, None when there is none."""
-        key = self.locate(kind, namespace, name)
-        return None if key is None else dict(mask_secrets(clone(self.peek(key))))
-
-    def list(self, kind: str) -> Trees:
-        """Return deep copies of all objects of a kind, sorted by namespace and name."""
-        return [dict(mask_secrets(clone(obj))) for each in self._matching(kind) for obj in self.scan(each)]
-
-    def kinds(self) -> Sequence[str]:
-        """Return the kinds (`Kind.group`) that have been stored, sorted."""
-        return sorted(self._tables)
-
-    def locate(self, kind: str, namespace: str | None, name: str) -> Key | None:
-        """Return the identity of an object that exists, None otherwise."""
-        place = (namespace or "", name)
-        return next((Key(k, *place) for k in self._matching(kind) if self._tables[k].get(place) is not None), None)
-
-    def peek(self, key: Key) -> Manifest | None:
-        """Return the object itself, which must not be changed."""
-        table = self._tables.get(key.kind)
-        return None if table is None else table.get((key.namespace, key.name))
-
-    def scan(self, kind: str, labels: Mapping[str, str] = NO_LABELS) -> Iterator[Manifest]:
-        """Yield the objects of one kind (`Kind.group`) with these labels themselves, sorted by namespace and name."""
-        table = self._tables.get(kind)
-        return iter(()) if table is None else table.labelled(labels)
-
-    def everything(self) -> Iterator[Manifest]:
-        """Yield every object itself, sorted by kind, namespace and name."""
-        for kind in self.kinds():
-            yield from self.scan(kind)
-
-    def _matching(self, kind: str) -> Sequence[str]:
-        if "." in kind:
-            return [kind] if kind in self._tables else []
-        return [k for k in self.kinds() if k.partition(".")[0] == kind]
-
-
-class View(Reader):
+class View(ManifestStore):
     """An immutable snapshot. `pinned` are the objects that came with a status of their own and are unchanged since."""
 
-    def __init__(self, tables: Tables, token: object, pinned: frozenset[Key]) -> None:
-        super().__init__(MappingProxyType(dict(tables)), token)
-        self.pinned = pinned
+    def __init__(self, tables: Mapping[str, Table], store: "Store") -> None:
+        super().__init__(MappingProxyType(dict(tables)), store.token, store.extra_kinds)
+        self.pinned = frozenset(store.pinned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +34,7 @@ class Stamp:
     generation: int
 
 
-class Store(Reader):
+class Store(ManifestStore):
     """Holds the objects and versions them. Objects are never changed in place: a write puts a new one."""
 
     def __init__(self) -> None:
@@ -115,7 +61,7 @@ class Store(Reader):
     def view(self) -> View:
         """Return a snapshot of everything; a table is copied only when it is written to afterwards."""
         self._shared.update(self._live)
-        return View(self._live, self.token, frozenset(self.pinned))
+        return View(self._live, self)
 
     def put(self, obj: Manifest) -> bool:
         """Write an object, unless it equals what is there; tell whether it was written."""

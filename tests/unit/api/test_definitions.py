@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.preview.definitions import xrds
+from modelplane.reading.definitions import xrds
 
 FACE = {
     "ModelDeployment": ("Namespaced", "modeldeployments", "md", ["REPLICAS", "SCHEDULED"]),

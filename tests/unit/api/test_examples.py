@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from modelplane.preview.admission import admit
-from modelplane.preview.definitions import CHECKOUT
+from modelplane.reading.definitions import CHECKOUT
 from modelplane_dev import components
 
 EXAMPLES = CHECKOUT / "examples"

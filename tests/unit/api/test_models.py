@@ -9,7 +9,7 @@ import pytest
 from modelplane.api.inferencecluster import InferenceCluster
 from modelplane.api.modeldeployment import ModelDeployment
 from modelplane.preview.admission import admit
-from modelplane.preview.definitions import CHECKOUT, xrds
+from modelplane.reading.definitions import CHECKOUT, xrds
 from unit.api.cases import read_cases
 
 MODELS = CHECKOUT / "functions" / "modelplane" / "api"

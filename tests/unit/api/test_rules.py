@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from modelplane.preview.admission import InvalidObject, admit
-from modelplane.preview.definitions import CHECKOUT, xrds
+from modelplane.reading.definitions import CHECKOUT, xrds
 from modelplane_dev import components
 from unit.api.cases import Case, Manifest, read_cases
 

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from modelplane.preview import ControlPlane
+from modelplane.preview import ControlPlane, healthy
 from modelplane.preview.pipelines import Pipeline, pipeline_of
-from modelplane.preview.world import healthy
 from unit.compose_cache import caches as given
 from unit.compose_replica import replicas
 

@@ -9,7 +9,7 @@ from modelplane.compose_cluster.inference_cluster import compose
 from modelplane.compose_cluster.sources import SOURCES, Kubeconfig, Provision, Resource, SecretKey
 from modelplane.model.conditions import Status
 from modelplane.model.observation import Malformed
-from modelplane.preview.definitions import xrds
+from modelplane.reading.definitions import xrds
 from modelplane.step import Request, Result
 from unit.compose_cluster import clusters as given
 

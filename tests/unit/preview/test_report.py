@@ -33,7 +33,7 @@ FAILED = {
 def test_a_composite_whose_pass_failed_is_refused(step: Step, why: str) -> None:
     control = plane(endpoint(), ModelEndpoint=step)
     outcome = report(control, settled=control.settle())
-    ((name, said),) = refusals(control, outcome)
+    ((name, said),) = refusals(control)
     assert name == "ModelEndpoint team/e"
     assert said.startswith(why)
     assert exit_code(outcome, [name]) == 1
@@ -43,7 +43,7 @@ def test_a_composite_whose_pass_failed_once_and_then_did_not_is_not_refused() ->
     results = iter((Result(fatal="not yet"), Result(), Result()))
     control = plane(endpoint(), ModelEndpoint=lambda _: next(results))
     outcome = report(control, settled=control.settle())
-    assert refusals(control, outcome) == []
+    assert refusals(control) == []
     assert exit_code(outcome, []) == 0
 
 

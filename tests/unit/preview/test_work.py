@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane
-from modelplane.preview.kinds import Key
 from modelplane.preview.links import Links
-from modelplane.preview.store import Reader
-from modelplane.preview.table import Table
+from modelplane.reading.kinds import Key
+from modelplane.reading.manifest_store import ManifestStore
+from modelplane.reading.table import Table
 from unit.preview.fakes import TEAM, config_map, plane
 from unit.preview.fleets import cluster, deployment, hardware
 
@@ -21,11 +21,11 @@ LINEAR = 1.1
 def visits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count the objects that are read one by one, listed, and found by a link of theirs, in the only item."""
     count = [0]
-    peek, labelled, sources = Reader.peek, Table.labelled, Links.sources
+    peek, labelled, sources = ManifestStore.peek, Table.labelled, Links.sources
 
-    def counted_peek(reader: Reader, key: Key) -> Any:
+    def counted_peek(store: ManifestStore, key: Key) -> Any:
         count[0] += 1
-        return peek(reader, key)
+        return peek(store, key)
 
     def counted_labelled(table: Table, *labels: Any) -> Iterator[Any]:
         for obj in labelled(table, *labels):
@@ -37,7 +37,7 @@ def visits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         count[0] += len(found)
         return found
 
-    monkeypatch.setattr(Reader, "peek", counted_peek)
+    monkeypatch.setattr(ManifestStore, "peek", counted_peek)
     monkeypatch.setattr(Table, "labelled", counted_labelled)
     monkeypatch.setattr(Links, "sources", counted_sources)
     return count

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from modelplane.cli.preview import command
 from modelplane.compose_replica.why import RULES, why
 from modelplane.preview import ControlPlane
-from modelplane.preview.trace import trace
+from modelplane.reading.trace import trace
 from unit.compose_replica import replicas
 from unit.preview.fleets import cluster, deployment, hardware
 
@@ -55,10 +55,12 @@ def test_what_stays_on_the_control_cluster_is_said_to_be_here() -> None:
     cache["spec"] = {"source": "HuggingFace", "huggingFace": {"repo": "org/model", "sizeGiB": 1}}
     control = ControlPlane([reached, cache, body], pipelines=replicas.alone)
     assert control.settle()
-    found = trace(control, "ml-team", body["metadata"]["name"]) or []
-    (usage,) = [each for each in found if each.where.startswith("here")]
-    assert (usage.called.partition(" ")[0], usage.where, usage.ready) == ("Usage", "here/ml-team", True)
-    assert usage.why == RULES["cache-in-use-"]
+    replica = control.get("ModelReplica", "ml-team", body["metadata"]["name"])
+    assert replica is not None
+    found = trace(control.view(), replica)
+    (usage,) = [each for each in found if each.place.startswith("here")]
+    assert (usage.name.partition(" ")[0], usage.place, usage.ready) == ("Usage", "here/ml-team", True)
+    assert usage.rule == RULES["cache-in-use-"]
 
 
 def test_a_trace_of_no_replica_says_which_there_are(tmp_path: Path) -> None:

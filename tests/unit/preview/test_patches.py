@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.preview.tree import apply_intent, merge_patch
+from modelplane.preview.patches import apply_intent, merge_patch
 
 #: The test cases of RFC 7386, appendix A: target, patch, result.
 RFC_7386 = [

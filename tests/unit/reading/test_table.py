@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.preview.table import Place, Table
+from modelplane.reading.table import Place, Table
 
 PLACES = st.tuples(st.sampled_from(["", "a", "b"]), st.sampled_from(["x", "y", "z"]))
 LABELS = st.dictionaries(st.sampled_from(["k", "l"]), st.sampled_from(["1", "2"]))
@@ -18,7 +18,7 @@ def _obj(labels: dict[str, str]) -> dict[str, Any]:
 
 
 @given(CHANGES, CHANGES, LABELS)
-def test_what_is_listed_is_what_carries_the_labels_in_order(
+def test_what_is_listed_is_what_carries_the_labels_healthy_conditions(
     before: list[tuple[Place, Any]], after: list[tuple[Place, Any]], wanted: dict[str, str]
 ) -> None:
     table, kept = Table(), dict[Place, dict[str, str]]()

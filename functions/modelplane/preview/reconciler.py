@@ -8,12 +8,15 @@ from modelplane.preview.composed import CompositionError, observe
 from modelplane.preview.composer import Composed, Composer
 from modelplane.preview.conditions import Conditions, condition, deleting, failed, ready, responsive, synced
 from modelplane.preview.deletion import COMPOSITE_LABEL, Deletions
-from modelplane.preview.kinds import Key, key_of
-from modelplane.preview.lookup import KnownKinds, as_object, fetch
+from modelplane.preview.lookup import fetch
+from modelplane.preview.patches import apply_intent
 from modelplane.preview.pipeline_run import Lookup, PipelineRun, run_pipeline
 from modelplane.preview.pipelines import Pipeline
-from modelplane.preview.store import Reader, Store
-from modelplane.preview.tree import Manifest, Tree, apply_intent, child, mapping
+from modelplane.preview.store import Store
+from modelplane.reading.kinds import Key, key_of
+from modelplane.reading.manifest_store import ManifestStore
+from modelplane.reading.reader import as_object
+from modelplane.reading.tree import Manifest, Tree, child, mapping
 from modelplane.step import Severity
 
 
@@ -33,24 +36,22 @@ class Pass:
     error: str | None = None
 
 
-class Engine:
+class Reconciler:
     """Reconciles composites of a store. `pipeline_of` gives a kind's pipeline, None for one that is left alone."""
 
     def __init__(
         self,
         store: Store,
         deletions: Deletions,
-        kinds: KnownKinds,
         pipeline_of: Callable[[str], Pipeline | None],
     ) -> None:
         self._store = store
-        self._kinds = kinds
         self._pipeline_of = pipeline_of
-        self._composer = Composer(store, deletions, kinds)
+        self._composer = Composer(store, deletions)
         #: The status that a composite's pipeline last wrote, by uid: what it leaves out later is removed.
         self._written: dict[str, Manifest] = {}
 
-    def reconcile(self, key: Key, view: Reader) -> Pass | None:
+    def reconcile(self, key: Key, view: ManifestStore) -> Pass | None:
         """Make one pass; None for an object that is not there or whose kind has no Composition.
 
         Required resources are read from `view`; the composite and what it composed are read as they are now.
@@ -88,12 +89,12 @@ class Engine:
         return self._store.peek(key_of(composite)) or composite
 
     def _run(
-        self, pipeline: Pipeline, composite: Manifest, composed: Mapping[str, Manifest], view: Reader
+        self, pipeline: Pipeline, composite: Manifest, composed: Mapping[str, Manifest], view: ManifestStore
     ) -> PipelineRun:
         seen = {name: as_object(self._store, obj) for name, obj in composed.items()}
         lookup = Lookup(
-            resources=lambda requirement: fetch(view, self._kinds, requirement),
-            schema=lambda requirement: self._kinds.schema(view, requirement),
+            resources=lambda requirement: fetch(view, requirement),
+            schema=lambda requirement: view.schema(requirement.api_version, requirement.kind),
         )
         return run_pipeline(pipeline, as_object(self._store, composite), seen, lookup)
 

@@ -13,7 +13,7 @@ import yaml
 Manifest = dict[str, Any]
 
 #: Where the wheel keeps copies of apis/ and compositions/ (pyproject.toml, force-include).
-PACKAGED = resources.files("modelplane.preview") / "manifests"
+PACKAGED = resources.files("modelplane.reading") / "packaged"
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 

@@ -1,4 +1,4 @@
-"""A preview for people: the fleet with its room, where every replica goes, and what was refused and why."""
+"""A fleet for people: its clusters with their room, where every replica runs, and what was refused and why."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -12,23 +12,27 @@ from modelplane.model.fleet import Cluster
 from modelplane.model.names import GROUP
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.replica import read_replica
-from modelplane.preview.control_plane import ControlPlane
-from modelplane.preview.lookup import as_object
-from modelplane.preview.tree import Manifest
+from modelplane.reading.reader import Reader, as_object
+from modelplane.reading.tree import Manifest
 from modelplane.scheduling import PoolRoom, capacity
 from modelplane.scheduling.wording import count
 
 _GOOD, _WAITING, _BAD, _DIM = "green", "yellow", "red", "dim"
 
 
-def show(console: Console, control: ControlPlane, outcome: Manifest, refused: Sequence[tuple[str, str]]) -> None:
-    """Print a preview's outcome, and what was refused, as tables."""
-    console.print(_fleet(control))
-    for deployment in outcome["deployments"]:
+def show(console: Console, reader: Reader, deployments: Iterable[Manifest], refused: Sequence[tuple[str, str]]) -> None:
+    """Print a fleet, what became of its deployments (as `reading.deployments` returns them), and what was refused."""
+    console.print(_fleet(reader))
+    for deployment in deployments:
         console.print(_deployment(deployment))
     if refused:
         console.print(_refused(refused))
-    console.print(_verdict(outcome))
+
+
+def total(deployments: Sequence[Manifest]) -> str:
+    """Return how many replicas of how many deployments are placed."""
+    wanted, unplaced = (sum(deployment[field] for deployment in deployments) for field in ("replicas", "unplaced"))
+    return f"{wanted - unplaced} of {count(wanted, 'replica')} of {count(len(deployments), 'deployment')} placed"
 
 
 def _table(*headings: str, title: str) -> Table:
@@ -38,10 +42,9 @@ def _table(*headings: str, title: str) -> Table:
     return table
 
 
-def _fleet(control: ControlPlane) -> RenderableType:
-    view = control.view()
-    clusters = [read_cluster(as_object(view, obj)) for obj in view.scan(f"InferenceCluster.{GROUP}")]
-    replicas = [read_replica(as_object(view, obj)) for obj in view.scan(f"ModelReplica.{GROUP}")]
+def _fleet(reader: Reader) -> RenderableType:
+    clusters = [read_cluster(as_object(reader, obj)) for obj in reader.list(f"InferenceCluster.{GROUP}")]
+    replicas = [read_replica(as_object(reader, obj)) for obj in reader.list(f"ModelReplica.{GROUP}")]
     if not clusters:
         return Text("The fleet has no InferenceCluster.\n", style=_WAITING)
     rooms = {name: list(found) for name, found in groupby(capacity(clusters, replicas), lambda room: room.cluster)}
@@ -116,16 +119,6 @@ def _refused(refused: Sequence[tuple[str, str]]) -> RenderableType:
     for name, why in refused:
         table.add_row(Text(name, style=_BAD), Text(why))
     return Padding(table, (0, 0, 1, 0))
-
-
-def _verdict(outcome: Manifest) -> Text:
-    deployments = outcome["deployments"]
-    asked, unplaced = (sum(d[field] for d in deployments) for field in ("replicas", "unplaced"))
-    counted = f"{asked - unplaced} of {count(asked, 'replica')} of {count(len(deployments), 'deployment')} placed"
-    passes = "1 pass" if outcome["passes"] == 1 else f"{outcome['passes']} passes"
-    if not outcome["settled"]:
-        return Text(f"{counted}; not settled after {passes}", style=_BAD)
-    return Text(f"{counted}; settled after {passes}", style=_WAITING if unplaced else _GOOD)
 
 
 def _marked(rooms: Iterable[PoolRoom | None]) -> Iterator[tuple[bool, PoolRoom | None]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.preview.manifests import InvalidInput, Read, read_manifests
+from modelplane.reading.manifests import InvalidInput, Read, read_manifests
 
 TWO = """\
 apiVersion: v1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modelplane.preview import definitions
+from modelplane.reading import definitions
 
 
 def test_a_wheel_carries_the_definitions_where_the_preview_looks() -> None:

@@ -1,18 +1,18 @@
-"""What a healthy cluster says of the objects on it: the status of each kind, as its own controllers would write it."""
+"""The clusters: the status of each kind of object on a healthy one, as its own controllers write it."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from modelplane.preview.kinds import qualify
-from modelplane.preview.tree import Manifest, Tree, child, mapping
+from modelplane.reading.kinds import qualify
+from modelplane.reading.tree import Manifest, Tree, child, mapping
 
-#: Gateways of the played clusters answer under this domain.
+#: Gateways of simulated clusters answer under this domain.
 GATEWAY_DOMAIN = "gateways.example"
 
 
-def answer(obj: Manifest, cluster: str) -> Tree | None:
-    """Return the status of an object on the cluster of this name; None for kinds that have none to speak of."""
+def status_on_cluster(obj: Manifest, cluster: str) -> Tree | None:
+    """Return the status of an object on the cluster of this name; None for kinds that have none."""
     kind = qualify(str(obj.get("apiVersion", "")), str(obj.get("kind", "")))
     found = _ANSWERS.get(kind)
     return found(obj, cluster) if found else None

@@ -3,7 +3,7 @@
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping
 
-from modelplane.preview.tree import Manifest, mapping
+from modelplane.reading.tree import Manifest, mapping
 
 #: Namespace ("" for cluster scope) and name.
 Place = tuple[str, str]

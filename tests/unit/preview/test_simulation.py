@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.preview.world import healthy
+from modelplane.preview import healthy
 from unit.preview.fakes import TEAM, existing, plane, told
 
 OBJECT = "kubernetes.m.crossplane.io/v1alpha1"

@@ -1,0 +1,75 @@
+"""What became of the deployments of a fleet, and what was refused, as their objects' status tells it."""
+
+from modelplane.model.names import GROUP
+from modelplane.reading.definitions import xrds
+from modelplane.reading.kinds import Key, key_of
+from modelplane.reading.reader import Reader
+from modelplane.reading.tree import Manifest, Tree, child, items, mapping
+
+DEPLOYMENT = f"ModelDeployment.{GROUP}"
+
+
+def deployments(reader: Reader) -> list[Tree]:
+    """Return every deployment's placements, shortfall and conditions, sorted by namespace and name.
+
+    `unplaced` counts the replicas that are wanted and not placed; those that are leaving do not count as placed.
+    `placed` is sorted by cluster and index; `reasons` is empty when nothing is unplaced.
+    """
+    return [_deployment(obj) for obj in reader.list(DEPLOYMENT)]
+
+
+def refusals(reader: Reader) -> dict[Key, str]:
+    """Return the objects that are refused although every replica that they want is placed, each with why."""
+    found = {}
+    for obj in reader.list(DEPLOYMENT):
+        scheduled = condition(obj, "ReplicasScheduled")
+        if scheduled.get("status") == "False" and not _deployment(obj)["unplaced"]:
+            found[key_of(obj)] = f"{scheduled['reason']}: {scheduled['message']}"
+    for kind in xrds():
+        for obj in reader.list(f"{kind}.{GROUP}"):
+            for one in items(obj, "status", "conditions"):
+                if one.get("type") in {"Synced", "Accepted"} and one.get("status") == "False":
+                    found[key_of(obj)] = f"{one.get('reason')}: {one.get('message', '')}"
+    return found
+
+
+def condition(obj: Manifest, kind: str) -> Manifest:
+    """Return the condition of a type, an empty one when the object has none."""
+    return next((one for one in items(obj, "status", "conditions") if one.get("type") == kind), {})
+
+
+def _deployment(obj: Manifest) -> Tree:
+    metadata, status = obj["metadata"], mapping(obj, "status")
+    wanted: int = child(obj, "spec", "replicas")
+    placed = sorted((_placement(entry) for entry in items(status, "placements")), key=_place)
+    unplaced = max(0, wanted - sum(not entry["leaving"] for entry in placed))
+    return {
+        "namespace": metadata["namespace"],
+        "name": metadata["name"],
+        "replicas": wanted,
+        "placed": placed,
+        "unplaced": unplaced,
+        "reasons": [
+            {"reason": entry.get("reason", ""), "count": entry.get("count", 0), "message": entry.get("message", "")}
+            for entry in (items(status, "reasons") if unplaced else ())
+        ],
+        "conditions": [
+            {**{field: entry[field] for field in ("type", "status", "reason")}, "message": entry.get("message", "")}
+            for entry in items(status, "conditions")
+        ],
+    }
+
+
+def _placement(entry: Manifest) -> Tree:
+    return {
+        "name": entry.get("name", ""),
+        "cluster": entry.get("cluster", ""),
+        "index": entry.get("index", 0),
+        "pools": entry.get("pools", {}),
+        "ready": entry.get("ready", False),
+        "leaving": entry.get("leaving", False),
+    }
+
+
+def _place(entry: Manifest) -> tuple[str, int]:
+    return entry["cluster"], entry["index"]

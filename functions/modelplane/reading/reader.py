@@ -1,0 +1,46 @@
+"""The protocol of whatever a fleet is read from, and its objects as steps and readers of the domain take them."""
+
+from collections.abc import Hashable, Sequence
+from typing import Protocol
+
+from modelplane.reading.kinds import qualify
+from modelplane.reading.tree import Manifest, child, clone
+from modelplane.step import Object
+from modelplane.step.secrets import seal_secrets
+
+
+class Reader(Protocol):
+    """Reads objects of a control cluster: manifests in memory, or a live API server.
+
+    A kind is `Kind` or `Kind.group` (several groups have a ClusterProviderConfig), a namespace None or "" for cluster
+    scope. What is returned must not be changed: an implementation may share it.
+    """
+
+    @property
+    def token(self) -> Hashable:
+        """Return what tells this reader's versions of objects from those of every other in the process."""
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
+        """Return an object, None when there is none."""
+
+    def list(self, kind: str) -> Sequence[Manifest]:
+        """Return all objects of a kind, sorted by namespace and name; none of a kind that does not exist."""
+
+    def schema(self, api_version: str, kind: str) -> Manifest | None:
+        """Return the OpenAPI schema of a kind as far as it is known, None when the kind does not exist."""
+
+
+def as_object(reader: Reader, body: Manifest) -> Object:
+    """Return a stored object as steps get it, Secrets sealed; its key is of this version in this reader."""
+    uid, version = body["metadata"]["uid"], body["metadata"]["resourceVersion"]
+    key = (reader.token, qualify(body["apiVersion"], body["kind"]), uid, version)
+    return Object(seal_secrets(clone(body)) if _holds_secret(body) else body, key)
+
+
+def _holds_secret(body: Manifest) -> bool:
+    """Tell whether an object is a Secret, or a provider-kubernetes Object for one: steps get a sealed copy."""
+    return "Secret" in (
+        body["kind"],
+        child(body, "spec", "forProvider", "manifest", "kind"),
+        child(body, "status", "atProvider", "manifest", "kind"),
+    )

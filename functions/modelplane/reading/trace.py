@@ -1,0 +1,74 @@
+"""Everything that one replica became: each object on its cluster, how it stands, and the rule by which it is there."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from modelplane.compose_replica.why import why
+from modelplane.model.names import GROUP
+from modelplane.observed.fields import RESOURCE_NAME
+from modelplane.reading.deployments import condition
+from modelplane.reading.kinds import qualify
+from modelplane.reading.reader import Reader
+from modelplane.reading.tree import Manifest, child, items, mapping
+
+REPLICA = f"ModelReplica.{GROUP}"
+#: Where an object is that puts nothing on a cluster.
+_HERE = "here"
+
+
+@dataclass(frozen=True, slots=True)
+class TracedObject:
+    """An object that a replica became: `name` with its kind, `place` (cluster and namespace), the `rule` behind it."""
+
+    name: str
+    place: str
+    ready: bool
+    rule: str
+
+
+def trace(reader: Reader, replica: Manifest) -> list[TracedObject]:
+    """Return what a ModelReplica became, sorted by place and name."""
+    return sorted(_traced(reader, replica), key=lambda each: (each.place, each.name))
+
+
+def _traced(reader: Reader, replica: Manifest) -> Iterator[TracedObject]:
+    for ref in items(replica, "spec", "crossplane", "resourceRefs"):
+        kind = qualify(str(ref["apiVersion"]), str(ref["kind"]))
+        obj = reader.get(kind, replica["metadata"].get("namespace"), str(ref["name"]))
+        if obj is not None:
+            yield _row(obj)
+
+
+def _row(obj: Manifest) -> TracedObject:
+    spec = mapping(obj, "spec")
+    there = mapping(spec, "forProvider", "manifest") or mapping(spec, "observeObjects") or obj
+    metadata = mapping(there, "metadata")
+    named = f" {metadata['name']}" if "name" in metadata else "s"
+    cluster = str(child(spec, "providerConfigRef", "name") or _HERE)
+    namespace = metadata.get("namespace") or there.get("namespace")
+    ready = condition(obj, "Ready").get("status")
+    return TracedObject(
+        name=f"{there['kind']}{named}",
+        place=f"{cluster}/{namespace}" if namespace else cluster,
+        ready=ready == "True" or (there is obj and ready is None),
+        rule=why(str(child(obj, "metadata", "annotations", RESOURCE_NAME) or "")),
+    )
+
+
+def show_trace(console: Console, replica: Manifest, traced: Sequence[TracedObject]) -> None:
+    """Print the replica's own conditions, then each object with its rule beneath it."""
+    metadata = replica["metadata"]
+    console.print(
+        f"{metadata['namespace']}/{metadata['name']} on {child(replica, 'spec', 'clusterName')}",
+        style="bold",
+        markup=False,
+    )
+    for found in items(replica, "status", "conditions"):
+        if found.get("message"):
+            console.print(f"  {found.get('type')} {found.get('status')}: {found['message']}", markup=False)
+    for row in traced:
+        state = "" if row.ready else "  not ready"
+        console.print(f"  {row.place}  {row.name}{state}", markup=False, soft_wrap=True)
+        console.print(f"    {row.rule}", style="dim", markup=False, soft_wrap=True)
