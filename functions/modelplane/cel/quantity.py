@@ -70,16 +70,14 @@ def parse(text: str) -> Quantity:
     sign = -1 if found[1] == "-" else 1
     whole, fraction, suffix = found[2] or "0", found[3] or "", found[4]
     if suffix in _BINARY:
-        return _binary(sign, whole, fraction, _BINARY[suffix])
-    exponent = _DECIMAL.get(suffix)
-    if exponent is None:
-        exponent = _written_exponent(text, suffix)
-    scale = exponent - len(fraction)
-    if len(whole) + len(fraction) <= _COMPACT_DIGITS and scale >= _NANO:
-        return Quantity(sign * int(whole + fraction), scale)
-    if not any(character.isdigit() for character in text[: len(text) - len(suffix)]):
+        parsed = _binary(sign, whole, fraction, _BINARY[suffix])
+    else:
+        exponent = _DECIMAL[suffix] if suffix in _DECIMAL else _written_exponent(text, suffix)
+        parsed = _decimal(sign, whole, fraction, exponent)
+    # A text without digits is zero in the compact form (`Ki`, `.m`), and not a quantity in the other (`Pi`, `.e-10`).
+    if not parsed.compact and not any(character.isdigit() for character in text[: len(text) - len(suffix)]):
         raise QuantityError(f"{text[:64]!r} has no digits")
-    return _in_nanos(sign, int(whole + fraction), scale)
+    return parsed
 
 
 def compare(left: Quantity, right: Quantity) -> int:
@@ -115,6 +113,13 @@ def _written_exponent(text: str, suffix: str) -> int:
     if abs(int(found[1])) > _MAX_EXPONENT:
         raise QuantityLimitError(f"{text[:64]!r} has an exponent beyond {_MAX_EXPONENT}")
     return int(found[1])
+
+
+def _decimal(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:
+    scale = exponent - len(fraction)
+    if len(whole) + len(fraction) <= _COMPACT_DIGITS and scale >= _NANO:
+        return Quantity(sign * int(whole + fraction), scale)
+    return _in_nanos(sign, int(whole + fraction), scale)
 
 
 def _binary(sign: int, whole: str, fraction: str, bits: int) -> Quantity:

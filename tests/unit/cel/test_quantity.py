@@ -33,6 +33,26 @@ def test_beyond_the_bounds_a_quantity_is_refused_as_a_limit(text: str) -> None:
         quantity.parse(text)
 
 
+#: Texts without digits. ParseQuantity of k8s.io/apimachinery v0.35.3 answered as the tests say for each.
+STEMS = ("", "+", "-", ".", "+.", "-.")
+
+
+@pytest.mark.parametrize("stem", STEMS)
+@pytest.mark.parametrize(
+    ("suffixes", "integer"), [("k M G T P E Ki Mi Gi Ti e0 e3 e10 E5", 0), ("n u m e-9", None)], ids=["whole", "fine"]
+)
+def test_a_text_without_digits_is_zero(stem: str, suffixes: str, integer: int | None) -> None:
+    parsed = [quantity.parse(stem + suffix) for suffix in suffixes.split()]
+    assert {(found.unscaled, found.integer()) for found in parsed} == {(0, integer)}
+
+
+@pytest.mark.parametrize("stem", STEMS)
+@pytest.mark.parametrize("suffix", ["Pi", "Ei", "e-10"])
+def test_a_text_without_digits_is_no_quantity_where_the_suffix_leaves_the_compact_form(stem: str, suffix: str) -> None:
+    with pytest.raises(QuantityError, match="has no digits"):
+        quantity.parse(stem + suffix)
+
+
 @pytest.mark.parametrize("text", ["", " 1", "1K", "1kB", "1e", "1e9223372036854775808", "\u0661", "1 ", "--1", ".e-10"])
 def test_what_kubernetes_does_not_parse_is_refused(text: str) -> None:
     with pytest.raises(QuantityError):
