@@ -4,13 +4,14 @@ from itertools import pairwise
 
 import pytest
 
+from modelplane.compose_replica.builder import BUILDER
 from upgrade.changelog import restarts, said
 from upgrade.states import STATES, read_state
 from upgrade.templates import FILE, SOURCES, composed_today, digest, digests, revisions
 
 HOW = """
 Pod templates changed for unchanged input: {names}. Where workloads are composed anew, this restarts their pods.
-If it is meant: raise the builder number where there is one, run
+If it is meant: raise BUILDER in compose_replica/builder.py (not for a job alone), run
     PYTHONPATH=tests .venv/bin/python -m upgrade.templates
 and write under "### Restarts" in CHANGELOG.md which workloads restart (deployment, leaderworkerset, picker, job, or
 nothing), with the number and digest that the command prints:
@@ -23,6 +24,11 @@ def test_the_code_composes_the_pod_templates_of_the_last_revision() -> None:
     changed = [name for name in sorted(today.keys() | last.keys()) if today.get(name) != last.get(name)]
     how = HOW.format(names=", ".join(changed), number=len(revisions()) + 1, digest=digest(today))
     assert changed == [], how
+
+
+def test_each_revision_of_an_engines_or_pickers_templates_has_a_builder_number() -> None:
+    engines = [{name: each for name, each in found.items() if not name.startswith("cache-")} for found in revisions()]
+    assert sum(one != two for one, two in pairwise(engines)) + 1 == BUILDER
 
 
 def test_every_revision_of_the_templates_is_in_the_changelog() -> None:

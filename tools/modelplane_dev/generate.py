@@ -71,10 +71,12 @@ class Classes:
     def convert(self, schema: Schema, name: str) -> Schema:
         """Return `schema` reduced to what a model keeps, its objects moved into `definitions`."""
         kept = {key: schema[key] for key in KEPT if key in schema}
+        if schema.get("x-kubernetes-int-or-string"):
+            kept["type"] = ["integer", "string"]
         if "items" in schema:
             kept["items"] = self.convert(schema["items"], _singular(name))
         elif "properties" in schema:
-            parent = "" if name.endswith(("Spec", "Status")) else name
+            parent = "" if name.endswith("Spec") else "Status" if name.endswith("Status") else name
             kept["properties"] = {
                 key: self.convert(value, _child(key, parent)) for key, value in schema["properties"].items()
             }

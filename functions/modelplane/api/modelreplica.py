@@ -155,6 +155,8 @@ class ModelReplicaSpec(BaseModel):
 
     clusterName: str
     modelCacheRef: ModelCacheRef | None = None
+    volume: str | None = None
+    builder: int | None = None
     serving: Serving | None = None
     engines: list[Engine]
 
@@ -184,6 +186,8 @@ class ModelReplicaStatus(BaseModel):
 
     served: bool | None = None
     servedEngines: list[dict[str, Any]] | None = None
+    servedStamp: str | None = None
+    builder: int | None = None
     volumes: list[str] | None = None
     endpoint: str | None = None
     workloads: list[Workload] | None = None

@@ -8,18 +8,19 @@ from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import Remote
 
 
-def _mentions(value: Any, claim: str) -> bool:
-    """Tell whether a manifest names the template anywhere, whatever the kind of workload."""
+def named_claims(value: Any) -> set[str]:
+    """Return the claim templates that a workload's manifest names, wherever its kind has its pods."""
     if isinstance(value, Mapping):
-        return value.get("resourceClaimTemplateName") == claim or any(_mentions(v, claim) for v in value.values())
-    return isinstance(value, list) and any(_mentions(item, claim) for item in value)
+        named = {text(value.get("resourceClaimTemplateName"))} - {""}
+        return named.union(*map(named_claims, value.values()))
+    return set().union(*map(named_claims, value)) if isinstance(value, list) else set()
 
 
 def _uses(resource: str, remotes: Mapping[str, Remote], claim: str) -> bool:
     workload = remotes[resource]
     if workload.manifest is None:
-        return _mentions(workload.wanted, claim)
-    return _mentions(workload.manifest, claim) or rolling(resource, remotes)
+        return claim in named_claims(workload.wanted)
+    return claim in named_claims(workload.manifest) or rolling(resource, remotes)
 
 
 def still_used(remotes: Mapping[str, Remote], desired: Container[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.compose_replica import report, topology, weights
+from modelplane.compose_replica import builder, report, topology, weights
 from modelplane.compose_replica.claims import still_used
 from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.instance import Instance
@@ -23,6 +23,7 @@ from modelplane.model.names import LABEL_DEPLOYMENT, LABEL_WORKLOAD, OBSERVE_ONL
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import labels, mapping
 from modelplane.observed.remote import Remote, read_remote
+from modelplane.observed.stamp import stamp_digest
 from modelplane.step import AWAITING, SETTLED, Desired, Request, Requirement, Result
 
 #: Composition resource name of the collection that observes the pods.
@@ -97,6 +98,8 @@ def _pass(
         _remotes(request),
         obstacle,
         mount=mount,
+        stamp=stamp_digest(request.composite, mount.volume) if mount else "",
+        builder=builder.oldest(request.observed),
         pods=REPLICA_PODS.messages(request),
         orphaning=is_orphaning(request.one(require.cluster(spec.cluster))) if spec else None,
     )
@@ -106,6 +109,13 @@ def _remotes(request: Request) -> dict[str, Remote]:
     return {resource: read_remote(found) for resource, found in request.observed.items()}
 
 
+def _order(request: Request, spec: ReplicaSpec, mount: Mount) -> builder.Order:
+    """Return what the builder is asked for: to build what the replica's pods are to be made of now."""
+    served = mapping(request.composite.body.get("status")).get("servedEngines")
+    digest = stamp_digest(request.composite, mount.volume)
+    return builder.Order(digest, unchanged=served == list(spec.block), least=spec.builder)
+
+
 def compose(request: Request) -> Result:
     """Return the replica's Objects: composed anew when its cluster can be reached, else as they are observed."""
     spec, remotes = read_spec(request.composite), _remotes(request)
@@ -113,6 +123,8 @@ def compose(request: Request) -> Result:
         return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)))
     cluster = require.cluster(spec.cluster)
     requirements = (cluster, *needs(request, spec.cluster), *weights.needs(request, spec, remotes))
+    if skew := builder.skew(request.observed, spec.builder):
+        return _hold(request, spec, Obstacle(Reason.DEPLOYING, skew), requirements)
     config = reach(spec, request.one(cluster), remotes.values())
     if isinstance(config, Obstacle):
         return _hold(request, spec, config, requirements)
@@ -122,7 +134,9 @@ def compose(request: Request) -> Result:
     if isinstance(mount, Obstacle):
         return _hold(request, spec, mount, requirements)
     instance = _instance(request, spec, config, mount.volume)
-    objects: dict[str, Mapping[str, Any]] = {**topology.compose(instance, spec), **copy_sources(request, instance.site)}
+    order = _order(request, spec, mount)
+    objects = builder.build(topology.compose(instance, spec), request.observed, order)
+    objects |= copy_sources(request, instance.site)
     objects |= weights.protect(request, spec, remotes)
     objects |= keep_answering(objects, request.observed, remotes)
     if workloads := _pass(request, spec, objects, mount=mount).troubled():

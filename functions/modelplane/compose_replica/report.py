@@ -23,8 +23,10 @@ class Pass:
 
     `spec` is None when it cannot be read. `wanted` are the manifests to be on the cluster by composition resource
     name; with an `obstacle` they are what is observed. `mount` is the volume with the weights, None: as observed.
-    `remotes` are the observed Objects. `pods` is what the pods say that are looked at, by the name of their workload.
-    `orphaning`: the orphan policy of the cluster, None while there is no cluster to say.
+    `remotes` are the observed Objects. `stamp` is the digest of what the pods are to be made of, "" with an obstacle;
+    `builder` the earliest builder of the observed workloads, 0 without any. `pods` is what the pods say that are
+    looked at, by the name of their workload. `orphaning`: the orphan policy of the cluster, None while there is no
+    cluster to say.
     """
 
     replica: Object
@@ -33,6 +35,8 @@ class Pass:
     remotes: Mapping[str, Remote]
     obstacle: Obstacle | None = None
     mount: Mount | None = None
+    stamp: str = ""
+    builder: int = 0
     pods: Mapping[str, str] = field(default_factory=dict)
     orphaning: bool | None = None
 
@@ -215,10 +219,12 @@ def status(done: Pass) -> dict[str, Any]:
     in_sync = done.spec is not None and done.obstacle is None and not done.pending() and not done.stale()
     if volumes := _volumes(done, settled=in_sync and done.serves):
         written["volumes"] = volumes
+    if done.builder:
+        written["builder"] = done.builder
     if done.spec and in_sync and done.serves:
-        written["servedEngines"] = list(done.spec.block)
-    elif "servedEngines" in last:
-        written["servedEngines"] = last["servedEngines"]
+        written |= {"servedEngines": list(done.spec.block), "servedStamp": done.stamp}
+    else:
+        written |= {name: last[name] for name in ("servedEngines", "servedStamp") if name in last}
     if done.spec:
         written["endpoint"] = replica_hostname(done.replica.name, done.replica.namespace, done.spec.cluster)
     elif "endpoint" in last:

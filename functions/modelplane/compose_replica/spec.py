@@ -69,7 +69,8 @@ class Engine:
 class ReplicaSpec:
     """A ModelReplica's spec. `cache` is the referenced ModelCache, if any; `block` is `spec.engines` verbatim.
 
-    `picked`: an endpoint picker chooses who takes a request; a PrefillDecode pair has to have one.
+    `picked`: an endpoint picker chooses who takes a request; a PrefillDecode pair has to have one. `volume` is the
+    claim of the cache that the deployment has chosen, `builder` the least builder that it asks for, 0 for any.
     """
 
     cluster: str
@@ -78,6 +79,8 @@ class ReplicaSpec:
     engines: tuple[Engine, ...]
     block: Sequence[Mapping[str, Any]]
     picked: bool = False
+    volume: str | None = None
+    builder: int = 0
 
 
 def _member(member: Mapping[str, Any]) -> Member:
@@ -127,5 +130,7 @@ def read_spec(replica: Object) -> ReplicaSpec | Malformed:
         cache=typed.modelCacheRef.name if typed.modelCacheRef else None,
         engines=tuple(_engine(engine, mode) for engine in block),
         block=block,
+        volume=typed.volume,
+        builder=typed.builder or 0,
         picked=mode == PREFILL_DECODE or mapping(replica.metadata.get("annotations")).get(ANNOTATION_PICKER) == "true",
     )

@@ -40,6 +40,7 @@ def test_every_manifest_is_put_there_or_looked_at_by_an_object_like_this(
     manifest = body["spec"]["forProvider"]["manifest"]
     if not name.endswith("look.yaml"):
         body["spec"]["forProvider"]["manifest"] = f"the {manifest['kind']}"
+        body["metadata"]["annotations"]["modelplane.ai/built-from"] = "the digest of what it was built from"
     assert [body] == _documents(name)
 
 

@@ -1,0 +1,188 @@
+"""What tells a replica that is as asked from one that an edit has to reach."""
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from modelplane.observed.stamp import carried_content, revision, stamp_digest, wanted_content
+from modelplane.preview import ControlPlane
+from modelplane.step import Object
+
+Body = dict[str, Any]
+Edit = Callable[[Body], None]
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+ASKED: Body = yaml.safe_load("""
+metadata: {name: chat, namespace: ml, annotations: {modelplane.ai/endpoint-picker: "true"}}
+spec:
+  modelCacheRef: {name: weights}
+  engines:
+  - name: main
+    copies: 2
+    members:
+    - nodeSelector: {devices: [{name: gpu, count: 1, selectors: [{cel: "true"}]}]}
+      template:
+        metadata: {labels: {team: search}}
+        spec:
+          containers: [{name: engine, image: "vllm:1", args: [--a], env: [{name: A, value: "1"}]}]
+          imagePullSecrets: [{name: registry}]
+""")
+CARRIED: Body = yaml.safe_load("""
+metadata: {name: chat-1, namespace: ml, annotations: {modelplane.ai/endpoint-picker: "true"}}
+spec:
+  clusterName: a
+  modelCacheRef: {name: weights}
+  serving: {mode: Unified}
+  engines:
+  - name: main
+    copies: 2
+    members:
+    - role: Standalone
+      nodePoolName: x
+      deviceRequests: [{name: gpu, deviceClassName: gpu.nvidia.com, count: 1, selectors: [{cel: "true"}]}]
+      template:
+        metadata: {labels: {team: search}}
+        spec:
+          containers: [{name: engine, image: "vllm:1", args: [--a], env: [{name: A, value: "1"}]}]
+          imagePullSecrets: [{name: registry}]
+""")
+
+
+def edited(body: Body, edit: Edit) -> Object:
+    changed = copy.deepcopy(body)
+    edit(changed)
+    return Object(changed, "")
+
+
+def member(body: Body) -> Body:
+    found: Body = body["spec"]["engines"][0]["members"][0]
+    return found
+
+
+def container(body: Body) -> Body:
+    found: Body = member(body)["template"]["spec"]["containers"][0]
+    return found
+
+
+def nothing(_: Body) -> None:
+    pass
+
+
+#: Edits of what pods are made of.
+OF_PODS: dict[str, Edit] = {
+    "image": lambda body: container(body).update(image="vllm:2"),
+    "argument": lambda body: container(body)["args"].append("--b"),
+    "command": lambda body: container(body).update(command=["sh"]),
+    "variable": lambda body: container(body)["env"][0].update(value="2"),
+    "pod label": lambda body: member(body)["template"]["metadata"]["labels"].update(team="ads"),
+    "pull secret": lambda body: member(body)["template"]["spec"].update(imagePullSecrets=[]),
+    "cache": lambda body: body["spec"]["modelCacheRef"].update(name="others"),
+    "phase and mode": lambda body: (
+        body["spec"].update(serving={"mode": "PrefillDecode"}) or body["spec"]["engines"][0].update(phase="Decode")
+    ),
+    "endpoint picker": lambda body: body["metadata"].pop("annotations"),
+    "engine's name": lambda body: body["spec"]["engines"][0].update(name="other"),
+}
+
+
+def test_a_replica_carries_what_its_deployment_asks_for() -> None:
+    assert wanted_content(Object(ASKED, "")) == carried_content(Object(CARRIED, ""))
+
+
+@pytest.mark.parametrize("edit", OF_PODS.values(), ids=OF_PODS)
+def test_an_edit_of_what_pods_are_made_of_makes_a_replica_outdated(edit: Edit) -> None:
+    assert wanted_content(edited(ASKED, edit)) != carried_content(Object(CARRIED, ""))
+    assert stamp_digest(edited(CARRIED, edit), "weights-0") != stamp_digest(Object(CARRIED, ""), "weights-0")
+    assert revision(edited(ASKED, edit)) != revision(Object(ASKED, ""))
+
+
+@pytest.mark.parametrize("edit", OF_PODS.values(), ids=OF_PODS)
+def test_the_same_edit_of_both_leaves_nothing_outdated(edit: Edit) -> None:
+    assert wanted_content(edited(ASKED, edit)) == carried_content(edited(CARRIED, edit))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda body: body["spec"]["engines"][0].update(copies=3),
+        lambda body: body["spec"].update(replicas=7),
+        lambda body: body["spec"].update(clusterSelector={"matchLabels": {"region": "eu"}}),
+        lambda body: body["spec"].update(serving={"mode": "Unified"}),
+        lambda body: member(body).update(role="Standalone"),
+    ],
+    ids=["copies", "replicas", "selector", "mode at its default", "role at its default"],
+)
+def test_what_restarts_no_pod_is_no_new_revision(edit: Edit) -> None:
+    assert wanted_content(edited(ASKED, edit)) == wanted_content(Object(ASKED, ""))
+    assert revision(edited(ASKED, edit)) == revision(Object(ASKED, ""))
+
+
+def test_a_device_request_is_part_of_the_revision() -> None:
+    more = edited(ASKED, lambda body: member(body)["nodeSelector"]["devices"][0].update(count=2))
+    assert wanted_content(more) == wanted_content(Object(ASKED, ""))
+    assert revision(more) != revision(Object(ASKED, ""))
+
+
+@pytest.mark.parametrize(
+    ("edit", "same"),
+    [
+        (lambda body: member(body)["deviceRequests"][0].update(count=2), False),
+        (lambda body: member(body).update(nodePoolName="y"), False),
+        (lambda body: body["spec"].update(volume="weights-0"), True),
+        (lambda body: body["spec"]["engines"][0].update(copies=3), True),
+        (lambda body: body["spec"].update(builder=2), True),
+        (lambda body: body["spec"].update(crossplane={"compositionRef": {"name": "m"}}), True),
+        (lambda body: body["spec"].pop("serving"), True),
+        (nothing, True),
+    ],
+    ids=[
+        "count",
+        "pool",
+        "the volume that is mounted",
+        "copies",
+        "builder",
+        "Crossplane's own",
+        "mode at its default",
+        "nothing",
+    ],
+)
+def test_the_stamp_is_all_that_pods_are_made_of(edit: Edit, *, same: bool) -> None:
+    assert (stamp_digest(edited(CARRIED, edit), "weights-0") == stamp_digest(Object(CARRIED, ""), "weights-0")) is same
+
+
+def test_another_volume_is_another_stamp() -> None:
+    assert stamp_digest(Object(CARRIED, ""), "weights-0") != stamp_digest(Object(CARRIED, ""), "weights-1")
+
+
+def test_a_block_that_cannot_be_read_has_a_digest_all_the_same() -> None:
+    broken = edited(CARRIED, lambda body: body["spec"].update(engines=[{"members": "none"}, 7]))
+    assert (
+        stamp_digest(broken, "weights-0")
+        == stamp_digest(broken, "weights-0")
+        != stamp_digest(Object(CARRIED, ""), "weights-0")
+    )
+    assert carried_content(broken) != carried_content(Object(CARRIED, ""))
+
+
+def test_every_example_is_carried_as_it_is_asked() -> None:
+    manifests = [
+        document
+        for path in sorted(EXAMPLES.rglob("*.yaml"))
+        for document in yaml.safe_load_all(path.read_text())
+        if document
+    ]
+    control = ControlPlane(manifests)
+    assert control.settle()
+    wanted = {
+        (obj["metadata"]["namespace"], obj["metadata"]["name"]): wanted_content(Object(obj, ""))
+        for obj in control.list("ModelDeployment")
+    }
+    replicas = control.list("ModelReplica")
+    assert len(replicas) > len(wanted)
+    for obj in replicas:
+        of = obj["metadata"]["namespace"], obj["metadata"]["labels"]["modelplane.ai/deployment"]
+        assert carried_content(Object(obj, "")) == wanted[of], obj["metadata"]["name"]
