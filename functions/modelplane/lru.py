@@ -3,13 +3,20 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from enum import Enum
+from gc import get_referents
+from sys import getsizeof
+from typing import Any, Final, Generic, TypeVar
 
 V = TypeVar("V")
 
 
+#: What an entry costs beside its value, in bytes: the key, a tuple of short texts, and its places in the table.
+ENTRY: Final = 512
+
+
 class Lru(Generic[V]):
-    """Values by key, at most `limit` in weight; threads may share it.
+    """Values by key, at most `limit` in weight, each entry at least `ENTRY`; threads may share it.
 
     Weighed, not counted, because objects differ in size by a factor of a hundred.
     """
@@ -30,11 +37,31 @@ class Lru(Generic[V]):
             if found is not None:
                 self._kept.move_to_end(key)
                 return found[0]
-        made = make()
+        value, weight = make()
+        weight += ENTRY
         with self._lock:
             replaced = self._kept.pop(key, None)
-            self._kept[key] = made
-            self._weight += made[1] - (replaced[1] if replaced else 0)
+            self._kept[key] = value, weight
+            self._weight += weight - (replaced[1] if replaced else 0)
             while self._weight > self._limit:
                 self._weight -= self._kept.popitem(last=False)[1][1]
-        return made[0]
+        return value
+
+
+def weigh(value: Any) -> int:
+    """Return the bytes that a value of plain data keeps alive: everything that it refers to, each object once.
+
+    Classes and members of enums are not counted, for they are there anyhow. What several values share is counted with
+    each of them.
+    """
+    seen: set[int] = set()
+    level, total = [value], 0
+    while level:
+        fresh = []
+        for each in level:
+            if id(each) not in seen and not isinstance(each, type | Enum):
+                seen.add(id(each))
+                fresh.append(each)
+        total += sum(map(getsizeof, fresh))
+        level = get_referents(*fresh)
+    return total

@@ -1,9 +1,17 @@
 """The cache keeps what was used last, up to a weight."""
 
+import gc
 import threading
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
 from functools import partial
+from typing import Any
 
-from modelplane.lru import Lru
+import pytest
+
+from modelplane.lru import ENTRY, Lru, weigh
 
 
 def _fill(cache: Lru[str], *keys: str) -> list[str]:
@@ -20,17 +28,17 @@ def _fill(cache: Lru[str], *keys: str) -> list[str]:
 
 
 def test_what_was_used_longest_ago_is_forgotten_first() -> None:
-    assert _fill(Lru[str](2), "a", "b", "a", "c", "a", "b") == ["a", "b", "c", "b"]
+    assert _fill(Lru[str](2 * (ENTRY + 1)), "a", "b", "a", "c", "a", "b") == ["a", "b", "c", "b"]
 
 
 def test_a_value_heavier_than_the_limit_is_returned_and_not_kept() -> None:
-    cache = Lru[str](10)
+    cache = Lru[str](ENTRY + 10)
     assert cache.get("big", lambda: ("first", 11)) == "first"
     assert cache.get("big", lambda: ("second", 1)) == "second"
 
 
 def test_a_failure_to_make_a_value_is_not_kept() -> None:
-    cache = Lru[str](10)
+    cache = Lru[str](ENTRY + 10)
     try:
         cache.get("a", lambda: (_ for _ in ()).throw(KeyError("a")))
     except KeyError:
@@ -42,7 +50,7 @@ def _weighed(key: int) -> tuple[int, int]:
 
 
 def test_threads_may_share_it() -> None:
-    cache = Lru[int](50)
+    cache = Lru[int](50 * (ENTRY + 1))
     wrong: list[int] = []
 
     def use() -> None:
@@ -57,3 +65,42 @@ def test_threads_may_share_it() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@dataclass(frozen=True, slots=True)
+class _Slotted:
+    one: Any
+    other: Any
+
+
+class _Kind(Enum):
+    ONE = "a text of some length that is there anyhow"
+
+
+#: Each makes a value that nothing else refers to.
+_MAKERS: dict[str, Callable[[], Any]] = {
+    "text": lambda: bytes(10_000).decode(),
+    "bytes": lambda: bytes(10_000),
+    "list": lambda: [str(number) * 3 for number in range(1000, 1100)],
+    "mapping": lambda: {f"key {number}": {"value": [number + 1000]} for number in range(30)},
+    "dataclass": lambda: tuple(_Slotted(f"a {number}", frozenset({f"b {number}"})) for number in range(30)),
+    "nothing": lambda: None,
+}
+
+
+@pytest.mark.parametrize("make", _MAKERS.values(), ids=_MAKERS)
+def test_a_value_weighs_what_it_keeps_alive(make: Callable[[], Any]) -> None:
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    values = [make() for _ in range(20)]
+    gc.collect()
+    taken = (tracemalloc.get_traced_memory()[0] - before) / 20
+    tracemalloc.stop()
+    assert 0.75 * taken - 64 <= weigh(values[0]) <= 1.25 * taken + 64
+
+
+def test_what_is_referred_to_twice_weighs_once_and_enums_weigh_nothing() -> None:
+    text = "x" * 10_000
+    assert weigh([text, text]) < weigh([text]) + 100
+    assert weigh([_Kind.ONE]) == weigh([]) + 8

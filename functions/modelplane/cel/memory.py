@@ -1,4 +1,4 @@
-"""Remembers compiled selectors and verdicts, across calls and threads, within bounds.
+"""Caches compiled selectors and verdicts, across calls and threads, within bounds of weight.
 
 A verdict depends on the text and the device's content alone, so twenty classes over a thousand clusters cost sixty
 evaluations. Hashing a device costs more than all the rest of a warm call, so in front of the memory by content there
@@ -6,28 +6,38 @@ is one by the identity of the device object.
 """
 
 import threading
-from functools import lru_cache
 from itertools import islice
+from typing import Final
 
 from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of what it does)
 from modelplane.cel.verdict import Outcome, SelectorError, Verdict
+from modelplane.lru import Lru, weigh
 from modelplane.model.fleet import Device
 
-_SELECTORS = 1024
-_VERDICTS = 65536
+_MIB: Final = 1024 * 1024
+#: Bytes of compiled code for a character of a selector, at most (measured: 35 to 80 for selectors of usual length).
+_CODE: Final = 128
+_SELECTORS: Final = Lru[Selector | SelectorError](16 * _MIB)
+_VERDICTS: Final = Lru[Verdict](32 * _MIB)
+#: Entries of the cache by identity.
+_SEEN: Final = 16_384
 
 #: (text, id of a device) to the device, which keeps the id its own, and the verdict.
 _seen: dict[tuple[str, int], tuple[Device, Verdict]] = {}
 _lock = threading.Lock()
 
 
-@lru_cache(maxsize=_SELECTORS)
 def compiled(text: str) -> Selector | SelectorError:
     """Return the selector of a text, or why it does not compile."""
+    return _SELECTORS.get(text, lambda: (_compile(text), _CODE * len(text)))
+
+
+def _compile(text: str) -> Selector | SelectorError:
     try:
         return compile(text)
     except SelectorError as error:
-        return error.with_traceback(None)
+        # A new one: what was raised holds on to frames, its own and those of what it was raised from.
+        return SelectorError(error.line, error.column, error.why)
 
 
 def verdict(text: str, device: Device) -> Verdict:
@@ -38,16 +48,23 @@ def verdict(text: str, device: Device) -> Verdict:
         return found[1]
     fresh = _by_content(text, device)
     with _lock:
-        if len(_seen) >= _VERDICTS:
+        if len(_seen) >= _SEEN:
             # The oldest eighth goes: cheaper than keeping order on every hit, and the memory by content still knows.
-            for old in list(islice(_seen, _VERDICTS // 8)):
+            for old in list(islice(_seen, _SEEN // 8)):
                 del _seen[old]
         _seen[key] = (device, fresh)
     return fresh
 
 
-@lru_cache(maxsize=_VERDICTS)
 def _by_content(text: str, device: Device) -> Verdict:
+    def make() -> tuple[Verdict, int]:
+        found = _evaluate(text, device)
+        return found, weigh((text, device, found))
+
+    return _VERDICTS.get((text, device), make)
+
+
+def _evaluate(text: str, device: Device) -> Verdict:
     selector = compiled(text)
     if isinstance(selector, SelectorError):
         return Verdict(Outcome.ERROR, f"selector does not compile: {selector}")

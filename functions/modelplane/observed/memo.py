@@ -2,26 +2,32 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from modelplane.lru import Lru
+from modelplane.lru import Lru, weigh
 from modelplane.step import Object
 
 T = TypeVar("T")
 
-#: Objects each reader keeps: a fleet of a thousand clusters and ten thousand replicas, with slack.
-_KEPT: Final = 16_384
+#: Bytes that what all readers keep may hold alive: a fleet of two thousand clusters and ten thousand replicas, twice.
+_LIMIT: Final = 64 * 1024 * 1024
+_KEPT: Final = Lru[Any](_LIMIT)
 
 
 def once_per_version(read: Callable[[Object], T]) -> Callable[[Object], T]:
     """Return `read`, called once per object version. The values are frozen, so callers may share them.
 
+    A value is weighed with all that it refers to, for it may hold on to parts of the object's body.
     `functools.lru_cache` was rejected: it would hash and keep the whole object, not its version.
     """
-    kept: Lru[T] = Lru(_KEPT)
+
+    def make(obj: Object) -> tuple[T, int]:
+        value = read(obj)
+        return value, weigh(value)
 
     @wraps(read)
     def cached(obj: Object) -> T:
-        return kept.get(obj.key, lambda: (read(obj), 1))
+        found: T = _KEPT.get((read, obj.key), lambda: make(obj))
+        return found
 
     return cached

@@ -7,9 +7,9 @@ a hundred times less as a text than as a tree of Struct values.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
+from modelplane.lru import Lru, weigh
 from modelplane.model.names import CONTEXT_PLACEMENTS, endpoint_resource, replica_name, replica_resource
 from modelplane.model.placement import Placement, Stamp
 from modelplane.step import Request
@@ -74,7 +74,10 @@ def write_placements(placements: Iterable[HandedPlacement]) -> dict[str, str]:
     return {CONTEXT_PLACEMENTS: "\n".join(lines)}
 
 
-@lru_cache(maxsize=256)
+#: The placements of the last passes by their text, so that a settled deployment's are parsed once.
+_PARSED: Final = Lru[tuple[HandedPlacement, ...]](16 * 1024 * 1024)
+
+
 def _parse(text: str) -> tuple[HandedPlacement, ...]:
     entries = ((line, json.loads(line)) for line in text.splitlines())
     return tuple(
@@ -82,7 +85,12 @@ def _parse(text: str) -> tuple[HandedPlacement, ...]:
     )
 
 
+def _weighed(text: str) -> tuple[tuple[HandedPlacement, ...], int]:
+    placements = _parse(text)
+    return placements, weigh((text, placements))
+
+
 def read_placements(request: Request) -> tuple[HandedPlacement, ...] | None:
     """Return the placements of this pass, None when no step has written them."""
     text = request.context.get(CONTEXT_PLACEMENTS)
-    return _parse(text) if isinstance(text, str) else None
+    return _PARSED.get(text, lambda: _weighed(text)) if isinstance(text, str) else None

@@ -1,9 +1,9 @@
 """Reads a ModelReplica: ours, another deployment's, or one written by hand."""
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
+from modelplane.lru import Lru, weigh
 from modelplane.model.deployment import Role
 from modelplane.model.names import LABEL_REPLICA_INDEX
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
@@ -37,10 +37,8 @@ def _member(member: Mapping[str, Any]) -> StampedMember | None:
     return StampedMember(Role(role), pool, pods, tuple(_claim(r) for r in mappings(member.get("deviceRequests"))))
 
 
-@lru_cache(maxsize=4096)
-def _interned(engines: tuple[StampedEngine, ...]) -> tuple[StampedEngine, ...]:
-    """Return the first engines seen with this content: the replicas of a deployment share one value."""
-    return engines
+#: The first engines seen with each content, at most 16 MiB of them: the replicas of a deployment share one value.
+_ENGINES: Final = Lru[tuple[StampedEngine, ...]](16 * 1024 * 1024)
 
 
 def read_engines(engines: Any) -> tuple[StampedEngine, ...]:
@@ -51,7 +49,8 @@ def read_engines(engines: Any) -> tuple[StampedEngine, ...]:
         known = tuple(member for member in members if member is not None)
         if known and len(known) == len(members):
             read.append(StampedEngine(text(engine.get("name")), known, count(engine.get("copies", 1))))
-    return _interned(tuple(read))
+    engines = tuple(read)
+    return _ENGINES.get(engines, lambda: (engines, weigh(engines)))
 
 
 def _index(obj: Object) -> int | None:

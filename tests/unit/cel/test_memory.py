@@ -1,9 +1,13 @@
 """Selectors and verdicts are remembered by content, across threads, within bounds."""
 
+import gc
 import subprocess
 import sys
 import threading
+import tracemalloc
+from collections.abc import Iterator
 from dataclasses import replace
+from types import FrameType, TracebackType
 
 import pytest
 
@@ -49,8 +53,42 @@ def test_a_selector_that_does_not_compile_is_remembered_and_is_an_error() -> Non
     assert verdict.why == "selector does not compile: 1:8: undefined field 'memory'"
 
 
+def _reached_from(value: object) -> Iterator[object]:
+    """Yield everything that a value of plain data keeps alive."""
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        each = stack.pop()
+        if id(each) not in seen and not isinstance(each, type):
+            seen.add(id(each))
+            stack += gc.get_referents(each)
+            yield each
+
+
+@pytest.mark.parametrize("text", ["device.memory", "1 +", "(" * 200, "x" * 11_000, "'\\ud800'", "quantity(1)"])
+def test_an_error_that_is_kept_holds_no_frames(text: str) -> None:
+    kept = cel.compiled(text)
+    assert isinstance(kept, cel.SelectorError)
+    assert (kept.__traceback__, kept.__cause__, kept.__context__) == (None, None, None)
+    assert not [each for each in _reached_from(kept) if isinstance(each, FrameType | TracebackType)]
+
+
+def test_compiled_selectors_weigh_no_more_than_they_are_counted_with() -> None:
+    texts = [f"device.attributes['x'].a{i} == {i} && [1, {i}].exists(e, e > {i})" for i in range(100)]
+    cel.compile(texts[0])
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    kept = [cel.compile(text) for text in texts]
+    gc.collect()
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert len(kept) == 100
+    assert taken <= memory._CODE * sum(map(len, texts))
+
+
 def test_the_memory_by_identity_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_VERDICTS", 64)
+    monkeypatch.setattr(memory, "_SEEN", 64)
     monkeypatch.setattr(memory, "_seen", {})
     for i in range(200):
         assert cel.verdict("true", replace(DEVICE, count=i + 1)).outcome is cel.Outcome.MATCH

@@ -1,13 +1,18 @@
 """Observed objects: known by version or content, parsed once, secret values sealed."""
 
+import gc
+import tracemalloc
 from typing import Any
 
 import pytest
 
+from bench.fleet import cluster, others
+from modelplane.lru import Lru
 from modelplane.step.sealed import Sealed
 from modelplane.transport import objects
 from modelplane.transport.objects import WireObject
 from modelplane.transport.structs import decode, encode
+from unit.transport.orders import encode_in_any_order
 
 
 def _object(**metadata: Any) -> dict[str, Any]:
@@ -15,6 +20,8 @@ def _object(**metadata: Any) -> dict[str, Any]:
 
 
 _FROM_SERVER = _object(uid="u", resourceVersion="7", managedFields=[{"manager": "x"}])
+#: As large and as nested as objects of a fleet are.
+_LARGE = cluster(3)
 
 
 def test_an_object_reads_as_it_was_sent_without_its_managed_fields() -> None:
@@ -24,17 +31,48 @@ def test_an_object_reads_as_it_was_sent_without_its_managed_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "same"),
+    "other",
     [
-        ({**_FROM_SERVER, "data": {"status": "as the server has it, in whatever order"}}, True),
-        (_object(uid="u", resourceVersion="8", managedFields=[{"manager": "x"}]), False),
-        (_object(uid="v", resourceVersion="7", managedFields=[{"manager": "x"}]), False),
-        ({**_FROM_SERVER, "kind": "Secret"}, False),
-        ({**_FROM_SERVER, "apiVersion": "v2"}, False),
+        _object(uid="u", resourceVersion="8", managedFields=[{"manager": "x"}]),
+        _object(uid="v", resourceVersion="7", managedFields=[{"manager": "x"}]),
+        {**_FROM_SERVER, "kind": "Secret"},
+        {**_FROM_SERVER, "apiVersion": "v2"},
     ],
 )
-def test_an_object_of_an_api_server_is_known_by_its_uid_and_version(other: dict[str, Any], same: bool) -> None:
-    assert (WireObject(encode(_FROM_SERVER)).key == WireObject(encode(other)).key) is same
+def test_an_object_of_an_api_server_is_known_by_its_uid_and_version(other: dict[str, Any]) -> None:
+    assert WireObject(encode(_FROM_SERVER)).key == WireObject(encode(_FROM_SERVER)).key
+    assert WireObject(encode(_FROM_SERVER)).key != WireObject(encode(other)).key
+
+
+def test_an_object_of_an_api_server_is_known_in_whatever_order_its_maps_are_written() -> None:
+    wires = [encode_in_any_order(_LARGE, seed) for seed in range(20)]
+    assert len(set(wires)) == 20
+    assert {WireObject(wire).key for wire in wires} == {WireObject(encode(_LARGE)).key}
+
+
+def _written(seconds: int, **fields: Any) -> dict[str, Any]:
+    """Return an object under one uid and version, written at a time of day."""
+    time = f"2026-01-01T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z"
+    return {**_object(uid="u", resourceVersion="7", managedFields=[{"time": time}]), **fields}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        _written(0, spec={"nodes": 3, "pools": ["a", "b"]}),
+        _written(0, spec={"nodes": 2, "pools": ["a", "c"]}),
+        _written(0, spec={"nodes": 2, "pools": ["a", "b", ""]}),
+        _written(1, spec={"nodes": 2, "pools": ["b", "a"]}),
+    ],
+)
+def test_a_version_that_a_restored_control_plane_gives_out_again_is_another_object(other: dict[str, Any]) -> None:
+    before = WireObject(encode(_written(0, spec={"nodes": 2, "pools": ["a", "b"]})))
+    assert before.body["spec"] == {"nodes": 2, "pools": ["a", "b"]}
+    assert WireObject(encode(other)).body == decode(encode(other))
+
+
+def test_every_second_makes_another_object() -> None:
+    assert len({WireObject(encode(_written(seconds))).key for seconds in range(5000)}) == 5000
 
 
 @pytest.mark.parametrize("metadata", [{}, {"uid": "u"}, {"uid": "u", "resourceVersion": "7"}])
@@ -55,6 +93,44 @@ def test_one_version_of_an_object_is_parsed_once(monkeypatch: pytest.MonkeyPatch
     wire = encode(_object(uid="once", resourceVersion="1", managedFields=[]))
     assert [WireObject(wire).name for _ in range(3)] == ["a", "a", "a"]
     assert len(parsed) == 1
+
+
+def test_a_call_does_not_hold_the_bodies_of_the_objects_that_it_has_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "_BODIES", Lru[Any](100_000))
+    fleet = [WireObject(encode(replica)) for replica in others(10, 200)]
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    assert {found.kind for found in fleet if found.body["spec"]} == {"ModelReplica"}
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert taken < 400_000
+
+
+_SHAPES: dict[str, Any] = {
+    "a cluster": cluster(1),
+    "a replica": next(others(1, 1)),
+    "empty objects": {"a": [{} for _ in range(5000)]},
+    "empty lists": {"a": [[] for _ in range(5000)]},
+    "empty texts": {"a": [""] * 5000},
+    "numbers": {"a": [number + 1000.5 for number in range(5000)]},
+    "one long text": {"a": "x" * 100_000},
+    "short texts": {"a": [str(number) for number in range(5000)]},
+    "short keys": {"a": [{"k": {"k": {"k": "v"}}} for _ in range(1000)]},
+}
+
+
+@pytest.mark.parametrize("shape", _SHAPES)
+def test_a_body_takes_no_more_than_it_is_counted_with(shape: str) -> None:
+    wires = [encode({**_SHAPES[shape], "number": number}) for number in range(5)]
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    bodies = [decode(wire) for wire in wires]
+    gc.collect()
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert len(bodies) == 5
+    assert taken <= sum(map(objects._weight, wires))
 
 
 @pytest.mark.parametrize("wire", [b"", encode({"metadata": "text", "kind": 7})])
