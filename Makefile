@@ -9,6 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTESTARGS ?=
+PYTHON ?=
 REGISTRY ?=
 
 .PHONY: help
@@ -17,7 +18,7 @@ help: ## Print these lines
 	@grep -hE '^[a-z0-9]+:.*##' Makefile | sed -E 's/^([a-z0-9]+):[^#]*## ?/\1\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
 
 $(VENV)/.locked: requirements.lock
-	@python=; for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
+	@python=; for candidate in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11); do \
 	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python="$$candidate"; break; fi; \
 	done; \
 	if [ -z "$$python" ]; then echo "Modelplane needs Python 3.11 or newer, and found none on PATH." >&2; exit 1; fi; \
@@ -40,6 +41,16 @@ demo: $(READY) ## Place the documented deployments on the example fleet, without
 test: $(READY) ## Run every test, the real Crossplane engine included (PYTESTARGS=... to choose)
 	@$(BIN)/python -m modelplane_dev.components build crossplane cli kube
 	@$(BIN)/python -m pytest $(PYTESTARGS)
+
+.PHONY: unit
+unit: $(READY) ## Run the unit tests (PYTESTARGS=... to choose)
+	@$(BIN)/python -m modelplane_dev.components build cli
+	@$(BIN)/python -m pytest tests/unit $(PYTESTARGS)
+
+.PHONY: pythons
+pythons: $(READY) ## Run the unit tests on another version of Python that is installed here
+	@other="$$($(BIN)/python -m modelplane_dev.pythons)"; \
+	$(MAKE) VENV="build/venv-$${other##*/}" PYTHON="$$other" unit
 
 .PHONY: e2e
 e2e: $(READY) ## Run Modelplane on real control planes of local processes (PYTESTARGS=... to choose)

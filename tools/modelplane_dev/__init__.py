@@ -6,4 +6,5 @@ packages     builds what is installed on a control cluster
 rendering    composes one manifest on the real Crossplane engine
 plane        the local control plane: `make up`, and what the end-to-end tests run on
 generate     writes the pydantic models of our kinds
+pythons      finds another version of Python for the tests
 """
