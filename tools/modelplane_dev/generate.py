@@ -1,8 +1,9 @@
-"""Write the pydantic models of our kinds, functions/modelplane/api/<kind>.py, from the XRDs in apis/."""
+"""Write the pydantic models of our kinds and the bounds of their specs, functions/modelplane/api, from the XRDs."""
 
 import json
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,17 @@ PACKAGE = '"""Our kinds as pydantic models, one module a kind, generated from th
 #: What a model keeps of a schema. Bounds and rules are the API server's business: objects that come from it were
 #: checked there, and checking them again would be most of the time it takes to read a fleet.
 KEPT = ("type", "enum", "default", "required")
+
+#: How an XRD bounds the size of a value, whatever its type.
+SIZES = ("maxItems", "maxLength", "maxProperties")
+BOUNDS = '''\
+"""The largest sizes in each kind's spec, generated from apis/ by `make generate`; edit the XRD, not this."""
+
+from collections.abc import Mapping
+from typing import Final
+
+BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
+'''
 
 TEXTS: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
 METADATA: Schema = {
@@ -163,11 +175,40 @@ def generate(definition: Schema, target: Path) -> Path:
     return path
 
 
+def bounds(schema: Schema, path: str) -> Iterator[tuple[str, int]]:
+    """Yield the sizes that bound a value and what is in it, each under its path; what holds others comes before them.
+
+    A path goes into a list with `[]`, or with `[name]` where that field tells its entries apart, and into the values
+    of a map with `{}`.
+    """
+    yield from ((path, schema[size]) for size in SIZES if size in schema)
+    for name, child in schema.get("properties", {}).items():
+        yield from bounds(child, f"{path}.{name}")
+    if "items" in schema:
+        key = schema.get("x-kubernetes-list-map-keys", [])
+        yield from bounds(schema["items"], f"{path}[{key[0] if len(key) == 1 else ''}]")
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield from bounds(schema["additionalProperties"], f"{path}{{}}")
+
+
+def generate_bounds(definitions: list[Schema], target: Path) -> Path:
+    """Write the module with the bounds of every kind's spec into the folder `target` and return its path."""
+    path, lines = target / "bounds.py", [BOUNDS]
+    for definition in definitions:
+        spec = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+        lines.append(f'    "{definition["spec"]["names"]["kind"]}": {{\n')
+        lines += [f'        "{where}": {size},\n' for where, size in bounds(spec, "spec")]
+        lines.append("    },\n")
+    path.write_text("".join([*lines, "}\n"]))
+    return path
+
+
 def main(target: Path = TARGET) -> None:
     """Write every module, and remove those whose XRD is gone."""
     target.mkdir(parents=True, exist_ok=True)
     definitions = [yaml.safe_load(path.read_text()) for path in sorted(ROOT.glob("apis/*/definition.yaml"))]
     written = {generate(definition, target) for definition in definitions}
+    written.add(generate_bounds(definitions, target))
     (target / "__init__.py").write_text(PACKAGE)
     for stale in set(target.glob("*.py")) - written - {target / "__init__.py"}:
         stale.unlink()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from modelplane.api.modelcache import ModelCacheSpec
 from modelplane.model.names import volume_name
 from modelplane.model.observation import Malformed
+from modelplane.observed.bounds import find_over_bound
 from modelplane.observed.strict import read_strictly
 from modelplane.step import Object
 
@@ -27,7 +28,7 @@ class CacheSpec:
 
 def read_spec(cache: Object) -> CacheSpec | Malformed:
     """Return the spec of a ModelCache; what its XRD would refuse is Malformed, with the field."""
-    spec = read_strictly(ModelCacheSpec, cache)
+    spec = find_over_bound(cache) or read_strictly(ModelCacheSpec, cache)
     if isinstance(spec, Malformed):
         return spec
     source = spec.huggingFace

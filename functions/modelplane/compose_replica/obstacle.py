@@ -43,7 +43,7 @@ def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
 def reach(spec: ReplicaSpec, cluster: Object | Gap, remotes: Iterable[Remote]) -> str | Obstacle:
     """Return the ClusterProviderConfig to compose the replica through, or the first obstacle that holds."""
     if wrong := topology.wrong(spec):
-        return Obstacle(Reason.DEPLOYING, wrong)
+        return Obstacle(Reason.INVALID_ENGINE, wrong)
     config = _config(spec, cluster)
     elsewhere = sorted({remote.config for remote in remotes if remote.config not in ("", config)})
     if isinstance(config, Obstacle) or not elsewhere:

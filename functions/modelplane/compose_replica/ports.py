@@ -38,9 +38,9 @@ def refused(spec: ReplicaSpec) -> list[str]:
         remedy = f"give the engine another one as a number, such as --port={_ASSUMED}"
         port = number_in(given, most=_LAST)
         if port is None:
-            words.append(f"InvalidEngine: {path}: --port {given!r} is no number of a port; {remedy}")
+            words.append(f"{path}: --port {given!r} is no number of a port; {remedy}")
         elif port == ENGINE_PORT:
-            words.append(f"InvalidEngine: {path}: --port {given} is where the sidecar takes requests; {remedy}")
+            words.append(f"{path}: --port {given} is where the sidecar takes requests; {remedy}")
     return words
 
 

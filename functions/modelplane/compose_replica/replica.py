@@ -21,6 +21,7 @@ from modelplane.composing.site import Site
 from modelplane.model.conditions import Reason, Status
 from modelplane.model.names import LABEL_DEPLOYMENT, LABEL_WORKLOAD, OBSERVE_ONLY
 from modelplane.model.observation import Malformed
+from modelplane.observed.bounds import find_over_bound
 from modelplane.observed.fields import labels, mapping
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.observed.stamp import stamp_digest
@@ -116,23 +117,27 @@ def _order(request: Request, spec: ReplicaSpec, mount: Mount) -> builder.Order:
     return builder.Order(digest, unchanged=served == list(spec.block), least=spec.builder)
 
 
-def compose(request: Request) -> Result:
-    """Return the replica's Objects: composed anew when its cluster can be reached, else as they are observed."""
-    spec, remotes = read_spec(request.composite), _remotes(request)
-    if isinstance(spec, Malformed):
-        return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)))
+def _resolve(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> tuple[str, Mount] | Obstacle:
+    """Return how the cluster is reached and which volume is mounted, or the first obstacle to composing anew."""
+    if skew := builder.skew(request.observed, spec.builder):
+        return Obstacle(Reason.DEPLOYING, skew)
+    config = reach(spec, request.one(require.cluster(spec.cluster)), remotes.values())
+    if isinstance(config, Obstacle):
+        return config
+    if lack := lacking(request, spec.cluster):
+        return lack
+    mount = weights.choose(request, spec, remotes)
+    return mount if isinstance(mount, Obstacle) else (config, mount)
+
+
+def _compose(request: Request, spec: ReplicaSpec) -> Result:
+    remotes = _remotes(request)
     cluster = require.cluster(spec.cluster)
     requirements = (cluster, *needs(request, spec.cluster), *weights.needs(request, spec, remotes))
-    if skew := builder.skew(request.observed, spec.builder):
-        return _hold(request, spec, Obstacle(Reason.DEPLOYING, skew), requirements)
-    config = reach(spec, request.one(cluster), remotes.values())
-    if isinstance(config, Obstacle):
-        return _hold(request, spec, config, requirements)
-    if lack := lacking(request, spec.cluster):
-        return _hold(request, spec, lack, requirements)
-    mount = weights.choose(request, spec, remotes)
-    if isinstance(mount, Obstacle):
-        return _hold(request, spec, mount, requirements)
+    found = _resolve(request, spec, remotes)
+    if isinstance(found, Obstacle):
+        return _hold(request, spec, found, requirements)
+    config, mount = found
     instance = _instance(request, spec, config, mount.volume)
     order = _order(request, spec, mount)
     objects = builder.build(topology.compose(instance, spec), request.observed, order)
@@ -143,3 +148,14 @@ def compose(request: Request) -> Result:
         objects[_PODS] = _observe_pods(request, instance.site, workloads)
     kept = {resource: held(request.observed[resource].body) for resource in still_used(remotes, objects)}
     return _result(_pass(request, spec, objects, mount=mount), objects | kept, requirements)
+
+
+def compose(request: Request) -> Result:
+    """Return the replica's Objects: composed anew when its cluster can be reached, else as they are observed."""
+    spec = read_spec(request.composite)
+    if isinstance(spec, Malformed):
+        return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)))
+    if over := find_over_bound(request.composite):
+        found = Obstacle(Reason.INVALID_ENGINE, f"{over}; make it smaller")
+        return _hold(request, spec, found, (require.cluster(spec.cluster),))
+    return _compose(request, spec)

@@ -112,6 +112,7 @@ class Reason(StrEnum):
     INSTALLING = "Installing", "A part of the stack is being installed."
     INSUFFICIENT_CAPACITY = "InsufficientCapacity", "Candidates exist, and none of them can take another replica."
     INVALID_DEVICE = "InvalidDevice", "A declared device cannot be evaluated as Kubernetes would."
+    INVALID_ENGINE = "InvalidEngine", "An engine cannot be composed as the spec describes it."
     INVALID_NODE_POOL = "InvalidNodePool", "A node pool cannot be made, or its class does not fit the cluster."
     INVALID_NODE_SELECTOR = "InvalidNodeSelector", "A device selector of the deployment does not compile."
     INVALID_URL = "InvalidURL", "The endpoint's address cannot be dialled as it is written."
@@ -175,7 +176,8 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
     },
     "ModelReplica": {
         ReplicaCondition.MODEL_ACCEPTED: Reasons(
-            (Reason.ACCEPTED,), (Reason.WAITING_FOR_CLUSTER, Reason.WAITING_FOR_CACHE, Reason.DEPLOYING)
+            (Reason.ACCEPTED,),
+            (Reason.INVALID_ENGINE, Reason.WAITING_FOR_CLUSTER, Reason.WAITING_FOR_CACHE, Reason.DEPLOYING),
         ),
         ReplicaCondition.MODEL_READY: Reasons((Reason.SERVING,), (Reason.WAITING_FOR_MODEL, Reason.MODEL_STARTING)),
     },

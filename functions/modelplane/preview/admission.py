@@ -5,7 +5,7 @@ Exception
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,6 +19,8 @@ from modelplane.preview.rules import Ruled, broken_rules, find_rules
 from modelplane.reading.definitions import xrds
 
 Manifest = dict[str, Any]
+#: Gives the stored version of an object, None where there is none.
+Stored = Callable[[Manifest], Mapping[str, Any] | None]
 
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -56,19 +58,26 @@ class _Kind:
     rules: Ruled | None
 
 
-def admit(obj: Manifest) -> Manifest:
+def new_object(_: Manifest) -> Manifest | None:
+    """Return no stored version: the object is taken for a new one."""
+    return None
+
+
+def admit(obj: Manifest, stored: Stored = new_object) -> Manifest:
     """Return a copy of `obj` as a server would store it. Raises InvalidObject.
 
     Our kinds are defaulted and validated strictly (unknown fields are refused, as kubectl asks for), status included.
     A namespaced one without a namespace goes to `default`, as kubectl sends it. Other kinds are stored as they are.
+    `stored` gives the version of a completed object that a server holds already, None for a new one: a bound that
+    this version has narrowed is not held against what is unchanged.
     """
-    outcome = review(obj)
+    outcome = review(obj, stored)
     if isinstance(outcome, InvalidObject):
         raise outcome
     return outcome
 
 
-def review(obj: Manifest) -> Manifest | InvalidObject:
+def review(obj: Manifest, stored: Stored = new_object) -> Manifest | InvalidObject:
     """Return what `admit` does, a refusal as a value."""
     try:
         obj = openapi.plain(obj)
@@ -85,17 +94,17 @@ def review(obj: Manifest) -> Manifest | InvalidObject:
         return _refusal(obj, [Fault("kind", f"no kind {obj['kind']} in {GROUP}; there are {', '.join(_kinds())}")])
     if obj["apiVersion"] != API_VERSION:
         return _refusal(obj, [Fault("apiVersion", f"{obj['apiVersion']} is not served; use {API_VERSION}")])
-    return _validate(obj, kind)
+    return _validate(obj, kind, stored)
 
 
-def _validate(obj: Manifest, kind: _Kind) -> Manifest | InvalidObject:
+def _validate(obj: Manifest, kind: _Kind, stored: Stored) -> Manifest | InvalidObject:
     faults = list(_metadata_faults(obj["metadata"]))
     result: Manifest = openapi.complete(obj, kind.schema, faults)
     if kind.namespaced:
         result["metadata"].setdefault("namespace", "default")
     else:
         result["metadata"].pop("namespace", None)
-    faults += openapi.breaches(kind.validator, result)
+    faults += openapi.breaches(kind.validator, result, kind.schema, stored(result))
     if kind.rules and not any(fault.blocking for fault in faults):
         faults += broken_rules(kind.rules, result)
     return _refusal(obj, faults) if faults else result

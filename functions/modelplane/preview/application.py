@@ -61,7 +61,7 @@ class Applications:
         if controller_uid(wanted) != composite["metadata"]["uid"]:
             why = "Only one reference can have Controller set to true"
             raise InvalidObject(wanted, "metadata.ownerReferences", why)
-        self._store.put(_admit(wanted))
+        self._store.put(_admit(wanted, current))
         stored = self._store.peek(key_of(wanted))
         if stored is not None:
             self._last[place] = _Applied(rendered.desired.key, rendered.intent, _version(stored))
@@ -82,9 +82,9 @@ class Applications:
         return merged
 
 
-def _admit(wanted: Manifest) -> Manifest:
+def _admit(wanted: Manifest, stored: Manifest | None) -> Manifest:
     """Admit an object without showing sealed values to admission; one outside a Secret is refused, as in a request."""
-    return with_values_of(admit(dict(mask_secrets(wanted))), wanted)
+    return with_values_of(admit(dict(mask_secrets(wanted)), lambda _: stored), wanted)
 
 
 def _presumed(current: Manifest) -> Tree:

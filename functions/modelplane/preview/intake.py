@@ -3,6 +3,7 @@
 from typing import Any
 
 from modelplane.preview.admission import InvalidObject, admit
+from modelplane.reading.kinds import key_of
 from modelplane.reading.manifest_store import ManifestStore
 from modelplane.reading.tree import Manifest, Tree, mapping
 
@@ -14,10 +15,11 @@ _DEFAULT_NAMESPACE = "default"
 def read_object(given: Any, store: ManifestStore) -> Tree:
     """Return an object admitted as the API server does it; raises InvalidObject.
 
+    One with a uid was read from a server, which has admitted it, perhaps under an earlier version of its schema.
     Of every kind that is known, a namespaced object without a namespace is in `default`, a cluster-scoped one has none.
     """
     try:
-        obj: Tree = admit(given)
+        obj: Tree = admit(given, lambda found: store.peek(key_of(found)) or _as_read(found))
     except RecursionError as error:
         raise InvalidObject(given, "", "nested too deeply") from error
     metadata = obj["metadata"]
@@ -29,6 +31,10 @@ def read_object(given: Any, store: ManifestStore) -> Tree:
     elif namespaced is False:
         metadata.pop("namespace", None)
     return obj
+
+
+def _as_read(obj: Manifest) -> Manifest | None:
+    return obj if obj["metadata"].get("uid") else None
 
 
 def carry_forward(obj: Tree, old: Manifest) -> Tree:

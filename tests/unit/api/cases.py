@@ -1,4 +1,8 @@
-"""The accepted and refused examples of cases/*.yaml, as whole objects."""
+"""The accepted and refused examples of cases/*.yaml, as whole objects.
+
+What is large is written short: `{repeat: 3, text: x}` is the text xxx, `{repeat: 2, entry: {name: "v{n}"}}` a list of
+two entries and `{repeat: 2, field: "v{n}", value: a}` a map of two fields, told apart by their number.
+"""
 
 import re
 from collections.abc import Iterator
@@ -34,6 +38,12 @@ def read_cases() -> list[Case]:
     return [case for path in sorted(FOLDER.glob("*.yaml")) for case in _read(path)]
 
 
+def example(kind: str) -> Manifest:
+    """Return the object of a kind that its cases are changes of."""
+    found: Manifest = yaml.safe_load((FOLDER / f"{kind.lower()}.yaml").read_text())["object"]
+    return found
+
+
 def _read(path: Path) -> Iterator[Case]:
     table = yaml.safe_load(path.read_text())
     base = table["object"]
@@ -52,5 +62,27 @@ def _changed(base: Manifest, changes: Manifest) -> Manifest:
         if value is None:
             del target[last]
         else:
-            target[last] = deepcopy(value)
+            target[last] = _in_full(value)
     return result
+
+
+def _in_full(value: Any) -> Any:
+    """Return a deep copy of a value with everything in it that was written short written out."""
+    if isinstance(value, list):
+        return [_in_full(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "repeat" not in value:
+        return {name: _in_full(each) for name, each in value.items()}
+    times = range(value["repeat"])
+    if "text" in value:
+        return value["text"] * len(times)
+    if "field" in value:
+        return {value["field"].replace("{n}", str(number)): value["value"] for number in times}
+    return [_numbered(value["entry"], number) for number in times]
+
+
+def _numbered(entry: Any, number: int) -> Any:
+    if isinstance(entry, dict):
+        return {name: _numbered(each, number) for name, each in entry.items()}
+    return entry.replace("{n}", str(number)) if isinstance(entry, str) else entry

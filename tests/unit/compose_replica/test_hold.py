@@ -87,12 +87,12 @@ def test_a_malformed_spec_keeps_what_runs_and_names_the_field(spec: Any, field: 
 NOT_YET = {
     "half a pair": (
         {"serving": {"mode": "PrefillDecode"}, "engines": [given.engine(phase="Prefill")]},
-        "Deploying",
+        "InvalidEngine",
         "PrefillDecode takes two engines, one with phase Prefill and one with phase Decode",
     ),
     "a leader alone": (
         {"engines": [given.engine(members=[given.member(role="Leader")])]},
-        "Deploying",
+        "InvalidEngine",
         "spec.engines[main].members: Leader do not make an engine",
     ),
     "cache": ({"modelCacheRef": {"name": "weights"}, "engines": [given.engine()]}, "WaitingForCache", "weights"),

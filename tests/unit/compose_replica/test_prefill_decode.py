@@ -30,10 +30,10 @@ def test_a_decode_port_that_cannot_be_is_told_with_the_field_and_the_remedy(args
     for observed in ({}, given.serving(given.pair("--port=8200"))):
         result = given.run(given.pair(*args), observed)
         accepted = given.condition(result, "ModelAccepted")
-        assert (accepted.status, accepted.reason) == (Status.FALSE, "Deploying")
+        assert (accepted.status, accepted.reason) == (Status.FALSE, "InvalidEngine")
         field = "spec.engines[writer].members[0].template.spec.containers[0]"
         remedy = "give the engine another one as a number, such as --port=8001"
-        assert accepted.message.startswith(f"InvalidEngine: {field}: {words}; {remedy}")
+        assert accepted.message.startswith(f"{field}: {words}; {remedy}")
         assert result.desired.keys() == observed.keys()
 
 

@@ -1,0 +1,70 @@
+"""Finds what is larger in a stored spec than its XRD admits.
+
+A bound that was added to an XRD does not reach objects that are stored: the API server refuses new values only. What
+is over a bound is held as it is, so that its size costs nothing and what serves keeps serving.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+from modelplane.api.bounds import BOUNDS
+from modelplane.model.observation import Malformed
+from modelplane.observed.memo import once_per_version
+from modelplane.step import Object
+
+#: A step of a path of `BOUNDS`: a field, `[]` or `[name]` into a list, `{}` into the values of a map.
+_STEP: Final = re.compile(r"\w+|\[\w*\]|\{\}")
+
+
+@dataclass(slots=True)
+class _Bound:
+    """The most that a value may hold, None for any size, and the bounds of what is in it, by the next step."""
+
+    most: int | None = None
+    inner: dict[str, "_Bound"] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=16)
+def _bounds(kind: str) -> _Bound:
+    """Return the bounds of an object of a kind as a tree."""
+    root = _Bound()
+    for path, most in BOUNDS.get(kind, {}).items():
+        bound = root
+        for step in _STEP.findall(path):
+            bound = bound.inner.setdefault(step, _Bound())
+        bound.most = most
+    return root
+
+
+def _inside(value: Any, step: str) -> Iterator[tuple[str, Any]]:
+    """Yield what a step leads to, each with what it adds to the path."""
+    if step == "{}":
+        yield from ((f"[{name}]", each) for name, each in value.items()) if isinstance(value, Mapping) else ()
+    elif step.startswith("["):
+        for index, each in enumerate(value if isinstance(value, list) else ()):
+            name = each.get(step[1:-1]) if len(step) > 2 and isinstance(each, Mapping) else None
+            yield f"[{name if isinstance(name, str) else index}]", each
+    elif isinstance(value, Mapping) and step in value:
+        yield f".{step}", value[step]
+
+
+def _over(value: Any, bound: _Bound) -> tuple[str, str] | None:
+    """Return the path within a value of the first thing that is too large, and its size in words."""
+    if bound.most is not None and isinstance(value, (str, list, Mapping)) and len(value) > bound.most:
+        unit = "characters" if isinstance(value, str) else "entries"
+        return "", f"has {len(value)} {unit}, and at most {bound.most} are allowed"
+    for step, inner in bound.inner.items():
+        for at, each in _inside(value, step):
+            if found := _over(each, inner):
+                return at + found[0], found[1]
+    return None
+
+
+@once_per_version
+def find_over_bound(obj: Object) -> Malformed | None:
+    """Return the first field of the spec that is larger than the XRD admits, with its size; None when none is."""
+    found = _over(obj.body, _bounds(obj.kind))
+    return Malformed(obj.kind, obj.name, found[0].removeprefix("."), found[1]) if found else None
