@@ -82,8 +82,9 @@ generate: $(READY) ## Write the pydantic models in functions/modelplane/api from
 	@$(BIN)/python -m modelplane_dev.generate
 
 .PHONY: golden
-golden: $(READY) ## Rewrite what tests compare with: rendered manifests, output in the docs
-	@MODELPLANE_GOLDEN=write $(BIN)/python -m pytest tests/render/test_golden.py tests/render/test_replicas.py tests/render/test_caches.py tests/docs
+golden: $(READY) ## Rewrite what tests compare with: manifests, output in the docs
+	@$(BIN)/python -m modelplane_dev.components build crossplane cli
+	@MODELPLANE_GOLDEN=write $(BIN)/python -m pytest -m golden
 
 .PHONY: bench
 bench: $(READY) ## Measure speed and memory, each figure beside its yardstick

@@ -1,31 +1,26 @@
 """All that a cache composes while it is staged is what a real API server takes, and so is each status it has."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from apiserver.server import Server
-from modelplane_dev.folders import ROOT
+from golden import read_documents
 from unit.compose_cache import caches
 
-GOLDEN = ROOT / "tests" / "unit" / "compose_cache" / "golden"
-CASES = sorted(GOLDEN.glob("*.cache.yaml"))
 
-
-def stages(case: Path) -> Iterator[tuple[dict[str, Any], Any]]:
+def stages(case: str) -> Iterator[tuple[dict[str, Any], Any]]:
     """Yield the cache with its status, and what it composes, at each pass from nothing to staged."""
-    body = yaml.safe_load(case.read_text())
-    clusters = caches.clusters(case.name.partition(".")[0])
+    (body,) = read_documents(caches.CASES[case])
+    clusters = caches.clusters(case)
     for passes in range(1, 5):
         job = caches.ended("Complete") if passes > 3 else {"active": 1}
         yield body, caches.passes(dict(body), passes, clusters=clusters, token=[caches.token()], job=job)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name.partition(".")[0])
-def test_what_a_cache_composes_is_taken_on_both_clusters(server: Server, case: Path) -> None:
+@pytest.mark.parametrize("case", caches.CASES)
+def test_what_a_cache_composes_is_taken_on_both_clusters(server: Server, case: str) -> None:
     refused: dict[str, str] = {}
     kinds = set()
     for body, result in stages(case):
@@ -44,15 +39,15 @@ def test_what_a_cache_composes_is_taken_on_both_clusters(server: Server, case: P
     assert {name: words for name, words in refused.items() if words} == {}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name.partition(".")[0])
-def test_every_status_of_a_cache_is_one_that_its_definition_declares(server: Server, case: Path) -> None:
+@pytest.mark.parametrize("case", caches.CASES)
+def test_every_status_of_a_cache_is_one_that_its_definition_declares(server: Server, case: str) -> None:
     reported = [body | {"status": result.status} for body, result in stages(case)]
     assert len({row["phase"] for each in reported for row in each["status"]["clusters"]}) >= 3
     assert [server.refusal_of_status(each) for each in reported] == [""] * len(reported)
 
 
 def test_a_job_that_is_deleted_without_a_word_takes_its_pods_along(server: Server) -> None:
-    body = yaml.safe_load(CASES[0].read_text())
+    (body,) = read_documents(caches.CASES["one"])
     result = caches.passes(body, 2, clusters=caches.clusters("one"))
     (resource,) = caches.named(result, "Job")
     job = caches.manifest(result, resource)

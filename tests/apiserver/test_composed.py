@@ -1,18 +1,13 @@
 """Everything that is composed is what a real API server takes: on the control cluster and on an inference cluster."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from apiserver.server import Server
-from modelplane_dev.folders import ROOT
+from golden import read_documents
 from unit.compose_cluster import clusters
 from unit.compose_replica import replicas
-
-GOLDEN = ROOT / "tests" / "unit" / "compose_replica" / "golden"
-TOPOLOGIES = sorted(GOLDEN.glob("*.replica.yaml"))
 
 
 def named(resource: str, body: dict[str, Any], **namespace: str) -> dict[str, Any]:
@@ -36,9 +31,9 @@ def composed(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {resource: dict(desired[resource].build()) for resource in desired}
 
 
-@pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda path: path.name.partition(".")[0])
-def test_what_a_replica_composes_is_taken_on_both_clusters(server: Server, topology: Path) -> None:
-    replica = yaml.safe_load(topology.read_text())
+@pytest.mark.parametrize("topology", replicas.TOPOLOGIES)
+def test_what_a_replica_composes_is_taken_on_both_clusters(server: Server, topology: str) -> None:
+    replica = read_documents(replicas.TOPOLOGIES[topology])[0]
     bodies, team = composed(replica), replica["metadata"]["namespace"]
     assert "pods" in bodies
     manifests = {name: body["spec"].get("forProvider", {}).get("manifest") for name, body in bodies.items()}
@@ -62,9 +57,9 @@ def test_what_a_cluster_composes_is_taken(server: Server) -> None:
     assert server.refusal_of_status(body | {"status": clusters.status(result)}) == ""
 
 
-@pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda path: path.name.partition(".")[0])
-def test_every_status_of_a_replica_is_one_that_its_definition_declares(server: Server, topology: Path) -> None:
-    body = yaml.safe_load(topology.read_text())
+@pytest.mark.parametrize("topology", replicas.TOPOLOGIES)
+def test_every_status_of_a_replica_is_one_that_its_definition_declares(server: Server, topology: str) -> None:
+    body = read_documents(replicas.TOPOLOGIES[topology])[0]
     reported = [body | {"status": replicas.run(body, seen).status} for seen in ({}, replicas.serving(body))]
     assert [server.refusal(each) for each in reported] == ["", ""]
     assert [server.refusal_of_status(each) for each in reported] == ["", ""]

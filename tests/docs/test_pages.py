@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from docs.blocks import ANY, Command, File, blocks, matches
+from golden import Golden
 from modelplane_dev.folders import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: What make leaves in an environment when it has created it, in this order.
 STAMPS = (".locked", ".ready")
-REWRITE = os.environ.get("MODELPLANE_GOLDEN") == "write"
 
 
 @pytest.fixture
@@ -40,14 +40,14 @@ def clone(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_a_pages_commands_print_what_it_says(page: Path, clone: Path) -> None:
+def test_a_pages_commands_print_what_it_says(page: Path, clone: Path, golden: Golden) -> None:
     for block in blocks(page):
         if isinstance(block, File):
             (clone / block.name).write_text(block.text)
             continue
         printed = run(block, clone)
         assert not any("Traceback" in line for line in printed), "\n".join(printed)
-        if REWRITE and ANY not in block.expected:
+        if golden.rewriting and ANY not in block.expected:
             page.write_text(page.read_text().replace(block.text, "\n".join((f"$ {block.line}", *printed))))
             continue
         assert matches(block.expected, printed), "\n".join((f"$ {block.line}", *printed))

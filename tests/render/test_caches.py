@@ -7,23 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 
+from golden import Golden, read_documents
 from modelplane.preview import ControlPlane
-from modelplane_dev.folders import ROOT
 from modelplane_dev.processes.functions import Functions
 from render.examples import settle_both
-from render.reading import GOLDEN, compare_composed, compare_rendered
-from unit.compose_cache.caches import alone, clusters, token
-
-CACHES = ROOT / "tests" / "unit" / "compose_cache" / "golden"
-CASES = sorted(file.name.removesuffix(".cache.yaml") for file in CACHES.glob("*.cache.yaml"))
+from render.reading import GOLDEN, compare_composed, first_pass
+from unit.compose_cache.caches import CASES, alone, clusters, token
 
 Manifest = dict[str, Any]
 
 
 def _cache(case: str) -> Manifest:
-    body: Manifest = yaml.safe_load((CACHES / f"{case}.cache.yaml").read_text())
+    (body,) = read_documents(CASES[case])
+    assert isinstance(body, dict)
     return body
 
 
@@ -32,14 +29,17 @@ def _plane(case: str, **how: Any) -> ControlPlane:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_cache_renders_as_it_was_read_and_as_the_preview_composes_it(case: str, functions: Functions) -> None:
+def test_a_cache_renders_as_it_was_read_and_as_the_preview_composes_it(
+    case: str, functions: Functions, golden: Golden
+) -> None:
     cache = _cache(case)
-    rendered = compare_rendered(f"caches/{case}", cache, [*clusters(case), token()], functions)
+    rendered = first_pass(cache, [*clusters(case), token()], functions)
+    golden.compare_text(GOLDEN / "caches" / f"{case}.yaml", rendered)
     compare_composed(_plane(case, world=None), cache, rendered)
 
 
 def test_there_is_no_golden_without_a_cache() -> None:
-    assert [file.stem for file in sorted((GOLDEN / "caches").glob("*.yaml"))] == CASES
+    assert [file.stem for file in sorted((GOLDEN / "caches").glob("*.yaml"))] == sorted(CASES)
 
 
 def _another_source(plane: ControlPlane, cache: Manifest) -> None:

@@ -7,11 +7,11 @@ Each pair is the example that is called NAME and golden/NAME.yaml; all stand on 
 from typing import Any
 
 import pytest
-import yaml
 
+from golden import Golden
 from modelplane_dev.processes.functions import Functions
 from render.examples import DEPLOYMENTS, fleet
-from render.reading import GOLDEN, compare, compare_rendered
+from render.reading import GOLDEN, first_pass
 
 #: What of the fleet decides a placement.
 DECIDING = ("InferenceCluster", "ModelCache")
@@ -35,13 +35,15 @@ def _published(obj: dict[str, Any]) -> dict[str, Any]:
     return {**obj, "metadata": metadata, "spec": spec, "status": status}
 
 
-def test_the_fleet_publishes_what_was_read(published: list[dict[str, Any]]) -> None:
-    compare("fleet", yaml.safe_dump_all(published, sort_keys=False, width=120))
+def test_the_fleet_publishes_what_was_read(published: list[dict[str, Any]], golden: Golden) -> None:
+    golden.compare_documents(GOLDEN / "fleet.yaml", published)
 
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)
-def test_a_deployment_renders_as_it_was_read(name: str, published: list[dict[str, Any]], functions: Functions) -> None:
-    compare_rendered(name, DEPLOYMENTS[name], published, functions)
+def test_a_deployment_renders_as_it_was_read(
+    name: str, published: list[dict[str, Any]], functions: Functions, golden: Golden
+) -> None:
+    golden.compare_text(GOLDEN / f"{name}.yaml", first_pass(DEPLOYMENTS[name], published, functions))
 
 
 def test_there_is_no_golden_without_an_example() -> None:

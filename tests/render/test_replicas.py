@@ -6,23 +6,14 @@ Each pair is NAME.replica.yaml of the unit tests and golden/replicas/NAME.yaml. 
 from typing import Any
 
 import pytest
-import yaml
 
+from golden import Golden, read_documents
 from modelplane.preview import ControlPlane
-from modelplane_dev.folders import ROOT
 from modelplane_dev.processes.functions import Functions
-from render.reading import GOLDEN, compare_composed, compare_rendered
-from unit.compose_replica.replicas import alone
-
-REPLICAS = ROOT / "tests" / "unit" / "compose_replica" / "golden"
-TOPOLOGIES = sorted(file.name.removesuffix(".replica.yaml") for file in REPLICAS.glob("*.replica.yaml"))
+from render.reading import GOLDEN, compare_composed, first_pass
+from unit.compose_replica.replicas import TOPOLOGIES, alone
 
 Manifest = dict[str, Any]
-
-
-def _replica(topology: str) -> Manifest:
-    body: Manifest = yaml.safe_load((REPLICAS / f"{topology}.replica.yaml").read_text())
-    return body
 
 
 def _others(replica: Manifest) -> list[Manifest]:
@@ -55,11 +46,14 @@ def _others(replica: Manifest) -> list[Manifest]:
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
-def test_a_replica_renders_as_it_was_read_and_as_the_preview_composes_it(topology: str, functions: Functions) -> None:
-    replica = _replica(topology)
-    rendered = compare_rendered(f"replicas/{topology}", replica, _others(replica), functions)
+def test_a_replica_renders_as_it_was_read_and_as_the_preview_composes_it(
+    topology: str, functions: Functions, golden: Golden
+) -> None:
+    (replica,) = read_documents(TOPOLOGIES[topology])
+    rendered = first_pass(replica, _others(replica), functions)
+    golden.compare_text(GOLDEN / "replicas" / f"{topology}.yaml", rendered)
     compare_composed(ControlPlane([*_others(replica), replica], world=None, pipelines=alone), replica, rendered)
 
 
 def test_there_is_no_golden_without_a_topology() -> None:
-    assert [file.stem for file in sorted((GOLDEN / "replicas").glob("*.yaml"))] == TOPOLOGIES
+    assert [file.stem for file in sorted((GOLDEN / "replicas").glob("*.yaml"))] == sorted(TOPOLOGIES)

@@ -2,13 +2,17 @@
 
 import copy
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from golden import inputs
 from modelplane.compose_cache.cache import compose
 from modelplane.model.conditions import Condition
 from modelplane.preview.pipelines import Pipeline, pipeline_of
 from modelplane.step import Object, Request, Result
 
+#: Caches on one, three and five clusters; golden files beside them say what each composes.
+CASES = inputs(Path(__file__).with_name("golden"), "cache")
 SEEN_AT = "2026-01-02T03:04:05Z"
 SOURCE = {"repo": "org/model", "revision": "main", "sizeGiB": 40}
 SECRET = {"name": "hub", "key": "HF_TOKEN"}

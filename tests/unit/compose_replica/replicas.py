@@ -2,13 +2,17 @@
 
 import copy
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from golden import inputs
 from modelplane.compose_replica.replica import compose
 from modelplane.model.conditions import Condition
 from modelplane.preview.pipelines import Pipeline, pipeline_of
 from modelplane.step import Object, Request, Requirement, Result
 
+#: Replicas with all that they can have, by topology; golden files beside them say what each composes.
+TOPOLOGIES = inputs(Path(__file__).with_name("golden"), "replica")
 CLUSTER = "eu-1"
 SEEN_AT = "2026-01-02T03:04:05Z"
 

@@ -6,6 +6,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from golden import read_documents
 from modelplane.cli.preview import command
 from modelplane.compose_replica.why import RULES, why
 from modelplane.preview import ControlPlane
@@ -13,12 +14,10 @@ from modelplane.reading.trace import trace
 from unit.compose_replica import replicas
 from unit.preview.fleets import cluster, deployment, hardware
 
-TOPOLOGIES = sorted((Path(replicas.__file__).parent / "golden").glob("*.replica.yaml"))
 
-
-@pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda path: path.name.partition(".")[0])
-def test_everything_that_a_replica_composes_is_under_a_rule(topology: Path) -> None:
-    body = yaml.safe_load(topology.read_text())
+@pytest.mark.parametrize("topology", replicas.TOPOLOGIES)
+def test_everything_that_a_replica_composes_is_under_a_rule(topology: str) -> None:
+    (body,) = read_documents(replicas.TOPOLOGIES[topology])
     composed = [*replicas.run(body).desired, "pods"]
     assert [resource for resource in composed if not why(resource)] == []
 
@@ -47,7 +46,7 @@ def test_a_trace_names_each_object_with_its_place_and_its_rule(tmp_path: Path) -
 
 
 def test_what_stays_on_the_control_cluster_is_said_to_be_here() -> None:
-    body = yaml.safe_load(next(file for file in TOPOLOGIES if file.name.startswith("cached")).read_text())
+    (body,) = read_documents(replicas.TOPOLOGIES["cached"])
     source = {"source": "Existing", "existing": {"secretRef": {"name": "kubeconfig"}}}
     reached = {**replicas.cluster(), "spec": {"cluster": source}}
     cache = replicas.staged()
