@@ -11,6 +11,7 @@ from modelplane.preview.passes import LastPasses
 from modelplane.preview.patches import merge_patch
 from modelplane.preview.pipelines import Pipeline, pipeline_of
 from modelplane.preview.reconciler import Pass, Reconciler
+from modelplane.preview.simulation.pods import observe_pods
 from modelplane.preview.store import Store, View
 from modelplane.preview.worlds import World, healthy
 from modelplane.reading.kinds import Key, key_of
@@ -47,8 +48,7 @@ class ControlPlane:
     ) -> None:
         self._store = Store()
         self._pipelines = pipelines
-        self._world = world
-        self._store.extra_kinds = frozenset(getattr(world, "kinds", ()))
+        self.world = world
         self._deletions = Deletions(self._store)
         self._reconciler = Reconciler(self._store, self._deletions, pipelines)
         self._last = LastPasses(self._store)
@@ -58,6 +58,16 @@ class ControlPlane:
         self.errors: dict[Key, str] = {}
         for obj in objects:
             self.apply(obj)
+
+    @property
+    def world(self) -> World | None:
+        """What answers after each pass; another one may be assigned, and answers from then on."""
+        return self._world
+
+    @world.setter
+    def world(self, world: World | None) -> None:
+        self._world = world
+        self._store.extra_kinds = frozenset(getattr(world, "kinds", ()))
 
     def apply(self, obj: Any) -> None:
         """Create or replace an object; raises InvalidObject where the API server would refuse it.
@@ -120,7 +130,7 @@ class ControlPlane:
         if key is None:
             return None
         done = self._pass(key, view)
-        self._play()
+        self._simulate()
         return done
 
     def settle(self, max_passes: int = 50) -> bool:
@@ -131,7 +141,7 @@ class ControlPlane:
                 for key in self._composites(kind):
                     if self._last.due(key):
                         self._pass(key, None)
-            self._play()
+            self._simulate()
             if self._store.revision == before:
                 return True
         return False
@@ -145,14 +155,21 @@ class ControlPlane:
             self.errors[key] = done.error
         return done
 
-    def _play(self) -> None:
+    def _simulate(self) -> None:
+        """Let the world answer."""
         if self._world is None:
             return
         for kind, namespace, name, status in self._world(self._store.view()):
             key = self._store.locate(kind, namespace, name)
             old = None if key is None else self._store.peek(key)
-            if old is not None:
-                self._store.put({**old, "status": merge_patch(old.get("status"), status)})
+            if key is None or old is None:
+                continue
+            changed = self._store.put({**old, "status": merge_patch(old.get("status"), status)})
+            if changed and self._pipelines(key.kind) is None:
+                # What it came with is no longer its status: from now on it has the world's.
+                self._store.pinned.discard(key)
+        if pods := getattr(self._world, "pods", None):
+            observe_pods(self._store, self._deletions, pods(self._store.view()))
         self._deletions.sweep()
 
     def _composites(self, kind: str) -> Iterable[Key]:

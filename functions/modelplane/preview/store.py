@@ -23,6 +23,8 @@ class View(ManifestStore):
     def __init__(self, tables: Mapping[str, Table], store: "Store") -> None:
         super().__init__(MappingProxyType(dict(tables)), store.token, store.extra_kinds)
         self.pinned = frozenset(store.pinned)
+        #: The logical time of the snapshot, RFC 3339.
+        self.now = store.now
 
 
 @dataclass(frozen=True, slots=True)

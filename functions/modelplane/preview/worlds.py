@@ -1,17 +1,170 @@
 """Worlds: how providers, clusters and gateways answer what a control plane composes, from one snapshot to the next.
 
 A world is a function from a View to the statuses that are written after a pass. It may carry `kinds`, the
-(apiVersion, kind) pairs that exist on the control cluster besides ours and those of the Configuration's dependencies.
+(apiVersion, kind) pairs that exist on the control cluster besides ours and those of the Configuration's dependencies,
+and `pods`, a function from a View to the pods that exist on clusters. `failing`, `unreachable` and `slow` change what
+another world says of some objects, so they can be combined: `failing(rule, unreachable({"east"}))`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass, field
 
-from modelplane.preview.simulation.providers import StatusPatch, answers
+from modelplane.model.names import GROUP
+from modelplane.preview.simulation.clusters import failing_pod, runs_pods
+from modelplane.preview.simulation.pods import Pod
+from modelplane.preview.simulation.providers import (
+    COLLECTION,
+    OBJECT,
+    RELEASE,
+    StatusPatch,
+    answers,
+    cluster_of,
+    condition_of,
+    is_edited,
+    is_healthy,
+    patch_of,
+    simulated,
+    starting,
+)
 from modelplane.preview.store import View
+from modelplane.reading.kinds import refer
+from modelplane.reading.tree import Manifest, Tree, items, mapping
 
 World = Callable[[View], Iterable[StatusPatch]]
+#: Returns, for a ModelReplica, why its workloads fail, None when they do not.
+Rule = Callable[[Tree], str | None]
+
+_REPLICA = f"ModelReplica.{GROUP}"
 
 
 def healthy(view: View) -> Iterator[StatusPatch]:
-    """Yield what every provider and cluster writes when everything works, for objects without a status of their own."""
+    """Yield what every provider and cluster writes when everything works, for objects without a status of their own.
+
+    An Object whose manifest was edited is not ready in the pass of the edit, and ready from the next one on.
+    """
     yield from answers(view)
+
+
+def failing(rule: Rule, world: World = healthy) -> World:
+    """Return a world in which workloads fail.
+
+    `rule` is asked for every ModelReplica in each pass. While it returns a text, no pod of the workloads of the
+    replica's present spec becomes available, and each pod says the text; with None they are as `world` says.
+    """
+    failures = _Failures(rule)
+    return _Layered(world, failures.statuses, failures.pods)
+
+
+def unreachable(clusters: Container[str], world: World = healthy) -> World:
+    """Return a world in which these clusters are out of reach: their objects keep their last status, not Synced."""
+
+    def statuses(view: View) -> Iterator[StatusPatch]:
+        for kind in (OBJECT, COLLECTION, RELEASE):
+            for obj in view.scan(kind):
+                if cluster_of(obj) in clusters and not obj["metadata"].get("deletionTimestamp"):
+                    yield patch_of(obj, {"conditions": _out_of_reach(obj, view.now)})
+
+    return _Layered(world, statuses)
+
+
+def slow(passes: int, world: World = healthy) -> World:
+    """Return a world in which what runs pods is not ready for so many passes after it was composed or edited."""
+    return _Layered(world, _Starts(passes).statuses)
+
+
+def _no_pods(_: View) -> Iterable[Pod]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Layered:
+    """A world over another one, `below`: what its own `statuses` say of an object stands instead of what that says."""
+
+    below: World
+    statuses: Callable[[View], Iterable[StatusPatch]]
+    own_pods: Callable[[View], Iterable[Pod]] = _no_pods
+
+    @property
+    def kinds(self) -> Iterable[tuple[str, str]]:
+        """Return the further kinds that exist."""
+        return tuple(getattr(self.below, "kinds", ()))
+
+    def __call__(self, view: View) -> Iterator[StatusPatch]:
+        """Yield the statuses of all objects."""
+        own = {patch[:3]: patch for patch in self.statuses(view)}
+        yield from (patch for patch in self.below(view) if patch[:3] not in own)
+        yield from own.values()
+
+    def pods(self, view: View) -> Iterator[Pod]:
+        """Yield the pods that exist on clusters."""
+        yield from getattr(self.below, "pods", _no_pods)(view)
+        yield from self.own_pods(view)
+
+
+@dataclass(slots=True)
+class _Failures:
+    """The workloads that fail in the present pass, each with why."""
+
+    rule: Rule
+    _failed: list[tuple[Manifest, str]] = field(default_factory=list)
+
+    def statuses(self, view: View) -> Iterator[StatusPatch]:
+        """Yield the statuses of the workloads that fail."""
+        self._failed = [
+            (workload, why)
+            for replica in view.list(_REPLICA)
+            if (why := self.rule(replica)) is not None and _is_composed(replica)
+            for workload in _workloads(view, replica)
+        ]
+        for workload, _ in self._failed:
+            yield patch_of(workload, starting(workload, view.now))
+
+    def pods(self, _: View) -> Iterator[Pod]:
+        """Yield the pods of the workloads that fail."""
+        for workload, why in self._failed:
+            manifest = mapping(workload, "spec", "forProvider", "manifest")
+            yield cluster_of(workload), failing_pod(manifest, why)
+
+
+def _is_composed(replica: Manifest) -> bool:
+    """Tell whether the workloads of a replica are those of its present spec: a pass has composed them."""
+    passed = (c.get("observedGeneration") for c in items(replica, "status", "conditions") if c.get("type") == "Synced")
+    return replica["metadata"]["generation"] in passed
+
+
+def _workloads(view: View, replica: Manifest) -> Iterator[Manifest]:
+    """Yield the Objects of a replica that run pods."""
+    for ref in items(replica, "spec", "crossplane", "resourceRefs"):
+        key = refer(ref, replica["metadata"]["namespace"])
+        obj = view.peek(key) if key.kind == OBJECT else None
+        if obj is not None and runs_pods(mapping(obj, "spec", "forProvider", "manifest")):
+            yield obj
+
+
+@dataclass(slots=True)
+class _Starts:
+    """Counts, for each Object that runs pods, the passes since it was composed or edited."""
+
+    passes: int
+    _now: int = 0
+    _began: dict[str, int] = field(default_factory=dict)
+
+    def statuses(self, view: View) -> Iterator[StatusPatch]:
+        """Yield the statuses of what is still starting; each pass another one, so that what starts is not settled."""
+        self._now += 1
+        for obj in simulated(view, OBJECT):
+            uid = obj["metadata"]["uid"]
+            if not runs_pods(mapping(obj, "spec", "forProvider", "manifest")):
+                continue
+            if is_edited(obj) or (uid not in self._began and not is_healthy(obj)):
+                self._began[uid] = self._now
+            passed = self._now - self._began.get(uid, self._now - self.passes)
+            if passed < self.passes:
+                yield patch_of(obj, starting(obj, view.now, f"starting, pass {passed + 1} of {self.passes}"))
+
+
+def _out_of_reach(obj: Manifest, now: str) -> list[Manifest]:
+    """Return the last conditions of an object, Synced False among them."""
+    why = f"cannot reach cluster {cluster_of(obj)}"
+    others = [c for c in items(obj, "status", "conditions") if c.get("type") != "Synced"]
+    return [*others, condition_of(obj, now, "Synced", "False", "ReconcileError", message=why)]

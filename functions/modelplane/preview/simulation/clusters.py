@@ -7,15 +7,60 @@ from typing import Any
 from modelplane.reading.kinds import qualify
 from modelplane.reading.tree import Manifest, Tree, child, mapping
 
+_JOB = "Job.batch"
+_RUNNING_PODS = frozenset(
+    {"DaemonSet.apps", "Deployment.apps", "LeaderWorkerSet.leaderworkerset.x-k8s.io", "StatefulSet.apps", _JOB}
+)
+#: Fields of a workload's status that count pods which can serve.
+_OF_AVAILABLE_PODS = frozenset({"readyReplicas", "availableReplicas", "numberReady", "numberAvailable"})
+
 #: Gateways of simulated clusters answer under this domain.
 GATEWAY_DOMAIN = "gateways.example"
 
 
 def status_on_cluster(obj: Manifest, cluster: str) -> Tree | None:
     """Return the status of an object on the cluster of this name; None for kinds that have none."""
-    kind = qualify(str(obj.get("apiVersion", "")), str(obj.get("kind", "")))
-    found = _ANSWERS.get(kind)
+    found = _ANSWERS.get(_kind(obj))
     return found(obj, cluster) if found else None
+
+
+def status_while_starting(obj: Manifest, cluster: str) -> Tree | None:
+    """Return the status of an object none of whose pods is available; of a kind without pods, what it is otherwise."""
+    found = status_on_cluster(obj, cluster)
+    if found is None or not runs_pods(obj):
+        return found
+    if _kind(obj) == _JOB:
+        return {"active": 1}
+    unavailable = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}
+    none = dict.fromkeys(found.keys() & _OF_AVAILABLE_PODS, 0)
+    return {**found, **none, **({"conditions": [unavailable]} if "conditions" in found else {})}
+
+
+def runs_pods(obj: Manifest) -> bool:
+    """Tell whether an object makes pods."""
+    return _kind(obj) in _RUNNING_PODS
+
+
+def failing_pod(workload: Manifest, why: str) -> Tree:
+    """Return a pod of a workload, labelled by its template, whose container cannot run and says why."""
+    spec = mapping(workload, "spec")
+    gang = mapping(spec, "leaderWorkerTemplate")
+    template = mapping(gang, "leaderTemplate") or mapping(gang, "workerTemplate") or mapping(spec, "template")
+    waiting = {"waiting": {"reason": "RunContainerError", "message": why}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"{child(workload, 'metadata', 'name')}-0",
+            "namespace": str(child(workload, "metadata", "namespace") or ""),
+            "labels": dict(mapping(template, "metadata", "labels")),
+        },
+        "status": {"phase": "Pending", "containerStatuses": [{"name": "engine", "ready": False, "state": waiting}]},
+    }
+
+
+def _kind(obj: Manifest) -> str:
+    return qualify(str(obj.get("apiVersion", "")), str(obj.get("kind", "")))
 
 
 def _count(obj: Manifest, *path: str) -> int:
@@ -102,7 +147,7 @@ _ANSWERS: Mapping[str, Callable[[Manifest, str], Tree]] = MappingProxyType(
         "Gateway.gateway.networking.k8s.io": _gateway,
         "HTTPRoute.gateway.networking.k8s.io": _route,
         "InferencePool.inference.networking.k8s.io": _route,
-        "Job.batch": _job,
+        _JOB: _job,
         "LeaderWorkerSet.leaderworkerset.x-k8s.io": _leader_worker_set,
         "Namespace": _namespace,
         "PersistentVolumeClaim": _claim,

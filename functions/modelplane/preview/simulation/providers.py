@@ -1,27 +1,34 @@
 """The providers: what each writes to the status of its objects when its credentials, charts and clusters work.
 
-An object that came with a status of its own is left alone; every other one is answered once for each generation.
+An object that came with a status of its own is left alone. An edit of what an Object puts on its cluster makes it not
+ready at once, and ready in the next pass.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from modelplane.preview.simulation.clusters import status_on_cluster
+from modelplane.preview.simulation.clusters import status_on_cluster, status_while_starting
 from modelplane.preview.store import View
-from modelplane.reading.kinds import key_of
+from modelplane.reading.kinds import key_of, qualify
 from modelplane.reading.tree import Manifest, Tree, child, clone, items, mapping
 
-#: The status of an object: kind, namespace, name, and a JSON merge patch.
+#: The status of an object: kind (`Kind.group`), namespace, name, and a JSON merge patch.
 StatusPatch = tuple[str, str | None, str, Manifest]
 
 OBJECT = "Object.kubernetes.m.crossplane.io"
+COLLECTION = "ObservedObjectCollection.kubernetes.m.crossplane.io"
+RELEASE = "Release.helm.m.crossplane.io"
+
+#: What a manifest's metadata has on a cluster alone.
+_OF_SERVER = ("uid", "generation", "creationTimestamp")
 
 
 def answers(view: View) -> Iterator[StatusPatch]:
-    """Yield the status of every object of a provider whose present generation is unanswered."""
+    """Yield the status of every object of a provider that has no healthy one of its present generation."""
     for kind, answer in _ANSWERS.items():
-        for obj in unanswered(view, kind):
-            yield kind, obj["metadata"].get("namespace"), obj["metadata"]["name"], answer(obj)
+        for obj in simulated(view, kind):
+            if not is_healthy(obj):
+                yield patch_of(obj, answer(obj, view.now))
 
 
 def simulated(view: View, kind: str) -> Iterator[Manifest]:
@@ -31,67 +38,101 @@ def simulated(view: View, kind: str) -> Iterator[Manifest]:
             yield obj
 
 
-def unanswered(view: View, kind: str) -> Iterator[Manifest]:
-    """Yield the simulated objects whose present generation has no answer yet."""
-    for obj in simulated(view, kind):
-        answered = [c.get("observedGeneration") for c in items(obj, "status", "conditions")]
-        if not answered or any(generation != obj["metadata"]["generation"] for generation in answered):
-            yield obj
+def patch_of(obj: Manifest, status: Manifest) -> StatusPatch:
+    """Return the merge patch of an object's status."""
+    metadata = obj["metadata"]
+    return qualify(obj["apiVersion"], obj["kind"]), metadata.get("namespace"), metadata["name"], status
 
 
-def healthy_conditions(obj: Manifest, **reasons: str) -> list[Tree]:
-    """Return True conditions, each given as type=reason; one that the object has keeps its transition time."""
-    generation = obj["metadata"]["generation"]
-    since = {str(c.get("type")): c.get("lastTransitionTime") for c in items(obj, "status", "conditions")}
-    created = obj["metadata"]["creationTimestamp"]
-    return [
-        {
-            "type": kind,
-            "status": "True",
-            "reason": reason,
-            "observedGeneration": generation,
-            "lastTransitionTime": since.get(kind) or created,
-        }
-        for kind, reason in reasons.items()
+def cluster_of(obj: Manifest) -> str:
+    """Return the cluster that an object of a provider is for: the name of its provider config."""
+    return str(child(obj, "spec", "providerConfigRef", "name") or "")
+
+
+def starting(obj: Manifest, now: str, message: str = "") -> Tree:
+    """Return the status of an Object that is applied, none of whose pods is available yet; `message` is of Ready."""
+    conditions = [
+        condition_of(obj, now, "Ready", "False", "Creating", message=message),
+        condition_of(obj, now, "Synced", "True", "ReconcileSuccess"),
     ]
+    return _with_manifest(obj, conditions, status_while_starting)
 
 
-def _connection(obj: Manifest) -> Tree:
-    return {"conditions": healthy_conditions(obj, Ready="Available")}
+def condition_of(  # noqa: PLR0913 - the fields of a condition
+    obj: Manifest, now: str, kind: str, status: str, reason: str, *, message: str = ""
+) -> Tree:
+    """Return a condition of an object's present generation; while its status stays the same, so does its time."""
+    before: Manifest = next((c for c in items(obj, "status", "conditions") if c.get("type") == kind), {})
+    same = before.get("status") == status
+    made = {
+        "type": kind,
+        "status": status,
+        "reason": reason,
+        "observedGeneration": obj["metadata"]["generation"],
+        "lastTransitionTime": (before.get("lastTransitionTime") if same else now) or now,
+    }
+    return {**made, "message": message} if message else made
 
 
-def _collection(obj: Manifest) -> Tree:
-    return {"conditions": healthy_conditions(obj, Ready="Available", Synced="ReconcileSuccess")}
+def is_healthy(obj: Manifest) -> bool:
+    """Tell whether every condition of an object is True, for its present generation, and there is one."""
+    found = list(items(obj, "status", "conditions"))
+    generation = obj["metadata"]["generation"]
+    return bool(found) and all(c.get("observedGeneration") == generation and c.get("status") == "True" for c in found)
 
 
-def _release(obj: Manifest) -> Tree:
-    return {"atProvider": {"state": "deployed", "revision": obj["metadata"]["generation"]}, **_collection(obj)}
+def _connection(obj: Manifest, now: str) -> Tree:
+    return {"conditions": [condition_of(obj, now, "Ready", "True", "Available")]}
 
 
-def _object(obj: Manifest) -> Tree:
+def _collection(obj: Manifest, now: str) -> Tree:
+    synced = condition_of(obj, now, "Synced", "True", "ReconcileSuccess")
+    return {"conditions": [*_connection(obj, now)["conditions"], synced]}
+
+
+def _release(obj: Manifest, now: str) -> Tree:
+    return {"atProvider": {"state": "deployed", "revision": obj["metadata"]["generation"]}, **_collection(obj, now)}
+
+
+def _object(obj: Manifest, now: str) -> Tree:
     """Return an Object's status. A merge patch: where the manifest changed, nothing of the old one may remain."""
-    status = _collection(obj)
+    if is_edited(obj):
+        return starting(obj, now)
+    return _with_manifest(obj, _collection(obj, now)["conditions"], status_on_cluster)
+
+
+def _with_manifest(obj: Manifest, conditions: list[Tree], status_of: Callable[[Manifest, str], Tree | None]) -> Tree:
+    status: Tree = {"conditions": conditions}
     manifest = mapping(obj, "spec", "forProvider", "manifest")
     if manifest:
-        status["atProvider"] = _replacing(child(obj, "status", "atProvider"), {"manifest": _on_cluster(obj, manifest)})
+        held = _on_cluster(obj, manifest)
+        found = status_of(held, cluster_of(obj))
+        seen = {"manifest": {**held, "status": found} if found else held}
+        status["atProvider"] = _replacing(child(obj, "status", "atProvider"), seen)
     return status
 
 
+def is_edited(obj: Manifest) -> bool:
+    """Tell whether an Object puts something else on its cluster than is there."""
+    there = mapping(obj, "status", "atProvider", "manifest")
+    wanted = mapping(obj, "spec", "forProvider", "manifest")
+    return bool(there and wanted) and _said(there) != _said(_on_cluster(obj, wanted))
+
+
+def _said(held: Manifest) -> Tree:
+    """Return what a manifest on a cluster says besides what the cluster itself adds."""
+    metadata = {key: value for key, value in mapping(held, "metadata").items() if key not in _OF_SERVER}
+    return {**{key: value for key, value in held.items() if key != "status"}, "metadata": metadata}
+
+
 def _on_cluster(obj: Manifest, manifest: Manifest) -> Tree:
-    """Return the manifest as its cluster holds it: versioned, with the status of a healthy one, no Secret's data."""
-    metadata = obj["metadata"]
-    cluster = str(child(obj, "spec", "providerConfigRef", "name") or "")
+    """Return a manifest as its cluster holds it: versioned, without a status and without a Secret's data."""
     held: Tree = {k: clone(v) for k, v in manifest.items() if k not in {"data", "stringData", "status"}}
     if manifest.get("kind") != "Secret" and "data" in manifest:
         held["data"] = clone(manifest["data"])
-    held["metadata"] = {
-        **mapping(held, "metadata"),
-        "uid": metadata["uid"],
-        "generation": metadata["generation"],
-        "creationTimestamp": metadata["creationTimestamp"],
-    }
-    status = status_on_cluster(held, cluster)
-    return {**held, "status": status} if status else held
+    of_server = {field: obj["metadata"][field] for field in _OF_SERVER}
+    held["metadata"] = {**mapping(held, "metadata"), **of_server}
+    return held
 
 
 def _replacing(old: object, new: Tree) -> Tree:
@@ -104,12 +145,12 @@ def _replacing(old: object, new: Tree) -> Tree:
     return patch
 
 
-_ANSWERS: Mapping[str, Callable[[Manifest], Tree]] = MappingProxyType(
+_ANSWERS: Mapping[str, Callable[[Manifest, str], Tree]] = MappingProxyType(
     {
         "ClusterProviderConfig.helm.m.crossplane.io": _connection,
         "ClusterProviderConfig.kubernetes.m.crossplane.io": _connection,
         OBJECT: _object,
-        "ObservedObjectCollection.kubernetes.m.crossplane.io": _collection,
-        "Release.helm.m.crossplane.io": _release,
+        COLLECTION: _collection,
+        RELEASE: _release,
     }
 )
