@@ -15,8 +15,8 @@ from modelplane.model.deployment import Role
 def compose(instance: Instance, engine: Engine) -> dict[str, dict[str, Any]]:
     """Return the Objects of the engine by composition resource name.
 
-    The StatefulSets that LeaderWorkerSet makes (one of the leaders, one of each gang's workers) are looked at: its
-    own status says neither which generation it speaks of, nor that a worker is missing.
+    The StatefulSets that LeaderWorkerSet makes (one of the leaders, one of each gang's workers) are observed: its own
+    status says neither which generation it speaks of, nor that a worker is missing.
     """
     site, name = instance.site, instance.workload(engine.name)
     objects: dict[str, dict[str, Any]] = {}
@@ -34,7 +34,7 @@ def compose(instance: Instance, engine: Engine) -> dict[str, dict[str, Any]]:
     )
     objects[f"leaderworkerset-{engine.name}"] = site.place(gang, ready_when=GANG_READY, watch=True)
     sets = {leaders_of(engine.name): name}
-    sets |= {workers_of(engine.name, copy): f"{name}-{copy}" for copy in range(engine.copies)}
+    sets |= {workers_of(engine.name, copy): f"{name}-{copy}" for copy in range(engine.observed_copies)}
     for resource, made in sets.items():
         objects[resource] = site.observe(stateful_set(made, site.namespace), ready_when=STATEFUL_SET_READY)
     return objects

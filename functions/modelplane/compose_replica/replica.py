@@ -9,9 +9,9 @@ from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.obstacle import Obstacle, reach
 from modelplane.compose_replica.report import Pass
+from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.standing import judge
-from modelplane.compose_replica.tenancy import copy_sources, lacking, needs
 from modelplane.compose_replica.weights import Mount
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held, hold_all
@@ -19,7 +19,8 @@ from modelplane.composing.orphan import is_orphaning, with_orphan_policy
 from modelplane.composing.pod_messages import REPLICA_PODS
 from modelplane.composing.site import Site
 from modelplane.model.conditions import Reason, Status
-from modelplane.model.names import LABEL_DEPLOYMENT, LABEL_WORKLOAD, OBSERVE_ONLY
+from modelplane.model.deployment import Role
+from modelplane.model.names import LABEL_DEPLOYMENT, LABEL_GANG, LABEL_WORKLOAD, OBSERVE_ONLY
 from modelplane.model.observation import Malformed
 from modelplane.observed.bounds import find_over_bound
 from modelplane.observed.fields import labels, mapping
@@ -37,10 +38,15 @@ def _instance(request: Request, spec: ReplicaSpec, config: str, volume: str) -> 
     return Instance(site, replica.name, labels(replica).get(LABEL_DEPLOYMENT, ""), volume)
 
 
-def _observe_pods(request: Request, site: Site, workloads: list[str]) -> dict[str, Any]:
-    """Return the collection that observes the pods of these workloads."""
-    selector = {"matchExpressions": [{"key": LABEL_WORKLOAD, "operator": "In", "values": workloads}]}
-    return REPLICA_PODS.observe(site, request.composite, selector)
+def _observe_pods(request: Request, spec: ReplicaSpec, site: Site, workloads: list[str]) -> dict[str, Any]:
+    """Return the collection that observes the pods of these workloads, of gangs those of the observed copies."""
+    expressions = [{"key": LABEL_WORKLOAD, "operator": "In", "values": workloads}]
+    gangs = [engine for engine in spec.engines if Role.WORKER in engine.roles]
+    beyond = {copy for engine in gangs for copy in range(engine.observed_copies, engine.copies)}
+    if beyond:
+        copies = [str(copy) for copy in sorted(beyond)]
+        expressions.append({"key": LABEL_GANG, "operator": "NotIn", "values": copies})
+    return REPLICA_PODS.observe(site, request.composite, {"matchExpressions": expressions})
 
 
 def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
@@ -117,35 +123,37 @@ def _order(request: Request, spec: ReplicaSpec, mount: Mount) -> builder.Order:
     return builder.Order(digest, unchanged=served == list(spec.block), least=spec.builder)
 
 
-def _resolve(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> tuple[str, Mount] | Obstacle:
+def _resolve(
+    request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote], copies: SourceCopies
+) -> tuple[str, Mount] | Obstacle:
     """Return how the cluster is reached and which volume is mounted, or the first obstacle to composing anew."""
     if skew := builder.skew(request.observed, spec.builder):
         return Obstacle(Reason.DEPLOYING, skew)
     config = reach(spec, request.one(require.cluster(spec.cluster)), remotes.values())
     if isinstance(config, Obstacle):
         return config
-    if lack := lacking(request, spec.cluster):
-        return lack
+    if missing := copies.obstacle():
+        return missing
     mount = weights.choose(request, spec, remotes)
     return mount if isinstance(mount, Obstacle) else (config, mount)
 
 
 def _compose(request: Request, spec: ReplicaSpec) -> Result:
     remotes = _remotes(request)
-    cluster = require.cluster(spec.cluster)
-    requirements = (cluster, *needs(request, spec.cluster), *weights.needs(request, spec, remotes))
-    found = _resolve(request, spec, remotes)
+    cluster, copies = require.cluster(spec.cluster), SourceCopies.of(request, spec.cluster)
+    requirements = (cluster, *copies.requirements(), *weights.needs(request, spec, remotes))
+    found = _resolve(request, spec, remotes, copies)
     if isinstance(found, Obstacle):
         return _hold(request, spec, found, requirements)
     config, mount = found
     instance = _instance(request, spec, config, mount.volume)
     order = _order(request, spec, mount)
     objects = builder.build(topology.compose(instance, spec), request.observed, order)
-    objects |= copy_sources(request, instance.site)
+    objects |= copies.objects(instance.site)
     objects |= weights.protect(request, spec, remotes)
     objects |= keep_answering(objects, request.observed, remotes)
     if workloads := _pass(request, spec, objects, mount=mount).troubled():
-        objects[_PODS] = _observe_pods(request, instance.site, workloads)
+        objects[_PODS] = _observe_pods(request, spec, instance.site, workloads)
     kept = {resource: held(request.observed[resource].body) for resource in still_used(remotes, objects)}
     return _result(_pass(request, spec, objects, mount=mount), objects | kept, requirements)
 

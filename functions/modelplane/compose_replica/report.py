@@ -10,6 +10,7 @@ from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.standing import SERVING_KINDS, WORKLOAD_KINDS, Standing, engine_of, judge
 from modelplane.compose_replica.weights import Mount, mounted, told
+from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Condition, Reason, ReplicaCondition, Status
 from modelplane.model.names import LABEL_CLUSTER, replica_hostname
 from modelplane.observed.fields import is_true, labels, mapping, text
@@ -155,8 +156,8 @@ def _taken(done: Pass) -> Condition:
     """
     kind = ReplicaCondition.MODEL_ACCEPTED
     if done.obstacle:
-        kept = ["what runs stays as it is"] if done.wanted else []
-        words = "; ".join([done.obstacle.words, *kept, *_advice(done)])
+        kept = "What runs stays as it is" if done.wanted else ""
+        words = sentences(done.obstacle.words, kept, *_advice(done))
         return Condition(kind, Status.FALSE, done.obstacle.reason, words)
     if pending := done.pending():
         return Condition(kind, Status.FALSE, Reason.DEPLOYING, "; ".join(pending))

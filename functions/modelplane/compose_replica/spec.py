@@ -1,9 +1,9 @@
 """Reads the spec of a ModelReplica: strictly, since all of it is carried out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from modelplane.api.modelreplica import ModelReplicaSpec
 from modelplane.model.deployment import Role
@@ -12,6 +12,10 @@ from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping
 from modelplane.observed.strict import read_strictly
 from modelplane.step import Object
+
+#: Gangs of a replica whose workers are observed: an Object each, which the provider polls. They are shared evenly among
+#: the engines; of a copy beyond them its leader's readiness speaks for the workers.
+GANG_LIMIT: Final = 32
 
 #: The modes of serving.
 UNIFIED, PREFILL_DECODE = "Unified", "PrefillDecode"
@@ -43,12 +47,16 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine: `copies` alike groups of its members. `phase` is its half of a PrefillDecode pair, else None."""
+    """An engine: `copies` alike groups of its members. `phase` is its half of a PrefillDecode pair, else None.
+
+    `observed_copies` are the first copies of a gang, those whose workers are observed.
+    """
 
     name: str
     copies: int
     members: tuple[Member, ...]
     phase: Phase | None = None
+    observed_copies: int = 0
 
     @property
     def roles(self) -> frozenset[Role]:
@@ -104,6 +112,12 @@ def _engine(engine: Mapping[str, Any], mode: str) -> Engine:
     return Engine(engine["name"], engine.get("copies", 1), members, phase)
 
 
+def _engines(block: Sequence[Mapping[str, Any]], mode: str) -> tuple[Engine, ...]:
+    engines = [_engine(engine, mode) for engine in block]
+    share = max(1, GANG_LIMIT // max(1, sum(Role.WORKER in engine.roles for engine in engines)))
+    return tuple(replace(engine, observed_copies=min(engine.copies, share)) for engine in engines)
+
+
 def _wrong(spec: ModelReplicaSpec) -> str:
     """Return the path of a list of the wrong length, which the model does not check; "" when there is none."""
     for engine in spec.engines:
@@ -128,7 +142,7 @@ def read_spec(replica: Object) -> ReplicaSpec | Malformed:
         cluster=typed.clusterName,
         mode=mode,
         cache=typed.modelCacheRef.name if typed.modelCacheRef else None,
-        engines=tuple(_engine(engine, mode) for engine in block),
+        engines=_engines(block, mode),
         block=block,
         volume=typed.volume,
         builder=typed.builder or 0,

@@ -17,6 +17,8 @@ LABEL_NAMESPACE = f"{GROUP}/namespace"
 LABEL_WORKLOAD = f"{GROUP}/workload"
 #: On those of them that claim devices, with the same value: they keep apart from one another.
 LABEL_CLAIMANT = f"{GROUP}/claimant"
+#: On a gang's pods, LeaderWorkerSet's own: the number of its copy.
+LABEL_GANG = "leaderworkerset.sigs.k8s.io/group-index"
 #: On the control cluster, on each Object that looks at a pod of a replica: the replica's name.
 LABEL_PODS_OF = f"{GROUP}/pods-of"
 #: On the control cluster, on each Object that looks at a pod which fills a volume: the ModelCache's name.

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.compose_replica.source_copies import SOURCE_LIMIT
 from modelplane.model.conditions import Status
 from unit.compose_replica import replicas as given
 
@@ -60,13 +61,25 @@ def test_what_the_provider_patched_in_is_neither_applied_again_nor_taken_for_a_c
 
 
 MISSING = {
-    "pull secret": (naming(pull=("registry",)), "Secret-registry", "Secret registry does not exist in namespace team"),
-    "secret of env": (naming(ref("Secret", "t")), "Secret-t", "Secret t does not exist in namespace team"),
-    "config map": (naming(ref("ConfigMap", "f")), "ConfigMap-f", "ConfigMap f does not exist in namespace team"),
-    "optional once and needed once": (
-        naming(ref("Secret", "t", optional=True), ref("Secret", "t")),
+    "pull secret": (
+        naming(pull=("registry",)),
+        "Secret-registry",
+        "Secret team/registry does not exist; engine main pulls its image with it. Create it.",
+    ),
+    "secret of env": (
+        naming(ref("Secret", "t")),
         "Secret-t",
-        "Secret t does not exist in namespace team",
+        "Secret team/t does not exist; engine main reads it in env T. Create it.",
+    ),
+    "config map": (
+        naming(ref("ConfigMap", "f")),
+        "ConfigMap-f",
+        "ConfigMap team/f does not exist; engine main reads it in env F. Create it.",
+    ),
+    "optional once and needed once": (
+        naming(ref("Secret", "t", optional=True), {**ref("Secret", "t"), "name": "NEEDED"}),
+        "Secret-t",
+        "Secret team/t does not exist; engine main reads it in env NEEDED. Create it.",
     ),
 }
 
@@ -82,7 +95,8 @@ def test_a_missing_source_is_named_and_what_runs_keeps_running(
         result = given.run(body, observed, **answer)
         accepted = given.condition(result, "ModelAccepted")
         assert (accepted.status, accepted.reason) == (Status.FALSE, "Deploying")
-        assert (words if fetched else words.replace("does not exist", "is not fetched yet")) in accepted.message
+        missing, _, _ = words.partition(" does not exist")
+        assert (words if fetched else f"{missing} is not fetched yet.") in accepted.message
         assert {name: d.build()["spec"] for name, d in result.desired.items()} == {
             name: found["spec"] for name, found in observed.items()
         }
@@ -96,6 +110,21 @@ def test_an_optional_source_that_is_missing_stops_nothing_and_is_copied_once_it_
     assert set(copies(body)) == {"copy-secret-token"}
 
 
+def many(count: int) -> dict[str, Any]:
+    return naming(*(ref("Secret", f"s{number}") for number in range(count)))
+
+
+@pytest.mark.parametrize("observed", [{}, given.serving(given.replica())], ids=["new", "serving"])
+def test_more_sources_than_are_copied_are_refused_and_what_runs_stays(observed: dict[str, Any]) -> None:
+    assert len(copies(many(SOURCE_LIMIT))) == SOURCE_LIMIT
+    result = given.run(many(SOURCE_LIMIT + 1), observed)
+    assert result.desired.keys() == observed.keys()
+    assert [asked.kind for asked in result.requirements] == ["InferenceCluster"]
+    accepted = given.condition(result, "ModelAccepted")
+    assert accepted.reason == "InvalidEngine"
+    assert "the engines name 65 Secrets and ConfigMaps, at most 64 are copied. Put several keys" in accepted.message
+
+
 def test_a_source_that_is_no_longer_named_is_no_longer_copied() -> None:
     assert copies(naming(), given.serving(ALL)) == {}
 
@@ -104,7 +133,7 @@ def test_the_copy_of_a_source_that_is_gone_stays_as_it_is_while_it_is_named() ->
     observed = given.serving(ALL)
     result = given.run(ALL, observed, **{"source-Secret-token": []})
     assert result.desired["copy-secret-token"].build()["spec"] == observed["copy-secret-token"]["spec"]
-    assert "Secret token does not exist" in given.condition(result, "ModelAccepted").message
+    assert "Secret team/token does not exist" in given.condition(result, "ModelAccepted").message
 
 
 def sibling(name: str, uid: str, body: dict[str, Any] = ALL, **metadata: Any) -> dict[str, Any]:

@@ -154,6 +154,51 @@ def test_the_claims_of_the_last_templates_stay_until_every_set_makes_pods_of_the
     assert not (old - set(given.serving(after))) & kept
 
 
+LARGEST = [given.gang(copies=64, nodes=63, name=f"e{number}") for number in range(8)]
+OBSERVED_GANGS: dict[str, tuple[list[dict[str, Any]], list[int]]] = {
+    "two copies": ([given.gang(copies=2)], [2]),
+    "as many copies as are observed": ([given.gang(copies=32)], [32]),
+    "more copies": ([given.gang(copies=64)], [32]),
+    "several engines share them": ([given.gang(copies=64, name="a"), given.gang(copies=4, name="b")], [16, 4]),
+    "an engine without a gang takes none": ([given.gang(copies=64), given.engine("b", copies=64)], [32, 0]),
+    "all that a spec may ask for": (LARGEST, [4] * 8),
+}
+
+
+@pytest.mark.parametrize(("engines", "observed"), OBSERVED_GANGS.values(), ids=OBSERVED_GANGS)
+def test_the_workers_of_at_most_32_gangs_of_a_replica_are_observed(
+    engines: list[dict[str, Any]], observed: list[int]
+) -> None:
+    names = given.run(given.replica(*engines)).desired
+    found = [sum(name.startswith("workers-") and name.endswith(f"-{e['name']}") for name in names) for e in engines]
+    assert found == observed
+
+
+def test_the_largest_replica_makes_few_objects() -> None:
+    assert len(given.run(given.replica(*LARGEST)).desired) == 8 * (1 + 1 + 1 + 4) + len(
+        {"namespace", "service", "httproute", "httproute-path"}
+    )
+
+
+def test_a_gang_beyond_those_that_are_observed_counts_by_its_leader() -> None:
+    body = given.replica(given.gang(copies=64))
+    assert given.run(body, given.serving(body)).ready is True
+    missing = given.serving(body)
+    _there(missing, "leaderworkerset-main")["status"]["readyReplicas"] = 63
+    assert given.run(body, missing).ready is False
+
+
+@pytest.mark.parametrize(("copies", "beyond"), [(32, None), (34, ["32", "33"])])
+def test_the_pods_of_gangs_beyond_those_are_not_observed(copies: int, beyond: list[str] | None) -> None:
+    body = given.replica(given.gang(copies=copies))
+    observed = given.serving(body)
+    _there(observed, "leaderworkerset-main")["status"]["readyReplicas"] = 1
+    selector = given.run(body, observed).desired["pods"].build()["spec"]["observeObjects"]["selector"]
+    gangs = [each for each in selector["matchExpressions"] if each["key"] != "modelplane.ai/workload"]
+    label = "leaderworkerset.sigs.k8s.io/group-index"
+    assert gangs == ([{"key": label, "operator": "NotIn", "values": beyond}] if beyond else [])
+
+
 @pytest.mark.parametrize(("resource", "told"), [("leaderTemplate", True), ("workerTemplate", False)])
 def test_only_a_gangs_leaders_take_traffic(resource: str, told: bool) -> None:
     gang = given.manifest_of(given.run(BODY), "leaderworkerset-main")

@@ -31,7 +31,7 @@ def test_a_cluster_out_of_reach_changes_nothing_of_a_serving_replica(cluster: An
     accepted, ready = given.condition(result, "ModelAccepted"), given.condition(result, "ModelReady")
     assert (accepted.status, accepted.reason) == (Status.FALSE, "WaitingForCluster")
     assert words in accepted.message
-    assert "what runs stays as it is" in accepted.message
+    assert "What runs stays as it is" in accepted.message
     assert (ready.status, ready.reason) == (Status.TRUE, "Serving")
     assert result.ready is True
     assert result.status is not None

@@ -1,0 +1,193 @@
+"""Copies the Secrets and ConfigMaps that a replica's engines name to its cluster, by reference.
+
+A copy has the name that the engine uses, so all replicas of a team on a cluster share it. One of them, whichever came
+first, composes its Object; the others are further owners of that Object, so that Kubernetes deletes it (and with it
+the copy) when the last of them is gone, and not before. A replica that finds it without a controller takes it over.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.compose_replica.obstacle import Obstacle
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held
+from modelplane.composing.messages import sentences
+from modelplane.composing.site import Site
+from modelplane.kube.object import PROVIDER_API
+from modelplane.model.conditions import Reason
+from modelplane.model.names import API_VERSION, composed_name
+from modelplane.model.observation import Gap
+from modelplane.observed.fields import controller, deleting, mapping, mappings, text
+from modelplane.observed.memo import once_per_version
+from modelplane.step import Object, Request, Requirement
+
+#: The most Secrets and ConfigMaps that a replica may name: each is an Object that the provider polls.
+SOURCE_LIMIT: Final = 64
+
+_KINDS: Final = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Source:
+    """A Secret or ConfigMap of the team."""
+
+    kind: str
+    name: str
+
+    @property
+    def resource(self) -> str:
+        """Return the composition resource name of the source's copy."""
+        return f"copy-{self.kind.lower()}-{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How engines use a source: whether all can do without it, and which one needs it for what, in words."""
+
+    optional: bool
+    by: str
+
+
+def _named_in(pod: Mapping[str, Any]) -> Iterator[tuple[Source, bool, str]]:
+    """Yield each source that a pod names, whether the pod can do without it, and what it is for."""
+    for secret in mappings(pod.get("imagePullSecrets")):
+        yield Source("Secret", text(secret.get("name"))), False, "pulls its image with it"
+    for container in mappings(pod.get("containers")):
+        for row in mappings(container.get("env")):
+            for key, kind in _KINDS.items():
+                named = mapping(mapping(row.get("valueFrom")).get(key))
+                purpose = f"reads it in env {text(row.get('name'))}"
+                yield Source(kind, text(named.get("name"))), named.get("optional") is True, purpose
+
+
+@once_per_version
+def read_sources(replica: Object) -> Mapping[Source, Use]:
+    """Return the sources that a ModelReplica names, sorted, each with its first use that cannot do without it."""
+    found: dict[Source, Use] = {}
+    for engine in mappings(mapping(replica.body.get("spec")).get("engines")):
+        for member in mappings(engine.get("members")):
+            for source, optional, purpose in _named_in(mapping(mapping(member.get("template")).get("spec"))):
+                known = found.get(source)
+                if source.name and (known is None or (known.optional and not optional)):
+                    found[source] = Use(optional, f"engine {text(engine.get('name'))} {purpose}")
+    return dict(sorted(found.items()))
+
+
+def _composed(request: Request) -> Iterator[Source]:
+    """Yield the sources of the copies that this replica composes already."""
+    for resource, found in request.observed.items():
+        if resource.startswith("copy-"):
+            manifest = mapping(mapping(mapping(found.body.get("spec")).get("forProvider")).get("manifest"))
+            yield Source(text(manifest.get("kind")), text(mapping(manifest.get("metadata")).get("name")))
+
+
+def _copy(source: Source, team: str, cluster: str) -> Requirement:
+    """Return the requirement of the Object that copies a source to the cluster, whichever replica composed it."""
+    name = composed_name(f"{source.kind.lower()}-{source.name}", "copy", team, cluster, source.kind, source.name)
+    return Requirement(source.resource, PROVIDER_API, "Object", name, namespace=team)
+
+
+def _is_own(request: Request, source: Source, cluster: str) -> bool:
+    """Tell whether a copy that this replica does not compose is its to compose: no other replica controls it."""
+    found = request.one(_copy(source, request.composite.namespace, cluster))
+    if not isinstance(found, Object):
+        return found is Gap.ABSENT
+    return not deleting(found) and controller(found) in ("", text(request.composite.metadata.get("uid")))
+
+
+def _owner(replica: Object) -> dict[str, Any]:
+    uid = replica.metadata.get("uid")
+    return {"apiVersion": API_VERSION, "kind": "ModelReplica", "name": replica.name, "uid": uid}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCopies:
+    """The copies of one pass on a cluster.
+
+    `wanted` are the sources that the replica names. `own` are those whose copies are this replica's to compose, sorted:
+    of what it names, and of what it composed before and others may use.
+    """
+
+    request: Request
+    cluster: str
+    wanted: Mapping[Source, Use]
+    own: tuple[Source, ...]
+
+    @classmethod
+    def of(cls, request: Request, cluster: str) -> "SourceCopies":
+        """Return the copies of the request's replica on its cluster."""
+        wanted, composed = read_sources(request.composite), frozenset(_composed(request))
+        others = (source for source in wanted if source not in composed and _is_own(request, source, cluster))
+        return cls(request, cluster, wanted, tuple(sorted({*composed, *others})))
+
+    @property
+    def _team(self) -> str:
+        return self.request.composite.namespace
+
+    def _original(self, source: Source) -> Object | Gap:
+        return self.request.one(require.source(source.kind, source.name, self._team))
+
+    @property
+    def _too_many(self) -> bool:
+        return len(self.wanted) > SOURCE_LIMIT
+
+    def requirements(self) -> tuple[Requirement, ...]:
+        """Return what must be fetched: nothing where no engine names a source, or all engines name too many.
+
+        Which other replicas use a copy is asked only by the replica that composes it.
+        """
+        if self._too_many or not (self.wanted or self.own):
+            return ()
+        sources = sorted({*self.wanted, *self.own})
+        originals = [require.source(source.kind, source.name, self._team) for source in sources]
+        copies = [_copy(source, self._team, self.cluster) for source in self.wanted]
+        return *originals, *copies, *([require.team_replicas(self._team)] if self.own else [])
+
+    def obstacle(self) -> Obstacle | None:
+        """Return what keeps the replica from being composed anew: too many sources, or one that is not there."""
+        if self._too_many:
+            words = f"the engines name {len(self.wanted)} Secrets and ConfigMaps, at most {SOURCE_LIMIT} are copied"
+            return Obstacle(Reason.INVALID_ENGINE, sentences(words, "Put several keys into one."))
+        missing = [words for source in sorted({*self.wanted, *self.own}) if (words := self._missing(source))]
+        if not missing and self.own and isinstance(self.request.all(require.team_replicas(self._team)), Gap):
+            missing = [f"the ModelReplicas of namespace {self._team} are not fetched yet"]
+        return Obstacle(Reason.DEPLOYING, sentences(*missing)) if missing else None
+
+    def _missing(self, source: Source) -> str:
+        """Return in words that a source is not there though it is needed, "" if it is or is not."""
+        found, use = self._original(source), self.wanted.get(source)
+        called = f"{source.kind} {self._team}/{source.name}"
+        if found is Gap.NOT_FETCHED:
+            return f"{called} is not fetched yet"
+        if found is Gap.ABSENT and use and not use.optional:
+            return sentences(f"{called} does not exist; {use.by}", "Create it.")
+        return ""
+
+    def _other_users(self, source: Source) -> list[Object]:
+        """Return the other replicas that use a source's copy on the cluster, by name."""
+        uid, fetched = self.request.composite.metadata.get("uid"), self.request.all(require.team_replicas(self._team))
+        there = (
+            each
+            for each in (() if isinstance(fetched, Gap) else fetched)
+            if each.metadata.get("uid") != uid and not deleting(each)
+            if mapping(each.body.get("spec")).get("clusterName") == self.cluster
+        )
+        return sorted((each for each in there if source in read_sources(each)), key=lambda each: each.name)
+
+    def objects(self, site: Site) -> dict[str, Mapping[str, Any]]:
+        """Return the Objects of the replica's own copies by composition resource name, while there is no obstacle.
+
+        They are of what its engines name, and of what it copied and other replicas still use.
+        """
+        objects: dict[str, Mapping[str, Any]] = {}
+        for source in self.own:
+            original, users = self._original(source), self._other_users(source)
+            if source not in self.wanted and not users:
+                continue
+            if isinstance(original, Object):
+                name = _copy(source, self._team, self.cluster).match_name or ""
+                objects[source.resource] = site.place_copy(original.body, name, [_owner(user) for user in users])
+            elif source.resource in self.request.observed:
+                objects[source.resource] = held(self.request.observed[source.resource].body)
+        return objects
