@@ -9,8 +9,10 @@ import pytest
 
 from apiserver.server import Manifest, Server
 from modelplane_dev.plane.api import ApiError
+from modelplane_dev.plane.crossplane import establish
 from modelplane_dev.plane.waiting import eventually
 from unit.api.cases import example
+from unit.preview import ratcheting
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PATCH = "application/merge-patch+json"
@@ -110,3 +112,42 @@ def test_a_stored_object_over_a_bound_takes_every_write_but_one_of_its_members(s
         if kind == "ModelDeployment":
             scale = {"spec": {"replicas": 3}}
             assert refusal(server, "PATCH", path(obj, "over-bound/scale"), scale, PATCH) == ""
+
+
+def sample_definition(schema: Manifest) -> Manifest:
+    """Return the definition of the kind of the preview's cases, with this schema."""
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{ratcheting.PLURAL}.{ratcheting.GROUP}"},
+        "spec": {
+            "group": ratcheting.GROUP,
+            "scope": "Cluster",
+            "names": {"kind": ratcheting.KIND, "plural": ratcheting.PLURAL},
+            "versions": [version],
+        },
+    }
+
+
+def test_updates_are_taken_and_refused_as_the_preview_has_it(server: Server) -> None:
+    api, where = server.cluster.api, f"/apis/{ratcheting.GROUP}/v1/{ratcheting.PLURAL}"
+    cases = list(ratcheting.cases())
+    establish(server.cluster, iter([sample_definition(ratcheting.loose())]))
+    held = [api.request("POST", where, case.before) for case in cases]
+    definition = f"{CRDS}/{ratcheting.PLURAL}.{ratcheting.GROUP}"
+    stricter = sample_definition(ratcheting.strict())["spec"]
+    api.request("PUT", definition, {**api.request("GET", definition), "spec": stricter})
+
+    def taken_over() -> None:
+        new = {**cases[0].before, "metadata": {"name": "new"}}
+        assert "should be less than or equal to 10" in refusal(server, "POST", where, new)
+
+    eventually(taken_over, within=60)
+    said = {}
+    for case, before in zip(cases, held, strict=True):
+        metadata = {**before["metadata"], **case.after["metadata"]}
+        words = refusal(server, "PUT", f"{where}/{metadata['name']}", {**case.after, "metadata": metadata})
+        said[case.rule] = (bool(words), case.refused in words, words)
+    assert {rule: words for rule, words in said.items() if not words[1]} == {}
+    assert {rule for rule, words in said.items() if words[0]} == {case.rule for case in cases if case.refused}

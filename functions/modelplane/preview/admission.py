@@ -5,7 +5,7 @@ Exception
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,12 +15,11 @@ import jsonschema_rs
 from modelplane.model.names import API_VERSION, GROUP, NAME_LIMIT
 from modelplane.preview import openapi
 from modelplane.preview.fault import Fault, field_path
+from modelplane.preview.ratcheting import NARROWED, Correlation, is_forgiven
 from modelplane.preview.rules import Ruled, broken_rules, find_rules
 from modelplane.reading.definitions import xrds
 
 Manifest = dict[str, Any]
-#: Gives the stored version of an object, None where there is none.
-Stored = Callable[[Manifest], Mapping[str, Any] | None]
 
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -51,77 +50,92 @@ class InvalidObject(Exception):  # noqa: N818 - the name is a published interfac
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class Served:
+    """A kind as a server serves it: its schema, compiled, and its rules."""
+
     namespaced: bool
     schema: Manifest
     validator: jsonschema_rs.Draft202012Validator
     rules: Ruled | None
 
+    @classmethod
+    def of(cls, schema: Manifest, *, namespaced: bool) -> "Served":
+        """Return a kind with this schema (OpenAPI v3, structural)."""
+        return cls(namespaced, schema, openapi.validator(schema), find_rules(schema))
 
-def new_object(_: Manifest) -> Manifest | None:
-    """Return no stored version: the object is taken for a new one."""
-    return None
+    def faults(self, obj: Manifest, stored: Mapping[str, Any] | None, found: list[Fault]) -> list[Fault]:
+        """Return what a server finds wrong with a completed object, after what was `found` as it was completed."""
+        faults = found
+        if stored is not None and any(fault.repeated for fault in found) and self._repeats(stored):
+            faults = [fault for fault in found if not fault.repeated]
+        correlation = Correlation.of_new(obj) if stored is None else Correlation(obj, stored, self.schema)
+        was_read = stored is None and bool(obj["metadata"].get("uid"))
+
+        def is_no_fault(keyword: str, path: openapi.Path) -> bool:
+            return keyword in NARROWED if was_read else is_forgiven(path, correlation)
+
+        faults = [*faults, *openapi.breaches(self.validator, obj, is_no_fault)]
+        if self.rules and not any(fault.blocking for fault in faults):
+            faults += broken_rules(self.rules, obj, correlation)
+        return faults
+
+    def _repeats(self, stored: Mapping[str, Any]) -> bool:
+        """Tell whether a stored object has entries of a list with the same keys already."""
+        found: list[Fault] = []
+        openapi.complete(stored, self.schema, found)
+        return any(fault.repeated for fault in found)
 
 
-def admit(obj: Manifest, stored: Stored = new_object) -> Manifest:
+def admit(obj: Manifest, stored: Mapping[str, Any] | None = None) -> Manifest:
     """Return a copy of `obj` as a server would store it. Raises InvalidObject.
 
     Our kinds are defaulted and validated strictly (unknown fields are refused, as kubectl asks for), status included.
     A namespaced one without a namespace goes to `default`, as kubectl sends it. Other kinds are stored as they are.
-    `stored` gives the version of a completed object that a server holds already, None for a new one: a bound that
-    this version has narrowed is not held against what is unchanged.
+    `stored` is the version that the server holds, None for a new object: what is unchanged is not refused again. A new
+    object with a uid was read from a server, perhaps one with an earlier version of the definition: bounds that a
+    version may narrow are not held against it.
     """
-    outcome = review(obj, stored)
-    if isinstance(outcome, InvalidObject):
-        raise outcome
-    return outcome
+    return validate(identify(obj), stored)
 
 
-def review(obj: Manifest, stored: Stored = new_object) -> Manifest | InvalidObject:
-    """Return what `admit` does, a refusal as a value."""
+def identify(obj: Any) -> Manifest:
+    """Return a copy in plain JSON of an object that has an apiVersion, a kind and a name. Raises InvalidObject."""
     try:
-        obj = openapi.plain(obj)
+        plain: Manifest = openapi.plain(obj)
     except openapi.NotJsonError as error:
-        return _refusal(obj, [Fault(error.field, str(error))])
-    faults = list(_identity_faults(obj))
-    if faults:
-        return _refusal(obj, faults)
+        raise _refusal(obj, [Fault(error.field, str(error))]) from error
+    if faults := list(_identity_faults(plain)):
+        raise _refusal(plain, faults)
+    return plain
+
+
+def validate(obj: Manifest, stored: Mapping[str, Any] | None = None) -> Manifest:
+    """Return what `admit` does, of an object in plain JSON that has an identity. Raises InvalidObject."""
     group, _, _ = obj["apiVersion"].rpartition("/")
     if group != GROUP:
         return obj
     kind = _kinds().get(obj["kind"])
     if kind is None:
-        return _refusal(obj, [Fault("kind", f"no kind {obj['kind']} in {GROUP}; there are {', '.join(_kinds())}")])
+        raise _refusal(obj, [Fault("kind", f"no kind {obj['kind']} in {GROUP}; there are {', '.join(_kinds())}")])
     if obj["apiVersion"] != API_VERSION:
-        return _refusal(obj, [Fault("apiVersion", f"{obj['apiVersion']} is not served; use {API_VERSION}")])
-    return _validate(obj, kind, stored)
-
-
-def _validate(obj: Manifest, kind: _Kind, stored: Stored) -> Manifest | InvalidObject:
-    faults = list(_metadata_faults(obj["metadata"]))
-    result: Manifest = openapi.complete(obj, kind.schema, faults)
+        raise _refusal(obj, [Fault("apiVersion", f"{obj['apiVersion']} is not served; use {API_VERSION}")])
+    found = list(_metadata_faults(obj["metadata"]))
+    result: Manifest = openapi.complete(obj, kind.schema, found)
     if kind.namespaced:
         result["metadata"].setdefault("namespace", "default")
     else:
         result["metadata"].pop("namespace", None)
-    faults += openapi.breaches(kind.validator, result, kind.schema, stored(result))
-    if kind.rules and not any(fault.blocking for fault in faults):
-        faults += broken_rules(kind.rules, result)
-    return _refusal(obj, faults) if faults else result
+    if faults := kind.faults(result, stored, found):
+        raise _refusal(obj, faults)
+    return result
 
 
 @cache
-def _kinds() -> Mapping[str, _Kind]:
-    kinds = {}
-    for name, xrd in xrds().items():
-        schema = openapi.served_schema(xrd)
-        kinds[name] = _Kind(
-            namespaced=xrd["spec"]["scope"] == "Namespaced",
-            schema=schema,
-            validator=openapi.validator(schema),
-            rules=find_rules(schema),
-        )
-    return kinds
+def _kinds() -> Mapping[str, Served]:
+    return {
+        name: Served.of(openapi.served_schema(xrd), namespaced=xrd["spec"]["scope"] == "Namespaced")
+        for name, xrd in xrds().items()
+    }
 
 
 def _identity_faults(obj: Any) -> Iterator[Fault]:
@@ -136,6 +150,8 @@ def _identity_faults(obj: Any) -> Iterator[Fault]:
         yield Fault("metadata.name", "Required value: a preview generates no names")
     elif not isinstance(metadata.get("finalizers") or [], list):
         yield Fault("metadata.finalizers", "must be of type array")
+    elif not isinstance(metadata.get("namespace") or "", str):
+        yield Fault("metadata.namespace", "must be of type string")
 
 
 def _metadata_faults(metadata: Manifest) -> Iterator[Fault]:

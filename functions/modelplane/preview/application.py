@@ -84,7 +84,7 @@ class Applications:
 
 def _admit(wanted: Manifest, stored: Manifest | None) -> Manifest:
     """Admit an object without showing sealed values to admission; one outside a Secret is refused, as in a request."""
-    return with_values_of(admit(dict(mask_secrets(wanted)), lambda _: stored), wanted)
+    return with_values_of(admit(dict(mask_secrets(wanted)), stored), wanted)
 
 
 def _presumed(current: Manifest) -> Tree:

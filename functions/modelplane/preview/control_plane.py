@@ -6,7 +6,7 @@ from typing import Any
 from modelplane.model.names import GROUP
 from modelplane.preview.admission import InvalidObject
 from modelplane.preview.deletion import Deletions
-from modelplane.preview.intake import carry_forward, read_object
+from modelplane.preview.intake import read_object
 from modelplane.preview.passes import LastPasses
 from modelplane.preview.patches import merge_patch
 from modelplane.preview.pipelines import Pipeline, pipeline_of
@@ -79,8 +79,8 @@ class ControlPlane:
         old = self._store.peek(key)
         # A status that is only handed back, with the object as it was read, is not the giver's own.
         handed_back = old is not None and key not in self._store.pinned and made.get("status") == old.get("status")
-        stored = self._store.write(carry_forward(made, old) if old else made)
-        if made.get("status") and not handed_back and key.kind != _DEPLOYMENT:
+        stored = self._store.write(made)
+        if obj.get("status") and not handed_back and key.kind != _DEPLOYMENT:
             self._store.pinned.add(key)
         if stored["metadata"].get("deletionTimestamp") and stored["metadata"].get("finalizers"):
             self._deletions.track(key)

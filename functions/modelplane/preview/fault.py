@@ -9,11 +9,15 @@ PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`why` the value at `field` is refused. A `blocking` one leaves the object's rules unchecked, as on a server."""
+    """`why` the value at `field` is refused. A `blocking` one leaves the object's rules unchecked, as on a server.
+
+    `repeated`: an entry of a list has the keys of an earlier one.
+    """
 
     field: str
     why: str
     blocking: bool = False
+    repeated: bool = False
 
 
 def field_path(parts: Iterable[str | int]) -> str:

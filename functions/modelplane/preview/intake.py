@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from modelplane.preview.admission import InvalidObject, admit
+from modelplane.preview.admission import InvalidObject, identify, validate
 from modelplane.reading.kinds import key_of
 from modelplane.reading.manifest_store import ManifestStore
 from modelplane.reading.tree import Manifest, Tree, mapping
@@ -13,28 +13,21 @@ _DEFAULT_NAMESPACE = "default"
 
 
 def read_object(given: Any, store: ManifestStore) -> Tree:
-    """Return an object admitted as the API server does it; raises InvalidObject.
+    """Return an object as the API server stores it in place of the stored version, if any; raises InvalidObject.
 
-    One with a uid was read from a server, which has admitted it, perhaps under an earlier version of its schema.
     Of every kind that is known, a namespaced object without a namespace is in `default`, a cluster-scoped one has none.
     """
     try:
-        obj: Tree = admit(given, lambda found: store.peek(key_of(found)) or _as_read(found))
+        obj: Tree = identify(given)
+        namespaced = store.is_namespaced(obj["apiVersion"], obj["kind"])
+        if namespaced and not obj["metadata"].get("namespace"):
+            obj["metadata"]["namespace"] = _DEFAULT_NAMESPACE
+        elif namespaced is False:
+            obj["metadata"].pop("namespace", None)
+        old = store.peek(key_of(obj))
+        return validate(carry_forward(obj, old) if old else obj, old)
     except RecursionError as error:
         raise InvalidObject(given, "", "nested too deeply") from error
-    metadata = obj["metadata"]
-    if not isinstance(metadata.get("namespace") or "", str):
-        raise InvalidObject(given, "metadata.namespace", "must be text")
-    namespaced = store.is_namespaced(obj["apiVersion"], obj["kind"])
-    if namespaced and not metadata.get("namespace"):
-        metadata["namespace"] = _DEFAULT_NAMESPACE
-    elif namespaced is False:
-        metadata.pop("namespace", None)
-    return obj
-
-
-def _as_read(obj: Manifest) -> Manifest | None:
-    return obj if obj["metadata"].get("uid") else None
 
 
 def carry_forward(obj: Tree, old: Manifest) -> Tree:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from math import isfinite
 from typing import Any
@@ -38,9 +38,6 @@ CONDITIONS: Schema = {
         },
     },
 }
-
-#: What a version of a schema may narrow: such a bound holds for new values only.
-NARROWED = frozenset({"enum", "maxItems", "maxLength", "maxProperties"})
 
 #: How a server words the breach of a bound; the number or text that bounds it stands for {0}.
 WORDS = {
@@ -206,42 +203,20 @@ def _repeated(items: list[Any], keys: list[str], path: Path) -> Iterator[Fault]:
         identity = json.dumps({key: item.get(key) for key in keys} if isinstance(item, dict) else item, default=str)
         seen[identity] += 1
         if seen[identity] == 2:
-            yield Fault(field_path((*path, i)), f"Duplicate value: {identity}")
+            yield Fault(field_path((*path, i)), f"Duplicate value: {identity}", repeated=True)
 
 
 def breaches(
-    checker: jsonschema_rs.Draft202012Validator, value: Any, schema: Schema, stored: Any = None
+    checker: jsonschema_rs.Draft202012Validator, value: Any, is_forgiven: Callable[[str, Path], bool]
 ) -> list[Fault]:
     """Return the types and bounds that a completed value breaks, sorted by field.
 
-    What a later version of the schema has narrowed is no breach in a value that was stored before and is unchanged.
+    `is_forgiven` tells of a keyword of the schema, and the path of the value that breaks it, whether that is no fault.
     """
     errors = (
-        error
-        for error in checker.iter_errors(value)
-        if not (error.kind.name in NARROWED and is_unchanged(error.instance_path, value, stored, schema))
+        error for error in checker.iter_errors(value) if not is_forgiven(error.kind.name, tuple(error.instance_path))
     )
     return sorted(map(_worded, errors), key=lambda fault: (fault.field, fault.why))
-
-
-def is_unchanged(path: Iterable[str | int], new: Any, stored: Any, schema: Schema) -> bool:
-    """Tell whether a value at a path, or what it stands in, is as it is stored: what an API server ratchets.
-
-    Entries of a list are told apart by the keys of a list-map; a list without keys is one value.
-    """
-    for step in path:
-        if new == stored:
-            return True
-        if isinstance(step, str) and isinstance(stored, dict) and step in stored:
-            schema = schema.get("properties", {}).get(step) or schema.get("additionalProperties") or {}
-            new, stored = new[step], stored[step]
-        elif isinstance(step, int) and isinstance(stored, list) and schema.get("x-kubernetes-list-type") == "map":
-            keys, new, schema = schema["x-kubernetes-list-map-keys"], new[step], schema["items"]
-            alike = [each for each in stored if all(each.get(key) == new.get(key) for key in keys)]
-            stored = alike[0] if alike else None
-        else:
-            return False
-    return bool(new == stored)
 
 
 def _worded(error: jsonschema_rs.ValidationError) -> Fault:

@@ -152,7 +152,7 @@ class Reconciler:
         """Write a status, unless it is the one there; raises InvalidObject where the schema does not allow it."""
         wanted = {**composite, "status": {**status, "conditions": conditions.listed()}}
         unchanged = status == {k: v for k, v in mapping(composite, "status").items() if k != "conditions"}
-        self._store.put(wanted if unchanged else admit(wanted, lambda _: composite))
+        self._store.put(wanted if unchanged else admit(wanted, composite))
 
 
 def _custom(run: PipelineRun) -> list[Tree]:

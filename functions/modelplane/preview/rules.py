@@ -1,6 +1,7 @@
 """The rules of an XRD (x-kubernetes-validations), found once per schema and evaluated on an object as a server does.
 
-A rule compares an object with itself only; no rule of ours looks at the object that it replaces (oldSelf).
+A rule may compare a value with the stored one that it takes the place of (`oldSelf`); such a transition rule holds for
+updates alone. `optionalOldSelf`, `messageExpression` and `reason` are not supported: no definition of ours has them.
 """
 
 import json
@@ -16,11 +17,13 @@ from celpy.adapter import json_to_cel
 from celpy.evaluation import CELEvalError
 
 from modelplane.preview.fault import Fault
+from modelplane.preview.ratcheting import ABSENT, Correlation
 
 Schema = dict[str, Any]
 
-#: `self` and the fields selected from it one after another; a name before a parenthesis is a function.
-SELECTED = re.compile(r"\bself((?:\.[A-Za-z_]\w*)*)(\()?")
+#: `self` or `oldSelf` and the fields selected from it one after another; a name before a parenthesis is a function.
+SELECTED = re.compile(r"\b(self|oldSelf)((?:\.[A-Za-z_]\w*)*)(\()?")
+_SUPPORTED = frozenset({"rule", "message", "fieldPath"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +31,14 @@ class Rule:
     """A rule: its text, and what a user reads when it is broken.
 
     `field` is the field it is about below the one it stands at (`.name`, or empty), `reads` the paths below `self`
-    that it reads.
+    that it reads, `reads_old` those below `oldSelf`.
     """
 
     text: str
     message: str
     field: str
     reads: frozenset[tuple[str, ...]]
+    reads_old: frozenset[tuple[str, ...]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,30 +65,43 @@ def find_rules(schema: Schema) -> Ruled | None:
 
 
 def _rule(validation: Mapping[str, str]) -> Rule:
+    if not validation.keys() <= _SUPPORTED:
+        raise ValueError(f"not supported in a rule: {', '.join(sorted(validation.keys() - _SUPPORTED))}")
     text = validation["rule"]
-    reads = set()
+    reads: dict[str, set[tuple[str, ...]]] = {"self": set(), "oldSelf": set()}
     for match in SELECTED.finditer(text):
-        names = match[1].split(".")[1:]
-        reads.add(tuple(names[:-1] if match[2] and names else names))
-    return Rule(text, validation["message"], validation.get("fieldPath", ""), frozenset(reads))
+        names = match[2].split(".")[1:]
+        reads[match[1]].add(tuple(names[:-1] if match[3] and names else names))
+    field_of = validation.get("fieldPath", "")
+    return Rule(text, validation["message"], field_of, frozenset(reads["self"]), frozenset(reads["oldSelf"]))
 
 
-def broken_rules(ruled: Ruled, value: Any, path: str = "") -> Iterator[Fault]:
-    """Yield a fault for each rule that a completed and valid value breaks, or that fails on it."""
+def broken_rules(ruled: Ruled, value: Any, correlation: Correlation, path: str = "") -> Iterator[Fault]:
+    """Yield a fault for each rule that a completed and valid value breaks, or that fails on it.
+
+    A rule that an unchanged value breaks is no fault, but one that fails is, and so is a broken transition rule.
+    """
     for rule in ruled.rules:
-        read = json.dumps(_project(value, rule.reads), sort_keys=True)
-        verdict = _evaluate(rule.text, read)
-        if verdict is not True:
-            yield Fault(f"{path}{rule.field}".lstrip("."), f"Invalid value: {verdict or rule.message}")
+        old = correlation.old if correlation.found else ABSENT
+        if rule.reads_old and old is ABSENT:
+            continue
+        verdict = _evaluate(rule.text, _json(value, rule.reads), _json(old, rule.reads_old) if rule.reads_old else None)
+        if verdict is True or (verdict is False and not rule.reads_old and correlation.is_unchanged()):
+            continue
+        yield Fault(f"{path}{rule.field}".lstrip("."), f"Invalid value: {verdict or rule.message}")
     if isinstance(value, dict):
         for key, item in value.items():
             if key in ruled.properties:
-                yield from broken_rules(ruled.properties[key], item, f"{path}.{key}")
+                yield from broken_rules(ruled.properties[key], item, correlation.child(key), f"{path}.{key}")
             elif ruled.values:
-                yield from broken_rules(ruled.values, item, f"{path}[{key}]")
+                yield from broken_rules(ruled.values, item, correlation.child(key), f"{path}[{key}]")
     elif isinstance(value, list) and ruled.items:
         for i, item in enumerate(value):
-            yield from broken_rules(ruled.items, item, f"{path}[{i}]")
+            yield from broken_rules(ruled.items, item, correlation.child(i), f"{path}[{i}]")
+
+
+def _json(value: Any, reads: frozenset[tuple[str, ...]]) -> str:
+    return json.dumps(_project(value, reads), sort_keys=True)
 
 
 def _project(value: Any, reads: frozenset[tuple[str, ...]]) -> Any:
@@ -100,10 +117,11 @@ def _project(value: Any, reads: frozenset[tuple[str, ...]]) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _evaluate(text: str, value: str) -> bool | str:
-    """Return whether the rule holds on a value (JSON), or why it could not be evaluated."""
+def _evaluate(text: str, value: str, old: str | None) -> bool | str:
+    """Return whether the rule holds on a value (JSON) and its stored version, or why it could not be evaluated."""
+    values = {"self": value} if old is None else {"self": value, "oldSelf": old}
     try:
-        return bool(_program(text).evaluate({"self": json_to_cel(json.loads(value))}))
+        return bool(_program(text).evaluate({name: json_to_cel(json.loads(each)) for name, each in values.items()}))
     except CELEvalError as error:
         return f"rule could not be evaluated: {text}: {error.args[0]}"
 

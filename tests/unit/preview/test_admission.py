@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.preview.admission import InvalidObject, admit, review
+from modelplane.preview.admission import InvalidObject, admit
 
 Manifest = dict[str, Any]
 
@@ -32,9 +32,9 @@ def changed(obj: Manifest, part: str, **fields: Any) -> Manifest:
 
 
 def refusal(obj: Any) -> InvalidObject:
-    outcome = review(obj)
-    assert isinstance(outcome, InvalidObject)
-    return outcome
+    with pytest.raises(InvalidObject) as raised:
+        admit(obj)
+    return raised.value
 
 
 def test_defaults_are_filled_in_where_their_parent_stands() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane, InvalidObject
-from modelplane.preview.admission import admit
+from modelplane.preview.admission import Served, admit
 from unit.api.cases import example
+from unit.preview.ratcheting import Case, cases, strict
 
 Manifest = dict[str, Any]
 
@@ -66,7 +67,8 @@ def test_an_edit_beside_what_is_over_a_bound_is_taken(edit: Any) -> None:
     edited = without_uid(over_bound())
     edit(edited)
     control.apply(edited)
-    assert (control.get(*KEY) or {})["spec"] == admit(edited, lambda found: found)["spec"]
+    edited["metadata"]["uid"] = "u"
+    assert (control.get(*KEY) or {})["spec"] == admit(edited)["spec"]
 
 
 @pytest.mark.parametrize("edit", [more_variables, another_image])
@@ -98,3 +100,39 @@ def test_a_value_that_no_version_took_is_refused_also_of_a_stored_object() -> No
     obj["spec"]["replicas"] = "seven"
     with pytest.raises(InvalidObject, match="must be of type integer"):
         ControlPlane([obj])
+
+
+@pytest.mark.parametrize("case", tuple(cases()), ids=lambda case: case.rule)
+def test_an_update_is_taken_and_refused_as_a_server_does(case: Case) -> None:
+    served = Served.of(open_metadata(strict()), namespaced=False)
+    faults = [f"{fault.field}: {fault.why}" for fault in served.faults(case.after, case.before, [])]
+    assert case.refused in "\n".join(faults)
+    assert bool(faults) == bool(case.refused)
+
+
+def open_metadata(schema: Manifest) -> Manifest:
+    """Return a schema that leaves metadata to others, as admission does."""
+    properties = {**schema["properties"], "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    return {**schema, "properties": properties}
+
+
+def test_the_cases_are_refused_as_new_objects_whatever_becomes_of_their_updates() -> None:
+    served = Served.of(open_metadata(strict()), namespaced=False)
+    stored = [case for case in cases() if served.faults(case.before, None, [])]
+    assert len(stored) > 20
+
+
+def test_entries_with_the_same_keys_are_refused_unless_the_stored_object_has_some() -> None:
+    twice = deepcopy(EXAMPLE)
+    twice["spec"]["engines"] *= 2
+    with pytest.raises(InvalidObject, match="Duplicate value"):
+        admit(twice, EXAMPLE)
+    edited = deepcopy(twice)
+    edited["spec"]["replicas"] = 2
+    assert admit(edited, twice)["spec"]["replicas"] == 2
+
+
+def test_a_rule_with_what_is_not_supported_is_not_taken_for_another() -> None:
+    rule = {"rule": "!oldSelf.hasValue()", "message": "m", "optionalOldSelf": True}
+    with pytest.raises(ValueError, match="optionalOldSelf"):
+        Served.of({"type": "object", "x-kubernetes-validations": [rule]}, namespaced=False)

@@ -127,7 +127,7 @@ def test_what_cannot_be_stored_is_refused_whatever_its_kind() -> None:
         deep = [deep]
     with pytest.raises(InvalidObject, match="nested too deeply"):
         plane({**config_map(), "data": deep})
-    with pytest.raises(InvalidObject, match="must be text"):
+    with pytest.raises(InvalidObject, match="must be of type string"):
         plane(config_map(namespace=1))
 
 
