@@ -24,7 +24,7 @@ class Lru(Generic[V]):
     def __init__(self, limit: int) -> None:
         self._kept: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
         self._lock = threading.Lock()
-        self._limit = limit
+        self.limit: Final = limit
         self._weight = 0
 
     def get(self, key: Hashable, make: Callable[[], tuple[V, int]]) -> V:
@@ -43,7 +43,7 @@ class Lru(Generic[V]):
             replaced = self._kept.pop(key, None)
             self._kept[key] = value, weight
             self._weight += weight - (replaced[1] if replaced else 0)
-            while self._weight > self._limit:
+            while self._weight > self.limit:
                 self._weight -= self._kept.popitem(last=False)[1][1]
         return value
 

@@ -29,6 +29,7 @@ class Served:
 
     calls: Mapping[str, Call]
     processes: Mapping[str, int]
+    addresses: Mapping[str, str]
 
     def steps(self, *names: str) -> list[tuple[str, Call]]:
         """Return these steps of the pipeline, all when none is named."""
@@ -59,7 +60,8 @@ def served(*names: str) -> Iterator[Served]:
     with contextlib.ExitStack() as stack:
         servers = {name: stack.enter_context(server_of([*_SERVE, name])) for name in names or STEPS}
         calls = {name: stack.enter_context(_connected(server.address)) for name, server in servers.items()}
-        yield Served(calls, {name: server.process.pid for name, server in servers.items()})
+        processes = {name: server.process.pid for name, server in servers.items()}
+        yield Served(calls, processes, {name: server.address for name, server in servers.items()})
 
 
 @contextlib.contextmanager

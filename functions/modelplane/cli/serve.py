@@ -10,6 +10,7 @@ import click
 from modelplane.cli.logs import configure_logs
 from modelplane.step import Step
 from modelplane.step.call import dispatch
+from modelplane.transport.admission import LARGEST
 from modelplane.transport.exchange import answer
 from modelplane.transport.server import ListenError, Settings, serve
 
@@ -37,7 +38,7 @@ FUNCTIONS: Final[Mapping[str, str]] = {
 @click.option(
     "--max-recv-message-size",
     type=click.IntRange(min=1),
-    default=64,
+    default=LARGEST,
     show_default=True,
     envvar="MAX_RECV_MESSAGE_SIZE",
     help="Largest request, in MiB.",

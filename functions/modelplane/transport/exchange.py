@@ -1,51 +1,70 @@
 """One exchange with Crossplane: serialized request in, serialized response out, one line in the log."""
 
 import time
-from typing import Any
+from collections.abc import Mapping
+from typing import Final
 
 import structlog
 
 from modelplane.step import Request, Result, Step
 from modelplane.step.call import Outcome, fail, identity, run
 from modelplane.step.completion import complete
-from modelplane.transport.messages import Request as RequestMessage
-from modelplane.transport.request import read_request
+from modelplane.transport.admission import Received
+from modelplane.transport.request import Read, read
 from modelplane.transport.response import OversizeError, write_response
 
+#: Seconds after which a call that has not had its turn is refused: Crossplane gives a reconcile two minutes in all.
+PATIENCE: Final = 90.0
 
-def answer(step: Step, wire: bytes) -> bytes:
+
+def answer(step: Step, received: Received, waited: float = 0.0) -> bytes:
     """Return the response to a request; whatever goes wrong becomes a fatal result that changes nothing.
 
-    Raises `google.protobuf.message.DecodeError` only: the bytes are no request, so there is nothing to answer.
+    `waited` is how long the call has waited for its turn, in seconds. Raises `google.protobuf.message.DecodeError`
+    only: the bytes are no request, so there is nothing to answer.
     """
     began = time.perf_counter()
-    message = RequestMessage.FromString(wire)
-    request = read_request(message)
-    result = _without_defect(request, run(step, request))
-    result, response = _write(message, request, result)
-    _log(request, result, seconds=time.perf_counter() - began, received=len(wire), sent=len(response))
+    given = read(received.take())
+    result, response = _write(given, _logged(given.request, _decide(step, given, waited)))
+    spent = {"milliseconds": time.perf_counter() - began, "waited_milliseconds": waited}
+    _log(given.request, result, spent=spent, received=received.size, sent=len(response))
     return response
 
 
-def _without_defect(request: Request, outcome: Outcome) -> Result:
+def _decide(step: Step, given: Read, waited: float) -> Outcome:
+    if waited > PATIENCE:
+        return Outcome(complete(given.request, Result(fatal=_late(given.request, waited))))
+    return run(step, given.request) if given.error is None else fail(given.request, given.error)
+
+
+def _late(request: Request, waited: float) -> str:
+    return (
+        f"{identity(request.composite)}: not looked at, for the call waited {waited:.0f} s for its turn, and at most "
+        f"{PATIENCE:.0f} s leave Crossplane the time to act; nothing was changed, and it is tried again; where this "
+        "lasts, give the function more processor time or lower Crossplane's --max-reconcile-rate"
+    )
+
+
+def _logged(request: Request, outcome: Outcome) -> Result:
     """Return the outcome's result; the traceback of a defect goes to the log."""
     if outcome.defect is not None:
         structlog.get_logger().error("the step failed", composite=identity(request.composite), exc_info=outcome.defect)
     return outcome.result
 
 
-def _write(message: Any, request: Request, result: Result) -> tuple[Result, bytes]:
+def _write(given: Read, result: Result) -> tuple[Result, bytes]:
+    """Return the serialized result, or the fatal one that stands for a result that cannot be sent, serialized."""
     try:
-        return result, write_response(message, result)
+        return result, write_response(given.base, result)
     except OversizeError as error:
         # The conditions are not those of the pass: what it decided is not carried out.
-        refused = complete(request, Result(fatal=str(error), requirements=result.requirements))
+        refused = complete(given.request, Result(fatal=str(error)))
     except Exception as error:  # noqa: BLE001 - as in `run`: a manifest that cannot be built must change nothing
-        refused = _without_defect(request, fail(request, error))
-    return refused, write_response(message, refused)
+        refused = _logged(given.request, fail(given.request, error))
+    return refused, write_response(given.base, refused)
 
 
-def _log(request: Request, result: Result, *, seconds: float, received: int, sent: int) -> None:
+def _log(request: Request, result: Result, *, spent: Mapping[str, float], received: int, sent: int) -> None:
     """Log what was asked and answered: names and counts, never content."""
     composite = request.composite
     log = structlog.get_logger()
@@ -54,7 +73,7 @@ def _log(request: Request, result: Result, *, seconds: float, received: int, sen
         kind=composite.kind,
         namespace=composite.namespace,
         name=composite.name,
-        milliseconds=round(seconds * 1000, 1),
+        **{name: round(seconds * 1000, 1) for name, seconds in spent.items()},
         observed=len(request.observed),
         required=sum(len(found) for found in request.required.values()),
         desired=len(request.desired_names | result.desired.keys()),

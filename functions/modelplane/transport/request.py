@@ -1,21 +1,53 @@
 """A RunFunctionRequest as the `Request` that steps read."""
 
+from dataclasses import dataclass
 from typing import Any
 
-from modelplane.step import Request
+from modelplane.step import Object, Request
+from modelplane.transport.messages import Request as RequestMessage
 from modelplane.transport.objects import WireObject
 from modelplane.transport.structs import decode
 
 
-def read_request(message: Any) -> Request:
-    """Return what Crossplane observed and fetched, from a `messages.Request`.
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A request as it was read.
 
-    Objects are parsed when a step looks into them. Mappings are sorted by name: protobuf's order says nothing. Raises
-    `google.protobuf.message.DecodeError` when the context or a schema is no Struct.
+    `base` is a message of what the response is laid over: tag, desired state and context. `error` is set where a part
+    is not what it has to be; `request` then holds no more than the composite, without content where that is the part.
     """
+
+    request: Request
+    base: Any
+    error: Exception | None = None
+
+
+def read(wire: bytes) -> Read:
+    """Return a request; raises `google.protobuf.message.DecodeError` for bytes that are none.
+
+    The objects are parsed when a step looks into them, all but the composite. What no step reads is not kept.
+    """
+    message = RequestMessage.FromString(wire)
+    base = RequestMessage(meta=message.meta, desired=message.desired)
+    if message.HasField("context"):
+        base.context = message.context
+    composite: Object = WireObject(message.observed.composite.resource)
+    try:
+        composite.body  # noqa: B018 - parsed here, so that nothing fails later that has to name the composite
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the call is answered
+        return Read(Request(Object({}, None)), base, error)
+    try:
+        return Read(_read_request(message, composite), base)
+    except Exception as error:  # noqa: BLE001 - as above
+        base.ClearField("context")  # which may be the part; what comes of an error needs none
+        return Read(Request(composite), base, error)
+
+
+def _read_request(message: Any, composite: Object) -> Request:
+    """Return what Crossplane observed and fetched. Mappings are sorted by name: protobuf's order says nothing."""
     observed, required, schemas = message.observed.resources, message.required_resources, message.required_schemas
     return Request(
-        composite=WireObject(message.observed.composite.resource),
+        composite=composite,
         observed={name: WireObject(observed[name].resource) for name in sorted(observed)},
         desired_names=frozenset(message.desired.resources),
         required={name: tuple(WireObject(one.resource) for one in required[name].items) for name in sorted(required)},

@@ -38,31 +38,39 @@ def write_response(message: Any, result: Result) -> bytes:
     """Return the serialized answer to a `messages.Request`; equal input gives equal bytes.
 
     Raises OversizeError when Crossplane would not take it, and whatever a `Desired.build` raises. A fatal answer keeps
-    the desired state of the earlier steps as it is, unless that alone would be too large: Crossplane reads none of it.
+    the desired state and context of the earlier steps as they are, unless those alone would be too large: Crossplane
+    reads none of them. What is built is measured as it is built, and nothing is built once it is too large.
     """
     response = Response()
     response.meta.tag = message.meta.tag
     response.meta.ttl.seconds = int(result.ttl.total_seconds())
     response.desired.CopyFrom(message.desired)
     if result.fatal is None:
-        _desire(response.desired, result)
+        _desire(response, result)
     _hand_on(response, message, result)
     _require(response.requirements, result)
     _say(response, result)
     wire: bytes = response.SerializeToString(deterministic=True)
     if len(wire) > SIZE_LIMIT and result.fatal is not None:
         response.ClearField("desired")
+        response.ClearField("context")
         wire = response.SerializeToString(deterministic=True)
     if len(wire) > SIZE_LIMIT:
-        raise OversizeError(_describe(response, len(wire)))
+        raise OversizeError(_describe(response))
     return wire
 
 
-def _desire(state: Any, result: Result) -> None:
-    for name, desired in result.desired.items():
+def _desire(response: Any, result: Result) -> None:
+    state = response.desired
+    size = sum(len(earlier.resource) for earlier in state.resources.values())
+    for number, (name, desired) in enumerate(result.desired.items()):
+        if size > SIZE_LIMIT:
+            raise OversizeError(_describe(response, left_out=len(result.desired) - number))
         resource = state.resources[name]
+        size -= len(resource.resource)
         resource.Clear()
         resource.resource = _serialize(desired)
+        size += len(resource.resource)
         resource.ready = _READY[desired.ready]
     if result.status is not None:
         state.composite.resource = _with_status(state.composite.resource, result.status)
@@ -139,8 +147,11 @@ def _add_events(results: Any, events: Iterable[Event]) -> None:
         results.add(severity=_SEVERITIES[event.severity], message=event.message, target=sdk.TARGET_COMPOSITE)
 
 
-def _describe(response: Any, size: int) -> str:
-    """Return what an oversize response is made of, the largest part first, and what would make it smaller."""
+def _describe(response: Any, *, left_out: int = 0) -> str:
+    """Return what an oversize response is made of, the largest part first, and what would make it smaller.
+
+    `left_out` resources were not built any more.
+    """
     resources = response.desired.resources
     counts, sizes = Counter[str](), Counter[str]()
     for resource in resources.values():
@@ -152,8 +163,9 @@ def _describe(response: Any, size: int) -> str:
     ]
     parts.append(f"status of {len(response.desired.composite.resource) / _MIB:.1f} MiB")
     parts.append(f"context of {len(response.context) / _MIB:.1f} MiB")
+    parts.append(f"requirements of {response.requirements.ByteSize() / _MIB:.1f} MiB")
+    parts += [f"{left_out} further resources"] if left_out else []
     return (
-        f"the response would have {size / _MIB:.1f} MiB, and at most {SIZE_LIMIT / _MIB:.1f} MiB can be sent: "
-        f"{', '.join(parts)}; nothing was changed; ask for fewer replicas, or shorten what each of them carries "
-        "(args, env, annotations, selectors)"
+        f"the response is too large, at most {SIZE_LIMIT / _MIB:.1f} MiB can be sent: {', '.join(parts)}; nothing was "
+        "changed; ask for fewer replicas, or shorten what each of them carries (args, env, annotations, selectors)"
     )

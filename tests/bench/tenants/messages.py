@@ -37,6 +37,6 @@ CASES = (
         "500 replicas of 1 MB: a response of 500 MB",
         _large_deployment,
         ("schedule", "compose-replica"),
-        refused="at most 3.5 MiB can be sent",
+        refused="the response is too large",
     ),
 )

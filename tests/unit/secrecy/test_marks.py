@@ -14,7 +14,7 @@ import structlog
 import yaml
 from click.testing import CliRunner
 
-from bench.passes import NotSettledError, Scene, run_pass
+from bench.passes import Call, NotSettledError, Scene, run_pass
 from modelplane.cli import main
 from modelplane.cli.logs import configure_logs
 from modelplane.cli.serve import FUNCTIONS
@@ -24,6 +24,7 @@ from modelplane.step import Desired, Request, Requirement, Result, Step
 from modelplane.step.call import dispatch
 from modelplane.step.sealed import PLACEHOLDER, Sealed
 from modelplane.transport import messages
+from modelplane.transport.admission import Received
 from modelplane.transport.exchange import answer
 from unit.secrecy.marked import FLEET, FORMS, IN_BASE64, MARK, scenes, secret
 
@@ -48,6 +49,10 @@ def _steps(kind: str) -> list[tuple[str, Step]]:
     return [(name, dispatch(name, module.STEPS)) for name, module in modules.items() if kind in module.STEPS]
 
 
+def _call(step: Step) -> Call:
+    return lambda wire: answer(step, Received(wire))
+
+
 def _found(text: str) -> list[str]:
     return [form for form in FORMS if form in text]
 
@@ -62,7 +67,7 @@ def test_the_fleet_holds_marks_in_required_and_in_composed_objects_and_every_fun
 def test_no_function_puts_a_value_into_a_response_or_the_log(log: io.StringIO) -> None:
     asked_for_secrets = 0
     for scene in _scenes():
-        steps = [(name, partial(answer, step)) for name, step in _steps(scene.composite["kind"])]
+        steps = [(name, _call(step)) for name, step in _steps(scene.composite["kind"])]
         for exchange in run_pass(scene, steps).exchanges:
             asked_for_secrets += IN_BASE64.encode() in exchange.request
             assert [form for form in FORMS if form.encode() in exchange.response] == []
@@ -94,7 +99,7 @@ def test_no_value_gets_into_the_words_or_the_traceback_of_a_failure(log: io.Stri
     for scene in _scenes():
         for name, step in _steps(scene.composite["kind"]):
             try:
-                run_pass(scene, [(name, partial(answer, partial(_fails_with, step)))])
+                run_pass(scene, [(name, _call(partial(_fails_with, step)))])
             except NotSettledError as refused:
                 failures += PLACEHOLDER in str(refused)
                 assert _found(str(refused)) == []
@@ -111,7 +116,7 @@ def test_a_value_that_a_step_composes_is_in_the_secret_s_data_alone(log: io.Stri
         return Result(desired={"x": Desired.of(secret)}, status={"message": words}, context={"words": words})
 
     scene = next(scene for scene in _scenes() if IN_BASE64 in str(scene.observed))
-    (exchange,) = run_pass(scene, [("composing", partial(answer, compose))]).exchanges
+    (exchange,) = run_pass(scene, [("composing", _call(compose))]).exchanges
     response = messages.Response.FromString(exchange.response)
     assert IN_BASE64.encode() in response.desired.resources["x"].resource
     response.desired.resources["x"].Clear()

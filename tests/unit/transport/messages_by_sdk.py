@@ -8,7 +8,7 @@ from google.protobuf.json_format import MessageToDict
 
 from modelplane.step import Request, Result
 from modelplane.transport import messages
-from modelplane.transport.request import read_request
+from modelplane.transport import request as requests
 from modelplane.transport.response import write_response
 
 Manifest = Mapping[str, Any]
@@ -57,7 +57,7 @@ def received(request: sdk.RunFunctionRequest) -> Any:
 
 def read(request: sdk.RunFunctionRequest) -> Request:
     """Return the request as a step sees it."""
-    return read_request(received(request))
+    return requests.read(request.SerializeToString()).request
 
 
 def written(request: sdk.RunFunctionRequest, result: Result) -> sdk.RunFunctionResponse:

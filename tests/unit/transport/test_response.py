@@ -168,8 +168,21 @@ def test_a_response_that_crossplane_would_not_take_says_what_is_in_it() -> None:
     with pytest.raises(OversizeError) as refused:
         write_response(received(request), result)
     text = str(refused.value)
-    assert "would have 3.6 MiB, and at most 3.5 MiB" in text
-    assert "3 ModelReplica of 3.0 MiB, 1 ModelEndpoint of 0.5 MiB, status of 0.1 MiB, context of 0.0 MiB" in text
+    assert "too large, at most 3.5 MiB can be sent: 3 ModelReplica of 3.0 MiB, 1 ModelEndpoint of 0.5 MiB, " in text
+    assert "status of 0.1 MiB, context of 0.0 MiB, requirements of 0.0 MiB;" in text
+
+
+def test_nothing_more_is_built_once_a_response_is_too_large() -> None:
+    built: list[int] = []
+
+    def build() -> dict[str, Any]:
+        built.append(1)
+        return {"kind": "ModelReplica", "text": "x" * 1024 * 1024}
+
+    result = Result(desired={f"r{number}": Desired(build) for number in range(1000)})
+    with pytest.raises(OversizeError, match=r"4 ModelReplica of 4.0 MiB, .*996 further resources"):
+        write_response(received(request_of()), result)
+    assert len(built) == 4
 
 
 def test_a_response_just_under_the_limit_is_sent() -> None:

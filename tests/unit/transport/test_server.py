@@ -11,7 +11,7 @@ import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as sdk
 from crossplane.function.proto.v1 import run_function_pb2_grpc as stubs
 
-from modelplane.transport.server import THREADS
+from modelplane.transport.admission import THREADS
 from unit.transport.messages_by_sdk import plain, request_of
 from unit.transport.server_processes import PATIENCE, Server, server_of
 
@@ -47,7 +47,7 @@ def test_a_call_is_answered(runner: stubs.FunctionRunnerServiceStub) -> None:
         (_composite("Unheard"), "function tested composes no Unheard"),
         (
             _composite("Big", mebibytes=4),
-            "the response would have 4.0 MiB, and at most 3.5 MiB can be sent: 2 ConfigMap",
+            "the response is too large, at most 3.5 MiB can be sent: 2 ConfigMap of 4.0 MiB",
         ),
     ],
 )
@@ -110,6 +110,7 @@ def test_the_log_has_a_line_a_call_with_names_and_counts(server: Server) -> None
         stubs.FunctionRunnerServiceStub(channel).RunFunction(request)
     line = server.logged()[-1]
     assert line.pop("milliseconds") >= 0
+    assert line.pop("waited_milliseconds") >= 0
     assert line.pop("timestamp")
     assert line.pop("received_bytes") == request.ByteSize()
     assert line.pop("sent_bytes") > 0
@@ -178,3 +179,23 @@ def test_with_certificates_only_callers_of_the_same_authority_are_answered(certi
             with opened as channel, pytest.raises(grpc.RpcError) as refused:
                 _check(channel)
             assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+def _peak(server: Server) -> int:
+    """Return the most memory that a server ever had resident, in MiB."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) // 1024
+
+
+def test_many_large_calls_at_once_are_all_answered_in_the_memory_of_a_few(server: Server) -> None:
+    large = request_of(_composite("Counted"), required={"all": [{"kind": "A", "text": "x" * _MIB}] * 8})
+    idle = _peak(server)
+    with grpc.insecure_channel(server.address, options=[("grpc.max_send_message_length", -1)]) as channel:
+        run = stubs.FunctionRunnerServiceStub(channel).RunFunction
+        calls = [run.future(large) for _ in range(40)]
+        run(request_of(_composite("Busy", seconds=0)))
+        passed = sum(not call.done() for call in calls)
+        counts = [plain(call.result(60).desired.composite)["resource"]["status"]["required"] for call in calls]
+    assert counts == [8] * 40
+    assert passed > 0  # the small call was not the last to be answered
+    assert _peak(server) - idle < 80  # of the 320 that the requests are
