@@ -32,14 +32,14 @@ METADATA = frozenset(
     | {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
     | {"finalizers", "ownerReferences", "managedFields"}
 )
-MOST_TOLD = 8
+MOST_LISTED = 8
 
 
 class InvalidObject(Exception):  # noqa: N818 - the name is a published interface
     """An object that a server would refuse.
 
     `object` says which (`kind namespace/name`), `field` is the path of its first fault and `why` what is wrong
-    there; further faults are told at the end of `why`, each with its field.
+    there; further faults follow at the end of `why`, each with its field.
     """
 
     def __init__(self, obj: Any, field: str, why: str) -> None:
@@ -188,10 +188,10 @@ def _text_faults(field: str, texts: Any) -> Iterator[Fault]:
 
 def _refusal(obj: Any, faults: list[Fault]) -> InvalidObject:
     first, *others = faults
-    told = [f"{fault.field}: {fault.why}" for fault in others[:MOST_TOLD]]
-    if len(others) > MOST_TOLD:
-        told.append(f"and {len(others) - MOST_TOLD} more")
-    return InvalidObject(obj, first.field, "; ".join([first.why, *told]))
+    listed = [f"{fault.field}: {fault.why}" for fault in others[:MOST_LISTED]]
+    if len(others) > MOST_LISTED:
+        listed.append(f"and {len(others) - MOST_LISTED} more")
+    return InvalidObject(obj, first.field, "; ".join([first.why, *listed]))
 
 
 def _identity(obj: Any) -> str:

@@ -18,7 +18,7 @@ _NOT_APPLIED = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A desired resource, named and owned, ready to be applied. `settled`: the object there is just as desired."""
+    """A desired resource, named and owned, ready to be applied. `settled`: the stored object is as desired."""
 
     name: str
     desired: Desired
@@ -28,7 +28,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class _Applied:
-    """What was applied last for a resource: under which key of its step, and the version that came of it."""
+    """What was applied last for a resource: its key in the step, and the version that was stored."""
 
     key: object
     intent: Manifest

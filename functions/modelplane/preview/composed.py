@@ -17,7 +17,7 @@ _GENERATED_HASH = 12
 
 
 class CompositionError(Exception):
-    """Crossplane gives a pass up, having changed nothing or, where it was already applying, no more than it had."""
+    """Crossplane fails a pass: it has changed nothing, or applied only some of the resources."""
 
 
 def references(composed: Iterable[Manifest], *, namespaced: bool) -> list[Tree]:

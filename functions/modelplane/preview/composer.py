@@ -18,7 +18,7 @@ _UNDECLARED = "unknown field"
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """What composing came to: the objects desired and deleted, the names not ready or refused as invalid."""
+    """The result of composing: the objects desired and deleted, the names not ready or refused as invalid."""
 
     desired: tuple[Key, ...]
     deleted: tuple[Key, ...]
@@ -38,7 +38,7 @@ class Composer:
     def compose(
         self, composite: Manifest, observed: Mapping[str, Manifest], desired: Mapping[str, Desired]
     ) -> Composed:
-        """Make the composed resources as desired; raises CompositionError where Crossplane would give up."""
+        """Make the composed resources as desired; raises CompositionError where Crossplane fails the pass."""
         rendered = []
         warnings: list[str] = []
         for name in sorted(desired):

@@ -5,7 +5,7 @@ from typing import Any
 
 from modelplane.reading.tree import Manifest, Tree
 
-#: Crossplane's own; a function that sets one of them is not heard.
+#: Crossplane's own conditions; it ignores a function that sets one of them.
 SYSTEM = frozenset({"Ready", "Synced", "Healthy", "UpToDate", "Responsive"})
 
 _UNDETERMINED = "A fatal error occurred before the status of this condition could be determined."
@@ -37,11 +37,11 @@ def failed(error: str) -> Tree:
     return condition("Synced", "False", "ReconcileError", error)
 
 
-def ready(unready: Sequence[str], *, told: bool | None) -> Tree:
-    """Return Ready: the pipeline's own word, else whether every composed resource is ready."""
-    if told or (told is None and not unready):
+def ready(unready: Sequence[str], *, explicit: bool | None) -> Tree:
+    """Return Ready: as the pipeline set it (`explicit`), else whether every composed resource is ready."""
+    if explicit or (explicit is None and not unready):
         return condition("Ready", "True", "Available")
-    message = f"Unready resources: {first_names(unready)}" if told is None else ""
+    message = f"Unready resources: {first_names(unready)}" if explicit is None else ""
     return condition("Ready", "False", "Creating", message)
 
 
@@ -69,23 +69,23 @@ class Conditions:
         self._now = now
         self._generation = generation
 
-    def mark(self, *own: Tree) -> None:
+    def set_own(self, *own: Tree) -> None:
         """Set conditions that Crossplane itself determined, for the generation it saw."""
         for made in own:
             self._set({**made, "observedGeneration": self._generation})
 
-    def hear(self, custom: Iterable[Tree]) -> set[str]:
+    def set_custom(self, custom: Iterable[Tree]) -> set[str]:
         """Set the conditions that a pipeline returned, its claims on Crossplane's own left out; return their types."""
-        heard = [made for made in custom if made["type"] not in SYSTEM]
-        for made in heard:
+        accepted = [made for made in custom if made["type"] not in SYSTEM]
+        for made in accepted:
             self._set(made)
-        return {str(made["type"]) for made in heard}
+        return {str(made["type"]) for made in accepted}
 
-    def forget(self, heard: set[str]) -> None:
-        """Set every custom condition that was not heard in a failed pass to Unknown (Crossplane leaves its time)."""
+    def set_unknown(self, besides: set[str]) -> None:
+        """Set every custom condition that a failed pass did not set to Unknown (Crossplane leaves its time)."""
         for present in tuple(self._list):
             kind = str(present.get("type"))
-            if kind not in SYSTEM and kind not in heard:
+            if kind not in SYSTEM and kind not in besides:
                 unknown = condition(kind, "Unknown", "FatalError", _UNDETERMINED)
                 self._set(
                     {

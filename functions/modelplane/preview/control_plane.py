@@ -35,9 +35,9 @@ _ORDER = (
 class ControlPlane:
     """Objects, and the reconciler that acts on them as Crossplane would.
 
-    `world` answers, after each pass, what providers, clusters and gateways would; None answers nothing. `pipelines`
-    gives the pipeline of a kind (`Kind.group`), None for one that is left alone. Kinds are given as `Kind` or
-    `Kind.group`.
+    `world` answers, after each pass, what providers, clusters and gateways would; with None nothing answers.
+    `pipelines` returns the pipeline of a kind (`Kind.group`), None for one that is not reconciled. Methods take a kind
+    as `Kind` or `Kind.group`.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ControlPlane:
         self._last = LastPasses(self._store)
         #: Rounds that the last `settle` took.
         self.passes = 0
-        #: Why the last pass of a composite was given up, for those where it was.
+        #: The error of each composite whose last pass failed.
         self.errors: dict[Key, str] = {}
         for obj in objects:
             self.apply(obj)
@@ -77,10 +77,10 @@ class ControlPlane:
         made = read_object(obj, self._store)
         key = key_of(made)
         old = self._store.peek(key)
-        # A status that is only handed back, with the object as it was read, is not the giver's own.
-        handed_back = old is not None and key not in self._store.pinned and made.get("status") == old.get("status")
+        # A status that is applied just as it was read is not a status that was given.
+        as_read = old is not None and key not in self._store.pinned and made.get("status") == old.get("status")
         stored = self._store.write(made)
-        if obj.get("status") and not handed_back and key.kind != _DEPLOYMENT:
+        if obj.get("status") and not as_read and key.kind != _DEPLOYMENT:
             self._store.pinned.add(key)
         if stored["metadata"].get("deletionTimestamp") and stored["metadata"].get("finalizers"):
             self._deletions.track(key)
@@ -156,7 +156,7 @@ class ControlPlane:
         return done
 
     def _simulate(self) -> None:
-        """Let the world answer."""
+        """Write the statuses that the world answers with."""
         if self._world is None:
             return
         for kind, namespace, name, status in self._world(self._store.view()):
@@ -166,7 +166,7 @@ class ControlPlane:
                 continue
             changed = self._store.put({**old, "status": merge_patch(old.get("status"), status)})
             if changed and self._pipelines(key.kind) is None:
-                # What it came with is no longer its status: from now on it has the world's.
+                # The status that was given is no longer its own: from now on the world answers.
                 self._store.pinned.discard(key)
         if pods := getattr(self._world, "pods", None):
             observe_pods(self._store, self._deletions, pods(self._store.view()))

@@ -1,4 +1,4 @@
-"""What a deletion does: finalizers, Usages and references hold an object; owned objects go after (or before) it."""
+"""Deletion: finalizers, Usages and references hold an object; owned objects are deleted after (or before) it."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ class Deletions:
         self._begun: set[Key] = set()
 
     def delete(self, key: Key, *, foreground: bool = False) -> bool:
-        """Ask for a deletion and carry out what it leads to; False when a Usage refuses it or there is no object.
+        """Delete an object and whatever follows from that; False when a Usage refuses it or there is no object.
 
         `foreground` keeps the object, being deleted, until the objects that it owns are gone.
         """
@@ -38,7 +38,7 @@ class Deletions:
         return accepted
 
     def sweep(self) -> None:
-        """Carry out every deletion that nothing holds any more, and those which that leads to."""
+        """Complete every deletion that nothing holds any more, and those that follow from it."""
         while due := self._take_due():
             for key in sorted(due):
                 if key in self._deleting:
@@ -47,7 +47,7 @@ class Deletions:
                     self._collect(key)
 
     def track(self, key: Key) -> None:
-        """Take on an object that came with a deletion under way: it goes once its finalizers are removed."""
+        """Track an object that is being deleted already: it is removed once its finalizers are."""
         obj = self._store.peek(key)
         if obj is not None:
             self._deleting.add(key)

@@ -1,4 +1,4 @@
-"""What becomes of an object that somebody applies: its scope put right, and what it leaves unsaid."""
+"""How an applied object is completed: its scope, and the fields that the control plane keeps on it."""
 
 from typing import Any
 
@@ -33,8 +33,8 @@ def read_object(given: Any, store: ManifestStore) -> Tree:
 def carry_forward(obj: Tree, old: Manifest) -> Tree:
     """Return an object that replaces `old`, with what Crossplane and the garbage collector keep on it.
 
-    Whoever applies a manifest does not say what the control plane wrote beside it: the status, `spec.crossplane`,
-    owners, finalizers, a deletion under way, and Crossplane's own labels and annotations stay unless they are given.
+    A manifest does not have the fields that the control plane writes: the status, `spec.crossplane`, owners,
+    finalizers, a deletionTimestamp, and Crossplane's own labels and annotations stay unless they are given.
     """
     before, metadata = old["metadata"], dict(obj["metadata"])
     for field in ("ownerReferences", "finalizers", "deletionTimestamp", "generateName"):

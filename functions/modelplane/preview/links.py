@@ -1,6 +1,6 @@
-"""Which objects name which others, kept as objects change: owners, Usages, references of provider-kubernetes.
+"""Which objects name which others, indexed as objects change: owners, Usages, references of provider-kubernetes.
 
-A deletion asks it what an object owns and what holds it, instead of searching everything.
+A deletion looks up what an object owns and what holds it here, instead of searching all objects.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class Relation(Enum):
 
 
 class Link(NamedTuple):
-    """`target` is named as what `relation` says: a key, or a uid (OWNER) or a kind (`Kind.group`, of a selector)."""
+    """`target` is the key of the object that is named, its uid (OWNER), or its kind (`Kind.group`, of a selector)."""
 
     relation: Relation
     target: Key | str
@@ -43,7 +43,7 @@ class Links:
         self._changed: set[Key | Link] = set()
 
     def update(self, key: Key, obj: Manifest | None) -> None:
-        """Note the links of an object as it is now, None when it is gone."""
+        """Index the links of an object as it is now, None when it is removed."""
         before = self._links.get(key, frozenset())
         after = frozenset() if obj is None else frozenset(_links_of(key, obj))
         self._changed |= {key, *before, *after}

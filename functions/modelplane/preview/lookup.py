@@ -1,11 +1,37 @@
-"""How the requirements of a step are read from a store, as Crossplane reads them from an API server."""
+"""How the requirements of a step are read from a store, as Crossplane reads them from an API server.
 
-from modelplane.preview.pipeline_run import FetchError
+Exception
+└── FetchError   a requirement of a kind that does not exist
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from modelplane.reading.kinds import Key, qualify
 from modelplane.reading.manifest_store import ManifestStore
 from modelplane.reading.reader import as_object
 from modelplane.reading.tree import Manifest
-from modelplane.step import Object, Requirement
+from modelplane.step import Object, Requirement, SchemaRequirement
+
+
+class FetchError(Exception):
+    """A requirement could not be read: its kind does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """How a pipeline reads the control cluster. `resources` raises FetchError; a `schema` None is an unknown kind."""
+
+    resources: Callable[[Requirement], tuple[Object, ...]]
+    schema: Callable[[SchemaRequirement], Manifest | None]
+
+
+def lookup(store: ManifestStore) -> Lookup:
+    """Return how a pipeline reads a store."""
+    return Lookup(
+        resources=lambda requirement: fetch(store, requirement),
+        schema=lambda requirement: store.schema(requirement.api_version, requirement.kind),
+    )
 
 
 def fetch(store: ManifestStore, requirement: Requirement) -> tuple[Object, ...]:

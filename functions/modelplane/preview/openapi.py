@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from modelplane.preview.fault import Fault, field_path
+from modelplane.preview.fault import Fault, field_path, word_error
 
 Schema = dict[str, Any]
 Path = tuple[str | int, ...]
@@ -37,17 +37,6 @@ CONDITIONS: Schema = {
             "observedGeneration": {"type": "integer"},
         },
     },
-}
-
-#: How a server words the breach of a bound; the number or text that bounds it stands for {0}.
-WORDS = {
-    "minimum": "should be greater than or equal to {0}",
-    "maximum": "should be less than or equal to {0}",
-    "minLength": "should be at least {0} chars long",
-    "minItems": "should have at least {0} items",
-    "minProperties": "should have at least {0} properties",
-    "pattern": "should match '{0}'",
-    "format": "must be of type {0}",
 }
 
 
@@ -112,7 +101,7 @@ def _plain(schema: Schema) -> Schema:
 
 
 class NotJsonError(TypeError):
-    """A value that JSON has no word for: `field` says where, the text which (never the value, it may be a secret)."""
+    """A value that JSON cannot express, at `field`. The text names its type, never the value: it may be secret."""
 
     def __init__(self, path: Path, what: str) -> None:
         self.field = field_path(path)
@@ -120,9 +109,9 @@ class NotJsonError(TypeError):
 
 
 def plain(value: Any, path: Path = ()) -> Any:
-    """Return a deep copy that holds JSON values only: times, which YAML reads unasked, become texts again.
+    """Return a deep copy that holds JSON values only: times, which YAML makes of some texts, become texts again.
 
-    Raises NotJsonError for what JSON has no word for.
+    Raises NotJsonError for what JSON cannot express.
     """
     if isinstance(value, dict):
         return {plain(str(key), path): plain(item, (*path, str(key))) for key, item in value.items()}
@@ -137,7 +126,7 @@ def _leaf(value: Any, path: Path) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, str) and not _is_unicode(value):
-        raise NotJsonError(path, "half a character (a lone surrogate)")
+        raise NotJsonError(path, "a lone surrogate (half a character)")
     if isinstance(value, float):
         return _number(value, path)
     if value is None or isinstance(value, int | str):
@@ -216,29 +205,4 @@ def breaches(
     errors = (
         error for error in checker.iter_errors(value) if not is_forgiven(error.kind.name, tuple(error.instance_path))
     )
-    return sorted(map(_worded, errors), key=lambda fault: (fault.field, fault.why))
-
-
-def _worded(error: jsonschema_rs.ValidationError) -> Fault:
-    name: str = error.kind.name
-    bound: Any = error.kind.value
-    value: Any = error.instance
-    field = field_path(error.instance_path)
-    if name == "required":
-        return Fault(field_path((*error.instance_path, bound)), "Required value", blocking=True)
-    if name == "enum":
-        supported = ", ".join(json.dumps(item) for item in bound)
-        return Fault(field, f"Unsupported value: {json.dumps(value)}: supported values: {supported}", blocking=True)
-    if name == "type":
-        return Fault(field, f"Invalid value: {_shown(value)}: must be of type {' or '.join(bound)}", blocking=True)
-    if name == "maxLength":
-        return Fault(field, f"Too long: may not be more than {bound} bytes", blocking=True)
-    if name in ("maxItems", "maxProperties"):
-        return Fault(field, f"Too many: {len(value)}: must have at most {bound} items", blocking=True)
-    words = WORDS[name].format(bound) if name in WORDS else error.message
-    return Fault(field, f"Invalid value: {_shown(value)}: {words}")
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 120 else f"{text[:117]}..."
+    return sorted(map(word_error, errors), key=lambda fault: (fault.field, fault.why))

@@ -1,10 +1,10 @@
-"""What the last pass of each composite read: a composite is due again only when some of it has changed."""
+"""The versions that the last pass of each composite read: a composite is due again only when one of them changed."""
 
 from dataclasses import dataclass, field
 
 from modelplane.preview.composed import CompositionError, observe
-from modelplane.preview.lookup import select
-from modelplane.preview.pipeline_run import Fetched, FetchError
+from modelplane.preview.lookup import FetchError, select
+from modelplane.preview.pipeline_run import Fetched
 from modelplane.preview.reconciler import Pass
 from modelplane.preview.store import Store
 from modelplane.reading.kinds import Key, key_of, qualify
@@ -41,12 +41,12 @@ class _Last:
 
 
 class LastPasses:
-    """Remembers, for every composite, the versions that its last pass read."""
+    """The versions that the last pass of every composite read."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._last: dict[Key, _Last] = {}
-        self._came: dict[Key, Own] = {}
+        self._given: dict[Key, Own] = {}
 
     def own(self, key: Key) -> Own | None:
         """Return the versions of a composite and its composed objects as they are now, None when it is not there."""
@@ -61,7 +61,7 @@ class LastPasses:
         return Own(_version(composite), versions, self._store.revision)
 
     def record(self, key: Key, own: Own | None, done: Pass | None, *, live: bool) -> None:
-        """Remember a pass that began with `own`; one that was given up is due again at once.
+        """Record a pass that began with `own`; one that failed is due again at once.
 
         `live`: it read the store itself, not a view that may be old.
         """
@@ -78,8 +78,8 @@ class LastPasses:
         """Tell whether another pass of a composite may come out differently from its last."""
         own = self.own(key)
         if key in self._store.pinned and own is not None:
-            # It came with a status of its own: taken as its last pass, until it or what it composed changes.
-            return self._came.setdefault(key, own).composed != own.composed
+            # Its status was given: that is the outcome of its last pass, until it or what it composed changes.
+            return self._given.setdefault(key, own).composed != own.composed
         last = self._last.get(key)
         if last is None or last.own != own:
             return True

@@ -1,6 +1,6 @@
 """Runs one composite's pipeline as Crossplane does: requirements until they are stable, desired state step by step."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import structlog
 
 from modelplane.model.conditions import Condition
+from modelplane.preview.lookup import FetchError, Lookup
 from modelplane.preview.pipelines import Pipeline
 from modelplane.reading.tree import Manifest
 from modelplane.step import Desired, Event, Object, Request, Requirement, Result, SchemaRequirement, Step
@@ -15,18 +16,6 @@ from modelplane.step.call import run
 
 #: Crossplane calls a step once, and then again after each of at most so many rounds of fetching.
 FETCH_ROUNDS = 5
-
-
-class FetchError(Exception):
-    """A requirement could not be read: its kind does not exist."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lookup:
-    """How a pipeline reads the control cluster. `resources` raises FetchError; a `schema` None is an unknown kind."""
-
-    resources: Callable[[Requirement], tuple[Object, ...]]
-    schema: Callable[[SchemaRequirement], Manifest | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +28,11 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class PipelineRun:
-    """What a pipeline came to.
+    """The outcome of a pipeline.
 
-    `error` is set when Crossplane gives the pass up: then only `conditions` and `events` (what was said before a fatal
-    result) count. `calls` is how often steps were called, `ttl` the shortest that a step gave, `ready` the pipeline's
-    own word on the composite.
+    `error` is set when Crossplane fails the pass: then only `conditions` and `events`, set before a fatal result,
+    count. `calls` is how often steps were called, `ttl` the shortest that a step returned, `ready` whether the
+    composite is ready as the pipeline set it explicitly (None: it did not).
     """
 
     desired: Mapping[str, Desired] = field(default_factory=dict)
@@ -78,7 +67,7 @@ def run_pipeline(pipeline: Pipeline, composite: Object, observed: Mapping[str, O
 
 
 class _StepError(Exception):
-    """A step came to no result."""
+    """A step has no result."""
 
 
 class _StepCalls:
@@ -92,7 +81,7 @@ class _StepCalls:
         self.context: Mapping[str, Any] = {}
 
     def until_stable(self, request: Request) -> Result:
-        """Call the step until what it requires repeats, or it is fatal; raises _StepError when neither comes."""
+        """Call the step until what it requires repeats, or it is fatal; raises _StepError when neither happens."""
         asked: tuple[Any, Any] = ({}, {})
         self.context = request.context
         for _ in range(FETCH_ROUNDS + 1):

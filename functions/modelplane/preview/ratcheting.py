@@ -89,7 +89,7 @@ def is_forgiven(path: Iterable[str | int], correlation: Correlation) -> bool:
 
 
 def _keys_of(schema: Schema) -> list[str]:
-    """Return the keys by which the entries of a list are told apart, none for one that is compared as a whole."""
+    """Return the keys that identify the entries of a list, none for a list that is compared as a whole."""
     found: list[str] = schema.get("x-kubernetes-list-map-keys", [])
     return found if schema.get("x-kubernetes-list-type") == "map" else []
 

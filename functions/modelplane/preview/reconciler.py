@@ -8,9 +8,9 @@ from modelplane.preview.composed import CompositionError, observe
 from modelplane.preview.composer import Composed, Composer
 from modelplane.preview.conditions import Conditions, condition, deleting, failed, ready, responsive, synced
 from modelplane.preview.deletion import COMPOSITE_LABEL, Deletions
-from modelplane.preview.lookup import fetch
+from modelplane.preview.lookup import lookup
 from modelplane.preview.patches import apply_intent
-from modelplane.preview.pipeline_run import Lookup, PipelineRun, run_pipeline
+from modelplane.preview.pipeline_run import PipelineRun, run_pipeline
 from modelplane.preview.pipelines import Pipeline
 from modelplane.preview.store import Store
 from modelplane.reading.kinds import Key, key_of
@@ -22,11 +22,10 @@ from modelplane.step import Severity
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one pass of a composite came to.
+    """The result of one pass of a composite.
 
-    `desired` and `deleted` are the composed objects that it wants and that it removed. `run` holds what the pipeline
-    said, required and fetched. `warnings` are Crossplane's and the pipeline's. `error` is set when the pass was given
-    up.
+    `desired` and `deleted` are the composed objects that it wants and that it removed. `run` is the outcome of the
+    pipeline. `warnings` are Crossplane's and the pipeline's. `error` is set when the pass failed.
     """
 
     desired: tuple[Key, ...] = ()
@@ -69,11 +68,11 @@ class Reconciler:
             observed = observe(self._store, composite)
             run = self._run(pipeline, composite, observed, view)
             if run.error is not None:
-                return self._give_up(composite, run, run.error)
+                return self._fail(composite, run, run.error)
             composed = self._composer.compose(composite, observed, run.desired)
         except CompositionError as error:
-            # Only a fatal result leaves a trace of what the pipeline said; every other error drops it.
-            return self._give_up(composite, PipelineRun(fetched=run.fetched, calls=run.calls), str(error))
+            # Crossplane keeps the conditions and events of a fatal result; every other error drops them.
+            return self._fail(composite, PipelineRun(fetched=run.fetched, calls=run.calls), str(error))
         return self._conclude(key, run, composed)
 
     def _configure(self, composite: Manifest, pipeline: Pipeline) -> Manifest:
@@ -92,19 +91,15 @@ class Reconciler:
         self, pipeline: Pipeline, composite: Manifest, composed: Mapping[str, Manifest], view: ManifestStore
     ) -> PipelineRun:
         seen = {name: as_object(self._store, obj) for name, obj in composed.items()}
-        lookup = Lookup(
-            resources=lambda requirement: fetch(view, requirement),
-            schema=lambda requirement: view.schema(requirement.api_version, requirement.kind),
-        )
-        return run_pipeline(pipeline, as_object(self._store, composite), seen, lookup)
+        return run_pipeline(pipeline, as_object(self._store, composite), seen, lookup(view))
 
-    def _give_up(self, composite: Manifest, run: PipelineRun, error: str) -> Pass:
+    def _fail(self, composite: Manifest, run: PipelineRun, error: str) -> Pass:
         """Record a failed pass: Synced says why, and custom conditions that the pipeline did not set are Unknown."""
         text = f"cannot compose resources: {error}"
         current = self._store.peek(key_of(composite)) or composite
         conditions = self._conditions(current)
-        conditions.mark(responsive(), failed(text))
-        conditions.forget(conditions.hear(_custom(run)))
+        conditions.set_own(responsive(), failed(text))
+        conditions.set_unknown(besides=conditions.set_custom(_custom(run)))
         self._store.put({**current, "status": {**mapping(current, "status"), "conditions": conditions.listed()}})
         return Pass(run=run, warnings=(*_warnings(run), text), error=text)
 
@@ -114,9 +109,9 @@ class Reconciler:
         if current is None:
             return Pass(run=run, desired=composed.desired, deleted=composed.deleted)
         conditions = self._conditions(current)
-        conditions.mark(responsive())
-        conditions.hear(_custom(run))
-        conditions.mark(synced(composed.unsynced), ready(composed.unready, told=run.ready))
+        conditions.set_own(responsive())
+        conditions.set_custom(_custom(run))
+        conditions.set_own(synced(composed.unsynced), ready(composed.unready, explicit=run.ready))
         error = None
         try:
             self._write(current, self._status(current, run.status), conditions)
@@ -133,7 +128,7 @@ class Reconciler:
 
     def _finish_deletion(self, composite: Manifest) -> None:
         conditions = self._conditions(composite)
-        conditions.mark(responsive(), deleting(), synced())
+        conditions.set_own(responsive(), deleting(), synced())
         self._store.put({**composite, "status": {**mapping(composite, "status"), "conditions": conditions.listed()}})
 
     def _conditions(self, composite: Manifest) -> Conditions:

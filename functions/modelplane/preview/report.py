@@ -1,4 +1,4 @@
-"""What a preview came to, as the JSON that `modelplane preview -o json` prints, and the exit code that it means."""
+"""The outcome of a preview, as the JSON that `modelplane preview -o json` prints, and its exit code."""
 
 from collections.abc import Collection
 

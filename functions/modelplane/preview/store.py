@@ -18,7 +18,7 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class View(ManifestStore):
-    """An immutable snapshot. `pinned` are the objects that came with a status of their own and are unchanged since."""
+    """An immutable snapshot. `pinned` are the objects whose status was given with them, unchanged since."""
 
     def __init__(self, tables: Mapping[str, Table], store: "Store") -> None:
         super().__init__(MappingProxyType(dict(tables)), store.token, store.extra_kinds)

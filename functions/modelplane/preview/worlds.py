@@ -2,8 +2,8 @@
 
 A world is a function from a View to the statuses that are written after a pass. It may carry `kinds`, the
 (apiVersion, kind) pairs that exist on the control cluster besides ours and those of the Configuration's dependencies,
-and `pods`, a function from a View to the pods that exist on clusters. `failing`, `unreachable` and `slow` change what
-another world says of some objects, so they can be combined: `failing(rule, unreachable({"east"}))`.
+and `pods`, a function from a View to the pods that exist on clusters. `failing`, `unreachable` and `slow` change the
+answers of another world, so they can be combined: `failing(rule, unreachable({"east"}))`.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -49,7 +49,7 @@ def failing(rule: Rule, world: World = healthy) -> World:
     """Return a world in which workloads fail.
 
     `rule` is asked for every ModelReplica in each pass. While it returns a text, no pod of the workloads of the
-    replica's present spec becomes available, and each pod says the text; with None they are as `world` says.
+    replica's present spec becomes available, and each pod reports the text; with None, `world` answers.
     """
     failures = _Failures(rule)
     return _Layered(world, failures.statuses, failures.pods)
@@ -78,7 +78,7 @@ def _no_pods(_: View) -> Iterable[Pod]:
 
 @dataclass(frozen=True, slots=True)
 class _Layered:
-    """A world over another one, `below`: what its own `statuses` say of an object stands instead of what that says."""
+    """A world over another one, `below`: for an object that both answer, its own `statuses` are taken."""
 
     below: World
     statuses: Callable[[View], Iterable[StatusPatch]]

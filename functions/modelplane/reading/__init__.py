@@ -1,4 +1,4 @@
-"""Reads a fleet, whoever holds it: manifests in memory or a control plane; tables and traces are made over a reader."""
+"""Reads a fleet from manifests in memory or from a control plane; tables and traces take any reader."""
 
 from modelplane.reading.reader import Reader
 

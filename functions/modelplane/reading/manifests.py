@@ -30,7 +30,7 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
-class InvalidInput(Exception):  # noqa: N818 - reads as what it is told as
+class InvalidInput(Exception):  # noqa: N818 - it is reported under this name
     """Input that cannot be previewed: `file`, 1-based `line` (None where unknown), `field` (may be empty) and `why`."""
 
     def __init__(self, file: str, line: int | None, field: str, why: str) -> None:

@@ -52,8 +52,8 @@ def _fleet(reader: Reader) -> RenderableType:
     for cluster in clusters:
         state, style = _state(cluster)
         for first, room in _marked(rooms.get(cluster.name) or [None]):
-            name, said = (cluster.name, Text(state, style=style)) if first else ("", Text())
-            table.add_row(name, *(_room(room) if room else ("-", "-", "-")), said)
+            name, shown = (cluster.name, Text(state, style=style)) if first else ("", Text())
+            table.add_row(name, *(_room(room) if room else ("-", "-", "-")), shown)
     return Padding(table, (0, 0, 1, 0))
 
 
@@ -88,16 +88,16 @@ def _deployment(deployment: Manifest) -> RenderableType:
         clusters = f"{count(reason['count'], 'cluster')}  "
         parts.append(Padding(Text.assemble((clusters, _BAD), reason["message"]), (0, 0, 0, 2)))
     if unplaced and not deployment["reasons"]:
-        parts.append(Padding(Text(_said(deployment, "ReplicasScheduled", "Synced")), (0, 0, 0, 2)))
+        parts.append(Padding(Text(_condition_text(deployment, "ReplicasScheduled", "Synced")), (0, 0, 0, 2)))
     if not all(entry["ready"] for entry in placed):
-        parts.append(Padding(Text(_said(deployment, "ReplicasReady"), style=_DIM), (0, 0, 0, 2)))
+        parts.append(Padding(Text(_condition_text(deployment, "ReplicasReady"), style=_DIM), (0, 0, 0, 2)))
     return Padding(Group(*parts), (0, 0, 1, 0))
 
 
-def _said(deployment: Manifest, *kinds: str) -> str:
-    """Return what the first of these conditions that the deployment has says."""
-    said = {c["type"]: f"{c['reason']}: {c['message']}" for c in deployment["conditions"]}
-    return next((said[kind] for kind in kinds if kind in said), "not reconciled")
+def _condition_text(deployment: Manifest, *kinds: str) -> str:
+    """Return reason and message of the first of these conditions that the deployment has."""
+    texts = {c["type"]: f"{c['reason']}: {c['message']}" for c in deployment["conditions"]}
+    return next((texts[kind] for kind in kinds if kind in texts), "not reconciled")
 
 
 def _placements(placed: Iterable[Manifest]) -> Table:

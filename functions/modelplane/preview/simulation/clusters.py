@@ -42,7 +42,7 @@ def runs_pods(obj: Manifest) -> bool:
 
 
 def failing_pod(workload: Manifest, why: str) -> Tree:
-    """Return a pod of a workload, labelled by its template, whose container cannot run and says why."""
+    """Return a pod of a workload, labelled by its template, whose container cannot run, for the reason `why`."""
     spec = mapping(workload, "spec")
     gang = mapping(spec, "leaderWorkerTemplate")
     template = mapping(gang, "leaderTemplate") or mapping(gang, "workerTemplate") or mapping(spec, "template")

@@ -1,4 +1,4 @@
-"""The pods that a world says exist, as provider-kubernetes shows them: an Object for each one that is collected."""
+"""The pods of a world, as provider-kubernetes shows them: an Object for each one that a collection selects."""
 
 import hashlib
 from collections import defaultdict

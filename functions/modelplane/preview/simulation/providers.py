@@ -1,6 +1,6 @@
 """The providers: what each writes to the status of its objects when its credentials, charts and clusters work.
 
-An object that came with a status of its own is left alone. An edit of what an Object puts on its cluster makes it not
+An object whose status was given with it is left alone. An edit of what an Object puts on its cluster makes it not
 ready at once, and ready in the next pass.
 """
 
@@ -32,7 +32,7 @@ def answers(view: View) -> Iterator[StatusPatch]:
 
 
 def simulated(view: View, kind: str) -> Iterator[Manifest]:
-    """Yield the objects of a kind (`Kind.group`) that are not being deleted and came with no status of their own."""
+    """Yield the objects of a kind (`Kind.group`) that are not being deleted and whose status was not given."""
     for obj in view.scan(kind):
         if not obj["metadata"].get("deletionTimestamp") and key_of(obj) not in view.pinned:
             yield obj
@@ -116,11 +116,11 @@ def is_edited(obj: Manifest) -> bool:
     """Tell whether an Object puts something else on its cluster than is there."""
     there = mapping(obj, "status", "atProvider", "manifest")
     wanted = mapping(obj, "spec", "forProvider", "manifest")
-    return bool(there and wanted) and _said(there) != _said(_on_cluster(obj, wanted))
+    return bool(there and wanted) and _content(there) != _content(_on_cluster(obj, wanted))
 
 
-def _said(held: Manifest) -> Tree:
-    """Return what a manifest on a cluster says besides what the cluster itself adds."""
+def _content(held: Manifest) -> Tree:
+    """Return a manifest on a cluster without what the cluster itself adds."""
     metadata = {key: value for key, value in mapping(held, "metadata").items() if key not in _OF_SERVER}
     return {**{key: value for key, value in held.items() if key != "status"}, "metadata": metadata}
 
