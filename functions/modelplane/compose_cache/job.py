@@ -49,8 +49,8 @@ def describe(job: Remote, name: str) -> str:
     if found := _condition(job, "Failed"):
         said = ": ".join(filter(None, (text(found.get("reason")), text(found.get("message")))))
         return "; ".join(filter(None, (_meaning(said), f"Job {name} failed: {said}")))
-    if job.stale:
-        return f"Job {name} {job.stale}"
+    if job.sync_failure:
+        return f"Job {name} {job.sync_failure}"
     status = mapping(mapping(job.manifest).get("status"))
     tries = count(status.get("failed"))
     does = "downloads" if count(status.get("active")) and not idle(job) else "is starting"

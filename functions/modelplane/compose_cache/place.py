@@ -135,7 +135,9 @@ class Place:
         A claim's class cannot be changed: it gives way. One that was published may be mounted, and stays.
         """
         held, now = text(mapping(self.claim.get("spec")).get("storageClassName")), self.storage_class
-        waits = mapping(self.claim.get("status")).get("phase") == "Pending" and not (self.seen and self.seen.stale)
+        waits = mapping(self.claim.get("status")).get("phase") == "Pending" and not (
+            self.seen and self.seen.sync_failure
+        )
         if not waits or now in ("", held) or self.last.get("name") == self.spec.volume:
             return ""
         return (
@@ -147,13 +149,15 @@ class Place:
         """Return in words what is not as asked of a volume that is there, "" when all is."""
         seen, least = self.seen, self.least
         refused = f"the volume stays at {least} GiB: it cannot shrink to spec.huggingFace.sizeGiB {self.spec.size_gib}"
-        return "; ".join(filter(None, (refused if least > self.spec.size_gib else "", seen.stale if seen else "")))
+        return "; ".join(
+            filter(None, (refused if least > self.spec.size_gib else "", seen.sync_failure if seen else ""))
+        )
 
     def unbound(self) -> str:
         """Return in words what a volume waits for that is not bound."""
         seen, called = self.seen, f"PersistentVolumeClaim {self.spec.volume}"
         if seen is None or seen.manifest is None:
-            return f"{called} {seen.stale if seen and seen.stale else 'is being applied'}"
+            return f"{called} {seen.sync_failure if seen and seen.sync_failure else 'is being applied'}"
         if self.going:
             return f"{called} is being deleted on the cluster, and is made anew when it is gone"
         phase = text(mapping(self.claim.get("status")).get("phase")) or "Pending"
@@ -162,4 +166,4 @@ class Place:
             waits += ", its data gone: delete it on the cluster, and it is made and filled anew"
         else:
             waits += ": its events on the cluster say what for"
-        return f"{waits}; {seen.stale}" if seen.stale else waits
+        return f"{waits}; {seen.sync_failure}" if seen.sync_failure else waits

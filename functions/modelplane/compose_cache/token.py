@@ -60,6 +60,6 @@ def _keyless(place: Place, copy: str, name: str, key: str) -> str:
     """Return in words that the token could not be copied though the cluster answers, "" if it could."""
     found = place.request.observed.get(copy)
     made = read_remote(found) if found else None
-    if made and made.stale and not made.manifest and place.seen and not place.seen.stale:
-        return f"Secret {name} must hold the token under key {key}: {made.stale}"
+    if made and made.sync_failure and not made.manifest and place.seen and not place.seen.sync_failure:
+        return f"Secret {name} must hold the token under key {key}: {made.sync_failure}"
     return ""

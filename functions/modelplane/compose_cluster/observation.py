@@ -35,7 +35,7 @@ class ClusterObservation:
         """Return ClusterReady as far as the connection goes: running, unreachable with the error, or not known yet."""
         kind, probed = ClusterCondition.CLUSTER_READY, self.probe
         if probed and probed.synced is False:
-            return Condition(kind, Status.FALSE, Reason.UNREACHABLE, f"Namespace kube-system {probed.stale}")
+            return Condition(kind, Status.FALSE, Reason.UNREACHABLE, f"Namespace kube-system {probed.sync_failure}")
         if probed and probed.manifest:
             return Condition(kind, Status.TRUE, Reason.CLUSTER_RUNNING)
         return Condition(kind, Status.FALSE, Reason.PROVISIONING, "no answer from the cluster yet")

@@ -34,7 +34,11 @@ def backend_ready(observation: ClusterObservation) -> Condition:
         return Condition(
             ClusterCondition.BACKEND_READY, Status.FALSE, Reason.WAITING_FOR_CLUSTER, observation.connection.message
         )
-    stale = f"{called} {observation.gateway.stale}" if observation.gateway and observation.gateway.stale else ""
+    stale = (
+        f"{called} {observation.gateway.sync_failure}"
+        if observation.gateway and observation.gateway.sync_failure
+        else ""
+    )
     if observation.address:
         last = f"last known address {observation.address['address']}: {stale}" if stale else ""
         return Condition(ClusterCondition.BACKEND_READY, Status.TRUE, Reason.BACKEND_HEALTHY, last)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.compose_replica.claims import named_claims
-from modelplane.compose_replica.standing import WORKLOAD_KINDS
+from modelplane.compose_replica.readiness import WORKLOAD_KINDS
 from modelplane.composing.hold import held
 from modelplane.model.names import GROUP
 from modelplane.observed.fields import mapping, text

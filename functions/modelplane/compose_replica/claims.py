@@ -3,7 +3,7 @@
 from collections.abc import Container, Mapping
 from typing import Any
 
-from modelplane.compose_replica.standing import WORKLOAD_KINDS, rolling
+from modelplane.compose_replica.readiness import WORKLOAD_KINDS, is_rolling
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import Remote
 
@@ -20,7 +20,7 @@ def _uses(resource: str, remotes: Mapping[str, Remote], claim: str) -> bool:
     workload = remotes[resource]
     if workload.manifest is None:
         return claim in named_claims(workload.wanted)
-    return claim in named_claims(workload.manifest) or rolling(resource, remotes)
+    return claim in named_claims(workload.manifest) or is_rolling(resource, remotes)
 
 
 def still_used(remotes: Mapping[str, Remote], desired: Container[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.compose_replica.standing import judge
+from modelplane.compose_replica.readiness import readiness_of
 from modelplane.composing.hold import held
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.remote import Remote
@@ -44,7 +44,7 @@ def keep_answering(
     """
     leaving = sorted(resource for resource in observed.keys() - objects.keys() if belongs_to(resource))
     coming = [resource for resource in _BACKENDS if resource in objects]
-    answers = all(resource in remotes and judge(resource, remotes).ready for resource in coming)
+    answers = all(resource in remotes and readiness_of(resource, remotes).ready for resource in coming)
     if not leaving or (answers and all(_turned(route, objects, remotes) for route in _ROUTES)):
         return {}
     routes = [] if answers else [route for route in _ROUTES if route in observed]

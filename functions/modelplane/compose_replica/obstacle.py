@@ -1,12 +1,13 @@
-"""Finds what keeps a replica from being composed anew, so that everything it has stays as it is."""
+"""What keeps a replica from being composed anew, so that everything it has is held."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from modelplane.compose_replica import topology
 from modelplane.compose_replica.spec import ReplicaSpec
+from modelplane.compose_replica.validation import find_problems
+from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Reason
-from modelplane.model.observation import Gap, Malformed
+from modelplane.model.observation import Gap
 from modelplane.observed.fields import deleting, mapping
 from modelplane.observed.remote import Remote
 from modelplane.step import Object
@@ -14,39 +15,41 @@ from modelplane.step import Object
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """A reason of the condition ModelAccepted, and what is in the way and how to clear it."""
+    """What keeps a replica from being composed anew: a reason of ModelAccepted, and a message with the remedy."""
 
     reason: Reason
-    words: str
+    message: str
 
 
 def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
     """Return the ClusterProviderConfig through which the cluster is reached, or why nothing new can be put there."""
-    named, field = f"InferenceCluster {spec.cluster}", "status.providerConfigRef"
+
+    def wait(*message: str) -> Obstacle:
+        return Obstacle(Reason.WAITING_FOR_CLUSTER, sentences(*message))
+
+    named, published = f"InferenceCluster {spec.cluster}", "status.providerConfigRef"
     if cluster is Gap.NOT_FETCHED:
-        return Obstacle(Reason.WAITING_FOR_CLUSTER, f"{named} is not fetched yet")
+        return wait(f"{named} is not fetched yet")
     if not isinstance(cluster, Object):
-        return Obstacle(Reason.WAITING_FOR_CLUSTER, f"{named} does not exist: create it, or delete this ModelReplica")
+        return wait(f"{named} does not exist", "Create it, or delete this ModelReplica.")
     reference = mapping(cluster.body.get("status")).get("providerConfigRef")
     name = mapping(reference).get("name")
     if not reference:
-        return Obstacle(Reason.WAITING_FOR_CLUSTER, f"{named} has not published how it is reached ({field})")
+        return wait(f"{named} is not reached yet, its {published} is empty", "See its condition ClusterReady.")
     if not isinstance(name, str) or not name:
-        return Obstacle(
-            Reason.WAITING_FOR_CLUSTER, str(Malformed("InferenceCluster", spec.cluster, field, "names no config"))
-        )
+        return wait(f"{named}: {published} names no config", "See its condition ClusterReady.")
     if deleting(cluster):
-        return Obstacle(Reason.WAITING_FOR_CLUSTER, f"{named} is being deleted")
+        return wait(f"{named} is being deleted and goes when nothing runs there", "Delete this ModelReplica.")
     return name
 
 
 def reach(spec: ReplicaSpec, cluster: Object | Gap, remotes: Iterable[Remote]) -> str | Obstacle:
     """Return the ClusterProviderConfig to compose the replica through, or the first obstacle that holds."""
-    if wrong := topology.wrong(spec):
-        return Obstacle(Reason.INVALID_ENGINE, wrong)
+    if problems := find_problems(spec):
+        return Obstacle(Reason.INVALID_ENGINE, problems)
     config = _config(spec, cluster)
     elsewhere = sorted({remote.config for remote in remotes if remote.config not in ("", config)})
     if isinstance(config, Obstacle) or not elsewhere:
         return config
-    words = f"runs on {', '.join(elsewhere)} and cannot move: restore spec.clusterName, or make another ModelReplica"
-    return Obstacle(Reason.DEPLOYING, words)
+    moved = f"spec.clusterName is {spec.cluster}, the replica runs on {', '.join(elsewhere)} and cannot move"
+    return Obstacle(Reason.DEPLOYING, sentences(moved, "Restore spec.clusterName, or create another ModelReplica."))

@@ -6,8 +6,8 @@ from typing import Any
 
 from modelplane.compose_replica.flags import number_in, read_flag
 from modelplane.compose_replica.instance import Instance
+from modelplane.compose_replica.readiness import DEPLOYMENT_READY
 from modelplane.compose_replica.spec import PREFILL_DECODE, Engine, Phase, ReplicaSpec
-from modelplane.compose_replica.standing import DEPLOYMENT_READY
 from modelplane.kube.picker import endpoint_picker
 from modelplane.model.names import workload_name
 

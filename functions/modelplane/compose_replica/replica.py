@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.compose_replica import builder, report, topology, weights
+from modelplane.compose_replica import builder, report, weights, workloads
 from modelplane.compose_replica.claims import still_used
+from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.obstacle import Obstacle, reach
-from modelplane.compose_replica.report import Pass
+from modelplane.compose_replica.readiness import readiness_of
 from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
-from modelplane.compose_replica.standing import judge
 from modelplane.compose_replica.weights import Mount
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held, hold_all
@@ -59,24 +59,26 @@ def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[st
     }
 
 
-def _result(done: Pass, objects: Mapping[str, Mapping[str, Any]], requirements: tuple[Requirement, ...] = ()) -> Result:
-    def stands(resource: str) -> bool:
-        return resource in done.remotes and judge(resource, done.remotes).ready
+def _result(
+    found: ReplicaFindings, objects: Mapping[str, Mapping[str, Any]], requirements: tuple[Requirement, ...] = ()
+) -> Result:
+    def is_ready(resource: str) -> bool:
+        return resource in found.remotes and readiness_of(resource, found.remotes).ready
 
     if _PODS in objects:
-        requirements = (*requirements, REPLICA_PODS.requirement(done.replica))
-    conditions, cluster = report.conditions(done), done.spec.cluster if done.spec else ""
-    settled = all(condition.status is Status.TRUE for condition in conditions) and not done.stale()
+        requirements = (*requirements, REPLICA_PODS.requirement(found.replica))
+    conditions, cluster = report.conditions(found), found.spec.cluster if found.spec else ""
+    settled = all(condition.status is Status.TRUE for condition in conditions) and not found.sync_failure()
     return Result(
         desired={
-            resource: Desired.of(with_orphan_policy(body, cluster, orphan=done.orphaning), ready=stands(resource))
+            resource: Desired.of(with_orphan_policy(body, cluster, orphan=found.orphaning), ready=is_ready(resource))
             for resource, body in objects.items()
         },
-        status=report.status(done),
+        status=report.status(found),
         conditions=conditions,
         requirements=requirements,
         ttl=SETTLED if settled else AWAITING,
-        ready=done.serves,
+        ready=found.serves,
     )
 
 
@@ -88,17 +90,17 @@ def _hold(
 ) -> Result:
     """Return a result that keeps everything as it is observed, and says what is in the way."""
     objects = hold_all(request)
-    return _result(_pass(request, spec, objects, obstacle), objects, requirements)
+    return _result(_findings(request, spec, objects, obstacle), objects, requirements)
 
 
-def _pass(
+def _findings(
     request: Request,
     spec: ReplicaSpec | None,
     objects: Mapping[str, Mapping[str, Any]],
     obstacle: Obstacle | None = None,
     mount: Mount | None = None,
-) -> Pass:
-    return Pass(
+) -> ReplicaFindings:
+    return ReplicaFindings(
         request.composite,
         spec,
         _manifests(objects),
@@ -148,14 +150,14 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     config, mount = found
     instance = _instance(request, spec, config, mount.volume)
     order = _order(request, spec, mount)
-    objects = builder.build(topology.compose(instance, spec), request.observed, order)
+    objects = builder.build(workloads.compose(instance, spec), request.observed, order)
     objects |= copies.objects(instance.site)
     objects |= weights.protect(request, spec, remotes)
     objects |= keep_answering(objects, request.observed, remotes)
-    if workloads := _pass(request, spec, objects, mount=mount).troubled():
-        objects[_PODS] = _observe_pods(request, spec, instance.site, workloads)
+    if unready := _findings(request, spec, objects, mount=mount).workloads_to_observe():
+        objects[_PODS] = _observe_pods(request, spec, instance.site, unready)
     kept = {resource: held(request.observed[resource].body) for resource in still_used(remotes, objects)}
-    return _result(_pass(request, spec, objects, mount=mount), objects | kept, requirements)
+    return _result(_findings(request, spec, objects, mount=mount), objects | kept, requirements)
 
 
 def compose(request: Request) -> Result:

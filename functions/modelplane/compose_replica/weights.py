@@ -12,6 +12,7 @@ from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
+from modelplane.composing.messages import sentences
 from modelplane.kube.usage import protected_here
 from modelplane.model.conditions import Reason, ReplicaCondition
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
@@ -27,10 +28,10 @@ _IN_USE = "cache-in-use-"
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """The volume claim to mount, "" for none, and what is told of it."""
+    """The volume claim to mount, "" for none, and a message about it."""
 
     volume: str = ""
-    words: str = ""
+    message: str = ""
 
 
 def _cache(request: Request, spec: ReplicaSpec) -> Requirement:
@@ -64,64 +65,65 @@ def mounted(remotes: Mapping[str, Remote]) -> set[str]:
     return {text(mapping(source).get("claimName")) for source in sources} - {""}
 
 
-def told(replica: Object) -> list[str]:
-    """Return the claims that a replica says its pods may mount."""
+def recorded_volumes(replica: Object) -> list[str]:
+    """Return the claims that the replica's status records as those its pods may mount."""
     volumes = mapping(replica.body.get("status")).get("volumes")
     return [each for each in volumes if isinstance(each, str)] if isinstance(volumes, list) else []
 
 
-def _target(spec: ReplicaSpec, cache: Object | Gap) -> Mount:
+def _target(spec: ReplicaSpec, team: str, cache: Object | Gap) -> Mount:
     """Return the volume that is Ready on the replica's cluster; none, and why, while there is none."""
-    named = f"ModelCache {spec.cache}"
+    named = f"ModelCache {team}/{spec.cache}"
     if cache is Gap.NOT_FETCHED:
-        return Mount(words=f"{named} is not fetched yet")
+        return Mount(message=f"{named} is not fetched yet")
     if not isinstance(cache, Object):
-        return Mount(words=f"{named} does not exist: create it, or take spec.modelCacheRef away")
+        return Mount(message=sentences(f"{named} does not exist", "Create it, or remove spec.modelCacheRef."))
     if deleting(cache):
-        return Mount(words=f"{named} is being deleted: create it again when it has gone, or name another")
+        remedy = "Create it again when it is gone, or name another in spec.modelCacheRef."
+        return Mount(message=sentences(f"{named} is being deleted", remedy))
     found = read_staging(cache).get(spec.cluster)
     if found is None:
-        words = f"{named} is not staged on {spec.cluster} and says nothing of it: its clusterSelector must select it"
-        return Mount(words=words)
+        unknown = f"{named} does not report cluster {spec.cluster}; its spec.clusterSelector must select the cluster"
+        return Mount(message=unknown)
     if found.phase != Phase.READY or not found.volume:
-        said = f": {found.message}" if found.message else ""
-        return Mount(words=f"{named} is {found.phase or Phase.PENDING} on {spec.cluster}{said}")
+        why = f": {found.message}" if found.message else ""
+        return Mount(message=f"{named} is {found.phase or Phase.PENDING} on cluster {spec.cluster}{why}")
     return Mount(found.volume)
 
 
 def _current(request: Request, remotes: Mapping[str, Remote]) -> set[str]:
     """Return what the replica mounts; what it says of itself where its workloads are lost."""
-    return mounted(remotes) or set(told(request.composite))
+    return mounted(remotes) or set(recorded_volumes(request.composite))
 
 
 def _moves(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> bool:
     """Tell whether the replica mounts another volume than it should."""
-    target = _target(spec, request.one(_cache(request, spec))).volume
+    target = _target(spec, request.composite.namespace, request.one(_cache(request, spec))).volume
     current = _current(request, remotes)
     return bool(target and current) and target not in current
 
 
 def needs(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> tuple[Requirement, ...]:
-    """Return what must be looked at: nothing without a cache, the deployment's other replicas only to move."""
+    """Return what must be fetched: nothing without a cache, the deployment's other replicas only to move."""
     if not spec.cache:
         return ()
     siblings = _siblings(request) if _moves(request, spec, remotes) else None
     return _cache(request, spec), *([siblings] if siblings else [])
 
 
-def _comes(replica: Object, cache: Object | Gap, target: str) -> bool:
+def _will_move(replica: Object, cache: Object | Gap, target: str) -> bool:
     """Tell whether a replica moves to the volume: it has begun to, or the volume is Ready on its cluster too."""
     there = read_staging(cache) if isinstance(cache, Object) else {}
     found = there.get(text(mapping(replica.body.get("spec")).get("clusterName")), Staging(""))
-    return target in told(replica) or (found.phase == Phase.READY and found.volume == target)
+    return target in recorded_volumes(replica) or (found.phase == Phase.READY and found.volume == target)
 
 
-def _has_come(replica: Object, target: str) -> bool:
+def _has_moved(replica: Object, target: str) -> bool:
     """Tell whether a replica serves from the volume and from no other."""
-    return told(replica) == [target] and is_true(replica, ReplicaCondition.MODEL_READY)
+    return recorded_volumes(replica) == [target] and is_true(replica, ReplicaCondition.MODEL_READY)
 
 
-def _before_me(request: Request, cache: Object | Gap, target: str) -> str | None:
+def _first_to_move(request: Request, cache: Object | Gap, target: str) -> str | None:
     """Return the replica that has to move, or to serve again, before this one does; "" when it is not known.
 
     One that does not serve moves at once. All see the same order, so that no two that serve move together: first who
@@ -135,9 +137,11 @@ def _before_me(request: Request, cache: Object | Gap, target: str) -> str | None
     found = request.all(siblings)
     if isinstance(found, Gap):
         return ""
-    others = [each for each in found if each.name != me.name and not deleting(each) and told(each)]
-    waiting = [each for each in others if _comes(each, cache, target) and not _has_come(each, target)]
-    first = min([me, *waiting], key=lambda each: (is_true(each, ready) and target not in told(each), each.name))
+    others = [each for each in found if each.name != me.name and not deleting(each) and recorded_volumes(each)]
+    waiting = [each for each in others if _will_move(each, cache, target) and not _has_moved(each, target)]
+    first = min(
+        [me, *waiting], key=lambda each: (is_true(each, ready) and target not in recorded_volumes(each), each.name)
+    )
     return None if first is me else first.name
 
 
@@ -146,25 +150,26 @@ def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -
     if not spec.cache:
         return Mount()
     cache = request.one(_cache(request, spec))
-    target, current = _target(spec, cache), _current(request, remotes)
+    target, current = _target(spec, request.composite.namespace, cache), _current(request, remotes)
     if target.volume in current or (target.volume and not current):
         return target
     if not current:
-        return Obstacle(Reason.WAITING_FOR_CACHE, target.words)
+        return Obstacle(Reason.WAITING_FOR_CACHE, target.message)
     kept = min(current)
     if not target.volume:
-        return Mount(kept, f"{target.words}; the replica stays on volume {kept}")
-    before = _before_me(request, cache, target.volume)
-    if before is None:
+        return Mount(kept, sentences(target.message, f"The replica keeps volume {kept}"))
+    first = _first_to_move(request, cache, target.volume)
+    if first is None:
         return target
-    return Mount(kept, f"moves from volume {kept} to {target.volume} once ModelReplica {before} serves from it")
+    turn = f"once ModelReplica {first} serves from it" if first else "once the other replicas are known"
+    return Mount(kept, f"the replica keeps volume {kept} and moves to {target.volume} {turn}")
 
 
 def protect(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> dict[str, Any]:
     """Return the Usages that refuse the deletion of the cache in use, and of one whose volume may be mounted still."""
     cache = request.one(_cache(request, spec))
-    target = _target(spec, cache).volume if spec.cache else ""
-    before = {*mounted(remotes), *told(request.composite)} - {target}
+    target = _target(spec, request.composite.namespace, cache).volume if spec.cache else ""
+    before = {*mounted(remotes), *recorded_volumes(request.composite)} - {target}
     kept = {
         resource: held(found.body)
         for resource, found in request.observed.items()

@@ -1,6 +1,36 @@
 """Puts messages to users together."""
 
+from collections.abc import Mapping
+
+from modelplane.observed.remote import Remote
+
 
 def sentences(*parts: str) -> str:
     """Return the parts that are not empty as one text, each ended by a period unless it ends in one."""
     return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)
+
+
+def called(manifest: Mapping[str, object]) -> str:
+    """Return kind and name of a manifest, as `kubectl` takes them."""
+    metadata = manifest.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return f"{manifest.get('kind') or 'object'} {name or ''}".rstrip()
+
+
+def out_of_sync(cluster: str, remotes: Mapping[str, Remote]) -> str:
+    """Return which of the objects on a cluster are not in sync, since when and why, "" when all are.
+
+    A cluster that does not answer is one cause: the failures are counted, and the earliest time and one cause stand for
+    all. Each Object's own condition Synced has the rest.
+    """
+    failing = {name: remote for name, remote in sorted(remotes.items()) if remote.synced is False}
+    if not failing:
+        return ""
+    first, *others = failing
+    since = min((remote.since for remote in failing.values() if remote.since), default="")
+    what = f"{len(failing)} of {len(remotes)} objects are" if others else f"{first} is"
+    cause = failing[first].why or "no reason given"
+    if len({remote.why for remote in failing.values()}) > 1:
+        cause = f"{first}: {cause}"
+    where, when = f"cluster {cluster}: " if cluster else "", f" since {since}" if since else ""
+    return f"{where}{what} not in sync{when}: {cause}"

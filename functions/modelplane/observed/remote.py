@@ -35,8 +35,8 @@ class Remote:
     ours: bool = True
 
     @property
-    def stale(self) -> str:
-        """Return in words why the picture is not of now, "" when it is."""
+    def sync_failure(self) -> str:
+        """Return since when and why the object is not in sync, "" when it is."""
         if self.synced is not False:
             return ""
         since = f" since {self.since}" if self.since else ""

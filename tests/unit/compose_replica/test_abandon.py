@@ -10,7 +10,7 @@ from unit.compose_replica.test_copies import ALL
 
 LEAVE = ["Observe", "Create", "Update"]
 GIVEN_UP = {"annotations": {"modelplane.ai/abandon": "true"}}
-SAID = "InferenceCluster eu-1 is abandoned: what runs there is left behind when this replica goes"
+SAID = "InferenceCluster eu-1 is abandoned: what runs there is orphaned when this replica goes"
 
 
 def policies(body: dict[str, Any], observed: dict[str, Any], **cluster: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.compose_replica import builder, claims, member
+from modelplane.compose_replica import builder, claims, engine_pods
 from modelplane.kube.claim import claim_template
 from modelplane.kube.pod import pod_template
 from modelplane.step import Result
@@ -35,8 +35,8 @@ def upgraded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
         return {**made, "metadata": {**made["metadata"], "name": f"{made['metadata']['name']}-next"}}
 
     def upgrade() -> None:
-        monkeypatch.setattr(member, "pod_template", other_pod)
-        monkeypatch.setattr(member, "claim_template", other_claim)
+        monkeypatch.setattr(engine_pods, "pod_template", other_pod)
+        monkeypatch.setattr(engine_pods, "claim_template", other_claim)
         monkeypatch.setattr(builder, "BUILDER", 2)
 
     yield upgrade

@@ -8,7 +8,7 @@ import celpy
 import pytest
 from celpy.adapter import json_to_cel
 
-from modelplane.compose_replica.standing import GANG_READY, STATEFUL_SET_READY
+from modelplane.compose_replica.readiness import GANG_READY, STATEFUL_SET_READY
 from unit.compose_replica import replicas as given
 
 BODY = given.replica(given.gang(copies=2, nodes=3))

@@ -11,11 +11,20 @@ from unit.compose_replica import replicas as given
 OUT_OF_REACH = {
     "not fetched yet": (None, "is not fetched yet"),
     "absent": ([], "does not exist"),
-    "without status": ([given.cluster({})], "has not published how it is reached"),
-    "half-written": ([given.cluster({"providerConfigRef": {}})], "has not published how it is reached"),
+    "without status": (
+        [given.cluster({})],
+        "is not reached yet, its status.providerConfigRef is empty. See its condition ClusterReady.",
+    ),
+    "half-written": (
+        [given.cluster({"providerConfigRef": {}})],
+        "is not reached yet, its status.providerConfigRef is empty. See its condition ClusterReady.",
+    ),
     "malformed reference": ([given.cluster({"providerConfigRef": "eu-1"})], "names no config"),
     "malformed name": ([given.cluster({"providerConfigRef": {"name": 7}})], "names no config"),
-    "malformed status": ([given.cluster("none")], "has not published how it is reached"),
+    "malformed status": (
+        [given.cluster("none")],
+        "is not reached yet, its status.providerConfigRef is empty. See its condition ClusterReady.",
+    ),
     "deleted": ([given.cluster(deletionTimestamp="2026-01-01T00:00:00Z")], "is being deleted"),
 }
 
@@ -88,12 +97,12 @@ NOT_YET = {
     "half a pair": (
         {"serving": {"mode": "PrefillDecode"}, "engines": [given.engine(phase="Prefill")]},
         "InvalidEngine",
-        "PrefillDecode takes two engines, one with phase Prefill and one with phase Decode",
+        "spec.engines: found phases Prefill, serving.mode PrefillDecode needs two engines",
     ),
     "a leader alone": (
         {"engines": [given.engine(members=[given.member(role="Leader")])]},
         "InvalidEngine",
-        "spec.engines[main].members: Leader do not make an engine",
+        "spec.engines[main].members: found Leader, an engine needs one Standalone",
     ),
     "cache": ({"modelCacheRef": {"name": "weights"}, "engines": [given.engine()]}, "WaitingForCache", "weights"),
 }

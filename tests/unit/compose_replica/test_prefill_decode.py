@@ -16,12 +16,18 @@ def pod(body: dict[str, Any], resource: str) -> dict[str, Any]:
 
 
 WRONG = {
-    "the sidecar's own port": (["--port=8000"], "--port 8000 is where the sidecar takes requests"),
-    "no number": (["--port=http"], "--port 'http' is no number of a port"),
-    "a variable": (["--port", "$(PORT)"], "--port '$(PORT)' is no number of a port"),
-    "a flag without a value": (["--port"], "--port '' is no number of a port"),
-    "beyond the last port": (["--port=65536"], "--port '65536' is no number of a port"),
-    "in a command string": (["vllm serve m --port 8000"], "--port 8000 is where the sidecar takes requests"),
+    "the sidecar's own port": (
+        ["--port=8000"],
+        "--port 8000 is the port of the decode sidecar, which takes the requests",
+    ),
+    "no number": (["--port=http"], "--port 'http' is not a port number from 1 to 65535"),
+    "a variable": (["--port", "$(PORT)"], "--port '$(PORT)' is not a port number from 1 to 65535"),
+    "a flag without a value": (["--port"], "--port '' is not a port number from 1 to 65535"),
+    "beyond the last port": (["--port=65536"], "--port '65536' is not a port number from 1 to 65535"),
+    "in a command string": (
+        ["vllm serve m --port 8000"],
+        "--port 8000 is the port of the decode sidecar, which takes the requests",
+    ),
 }
 
 
@@ -32,8 +38,8 @@ def test_a_decode_port_that_cannot_be_is_told_with_the_field_and_the_remedy(args
         accepted = given.condition(result, "ModelAccepted")
         assert (accepted.status, accepted.reason) == (Status.FALSE, "InvalidEngine")
         field = "spec.engines[writer].members[0].template.spec.containers[0]"
-        remedy = "give the engine another one as a number, such as --port=8001"
-        assert accepted.message.startswith(f"{field}: {words}; {remedy}")
+        remedy = "Set another one, such as --port=8001."
+        assert accepted.message.startswith(f"{field}: {words}. {remedy}")
         assert result.desired.keys() == observed.keys()
 
 
@@ -42,7 +48,10 @@ def test_an_engine_that_does_not_say_where_it_listens_is_warned_about_and_expect
     result = given.run(body, given.serving(body))
     accepted = given.condition(result, "ModelAccepted")
     assert accepted.status is Status.TRUE
-    assert "containers[0] has no --port: the sidecar expects the engine on 8001" in accepted.message
+    assert (
+        "containers[0]: no --port, the decode sidecar takes 8000 and expects the engine on 8001. Set"
+        in accepted.message
+    )
     template = pod(body, "deployment-writer")
     assert "--vllm-port=8001" in template["spec"]["initContainers"][0]["args"]
     assert template["spec"]["containers"][0]["args"] == ["--model=m"]
@@ -83,7 +92,7 @@ def test_an_engine_that_listens_where_no_request_comes_is_composed_and_told_so(
     container["args"] = args
     accepted = given.condition(given.run(body, given.serving(body)), "ModelAccepted")
     assert accepted.status is Status.TRUE
-    assert ("--port 9000, but requests and probes come to 8000" in accepted.message) is told
+    assert ("--port is 9000, requests and probes are sent to port 8000" in accepted.message) is told
     assert bool(accepted.message) is told
 
 

@@ -6,7 +6,7 @@ import celpy
 import pytest
 from celpy.adapter import json_to_cel
 
-from modelplane.compose_replica.standing import DEPLOYMENT_READY
+from modelplane.compose_replica.readiness import DEPLOYMENT_READY
 from modelplane.model.conditions import Status
 from unit.compose_replica import replicas as given
 

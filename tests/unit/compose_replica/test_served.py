@@ -77,13 +77,26 @@ def test_an_unreachable_cluster_keeps_the_last_state_and_says_since_when(before:
     for found in observed.values():
         found["status"]["conditions"][0] = given.synced("False", "cannot get object: connection refused")
     result = given.run(body, observed)
-    words = f"not in sync since {given.SEEN_AT}: cannot get object: connection refused"
+    words = f"cluster eu-1: 6 of 6 objects are not in sync since {given.SEEN_AT}: cannot get object: connection refused"
     assert result.ready is True
     assert given.condition(result, "ModelAccepted").reason == reason
-    assert given.condition(result, "ModelAccepted").message == words
+    assert given.condition(result, "ModelAccepted").message.rstrip(".") == words
     assert given.condition(result, "ModelReady").status is Status.TRUE
     assert given.condition(result, "ModelReady").message == f"last known state, {words}"
     assert result.ttl == AWAITING
+
+
+def test_the_causes_of_a_cluster_out_of_sync_are_one_message_with_the_earliest_time() -> None:
+    observed = given.serving(given.replica())
+    for number, (resource, found) in enumerate(sorted(observed.items())):
+        failed = given.synced("False", f"cannot get {resource}: connection refused")
+        found["status"]["conditions"][0] = {**failed, "lastTransitionTime": f"2026-01-02T03:04:0{9 - number}Z"}
+    message = given.condition(given.run(given.replica(), observed), "ModelReady").message
+    name = observed["deployment-main"]["spec"]["forProvider"]["manifest"]["metadata"]["name"]
+    assert message == (
+        "last known state, cluster eu-1: 6 of 6 objects are not in sync since 2026-01-02T03:04:04Z: "
+        f"Deployment {name}: cannot get deployment-main: connection refused"
+    )
 
 
 def test_an_object_the_cluster_never_took_is_told_with_the_providers_words() -> None:
@@ -92,7 +105,9 @@ def test_an_object_the_cluster_never_took_is_told_with_the_providers_words() -> 
     refused = given.synced("False", "cannot create object: forbidden")
     observed["httproute"]["status"] = {"conditions": [refused]}
     message = given.condition(given.run(body, observed), "ModelAccepted").message
-    assert message == f"HTTPRoute qwen-0a1b2c3d not in sync since {given.SEEN_AT}: cannot create object: forbidden"
+    assert message == (
+        f"cluster eu-1: HTTPRoute qwen-0a1b2c3d is not in sync since {given.SEEN_AT}: cannot create object: forbidden"
+    )
 
 
 @pytest.mark.parametrize("labels", [None, {}, {"modelplane.ai/cluster": "other"}])
@@ -102,7 +117,7 @@ def test_a_hand_written_replica_works_and_is_told_its_label(labels: Any) -> None
     accepted = given.condition(result, "ModelAccepted")
     assert result.ready is True
     assert (accepted.status, accepted.reason) == (Status.TRUE, "Accepted")
-    assert "label it modelplane.ai/cluster=eu-1" in accepted.message
+    assert "Label this ModelReplica modelplane.ai/cluster=eu-1: without the label" in accepted.message
 
 
 @pytest.mark.parametrize(

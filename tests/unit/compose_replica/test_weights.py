@@ -114,18 +114,24 @@ def test_without_a_cache_nothing_is_mounted_or_told() -> None:
 
 
 GATES: dict[str, tuple[Any, str]] = {
-    "not fetched yet": (None, "ModelCache weights is not fetched yet"),
-    "absent": ([], "ModelCache weights does not exist"),
-    "without status": ([{"kind": "ModelCache", "metadata": {"name": "weights"}}], "not staged on eu-1"),
-    "malformed status": ([{"metadata": {"name": "weights"}, "status": {"clusters": "all"}}], "not staged on eu-1"),
-    "staged elsewhere": (cache(name="us-1"), "its clusterSelector must select it"),
-    "pending": (cache(phase="Pending", message="no storage class"), "is Pending on eu-1: no storage class"),
-    "hydrating": (cache(phase="Hydrating", message="12 of 40 GiB"), "is Hydrating on eu-1: 12 of 40 GiB"),
-    "failed": (cache(phase="Failed", message="exit code 77"), "is Failed on eu-1: exit code 77"),
-    "half-written": (cache(phase=None), "is Pending on eu-1"),
-    "ready and being deleted": ([LEAVING], "is being deleted: create it again when it has gone, or name another"),
-    "ready without a volume": (cache(volume=None), "is Ready on eu-1"),
-    "ready with a malformed volume": (cache(volume="v1"), "is Ready on eu-1"),
+    "not fetched yet": (None, "ModelCache team/weights is not fetched yet"),
+    "absent": ([], "ModelCache team/weights does not exist"),
+    "without status": ([{"kind": "ModelCache", "metadata": {"name": "weights"}}], "does not report cluster eu-1"),
+    "malformed status": (
+        [{"metadata": {"name": "weights"}, "status": {"clusters": "all"}}],
+        "does not report cluster eu-1",
+    ),
+    "staged elsewhere": (cache(name="us-1"), "its spec.clusterSelector must select the cluster"),
+    "pending": (cache(phase="Pending", message="no storage class"), "is Pending on cluster eu-1: no storage class"),
+    "hydrating": (cache(phase="Hydrating", message="12 of 40 GiB"), "is Hydrating on cluster eu-1: 12 of 40 GiB"),
+    "failed": (cache(phase="Failed", message="exit code 77"), "is Failed on cluster eu-1: exit code 77"),
+    "half-written": (cache(phase=None), "is Pending on cluster eu-1"),
+    "ready and being deleted": (
+        [LEAVING],
+        "is being deleted. Create it again when it is gone, or name another in spec.modelCacheRef.",
+    ),
+    "ready without a volume": (cache(volume=None), "is Ready on cluster eu-1"),
+    "ready with a malformed volume": (cache(volume="v1"), "is Ready on cluster eu-1"),
 }
 
 
@@ -201,7 +207,7 @@ def test_replicas_of_a_deployment_move_to_another_volume_one_at_a_time(siblings:
     result = given.run(body, observed, cache=MOVED, movers=siblings)
     assert volume(result) == mounts
     if mounts == "v1":
-        assert "moves from volume v1 to v2 once" in given.condition(result, "ModelAccepted").message
+        assert "keeps volume v1 and moves to v2 once" in given.condition(result, "ModelAccepted").message
 
 
 def test_a_replica_that_does_not_serve_moves_at_once() -> None:

@@ -1,4 +1,4 @@
-"""Tells how an object that a replica composed stands on its cluster, in counts and in the object's own words."""
+"""Whether what a replica composed is ready on its cluster, in counts and in the objects' own messages."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -33,18 +33,18 @@ STATEFUL_SET_READY = " && ".join((*_CURRENT, *_full("readyReplicas")))
 WORKLOAD_KINDS = frozenset({"Deployment", "LeaderWorkerSet"})
 SERVING_KINDS = WORKLOAD_KINDS | {"Service", "HTTPRoute", "InferencePool"}
 
-#: What is told of a workload or a part of it that has all its copies, though not all are of the present templates.
+#: The message of a workload, or a part of it, that has all its copies, not all of them of the present templates.
 _OUTDATED = "not updated yet"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How an object stands: whether it counts as ready, copies available of copies asked, and its own words if not."""
+class Readiness:
+    """Whether an object counts as ready, the copies available of those desired, and why it is not ready."""
 
     ready: bool
     available: int = 0
     desired: int = 0
-    words: str = ""
+    message: str = ""
 
 
 def engine_of(resource: str) -> str:
@@ -52,39 +52,41 @@ def engine_of(resource: str) -> str:
     return resource.partition("-")[2]
 
 
-def leaders_of(engine: str) -> str:
-    """Return the composition resource name of a look at the StatefulSet of a gang's leaders."""
+def leaders_resource(engine: str) -> str:
+    """Return the composition resource name of what observes the StatefulSet of an engine's leaders."""
     return f"leaders-{engine}"
 
 
-def workers_of(engine: str, copy: int) -> str:
-    """Return the composition resource name of a look at the StatefulSet of the workers of one gang."""
+def workers_resource(engine: str, copy: int) -> str:
+    """Return the composition resource name of what observes the StatefulSet of the workers of one gang."""
     return f"workers-{copy}-{engine}"
 
 
-def _words(manifest: Mapping[str, Any]) -> str:
-    """Return what the conditions of a Deployment complain of: refused pods, a stuck rollout, too few copies."""
+def _complaints(manifest: Mapping[str, Any]) -> str:
+    """Return the messages of a Deployment's bad conditions: refused pods, a stuck rollout, too few copies."""
     bad = {"ReplicaFailure": "True", "Progressing": "False", "Available": "False"}
     conditions = mappings(mapping(manifest.get("status")).get("conditions"))
-    said = {
+    messages = {
         text(found.get("message")) or text(found.get("reason"))
         for found in conditions
         if bad.get(text(found.get("type"))) == found.get("status")
     }
-    return " ".join(sorted(said - {""}))
+    return " ".join(sorted(messages - {""}))
 
 
 def _seen(manifest: Mapping[str, Any]) -> bool:
-    """Tell whether a status speaks of the present generation."""
+    """Tell whether a status is of the present generation."""
     generation = mapping(manifest.get("metadata")).get("generation")
     return generation is not None and mapping(manifest.get("status")).get("observedGeneration") == generation
 
 
-def _deployment(manifest: Mapping[str, Any]) -> Standing:
+def _deployment(manifest: Mapping[str, Any]) -> Readiness:
     status, desired = mapping(manifest.get("status")), mapping(manifest.get("spec")).get("replicas")
     counts = [status.get(field) for field in ("updatedReplicas", "replicas", "availableReplicas")]
     ready = _seen(manifest) and isinstance(desired, int) and all(found == desired for found in counts)
-    return Standing(ready, count(status.get("availableReplicas")), count(desired), "" if ready else _words(manifest))
+    return Readiness(
+        ready, count(status.get("availableReplicas")), count(desired), "" if ready else _complaints(manifest)
+    )
 
 
 def _template_mark(manifest: Mapping[str, Any]) -> Any:
@@ -95,8 +97,10 @@ def _template_mark(manifest: Mapping[str, Any]) -> Any:
 
 
 def _sets(engine: str, copies: int, remotes: Mapping[str, Remote]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the StatefulSets of a LeaderWorkerSet that were seen, each with what it runs."""
-    named = {leaders_of(engine): "leaders"} | {workers_of(engine, n): f"workers of copy {n}" for n in range(copies)}
+    """Yield the StatefulSets of a LeaderWorkerSet that were observed, each with what it runs."""
+    named = {leaders_resource(engine): "leaders"} | {
+        workers_resource(engine, n): f"workers of copy {n}" for n in range(copies)
+    }
     for resource, what in named.items():
         remote = remotes.get(resource)
         if remote and remote.manifest and isinstance(mapping(remote.manifest.get("spec")).get("replicas"), int):
@@ -104,53 +108,53 @@ def _sets(engine: str, copies: int, remotes: Mapping[str, Remote]) -> Iterator[t
 
 
 def _behind(part: Mapping[str, Any], mark: Any) -> bool:
-    """Tell whether a StatefulSet does not make pods of the present templates yet."""
+    """Tell whether a StatefulSet still makes pods of earlier templates."""
     return _template_mark(part) != mark or not _seen(part)
 
 
-def _gang(engine: str, manifest: Mapping[str, Any], remotes: Mapping[str, Remote]) -> Standing:
+def _gang(engine: str, manifest: Mapping[str, Any], remotes: Mapping[str, Remote]) -> Readiness:
     status, desired = mapping(manifest.get("status")), mapping(manifest.get("spec")).get("replicas")
     counts = [status.get(field) for field in ("updatedReplicas", "replicas", "readyReplicas")]
     full = isinstance(desired, int) and all(found == desired for found in counts)
-    available, mark, words = count(status.get("readyReplicas")), _template_mark(manifest), []
+    available, mark, messages = count(status.get("readyReplicas")), _template_mark(manifest), []
     for what, part in _sets(engine, count(desired), remotes):
         asked, has = count(part["spec"]["replicas"]), count(mapping(part.get("status")).get("readyReplicas"))
         if _behind(part, mark):
-            words.append(f"{what}: {_OUTDATED}")
+            messages.append(f"{what}: {_OUTDATED}")
         elif has < asked:
-            words.append(f"{what}: {has} of {asked} pods ready")
-    leaders = remotes.get(leaders_of(engine))
-    if words:
+            messages.append(f"{what}: {has} of {asked} pods ready")
+    leaders = remotes.get(leaders_resource(engine))
+    if messages:
         seen = mapping(leaders.manifest).get("status") if leaders and leaders.manifest else {}
-        missing = sum(1 for said in words if said.startswith("workers"))
+        missing = sum(1 for message in messages if message.startswith("workers"))
         ready_leaders = count(mapping(seen).get("readyReplicas"), available)
         available = max(0, min(available, count(desired) - missing, ready_leaders))
-    return Standing(full and not words, available, count(desired), ", ".join(words))
+    return Readiness(full and not messages, available, count(desired), ", ".join(messages))
 
 
-def judge(resource: str, remotes: Mapping[str, Remote]) -> Standing:
-    """Return how the object of an observed Object stands: a workload by its counts, anything else once it is applied.
+def readiness_of(resource: str, remotes: Mapping[str, Remote]) -> Readiness:
+    """Return the readiness of the object of an observed Object: of a workload by its counts, else once it is applied.
 
-    The last known picture is judged, however old: a cluster that does not answer takes nothing away.
+    It is that of the last known state, however old: a cluster that does not answer takes nothing away.
     """
     remote = remotes[resource]
     kind = remote.wanted.get("kind")
     if kind not in WORKLOAD_KINDS:
-        return Standing(ready=remote.ready, words="" if remote.ready else "not applied yet")
+        return Readiness(ready=remote.ready, message="" if remote.ready else "not applied yet")
     if remote.manifest is None:
         asked = count(mapping(remote.wanted.get("spec")).get("replicas"), 1)
-        return Standing(ready=False, desired=asked, words="not applied yet")
+        return Readiness(ready=False, desired=asked, message="not applied yet")
     if kind == "Deployment":
         found = _deployment(remote.manifest)
     else:
         found = _gang(engine_of(resource), remote.manifest, remotes)
-    if found.ready or found.words or found.available < found.desired:
+    if found.ready or found.message or found.available < found.desired:
         return found
-    return replace(found, words=_OUTDATED)
+    return replace(found, message=_OUTDATED)
 
 
-def rolling(resource: str, remotes: Mapping[str, Remote]) -> bool:
-    """Tell whether a workload that was seen may still make pods of an older template."""
+def is_rolling(resource: str, remotes: Mapping[str, Remote]) -> bool:
+    """Tell whether a workload that was observed may still make pods of an earlier template."""
     manifest = remotes[resource].manifest or {}
     status, generation = mapping(manifest.get("status")), count(mapping(manifest.get("metadata")).get("generation"))
     if count(status.get("updatedReplicas")) < count(status.get("replicas")):

@@ -1,0 +1,100 @@
+"""The pods of an engine: the template of each member, the devices that it claims, and the halves of a pair."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from modelplane.compose_replica.flags import read_flag
+from modelplane.compose_replica.instance import Instance
+from modelplane.compose_replica.spec import Engine, Member, Phase
+from modelplane.compose_replica.validation import decode_port
+from modelplane.kube.claim import claim_template
+from modelplane.kube.pod import EnginePod, finding_weights, pod_template, serving
+from modelplane.kube.sidecar import decode_sidecar
+from modelplane.model.names import ENGINE_PORT, LABEL_ROLE
+
+#: Where an engine tells others how to fetch a prompt's KV cache from it.
+_SIDE_CHANNEL: tuple[dict[str, Any], ...] = (
+    {"name": "VLLM_NIXL_SIDE_CHANNEL_HOST", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+    {"name": "VLLM_NIXL_SIDE_CHANNEL_PORT", "value": "5557"},
+)
+
+
+def _claim_template(instance: Instance, engine: Engine, member: Member) -> dict[str, Any] | None:
+    if not member.requests:
+        return None
+    site = instance.site
+    return claim_template(instance.workload(engine.name), site.namespace, instance.labels, member.requests)
+
+
+def claims_of(instance: Instance, engine: Engine) -> dict[str, dict[str, Any]]:
+    """Return the Objects of the engine's claim templates by composition resource name.
+
+    The resource's name carries the template's, which is another for other content.
+    """
+    templates = [_claim_template(instance, engine, member) for member in engine.members]
+    return {
+        f"resourceclaimtemplate-{template['metadata']['name']}": instance.site.place(template)
+        for template in templates
+        if template
+    }
+
+
+def _pod(  # noqa: PLR0913 - what a pod is made of
+    instance: Instance,
+    engine: Engine,
+    member: Member,
+    container: Mapping[str, Any],
+    *,
+    labels: Mapping[str, str] | None = None,
+    sidecars: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return the member's pod template around `container`; `labels` are ours, over the member's own."""
+    template = _claim_template(instance, engine, member)
+    return pod_template(
+        EnginePod(
+            workload=instance.workload(engine.name),
+            pool=member.pool,
+            container=container,
+            labels={**member.labels, **(labels or {})},
+            annotations=member.annotations,
+            deployment=instance.deployment,
+            volume=instance.volume,
+            claim=str(template["metadata"]["name"]) if template else None,
+            sidecars=sidecars,
+            pull_secrets=member.pull_secrets,
+        )
+    )
+
+
+def _with_side_channel(engine: Engine, container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the container with the variables of its side channel if the engine is one of a pair.
+
+    They come before all others; one that the user sets is the user's.
+    """
+    if engine.phase is None:
+        return dict(container)
+    rows = list(container.get("env") or ())
+    own = {row.get("name") for row in rows}
+    return {**container, "env": [*(row for row in _SIDE_CHANNEL if row["name"] not in own), *rows]}
+
+
+def worker_pod(instance: Instance, engine: Engine, member: Member, container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the template of the pods of `member` around `container`, which take no requests."""
+    return _pod(instance, engine, member, _with_side_channel(engine, container))
+
+
+def serving_pod(instance: Instance, engine: Engine, member: Member, container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the template of the pods of `member` around `container`, with which the engine takes requests.
+
+    A decode engine takes them behind a sidecar, on a port of its own.
+    """
+    container, port = _with_side_channel(engine, container), ENGINE_PORT
+    labels, sidecars = dict(instance.labels), []
+    if engine.phase is not None:
+        labels[LABEL_ROLE] = engine.phase.lower()
+    if engine.phase is Phase.DECODE:
+        port = decode_port(engine)
+        sidecars = [decode_sidecar(port)]
+    if instance.volume and not container.get("command") and read_flag(container, "--model") is None:
+        container = finding_weights(container)
+    return _pod(instance, engine, member, serving(container, port), labels=labels, sidecars=sidecars)

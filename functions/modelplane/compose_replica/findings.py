@@ -1,0 +1,120 @@
+"""What one pass finds of a replica: which workloads serve, and what is not yet on the cluster as it is wanted."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from modelplane.compose_replica.handover import backends, belongs_to
+from modelplane.compose_replica.obstacle import Obstacle
+from modelplane.compose_replica.readiness import SERVING_KINDS, WORKLOAD_KINDS, Readiness, engine_of, readiness_of
+from modelplane.compose_replica.spec import ReplicaSpec
+from modelplane.compose_replica.weights import Mount
+from modelplane.composing.messages import called, out_of_sync
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.remote import Remote
+from modelplane.step import Object
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaFindings:
+    """One pass over a replica.
+
+    `spec` is None when it cannot be read. `wanted` are the manifests to be on the cluster by composition resource
+    name; with an `obstacle` they are what is observed. `mount` is the volume with the weights, None: as observed.
+    `remotes` are the observed Objects. `stamp` is the digest of what the pods are to be made of, "" with an obstacle;
+    `builder` the earliest builder of the observed workloads, 0 without any. `pods` are the messages of the observed
+    pods by the name of their workload. `orphaning`: the orphan policy of the cluster, None while there is no cluster.
+    """
+
+    replica: Object
+    spec: ReplicaSpec | None
+    wanted: Mapping[str, Mapping[str, Any]]
+    remotes: Mapping[str, Remote]
+    obstacle: Obstacle | None = None
+    mount: Mount | None = None
+    stamp: str = ""
+    builder: int = 0
+    pods: Mapping[str, str] = field(default_factory=dict)
+    orphaning: bool | None = None
+
+    def engines(self) -> dict[str, tuple[Mapping[str, Any], Readiness]]:
+        """Return the observed workload of each engine by its name: its manifest and readiness."""
+        return {engine_of(resource): found for resource, found in self._workloads().items() if engine_of(resource)}
+
+    def _workloads(self) -> dict[str, tuple[Mapping[str, Any], Readiness]]:
+        """Return every observed workload, an endpoint picker's too, by composition resource name."""
+        return {
+            resource: (manifest, self._readiness(resource, manifest))
+            for resource, manifest in self.wanted.items()
+            if manifest.get("kind") in WORKLOAD_KINDS and resource in self.remotes
+        }
+
+    def _readiness(self, resource: str, manifest: Mapping[str, Any]) -> Readiness:
+        """Return the readiness of an observed object; the messages of its pods come before its own."""
+        found = readiness_of(resource, self.remotes)
+        pods = "" if found.ready else self.pods.get(text(mapping(manifest.get("metadata")).get("name")), "")
+        return replace(found, message="; ".join(filter(None, (pods, found.message))))
+
+    def workloads_to_observe(self) -> list[str]:
+        """Return the names of all workloads, sorted, when one is on the cluster and does not serve; else none."""
+        named = {
+            text(mapping(manifest.get("metadata")).get("name")): found for manifest, found in self._workloads().values()
+        }
+        there = any(self.remotes[resource].manifest for resource in self.wanted if resource in self.remotes)
+        return sorted(named) if there and not all(found.ready for found in named.values()) else []
+
+    def unready(self) -> list[str]:
+        """Return a message for each engine that does not serve and each piece of the edge that is not applied."""
+        engines = self.engines()
+        asked = {engine.name for engine in self.spec.engines} if self.spec else set()
+        messages = [f"engine {name}: nothing runs yet" for name in sorted(asked - engines.keys())]
+        for engine, (_, found) in sorted(engines.items()):
+            if not found.ready:
+                why = f": {found.message}" if found.message else ""
+                messages.append(f"engine {engine}: {found.available} of {found.desired} copies ready{why}")
+        return messages + list(self._unready_edge())
+
+    def _unready_edge(self) -> Iterator[str]:
+        """Yield a message for each piece of the edge that does not answer; none that no route leads to yet."""
+        led_to = {kind for manifest in self.wanted.values() for kind, _ in backends(manifest)}
+        for resource, manifest in sorted(self.wanted.items()):
+            kind = text(manifest.get("kind"))
+            if kind not in SERVING_KINDS or (kind in WORKLOAD_KINDS and engine_of(resource)):
+                continue
+            if belongs_to(resource) not in {"", *led_to}:
+                continue
+            if resource not in self.remotes:
+                yield f"{called(manifest)}: not applied yet"
+            elif not (found := self._readiness(resource, manifest)).ready:
+                yield f"{called(manifest)}: {found.message or 'not ready yet'}"
+
+    @property
+    def serves(self) -> bool:
+        """Tell whether every engine serves and can be reached, as far as the last known state tells."""
+        return bool(self.engines()) and not self.unready()
+
+    def pending(self) -> str:
+        """Return what is not on the cluster yet as it is wanted, "" when all is: failures first, then the rest."""
+        missing = {resource: manifest for resource, manifest in self.wanted.items() if not self._is_taken(resource)}
+        failing = {resource for resource in missing if self._is_failing(resource)}
+        waiting = [called(missing[resource]) for resource in sorted(missing.keys() - failing)]
+        applied = f"being applied: {', '.join(waiting)}" if waiting else ""
+        return "; ".join(filter(None, (self._sync_failure(failing), applied)))
+
+    def _is_taken(self, resource: str) -> bool:
+        """Tell whether the cluster holds what is asked for; what the provider patches in beside it does not count."""
+        remote = self.remotes.get(resource)
+        if remote is None or not remote.manifest or remote.synced is None:
+            return False
+        return all(remote.wanted.get(key) == value for key, value in self.wanted[resource].items())
+
+    def _is_failing(self, resource: str) -> bool:
+        return resource in self.remotes and self.remotes[resource].synced is False
+
+    def sync_failure(self) -> str:
+        """Return which objects are not in sync, so that the last known state stands for them; "" when all are."""
+        return self._sync_failure({resource for resource, remote in self.remotes.items() if remote.ours})
+
+    def _sync_failure(self, resources: set[str]) -> str:
+        remotes = {called(self.remotes[each].wanted): self.remotes[each] for each in resources}
+        return out_of_sync(self.spec.cluster if self.spec else "", remotes)

@@ -1,0 +1,73 @@
+"""What a replica becomes on its cluster: each engine by its members' roles, a namespace, and an edge.
+
+An engine of one Standalone member is a Deployment of its copies, one of a Leader and a Worker a LeaderWorkerSet. The
+composition resource name carries the kind: an engine that becomes the other is another resource.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from modelplane.compose_replica import edge
+from modelplane.compose_replica.engine_pods import claims_of, serving_pod, worker_pod
+from modelplane.compose_replica.instance import Instance
+from modelplane.compose_replica.readiness import (
+    DEPLOYMENT_READY,
+    GANG_READY,
+    STATEFUL_SET_READY,
+    leaders_resource,
+    workers_resource,
+)
+from modelplane.compose_replica.spec import Engine, ReplicaSpec
+from modelplane.compose_replica.validation import GANG, STANDALONE
+from modelplane.kube.pod import ganged
+from modelplane.kube.workload import deployment, leader_worker_set, stateful_set
+from modelplane.model.deployment import Role
+
+Objects = dict[str, dict[str, Any]]
+
+
+def _standalone(instance: Instance, engine: Engine) -> Objects:
+    member, name, site = engine.member(Role.STANDALONE), instance.workload(engine.name), instance.site
+    pod = serving_pod(instance, engine, member, member.container)
+    workload = deployment(name, site.namespace, instance.labels, copies=engine.copies, template=pod)
+    return {f"deployment-{engine.name}": site.place(workload, ready_when=DEPLOYMENT_READY, watch=True)}
+
+
+def _gang(instance: Instance, engine: Engine) -> Objects:
+    """Return the LeaderWorkerSet, and what observes the StatefulSets that it makes.
+
+    One is of the leaders, one of each gang's workers. The set's own status says neither which generation it speaks of,
+    nor that a worker is missing.
+    """
+    site, name = instance.site, instance.workload(engine.name)
+    leader, worker = engine.member(Role.LEADER), engine.member(Role.WORKER)
+    gang = leader_worker_set(
+        name,
+        site.namespace,
+        instance.labels,
+        copies=engine.copies,
+        workers=worker.nodes,
+        leader=serving_pod(instance, engine, leader, ganged(leader.container)),
+        worker=worker_pod(instance, engine, worker, ganged(worker.container)),
+    )
+    sets = {leaders_resource(engine.name): name}
+    sets |= {workers_resource(engine.name, copy): f"{name}-{copy}" for copy in range(engine.observed_copies)}
+    observed = {
+        resource: site.observe(stateful_set(made, site.namespace), ready_when=STATEFUL_SET_READY)
+        for resource, made in sets.items()
+    }
+    return {f"leaderworkerset-{engine.name}": site.place(gang, ready_when=GANG_READY, watch=True), **observed}
+
+
+_ENGINES: Final[Mapping[frozenset[Role], Callable[[Instance, Engine], Objects]]] = {
+    STANDALONE: _standalone,
+    GANG: _gang,
+}
+
+
+def compose(instance: Instance, spec: ReplicaSpec) -> Objects:
+    """Return all Objects of a valid replica by composition resource name."""
+    objects: Objects = {"namespace": instance.site.place_namespace()}
+    for engine in spec.engines:
+        objects |= claims_of(instance, engine) | _ENGINES[engine.roles](instance, engine)
+    return objects | (edge.compose_pool(instance, spec) if spec.picked else edge.compose_service(instance))
