@@ -12,17 +12,24 @@ from modelplane import __version__
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Where a command's module is, and the line that help shows for it without importing it."""
+    """Where a command's module is, and the line that help shows for it without importing it.
+
+    `extra` is the extra of the package that the command needs, "" where it needs none.
+    """
 
     module: str
     summary: str
+    extra: str = ""
 
+
+#: The extra with what only the image needs: the server, and the Hub's client.
+_FUNCTIONS: Final = "functions"
 
 _COMMANDS: Final[Mapping[str, _Entry]] = {
     "cel": _Entry("modelplane.cli.cel", "Try device selectors: which devices match, which do not, and why."),
-    "hydrate": _Entry("modelplane.cli.hydrate", "Bring a repository's files onto a volume, verified."),
+    "hydrate": _Entry("modelplane.cli.hydrate", "Bring a repository's files onto a volume, verified.", _FUNCTIONS),
     "preview": _Entry("modelplane.cli.preview", "Show what manifests would come to, without a cluster."),
-    "serve": _Entry("modelplane.cli.serve", "Serve one of the composition functions over gRPC."),
+    "serve": _Entry("modelplane.cli.serve", "Serve one of the composition functions over gRPC.", _FUNCTIONS),
 }
 
 
@@ -34,11 +41,17 @@ class _Commands(click.Group):
         return sorted(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """Import and return a command, None for a name that is none."""
+        """Import and return a command, None for a name that is none; raises ClickException where an extra is missing."""
         entry = _COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = import_module(entry.module).command
+        try:
+            command: click.Command = import_module(entry.module).command
+        except ModuleNotFoundError as error:
+            if not entry.extra or (error.name or "").startswith("modelplane"):
+                raise
+            lacking = f"modelplane {cmd_name}: no module {error.name}, which the extra {entry.extra} brings"
+            raise click.ClickException(f"{lacking}: pip install 'modelplane[{entry.extra}]'") from error
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above

@@ -1,7 +1,13 @@
 """What is installed is pinned, and by one truth."""
 
+import ast
 import re
+import sys
 import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import files, packages_distributions
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +19,8 @@ from modelplane_dev.components.sources import CORE, GATEWAY_API, INFERENCE_EXTEN
 from modelplane_dev.folders import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+DECLARED = [*PROJECT["project"]["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]
 LOCK = (ROOT / "requirements.lock").read_text()
 PIN = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
 
@@ -24,12 +32,51 @@ def canonical(requirement: str) -> str:
 
 def test_the_lock_has_every_dependency_of_the_project_at_its_version() -> None:
     stated = [
-        *PROJECT["project"]["dependencies"],
+        *DECLARED,
         *PROJECT["dependency-groups"]["dev"],
         *PROJECT["build-system"]["requires"],
     ]
     locked = {f"{name}=={version}" for name, version in PIN.findall(LOCK)}
     assert {canonical(requirement) for requirement in stated} - locked == set()
+
+
+def _imported(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield each module that a package of the product imports from elsewhere, and the file that does."""
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            yield from ((name, file) for name in names)
+
+
+@cache
+def _installed() -> Mapping[str, list[str]]:
+    return packages_distributions()
+
+
+@cache
+def _distributions(module: str) -> frozenset[str]:
+    """Return what installs a module; for one in a namespace that several share, the one that has its file."""
+    top = module.partition(".")[0]
+    found = set(_installed().get(top, ()))
+    if len(found) > 1:
+        path = module.replace(".", "/")
+        found = {name for name in found if any(str(file).startswith(path) for file in files(name) or ())}
+    return frozenset(re.sub("[-_.]+", "-", name).lower() for name in found)
+
+
+def test_what_the_product_imports_is_declared_and_what_is_declared_is_imported() -> None:
+    declared = {canonical(requirement).partition("==")[0] for requirement in DECLARED}
+    used: set[str] = set()
+    for module, file in _imported(ROOT / "functions" / "modelplane"):
+        top = module.partition(".")[0]
+        if top in sys.stdlib_module_names or top == "modelplane":
+            continue
+        found = _distributions(module)
+        assert found & declared, f"{file} imports {module} of {found or 'what is not installed'}"
+        used |= found & declared
+    assert used == declared
 
 
 def test_every_locked_package_has_hashes() -> None:
