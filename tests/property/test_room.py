@@ -12,7 +12,7 @@ from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMembe
 from property.fleet import Fleet, Snapshot, decide
 from property.histories import History
 from property.oracles.arrangements import stranded
-from property.oracles.placing import admissible, fits, matching_assignments, pools_of
+from property.oracles.placing import admissible, fits, matching_assignments
 from property.oracles.room import groups_on
 from property.oracles.selectors import ANY_GPU, MODEL_A
 from property.oracles.taints import may_take
@@ -110,7 +110,7 @@ def test_the_first_admissible_assignment_in_declared_pool_order_wins(situation: 
         held = list(now.replicas)
         for placement in (p for p in decided.placements if p.cluster == name):
             first = next(admissible(cluster, deployment, held))
-            assert pools_of(placement.engines) == pools_of(first)
+            assert placement.engines == first
             held.append(Replica("team", "new", f"new-{placement.index}", name, placement.engines))
 
 

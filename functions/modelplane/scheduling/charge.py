@@ -1,5 +1,6 @@
 """What a stamped replica takes of its pools, whether or not its pods are bound yet."""
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from modelplane.model.fleet import ClaimKind
@@ -26,25 +27,28 @@ def _entries(claim: Claim, hardware: Hardware) -> list[int]:
     return matching or of_class
 
 
-def demand(claims: tuple[Claim, ...], hardware: Hardware) -> Demand:
-    """Return what one pod with these claims takes of each entry of the hardware."""
+def taken_of(takes: Iterable[tuple[int, Sequence[int]]], hardware: Hardware) -> Demand:
+    """Return what one pod takes of each entry that takes each count from any of the entries beside it."""
     surely, at_most = [0] * len(hardware.counts), [0] * len(hardware.counts)
-    for claim in claims:
-        entries = _entries(claim, hardware)
+    for count, entries in takes:
         for entry in entries:
-            at_most[entry] += claim.count
-            surely[entry] += claim.count if len(entries) == 1 else 0
+            at_most[entry] += count
+            surely[entry] += count if len(entries) == 1 else 0
     return tuple(
         (min(sure, count), min(most, count)) for sure, most, count in zip(surely, at_most, hardware.counts, strict=True)
     )
 
 
-def group(pods: tuple[tuple[tuple[Claim, ...], int], ...], hardware: Hardware) -> Group:
-    """Return the group that pods (their claims, how many) form; () when they take nothing of the hardware."""
+def demand(claims: Iterable[Claim], hardware: Hardware) -> Demand:
+    """Return what one pod with these claims takes of each entry of the hardware."""
+    return taken_of(((claim.count, _entries(claim, hardware)) for claim in claims), hardware)
+
+
+def group(pods: Iterable[tuple[Demand, int]]) -> Group:
+    """Return the group that pods (what each takes, how many) form; () when they take nothing."""
     counted: dict[Demand, int] = {}
-    for claims, many in pods:
-        taken = demand(claims, hardware) if claims and many > 0 else ()
-        if any(most for _, most in taken):
+    for taken, many in pods:
+        if many > 0 and any(most for _, most in taken):
             counted[taken] = counted.get(taken, 0) + many
     return tuple(sorted(counted.items()))
 
@@ -52,5 +56,5 @@ def group(pods: tuple[tuple[tuple[Claim, ...], int], ...], hardware: Hardware) -
 @lru_cache(maxsize=CACHE_SIZE)
 def engine_group(engine: StampedEngine, pool: str, hardware: Hardware) -> Group:
     """Return the group of the engine's claiming pods on the pool of that name."""
-    copies = engine.copies
-    return group(tuple((m.claims, m.pods * copies) for m in engine.members if m.pool == pool), hardware)
+    members = (member for member in engine.members if member.pool == pool)
+    return group((demand(member.claims, hardware), member.pods * engine.copies) for member in members)

@@ -12,6 +12,7 @@ from modelplane.scheduling.fill import fill, undecided
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import identity
+from modelplane.scheduling.options import stamp
 from modelplane.scheduling.order import yielding
 from modelplane.scheduling.retain import Judge, Stay
 from modelplane.scheduling.room import Shortage
@@ -30,7 +31,7 @@ class _Pass:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.judge = Judge(work.deployment)
+        self.judge = Judge(work.deployment, work.options)
         self.growing: list[tuple[Own, Stay]] = []
         self.checked = False
 
@@ -102,15 +103,16 @@ class _Pass:
             self.growing, key=lambda each: (not each[0].replica.serves, seniority(each[0].replica))
         ):
             cluster = self._pools(own)
-            if cluster is None:
+            if cluster is None or stay.options is None:
                 continue
-            found = assign(stay.plan, layout(cluster), work.ledger.stock_without(cluster, own.replica))
+            stock = work.ledger.stock_without(cluster, own.replica)
+            found = assign(stay.options, layout(cluster), stock, work.options.budget)
             if isinstance(found, Refusal):
                 own.hold("the edit does not fit in its pools")
                 work.withheld[identity(own.replica)] = Withheld(own.replica, found)
             else:
                 own.stamp, own.why = Stamp.APPLY, ""
-                own.engines = tuple(way.engine for way in found)
+                own.engines = stamp(work.deployment.engines, found, layout(cluster))
                 work.ledger.restamp(own.replica, own.engines)
         return None
 

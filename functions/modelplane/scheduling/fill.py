@@ -9,8 +9,9 @@ from modelplane.model.placement import Placement
 from modelplane.model.refusal import Refusal, SearchBound
 from modelplane.scheduling.eligible import refuse
 from modelplane.scheduling.hardware import layout
-from modelplane.scheduling.plan import Plan, Shape, plan
-from modelplane.scheduling.search import Assignment, assign, prospect, settle
+from modelplane.scheduling.hosting import with_placed
+from modelplane.scheduling.options import stamp
+from modelplane.scheduling.search import Assignment, assign, first_fit_and_count
 from modelplane.scheduling.work import Work
 
 #: (replicas of this deployment, minus the room left, hash, name): the smallest is the cluster to place on.
@@ -22,23 +23,20 @@ class _Fill:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.plans: dict[Shape, Plan] = {}
         self.refused = {c.name: refuse(work.deployment, c, work.footprint) for c in work.candidates.values()}
         self.first: dict[str, Assignment] = {}
         self.present = Counter(own.replica.cluster for own in work.roster.staying)
 
-    def plan(self, cluster: Cluster) -> Plan:
-        """Return the plan of the cluster's pools; clusters of one shape share it."""
-        shape = layout(cluster).shape
-        found = self.plans.get(shape)
-        if found is None:
-            found = self.plans[shape] = plan(self.work.deployment.engines, shape)
-        return found
-
     def rank(self, cluster: Cluster) -> _Rank | None:
-        """Return the cluster's rank, None when it has no room."""
-        found = prospect(self.plan(cluster), layout(cluster), self.work.ledger.stock(cluster))
-        if not found:
+        """Return the cluster's rank, None when it has no room, or none was found within the budget."""
+        where, work = layout(cluster), self.work
+        found = first_fit_and_count(
+            work.options.on(where.shape), where, work.ledger.stock(cluster), work.options.budget
+        )
+        if isinstance(found, SearchBound):
+            self.refused[cluster.name] = found
+            return None
+        if not found[0]:
             return None
         self.first[cluster.name], room = found
         deployment = self.work.deployment
@@ -48,20 +46,22 @@ class _Fill:
     def place(self, cluster: Cluster) -> None:
         """Place one replica on a cluster that was ranked."""
         stock = self.work.ledger.stock(cluster)
-        ways = self.first[cluster.name]
-        for way in ways:
-            stock = settle(stock, way)
+        chosen = self.first[cluster.name]
+        for option in chosen:
+            stock = with_placed(stock, option)
         self.work.ledger.put(cluster, stock)
         self.present[cluster.name] += 1
         index = self.work.roster.reserve(cluster.name)
-        self.work.placed.append(Placement(cluster.name, index, tuple(way.engine for way in ways)))
+        engines = stamp(self.work.deployment.engines, chosen, layout(cluster))
+        self.work.placed.append(Placement(cluster.name, index, engines))
 
     def refusal(self, cluster: Cluster) -> Refusal | None:
         """Return why the cluster takes no other replica."""
         known = self.refused[cluster.name]
         if known:
             return known
-        found = assign(self.plan(cluster), layout(cluster), self.work.ledger.stock(cluster))
+        where, options = layout(cluster), self.work.options
+        found = assign(options.on(where.shape), where, self.work.ledger.stock(cluster), options.budget)
         return found if isinstance(found, Refusal) else None
 
 

@@ -40,13 +40,13 @@ def _all_fit(needs: Sequence[int], places: Sequence[int], may: Sequence[Sequence
                     return moved
         return 0
 
-    for need, count in enumerate(needs):
-        left = count
-        while left:
-            placed = move(need, left, set())
-            if not placed:
+    for need, wanted in enumerate(needs):
+        placed = 0
+        while placed < wanted:
+            more = move(need, wanted - placed, set())
+            if not more:
                 return False
-            left -= placed
+            placed += more
     return True
 
 

@@ -32,13 +32,17 @@ class Site:
     hardware: Hardware
 
 
+#: The pools of a cluster: whether each has nodes at all, and its hardware.
+Shape = tuple[tuple[bool, Hardware], ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
     """The pools of a cluster in the operator's order. `shape` is equal for clusters whose pools host the same."""
 
     sites: tuple[Site, ...]
     positions: Mapping[str, int]
-    shape: tuple[tuple[str, bool, Hardware], ...]
+    shape: Shape
 
 
 class Identity:
@@ -65,7 +69,7 @@ def hardware(devices: tuple[Device, ...]) -> Hardware:
 @lru_cache(maxsize=8192)
 def _interned(pools: tuple[tuple[str, int, Hardware], ...]) -> Layout:
     sites = tuple(Site(name, nodes, carried) for name, nodes, carried in pools)
-    shape = tuple((site.name, site.nodes > 0, site.hardware) for site in sites)
+    shape = tuple((site.nodes > 0, site.hardware) for site in sites)
     return Layout(sites, {site.name: position for position, site in enumerate(sites)}, shape)
 
 

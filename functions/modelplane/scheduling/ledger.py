@@ -6,8 +6,7 @@ from modelplane.model.fleet import Cluster
 from modelplane.model.replica import Replica, StampedEngine
 from modelplane.scheduling.charge import engine_group
 from modelplane.scheduling.hardware import Layout, layout
-from modelplane.scheduling.room import Group, Groups
-from modelplane.scheduling.search import Stock
+from modelplane.scheduling.room import Group, Groups, Stock
 
 Engines = tuple[StampedEngine, ...]
 

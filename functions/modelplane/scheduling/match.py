@@ -5,27 +5,33 @@ An error on a device means "not this device", and an error on a device of the sa
 because Kubernetes would leave the pod pending there.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from modelplane.cel import Outcome
 from modelplane.model.deployment import DeviceRequest, Member
 from modelplane.model.fleet import ClaimKind, Device
-from modelplane.model.refusal import NoDevice, Refusal, SearchBound, SelectorError, TooFewDevices
+from modelplane.model.refusal import NoDevice, Refusal, SelectorError, TooFewDevices
 from modelplane.model.replica import Claim
+from modelplane.scheduling.budget import Meter
+from modelplane.scheduling.charge import taken_of
+from modelplane.scheduling.choices import Choices
+from modelplane.scheduling.demands import Choice, Node, Share, Wanted
 from modelplane.scheduling.hardware import Hardware
 from modelplane.scheduling.judge import Judgement, judge
 from modelplane.scheduling.nearest import nearest_value
-
-#: Most states that one exact search visits before it is given up.
-STATES = 20_000
-CACHE_SIZE = 1 << 14
+from modelplane.scheduling.room import Demand
 
 Claims = tuple[Claim, ...]
+_EVERY = Wanted()
 
 
-class OutOfStatesError(Exception):
-    """An exact search hit its bound."""
+@dataclass(frozen=True, slots=True)
+class MemberOption:
+    """What a member can claim on the nodes of a pool, and what that takes of each entry."""
+
+    claims: Claims
+    demand: Demand
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,74 +56,51 @@ def _wish(request: DeviceRequest, hardware: Hardware) -> _Wish:
     return _Wish(request, matching, tuple(entry for entry in matching if keys[entry] not in failing))
 
 
-class _Search:
-    """One exact search for ways to serve all wishes from the entries of a node."""
-
-    def __init__(self, wishes: list[_Wish], entries: list[tuple[int, ...]], hardware: Hardware) -> None:
-        self.wishes = wishes
-        self.entries = entries
-        self.keys = [_key(device) for device in hardware.devices]
-        columns = [(self.keys[entry], tuple(entry in each for each in entries)) for entry in range(len(self.keys))]
-        #: Entries of one kind are interchangeable: what is left of them is remembered without its order.
-        self.kinds = [columns.index(column) for column in columns]
-        self.ways: dict[tuple[str | None, ...], None] = {}
-        self.seen: set[object] = set()
-        self.deepest = (-1, 0)
-
-    def run(self, left: list[int], chosen: tuple[str | None, ...] = ()) -> None:
-        """Collect every distinct choice of classes, in the order of the entries."""
-        at = len(chosen)
-        if at == len(self.wishes):
-            self.ways.setdefault(chosen)
-            return
-        state = (chosen, tuple(sorted(zip(self.kinds, left, strict=True))))
-        if state in self.seen:
-            return
-        self.seen.add(state)
-        if len(self.seen) > STATES:
-            raise OutOfStatesError
-        count = self.wishes[at].request.count
-        self.deepest = max(self.deepest, (at, max((left[entry] for entry in self.entries[at]), default=0)))
-        for entry in self.entries[at]:
-            if left[entry] >= count:
-                left[entry] -= count
-                self.run(left, (*chosen, self.keys[entry]))
-                left[entry] += count
+def _share(wish: _Wish, entries: tuple[int, ...], hardware: Hardware) -> Share:
+    """Return a request for the search: what it takes of the entries of a class it is charged with all that match."""
+    by_class: dict[str | None, list[int]] = {}
+    for entry in wish.matching:
+        by_class.setdefault(_key(hardware.devices[entry]), []).append(entry)
+    nothing = ((0, 0),) * len(hardware.counts)
+    demands: Mapping[str | None, Demand] = {
+        key: nothing if key is None else taken_of([(wish.request.count, of_class)], hardware)
+        for key, of_class in by_class.items()
+    }
+    usable = {_key(hardware.devices[entry]) for entry in entries}
+    return Share(wish.request.count, entries, {key: demands[key] for key in demands if key in usable})
 
 
-def _claims(member: Member, classes: tuple[str | None, ...]) -> Claims:
+def _search(
+    wishes: Sequence[_Wish],
+    entries: Sequence[tuple[int, ...]],
+    hardware: Hardware,
+    meter: Meter,
+    wanted: Wanted = _EVERY,
+) -> Choices:
+    node = Node(hardware.counts, [_key(device) for device in hardware.devices])
+    shares = [_share(wish, allowed, hardware) for wish, allowed in zip(wishes, entries, strict=True)]
+    choices = Choices(node, shares, wanted)
+    choices.run(meter)
+    return choices
+
+
+def _claims(member: Member, choice: Choice) -> Claims:
     return tuple(
         Claim(request.name, key, request.count, request.selectors)
-        for request, key in zip(member.requests, classes, strict=True)
+        for request, key in zip(member.requests, choice, strict=True)
         if key is not None
     )
 
 
-def _search(wishes: list[_Wish], entries: list[tuple[int, ...]], hardware: Hardware) -> _Search:
-    search = _Search(wishes, entries, hardware)
-    capacity = sum(hardware.counts[entry] for entry in {entry for allowed in entries for entry in allowed})
-    if sum(wish.request.count for wish in wishes) <= capacity or len(wishes) == 1:
-        search.run(list(hardware.counts))
-    else:
-        _fill_greedily(search, list(hardware.counts))
-    return search
+def _options(member: Member, found: Choices) -> tuple[MemberOption, ...]:
+    return tuple(MemberOption(_claims(member, choice), demand) for demand, choice in found.found.items())
 
 
-def _fill_greedily(search: _Search, left: list[int]) -> None:
-    """Find the request that finds too few devices where all of them together are too few for all requests."""
-    for at, wish in enumerate(search.wishes):
-        entry = max(search.entries[at], key=lambda entry: left[entry])
-        search.deepest = (at, left[entry])
-        if left[entry] < wish.request.count:
-            return
-        left[entry] -= wish.request.count
+def match_member(engine: str, member: Member, hardware: Hardware, meter: Meter) -> tuple[MemberOption, ...] | Refusal:
+    """Return what the member can claim, one option for each distinct demand in declared order, or why nothing.
 
-
-@lru_cache(maxsize=CACHE_SIZE)
-def match_member(engine: str, member: Member, hardware: Hardware) -> tuple[Claims, ...] | Refusal:
-    """Return every distinct way the member can claim devices of the hardware, in declared order, or why there is none.
-
-    `engine` only names the engine in a refusal. A member without requests matches anything and claims nothing.
+    `engine` only names the engine in a refusal. A member without requests matches anything and claims nothing. Raises
+    OutOfStatesError.
     """
     wishes = [_wish(request, hardware) for request in member.requests]
     for wish in wishes:
@@ -127,17 +110,50 @@ def match_member(engine: str, member: Member, hardware: Hardware) -> tuple[Claim
         has = max(hardware.counts[entry] for entry in wish.matching)
         if has < wish.request.count:
             return TooFewDevices(engine, wish.request.name, has, wish.request.count)
-    try:
-        usable = _search(wishes, [wish.usable for wish in wishes], hardware) if all(w.usable for w in wishes) else None
-        if usable and usable.ways:
-            return tuple(dict.fromkeys(_claims(member, classes) for classes in usable.ways))
-        matching = _search(wishes, [wish.matching for wish in wishes], hardware)
-    except OutOfStatesError:
-        return SearchBound(STATES)
-    if matching.ways:
-        return _error(wishes, hardware)
-    at, has = matching.deepest
+    usable, matching = [wish.usable for wish in wishes], [wish.matching for wish in wishes]
+    if not _enough(wishes, matching, hardware):
+        return _too_few_in_all(engine, wishes, hardware)
+    if _enough(wishes, usable, hardware):
+        found = _search(wishes, usable, hardware, meter)
+        if found.found:
+            return _options(member, found)
+    if usable != matching:
+        found = _search(wishes, matching, hardware, meter, Wanted(most=1))
+        if found.found:
+            return _error(wishes, hardware)
+    at, has = found.deepest
     return TooFewDevices(engine, wishes[at].request.name, has, wishes[at].request.count)
+
+
+def match_classes(
+    member: Member, classes: tuple[str, ...], hardware: Hardware, meter: Meter
+) -> tuple[MemberOption, ...]:
+    """Return what the member can claim from exactly these classes, in the order of its claims; () for nothing.
+
+    Raises OutOfStatesError.
+    """
+    wishes = [_wish(request, hardware) for request in member.requests]
+    usable = [wish.usable for wish in wishes]
+    if not _enough(wishes, usable, hardware):
+        return ()
+    return _options(member, _search(wishes, usable, hardware, meter, Wanted(only=classes)))
+
+
+def _enough(wishes: Sequence[_Wish], entries: Sequence[tuple[int, ...]], hardware: Hardware) -> bool:
+    """Tell whether every request has an entry, and the entries have devices enough for all requests together."""
+    capacity = sum(hardware.counts[entry] for entry in {entry for allowed in entries for entry in allowed})
+    return all(entries) and sum(wish.request.count for wish in wishes) <= capacity
+
+
+def _too_few_in_all(engine: str, wishes: Sequence[_Wish], hardware: Hardware) -> TooFewDevices:
+    """Return the request that finds too few devices when each takes the entry that has most left."""
+    left = list(hardware.counts)
+    for wish in wishes:
+        entry = max(wish.matching, key=lambda entry: left[entry])
+        if left[entry] < wish.request.count:
+            break
+        left[entry] -= wish.request.count
+    return TooFewDevices(engine, wish.request.name, left[entry], wish.request.count)
 
 
 def _no_device(engine: str, request: DeviceRequest, hardware: Hardware) -> NoDevice:
@@ -155,7 +171,7 @@ def _no_device(engine: str, request: DeviceRequest, hardware: Hardware) -> NoDev
     return NoDevice(engine, request.name, furthest, nearest_value(text, compared))
 
 
-def _error(wishes: list[_Wish], hardware: Hardware) -> SelectorError:
+def _error(wishes: Sequence[_Wish], hardware: Hardware) -> SelectorError:
     """Return the first selector that fails with an error on a device of a class that it would otherwise claim."""
     return next(
         SelectorError(wish.request.selectors[judgement.selector], device.name, judgement.why)

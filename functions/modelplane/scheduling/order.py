@@ -12,9 +12,8 @@ from modelplane.model.replica import Replica
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines, Ledger, charges, identity, stock_of
-from modelplane.scheduling.room import Shortage, join, shortage
+from modelplane.scheduling.room import Shortage, Stock, join, shortage
 from modelplane.scheduling.roster import seniority
-from modelplane.scheduling.search import Stock
 
 
 def _proven(replica: Replica, engines: Engines, where: Layout) -> Engines | None:

@@ -5,9 +5,8 @@ replica's stay. What cannot be read is never a reason: the replica is held.
 """
 
 from dataclasses import dataclass
-from itertools import product
 
-from modelplane.model.deployment import Deployment, Engine
+from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster, Effect
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import EndCause
@@ -17,8 +16,7 @@ from modelplane.scheduling.eligible import repelling
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines
-from modelplane.scheduling.match import match_member
-from modelplane.scheduling.plan import Plan, Shape, Way, plan, stand
+from modelplane.scheduling.options import ClusterOptions, Options, SiteOptions, stamp
 from modelplane.scheduling.roster import Own
 
 Known = Cluster | Gap | Malformed | None
@@ -29,49 +27,24 @@ class Stay:
     """What a replica's own pools make of the deployment's engines.
 
     `engines`: the engines there that come nearest to what it has; None when its pools are gone or do not match, and
-    then `why` says so. `growing`: they take more than it has, so that room must be checked. `plan`: all ways there.
-    `undecided`: there are too many ways to look at, and nobody is moved for that.
+    then `why` says so. `growing`: they take more than it has, so that room must be checked. `options`: all there are.
+    `undecided`: the options take too long to find, and no replica is moved for that.
     """
 
     engines: Engines | None
-    plan: Plan
+    options: ClusterOptions | None = None
     growing: bool = False
     undecided: bool = False
     why: str = ""
 
 
-def _change(way: Way, before: StampedEngine | None) -> int:
-    """Return how much a way changes of the engine as it is: 0 nothing, 1 what it claims, 2 its pool."""
-    if before is None or before.pool != way.engine.pool:
-        return 2
-    has, gets = ([[claim.device_class for claim in m.claims] for m in each.members] for each in (before, way.engine))
-    return 0 if has == gets else 1
-
-
-def _ways_here(engine: Engine, before: StampedEngine | None, pools: set[str], where: Layout) -> list[Way]:
-    """Return every way the engine can stand on these pools, those first that change least.
-
-    Where a member claims nothing although it could elsewhere, it stays so, for being stranded ends nobody's stay; but
-    no edit makes it so.
-    """
-    open_ways = {way.engine for way in plan((engine,), where.shape).ways[0]}
-    ways: list[Way] = []
-    for site, (pool, _, hardware) in enumerate(where.shape):
-        if pool in pools:
-            found = [match_member(engine.name, member, hardware) for member in engine.members]
-            options = [claims if isinstance(claims, tuple) else () for claims in found]
-            ways.extend(stand(engine, pool, site, chosen, hardware) for chosen in product(*options))
-    ways = [way for way in ways if way.group and (way.engine in open_ways or _change(way, before) == 0)]
-    return sorted(ways, key=lambda way: _change(way, before))
-
-
 class Judge:
     """Judges the replicas of one deployment in one pass; what it finds for one holds for all that are alike."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: Deployment, options: Options) -> None:
         self._deployment = deployment
-        self._stays: dict[tuple[Engines, Shape], Stay] = {}
-        self._evictions: dict[str, str] = {}
+        self._options = options
+        self._stays: dict[tuple[Engines, Layout], Stay] = {}
 
     def judge(self, own: Own, cluster: Known) -> None:
         """Decide whether a replica stays, leaves or is held, as far as its cluster alone tells."""
@@ -95,7 +68,7 @@ class Judge:
     def stay(self, own: Own, cluster: Cluster) -> Stay:
         """Return what the replica's own pools make of the deployment's engines."""
         where = layout(cluster)
-        key = own.replica.engines, where.shape
+        key = own.replica.engines, where
         found = self._stays.get(key)
         if found is None:
             found = self._stays[key] = self._resolve(own.replica.engines, where)
@@ -105,15 +78,41 @@ class Judge:
         pools = {member.pool for engine in engines for member in engine.members}
         gone = sorted(pools - where.positions.keys())
         if gone:
-            return Stay(None, Plan((), (), ()), why=f"pool {gone[0]} does not exist any more")
-        wanted, before = self._deployment.engines, {engine.name: engine for engine in engines}
-        ways = tuple(tuple(_ways_here(engine, before.get(engine.name), pools, where)) for engine in wanted)
-        here = Plan(wanted, ways, ({},) * len(wanted))
-        missing = [engine.name for engine, each in zip(wanted, ways, strict=True) if not each]
-        if missing:
-            failed = [refused for each in plan(wanted, where.shape).refusals for refused in each.values()]
-            undecided = any(isinstance(refusal, SearchBound) for refusal in failed)
-            why = f"pool {', '.join(sorted(pools))} does not match engine {missing[0]} any more"
-            return Stay(None, here, undecided=undecided, why=why)
-        nearest = tuple(each[0].engine for each in ways)
-        return Stay(nearest, here, nearest != engines and grows(engines, nearest, where))
+            return Stay(None, why=f"pool {gone[0]} does not exist any more")
+        before = {engine.name: engine for engine in engines}
+        everywhere = self._options.on(where.shape)
+        here: list[SiteOptions] = []
+        for at, engine in enumerate(everywhere.engines):
+            sites = self._here(at, before.get(engine.name), pools, where)
+            undecided = any(isinstance(refusal, SearchBound) for refusal in everywhere.refusals[at].values())
+            if isinstance(sites, SearchBound) or (undecided and not sites):
+                return Stay(None, undecided=True)
+            if not sites:
+                return Stay(None, why=f"pool {', '.join(sorted(pools))} does not match engine {engine.name} any more")
+            here.append(sites)
+        options = ClusterOptions(everywhere.engines, tuple(here), ({},) * len(here))
+        nearest = stamp(options.engines, [next(options.of(at)) for at in range(len(here))], where)
+        return Stay(nearest, options, nearest != engines and grows(engines, nearest, where))
+
+    def _here(self, at: int, before: StampedEngine | None, pools: set[str], where: Layout) -> SiteOptions | SearchBound:
+        """Return the options for an engine on the replica's own pools, those first that change least.
+
+        First comes what it claims now, also where a member claims nothing although it could elsewhere: being stranded
+        ends no replica's stay, but no edit makes it so. Then come the other options on its pool, then other pools.
+        """
+        sites = {
+            site: options
+            for site, options in self._options.on(where.shape).sites[at]
+            if where.sites[site].name in pools
+        }
+        if before is None:
+            return tuple(sites.items())
+        same, hardware = where.positions[before.pool], where.sites[where.positions[before.pool]].hardware
+        on_it = sites.pop(same, ())
+        if len(before.members) == len(self._options.engines[at].members):
+            classes = tuple(tuple(claim.device_class for claim in member.claims) for member in before.members)
+            unchanged = self._options.match_classes(at, hardware, classes)
+            if isinstance(unchanged.refusal, SearchBound):
+                return unchanged.refusal
+            on_it = unchanged.options + on_it
+        return ((same, on_it), *sites.items()) if on_it else tuple(sites.items())

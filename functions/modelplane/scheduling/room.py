@@ -9,7 +9,7 @@ One reading goes beyond the rule's letter. A request that matches several entrie
 its count from each of them, so its pods can form every sum between what they surely take and the most they can take.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import lcm
@@ -20,7 +20,17 @@ Demand = tuple[tuple[int, int], ...]
 Group = tuple[tuple[Demand, int], ...]
 #: The groups of a pool: (group, how many alike), sorted.
 Groups = tuple[tuple[Group, int], ...]
+#: The groups on each pool of a cluster, in the pools' order.
+Stock = tuple[Groups, ...]
 
+#: What pods of a group may take of an entry: (least, most) of each demand, sorted.
+_Spans = tuple[tuple[int, int], ...]
+#: The weight unit of each entry, None for one that cannot block.
+_Units = tuple[int | None, ...]
+
+#: Bits of a number of devices in an integer that holds one for each entry; the highest one stays free.
+_BITS = 16
+_HALF = 1 << (_BITS - 1)
 #: Verdicts kept: few pools differ, so this is far more than a fleet of a thousand clusters uses.
 CACHE_SIZE = 1 << 16
 
@@ -35,97 +45,195 @@ class Shortage:
 
 def size(group: Group) -> int:
     """Return the number of pods of a group, each of which needs a node of its own."""
-    return sum(pods for _, pods in group)
+    return sum([pods for _, pods in group])
 
 
-@lru_cache(maxsize=CACHE_SIZE)
 def join(groups: Groups, group: Group, times: int = 1) -> Groups:
     """Return the groups with `times` more (negative: fewer) of `group`; a group without charge changes nothing."""
     if not group:
         return groups
     counted = dict(groups)
     counted[group] = counted.get(group, 0) + times
-    return tuple(sorted((each, many) for each, many in counted.items() if many > 0))
+    return tuple(sorted([each for each in counted.items() if each[1] > 0]))
+
+
+def verdict_states(groups: Groups) -> int:
+    """Return what a verdict on these groups counts among the states of a search: its work, roughly."""
+    return 1 + len(groups) * sum([len(group) for group, _ in groups]) // 4
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def has_room(nodes: int, counts: tuple[int, ...], groups: Groups) -> bool:
+    """Tell whether there is room for all groups: what `shortage` says, mostly for a fraction of its work."""
+    if not groups:
+        return True
+    sizes = [size(group) for group, _ in groups]
+    if nodes < max(sizes):
+        return False
+    if sum([pods * many for pods, (_, many) in zip(sizes, groups, strict=True)]) <= nodes:
+        return True
+    vectors = [(_most(demand), pods, at) for at, (group, _) in enumerate(groups) for demand, pods in group]
+    beyond = sum([(_HALF - 1 - count) << (_BITS * entry) for entry, count in enumerate(counts)])
+    over = sum([_HALF << (_BITS * entry) for entry in range(len(counts))])
+    for vector, _, at in vectors:
+        # A pod beside which this one has no place on a node blocks it alone.
+        alone = sum(
+            [
+                pods * (groups[other][1] - (other == at))
+                for each, pods, other in vectors
+                if (vector + each + beyond) & over
+            ]
+        )
+        if nodes - alone < sizes[at]:
+            return False
+    return shortage(nodes, counts, groups) is None
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def _most(demand: Demand) -> int:
+    """Return the most that a pod takes of each entry, in an integer: added to another it shows what is too much."""
+    return sum([most << (_BITS * entry) for entry, (_, most) in enumerate(demand)])
 
 
 @lru_cache(maxsize=CACHE_SIZE)
 def shortage(nodes: int, counts: tuple[int, ...], groups: Groups) -> Shortage | None:
     """Return a group that the others could strand, None when there is room for all groups."""
-    if sum(size(group) * many for group, many in groups) <= nodes:
+    if sum([size(group) * many for group, many in groups]) <= nodes:
         return None
-    for group, _ in groups:
-        found = shortage_of(nodes, counts, groups, group)
-        if found:
-            return found
-    return None
+    pool = _Pool(nodes, counts, groups)
+    return next((found for group, _ in groups if (found := pool.shortage_of(group))), None)
 
 
 def shortage_of(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group) -> Shortage | None:
     """Return whether the others of `groups` could strand `group`, which is one of them."""
-    needs, others = size(group), join(groups, group, -1)
-    free = min((nodes - blocked(nodes, counts, others, demand) for demand, _ in group), default=nodes)
-    return Shortage(needs, free) if free < needs else None
+    return _Pool(nodes, counts, groups).shortage_of(group)
 
 
 @lru_cache(maxsize=CACHE_SIZE)
 def more(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group) -> int:
     """Return how many more alike groups a pool takes; adding one never makes room, so this is a binary search."""
-    if not group or shortage(nodes, counts, join(groups, group)):
+    if not group or not has_room(nodes, counts, join(groups, group)):
         return 0
     fits, fails = 1, 2
-    while not shortage(nodes, counts, join(groups, group, fails)):
+    while has_room(nodes, counts, join(groups, group, fails)):
         fits, fails = fails, fails * 2
     while fails - fits > 1:
         middle = (fits + fails) // 2
-        if shortage(nodes, counts, join(groups, group, middle)):
-            fails = middle
-        else:
+        if has_room(nodes, counts, join(groups, group, middle)):
             fits = middle
+        else:
+            fails = middle
     return fits
 
 
 def blocked(nodes: int, counts: tuple[int, ...], others: Groups, demand: Demand) -> int:
     """Return how many nodes the pods of `others` could block for a pod of `demand`."""
-    units = [
-        _least_blocking(counts[entry], most, _spans(others, entry)) if most else None
-        for entry, (_, most) in enumerate(demand)
-    ]
-    scale = lcm(*(unit for unit in units if unit))
-    weighed = [(_weights(group, units, scale), many) for group, many in others]
-    return min(nodes, _most_blocked(weighed, scale))
+    pool = _Pool(nodes, counts, others)
+    return pool.blocked(pool.weights(demand, ()), ())
 
 
-def _spans(others: Groups, entry: int) -> Iterator[tuple[set[tuple[int, int]], int]]:
-    """Yield what a pod of each group may take of an entry, and how many such groups there are."""
-    for group, many in others:
-        spans = {demand[entry] for demand, _ in group if demand[entry][1]}
-        if spans:
-            yield spans, many
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """What the pods of each group weigh, heaviest first as (weight, pods); a weight of `scale` blocks a node alone."""
+
+    scale: int
+    of: dict[Group, list[tuple[int, int]]]
+    totals: dict[Group, int]
+    total: int
 
 
-def _least_blocking(count: int, demand: int, groups: Iterator[tuple[set[tuple[int, int]], int]]) -> int | None:
-    """Return the least sum that leaves fewer than `demand` of `count`, one pod of a group at most; None: no sum does.
+class _Pool:
+    """The groups of a pool, asked about one after another; what one answer has worked out serves the next."""
 
-    Sums are bits of an integer: bit s says that s devices can be taken on one node.
-    """
-    sums, within = 1, (1 << (count + 1)) - 1
-    for spans, many in groups:
-        for _ in range(many):
-            grown = sums
-            for least, most in spans:
-                for part in range(max(least, 1), most + 1):
-                    grown |= sums << part
-            grown &= within
-            if grown == sums:
-                break
-            sums = grown
-    enough = max(1, count - demand + 1)
-    blocking = sums >> enough
-    return enough + (blocking & -blocking).bit_length() - 1 if blocking else None
+    def __init__(self, nodes: int, counts: tuple[int, ...], groups: Groups) -> None:
+        self._nodes = nodes
+        self._counts = counts
+        self._groups = groups
+        self._spans = {group: _spans(group, len(counts)) for group, _ in groups}
+        self._sums: dict[tuple[int, _Spans], int] = {}
+        self._weights: dict[_Units, _Weights] = {}
+
+    def shortage_of(self, group: Group) -> Shortage | None:
+        """Return what is short for one of the groups."""
+        needs = free = size(group)
+        for demand, _ in group:
+            weights = self.weights(demand, group)
+            # No more nodes can be blocked than all weights together come to, which is mostly enough to know.
+            if self._nodes - (weights.total - weights.totals[group]) // weights.scale < needs:
+                free = min(free, self._nodes - self.blocked(weights, group))
+        return Shortage(needs, free) if free < needs else None
+
+    def blocked(self, weights: _Weights, own: Group) -> int:
+        """Return how many nodes all groups could block with these weights, but for one group `own`."""
+        others = ((weights.of[group], many - (group == own)) for group, many in self._groups)
+        return min(self._nodes, _most_blocked(others, weights.scale))
+
+    def weights(self, demand: Demand, own: Group) -> _Weights:
+        """Return what pods weigh against a pod of this demand, which is of the group `own`."""
+        spans = self._spans.get(own, ((),) * len(self._counts))
+        units = tuple(
+            [
+                self._least_blocking(entry, most, spans[entry]) if most else None
+                for entry, (_, most) in enumerate(demand)
+            ]
+        )
+        found = self._weights.get(units)
+        if found is None:
+            scale = lcm(*[unit for unit in units if unit])
+            of = {group: _weigh(group, units, scale) for group, _ in self._groups}
+            totals = {group: sum([weight * pods for weight, pods in each]) for group, each in of.items()}
+            total = sum([totals[group] * many for group, many in self._groups])
+            found = self._weights[units] = _Weights(scale, of, totals, total)
+        return found
+
+    def _least_blocking(self, entry: int, demand: int, own: _Spans) -> int | None:
+        """Return the least sum that leaves too few of an entry, one pod of each other group at most; None: no sum."""
+        sums = self._sums.get((entry, own))
+        if sums is None:
+            sums = self._sums[entry, own] = self._sums_without(entry, own)
+        count = self._counts[entry]
+        enough = max(1, count - demand + 1)
+        blocking = sums >> enough
+        return enough + (blocking & -blocking).bit_length() - 1 if blocking else None
+
+    def _sums_without(self, entry: int, own: _Spans) -> int:
+        """Return, as bits, the sums of an entry that pods of groups but one with the spans `own` can take on a node."""
+        alike: dict[_Spans, int] = {}
+        for group, many in self._groups:
+            spans = self._spans[group][entry]
+            alike[spans] = alike.get(spans, 0) + many
+        alike[own] = alike.get(own, 0) - 1
+        sums, within = 1, (2 << self._counts[entry]) - 1
+        for spans, many in alike.items():
+            for _ in range(many if spans else 0):
+                grown = sums
+                for least, most in spans:
+                    grown |= _spread(sums, max(least, 1), most)
+                grown &= within
+                if grown == sums:
+                    break
+                sums = grown
+        return sums
 
 
-def _weights(group: Group, units: list[int | None], scale: int) -> list[tuple[int, int]]:
-    """Return (weight, pods) of a group, heaviest first; a weight of `scale` blocks a node alone."""
+def _spans(group: Group, entries: int) -> tuple[_Spans, ...]:
+    return tuple(
+        [tuple(sorted({demand[entry] for demand, _ in group if demand[entry][1]})) for entry in range(entries)]
+    )
+
+
+def _spread(sums: int, least: int, most: int) -> int:
+    """Return the sums with every number from `least` to `most` added to each."""
+    found, width = sums << least, 1
+    while width <= most - least:
+        step = min(width, most - least + 1 - width)
+        found |= found << step
+        width += step
+    return found
+
+
+def _weigh(group: Group, units: _Units, scale: int) -> list[tuple[int, int]]:
+    """Return (weight, pods) of a group, heaviest first."""
     weighed = []
     for demand, pods in group:
         shares = [taken * (scale // unit) for (_, taken), unit in zip(demand, units, strict=True) if unit]
@@ -133,7 +241,7 @@ def _weights(group: Group, units: list[int | None], scale: int) -> list[tuple[in
     return sorted(weighed, reverse=True)
 
 
-def _most_blocked(weighed: list[tuple[list[tuple[int, int]], int]], scale: int) -> int:
+def _most_blocked(weighed: Iterable[tuple[list[tuple[int, int]], int]], scale: int) -> int:
     """Return the largest b for which the b heaviest weights of each group add up to b nodes or more.
 
     The sum over b is concave, so its surplus over b nodes rises and then falls for good: walk its straight pieces.

@@ -1,103 +1,84 @@
 """Puts the engines of a replica on the pools of one cluster: the first assignment that has room, found exactly."""
 
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 from modelplane.model.refusal import NoRoom, Refusal, SearchBound, rank
+from modelplane.scheduling.budget import Budget, Meter, OutOfStatesError, Searches
 from modelplane.scheduling.hardware import Layout
-from modelplane.scheduling.match import CACHE_SIZE, STATES
-from modelplane.scheduling.plan import Plan, Way
-from modelplane.scheduling.room import Groups, Shortage, join, more, shortage, shortage_of, size
+from modelplane.scheduling.hosting import Hosting, with_placed
+from modelplane.scheduling.options import ClusterOptions, PoolOption
+from modelplane.scheduling.room import Shortage, Stock, join, more, shortage, shortage_of, size, verdict_states
 
-#: The groups on each pool of a cluster, in the pools' order.
-Stock = tuple[Groups, ...]
-Assignment = tuple[Way, ...]
+Assignment = tuple[PoolOption, ...]
+_Key = tuple[ClusterOptions, Layout, Stock]
 
-
-def settle(stock: Stock, way: Way, times: int = 1) -> Stock:
-    """Return the stock with `times` more engines placed in that way."""
-    return (*stock[: way.site], join(stock[way.site], way.group, times), *stock[way.site + 1 :])
-
-
-def fits(layout: Layout, stock: Stock, site: int) -> bool:
-    """Tell whether the pool has room for all its groups."""
-    pool = layout.sites[site]
-    return pool.nodes > 0 and shortage(pool.nodes, pool.hardware.counts, stock[site]) is None
+#: Outcomes that are remembered, in about bytes.
+_REMEMBERED = 32 * 1024 * 1024
+#: Options of a pool that are asked how many nodes they lack; the others would only refine a number in a message.
+_ASKED = 8
 
 
 class _Search:
-    """Depth-first over the engines, each in its declared order of ways; more groups never make room, so it prunes."""
+    """One search over the engines in their order, each with its options in theirs.
 
-    def __init__(self, plan: Plan, layout: Layout) -> None:
-        self.plan = plan
-        self.layout = layout
-        self.visited = 0
-        self.dead: set[object] = set()
-        #: Pools of equal nodes are interchangeable: which of them holds what is remembered without their order.
-        alike = [(pool.nodes, pool.hardware) for pool in layout.sites]
-        self.kinds = [alike.index(kind) for kind in alike]
-        self.stuck: tuple[int, Stock] = (-1, ())
-
-    def run(self, stock: Stock, chosen: Assignment = ()) -> Assignment | None:
-        """Return the first assignment that has room, None when none has or the bound was hit."""
-        at = len(chosen)
-        if at == len(self.plan.ways):
-            return chosen
-        state = (at, tuple(sorted(zip(self.kinds, stock, strict=True))))
-        if state in self.dead:
-            return None
-        if at > self.stuck[0]:
-            self.stuck = (at, stock)
-        for way in self.plan.ways[at] if self._hopeful(at, stock) else ():
-            self.visited += 1
-            if self.visited > STATES:
-                return None
-            after = settle(stock, way)
-            if fits(self.layout, after, way.site):
-                found = self.run(after, (*chosen, way))
-                if found is not None:
-                    return found
-        self.dead.add(state)
-        return None
-
-    def _hopeful(self, at: int, stock: Stock) -> bool:
-        """Tell whether each later engine alone would still find room."""
-        return all(
-            any(fits(self.layout, settle(stock, way), way.site) for way in ways) for ways in self.plan.ways[at + 1 :]
-        )
-
-
-def _first(plan: Plan, layout: Layout, stock: Stock) -> Assignment | None:
-    return _Search(plan, layout).run(stock)
-
-
-@lru_cache(maxsize=CACHE_SIZE)
-def assign(plan: Plan, layout: Layout, stock: Stock) -> Assignment | Refusal:
-    """Return the first assignment in declared order of pools that has room, or the cluster's refusal.
-
-    The refusal is that of the first engine that no pool hosts even without the other engines; where each engine alone
-    finds room, of the engine at which the search got no further.
+    The first option that has room is taken, and where that leads to no place for a later engine, the first after which
+    the later engines can still be hosted. Room only shrinks as engines are added, so nothing is ever taken back.
     """
-    search = _Search(plan, layout)
-    found = search.run(stock)
-    if found is not None:
+
+    def __init__(self, options: ClusterOptions, layout: Layout, meter: Meter) -> None:
+        self.options = options
+        self.layout = layout
+        self.meter = meter
+        self.hosting = Hosting(options, layout, meter)
+        #: The engine that found no place after those before it took the first one that they found, and that stock.
+        self.stuck: tuple[int, Stock] = (0, ())
+
+    def run(self, stock: Stock) -> Assignment | None:
+        """Return the first assignment that has room, None when none has. Raises OutOfStatesError."""
+        found = self._take(stock, lambda _at, _after: True)
+        if found is None and self.stuck[0] and self.hosting.can_follow(0, stock):
+            found = self._take(stock, self.hosting.can_follow)
         return found
-    if search.visited > STATES:
-        return SearchBound(STATES)
-    for at, ways in enumerate(plan.ways):
-        if not any(fits(layout, settle(stock, way), way.site) for way in ways):
-            return _nearest(plan, layout, stock, at)
-    return _nearest(plan, layout, search.stuck[1], search.stuck[0])
 
+    def _take(self, stock: Stock, good: Callable[[int, Stock], bool]) -> Assignment | None:
+        chosen: list[PoolOption] = []
+        for at in range(len(self.options.engines)):
+            self.stuck = at, stock
+            for option in self.options.of(at):
+                after = with_placed(stock, option)
+                if self.hosting.fits(option.site, after[option.site]) and good(at + 1, after):
+                    chosen.append(option)
+                    stock = after
+                    break
+            else:
+                return None
+        return tuple(chosen)
 
-def _nearest(plan: Plan, layout: Layout, stock: Stock, at: int) -> Refusal:
-    """Return the refusal of the pool that came nearest to hosting an engine that finds no room beside the stock."""
-    refusals = dict(plan.refusals[at])
-    for way in plan.ways[at]:
-        short = _shortage(layout, stock, way)
-        known = refusals.get(way.site)
-        if not isinstance(known, NoRoom) or short.needs - short.free < known.needs - known.free:
-            refusals[way.site] = NoRoom(plan.engines[at].name, short.needs, short.free)
-    return min(refusals.values(), key=_distance)
+    def refusal(self, stock: Stock) -> Refusal:
+        """Return why there is no assignment, after `run` found none.
+
+        The refusal is of the first engine that no pool hosts even without the other engines; where each alone finds
+        room, of the engine that finds none beside the others.
+        """
+        for at in range(len(self.options.engines)):
+            if not any(self._has_room(stock, option) for option in self.options.of(at)):
+                return self._nearest(stock, at)
+        return self._nearest(self.stuck[1], self.stuck[0])
+
+    def _has_room(self, stock: Stock, option: PoolOption) -> bool:
+        return self.hosting.fits(option.site, join(stock[option.site], option.option.group))
+
+    def _nearest(self, stock: Stock, at: int) -> Refusal:
+        """Return the refusal of the pool that came nearest to hosting an engine that finds no room beside the stock."""
+        refusals = dict(self.options.refusals[at])
+        for site, options in self.options.sites[at]:
+            short = min(
+                (_shortage(self.layout, stock, PoolOption(site, option)) for option in islice(options, _ASKED)),
+                key=lambda short: short.needs - short.free,
+            )
+            refusals[site] = NoRoom(self.options.engines[at].name, short.needs, short.free)
+        return min(refusals.values(), key=_distance)
 
 
 def _distance(refusal: Refusal) -> tuple[int, int]:
@@ -105,55 +86,91 @@ def _distance(refusal: Refusal) -> tuple[int, int]:
     return -rank(refusal), refusal.needs - refusal.free if isinstance(refusal, NoRoom) else 0
 
 
-def _shortage(layout: Layout, stock: Stock, way: Way) -> Shortage:
+def _shortage(layout: Layout, stock: Stock, placed: PoolOption) -> Shortage:
     """Return what the pool lacks: nodes for the engine itself, or for a group that it would strand."""
-    pool, after = layout.sites[way.site], join(stock[way.site], way.group)
-    counts = pool.hardware.counts
-    own = shortage_of(pool.nodes, counts, after, way.group)
-    return own or shortage(pool.nodes, counts, after) or Shortage(size(way.group), pool.nodes)
+    pool, group = layout.sites[placed.site], placed.option.group
+    counts, after = pool.hardware.counts, join(stock[placed.site], group)
+    own = shortage_of(pool.nodes, counts, after, group)
+    return own or shortage(pool.nodes, counts, after) or Shortage(size(group), pool.nodes)
 
 
-@lru_cache(maxsize=CACHE_SIZE)
-def prospect(plan: Plan, layout: Layout, stock: Stock) -> tuple[Assignment, int] | None:
-    """Return the first assignment that has room, and how many more replicas the cluster takes; None for no room.
+def _weigh(key: _Key, _found: object) -> int:
+    """Return about how many bytes an entry keeps alive: the stock, and options that nothing else may keep."""
+    options, layout, stock = key
+    here = sum(len(each) for sites in options.sites for _, each in sites)
+    return 500 + 500 * here + 100 * len(layout.sites) + 100 * sum(len(groups) for groups in stock)
+
+
+ASSIGNMENTS: Searches[_Key, Assignment | Refusal] = Searches(_REMEMBERED, _weigh)
+COUNTS: Searches[_Key, tuple[Assignment, int]] = Searches(_REMEMBERED, _weigh)
+
+
+def assign(options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget) -> Assignment | Refusal:
+    """Return the first assignment in declared order of pools that has room, or the cluster's refusal."""
+
+    def look(meter: Meter) -> Assignment | Refusal:
+        search = _Search(options, layout, meter)
+        found = search.run(stock)
+        return search.refusal(stock) if found is None else found
+
+    return ASSIGNMENTS.find((options, layout, stock), budget, look)
+
+
+def first_fit_and_count(
+    options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget
+) -> tuple[Assignment, int] | SearchBound:
+    """Return the first assignment that has room, and how many more replicas the cluster takes; ((), 0) for no room.
 
     They are counted one after the other, each on its first assignment. As room only shrinks, an assignment is first
     until it no longer fits, so it is repeated as often as it fits.
     """
-    if len(plan.ways) == 1:
-        return _prospect_of_one(plan.ways[0], layout, stock)
-    first: Assignment | None = None
-    total = 0
-    while found := _first(plan, layout, stock):
-        first = first or found
-        times = _times(found, layout, stock)
-        for way in found:
-            stock = settle(stock, way, times)
-        total += times
-    return (first, total) if first else None
+    several = _count_several if len(options.engines) > 1 else _count_one
+
+    def look(meter: Meter) -> tuple[Assignment, int]:
+        first: Assignment = ()
+        total = 0
+        try:
+            for found, times in several(options, layout, stock, meter):
+                first = first or found
+                total += times
+        except OutOfStatesError:
+            # How many more there are only ranks clusters; that there is one is known.
+            if not first or not meter.whole:
+                raise
+        return first, total
+
+    return COUNTS.find((options, layout, stock), budget, look)
 
 
-def _prospect_of_one(ways: tuple[Way, ...], layout: Layout, stock: Stock) -> tuple[Assignment, int] | None:
-    first: Assignment | None = None
-    total = 0
-    for way in ways:
-        pool = layout.sites[way.site]
-        times = more(pool.nodes, pool.hardware.counts, stock[way.site], way.group) if pool.nodes else 0
+def _count_one(options: ClusterOptions, layout: Layout, stock: Stock, meter: Meter) -> Iterator[tuple[Assignment, int]]:
+    for option in options.of(0):
+        pool, group = layout.sites[option.site], option.option.group
+        times = more(pool.nodes, pool.hardware.counts, stock[option.site], group) if pool.nodes else 0
+        meter.spend(verdict_states(stock[option.site]) * (1 + times.bit_length()))
         if times:
-            first = first or (way,)
-            total += times
-            stock = settle(stock, way, times)
-    return (first, total) if first else None
+            yield (option,), times
+            stock = with_placed(stock, option, times)
 
 
-def _times(found: Assignment, layout: Layout, stock: Stock) -> int:
+def _count_several(
+    options: ClusterOptions, layout: Layout, stock: Stock, meter: Meter
+) -> Iterator[tuple[Assignment, int]]:
+    search = _Search(options, layout, meter)
+    while found := search.run(stock):
+        times = _times(found, search.hosting, stock)
+        yield found, times
+        for option in found:
+            stock = with_placed(stock, option, times)
+
+
+def _times(found: Assignment, hosting: Hosting, stock: Stock) -> int:
     """Return how often the assignment fits, by doubling and halving."""
 
     def fit(times: int) -> bool:
         after = stock
-        for way in found:
-            after = settle(after, way, times)
-        return all(fits(layout, after, way.site) for way in found)
+        for option in found:
+            after = with_placed(after, option, times)
+        return all(hosting.fits(option.site, after[option.site]) for option in found)
 
     low, high = 1, 2
     while fit(high):

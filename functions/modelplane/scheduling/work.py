@@ -9,8 +9,10 @@ from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, Footprint, Needs, Placement, View, Withheld
 from modelplane.model.refusal import Refusal
 from modelplane.model.replica import Replica
+from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.eligible import lacking
 from modelplane.scheduling.ledger import Ledger, identity
+from modelplane.scheduling.options import Options
 from modelplane.scheduling.roster import Roster, muster
 from modelplane.scheduling.selectors import bad_selectors
 
@@ -25,6 +27,7 @@ class Work:
     bad_selectors: tuple[BadSelector, ...]
     candidates: Mapping[str, Cluster]
     ledger: Ledger
+    options: Options
     placed: list[Placement] = field(default_factory=list)
     withheld: dict[str, Withheld] = field(default_factory=dict)
     refusals: dict[str, Refusal] = field(default_factory=dict)
@@ -94,4 +97,5 @@ def begin(deployment: Deployment, view: View) -> Work:
         bad_selectors=bad_selectors(deployment),
         candidates={c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)},
         ledger=Ledger(_replicas(view)),
+        options=Options(deployment.engines, Budget(len(listed) + len(view.clusters))),
     )

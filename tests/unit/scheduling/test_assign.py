@@ -5,10 +5,11 @@ import pytest
 from modelplane.model.deployment import Engine
 from modelplane.model.fleet import ClaimKind, Cluster, Pool
 from modelplane.model.refusal import NoDevice, NoRoom, NotClaimable, Refusal, SearchBound, TooFewDevices
+from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.hardware import layout
-from modelplane.scheduling.match import STATES
-from modelplane.scheduling.plan import plan
-from modelplane.scheduling.search import Stock, assign, prospect
+from modelplane.scheduling.options import Options, stamp
+from modelplane.scheduling.room import Stock
+from modelplane.scheduling.search import assign, first_fit_and_count
 from unit.scheduling.scene import NIC, cluster, gang, gpu, memory, nic, pool, request, standalone
 
 
@@ -18,15 +19,16 @@ def empty(there: Cluster) -> Stock:
 
 def outcome(there: Cluster, *engines: Engine) -> list[str] | Refusal:
     """Return the pool of each engine on an empty cluster, or the refusal."""
-    where = layout(there)
-    found = assign(plan(engines, where.shape), where, empty(there))
-    return found if isinstance(found, Refusal) else [way.engine.pool for way in found]
+    where, options = layout(there), Options(engines, Budget())
+    found = assign(options.on(where.shape), where, empty(there), options.budget)
+    return found if isinstance(found, Refusal) else [engine.pool for engine in stamp(engines, found, where)]
 
 
 def more(there: Cluster, *engines: Engine) -> int:
-    where = layout(there)
-    found = prospect(plan(engines, where.shape), where, empty(there))
-    return found[1] if found else 0
+    where, options = layout(there), Options(engines, Budget())
+    found = first_fit_and_count(options.on(where.shape), where, empty(there), options.budget)
+    assert not isinstance(found, SearchBound)
+    return found[1]
 
 
 def engines(*counts: int) -> list[Engine]:
@@ -88,9 +90,10 @@ def test_where_each_engine_alone_fits_the_one_that_finds_no_room_beside_the_othe
     assert outcome(cluster("a", pool(2)), *engines(8, 8, 8)) == NoRoom("e2", 1, 0)
 
 
-def test_a_search_that_is_too_long_is_given_up_and_not_guessed() -> None:
+def test_different_pools_and_engines_do_not_make_the_search_long() -> None:
     pools = [pool(1, gpu(count), name=f"p{count}") for count in range(32, 39)]
-    assert outcome(cluster("a", *pools), *engines(*range(20, 28))) == SearchBound(STATES)
+    assert outcome(cluster("a", *pools), *engines(*range(20, 28))) == NoRoom("e7", 1, 0)
+    assert outcome(cluster("a", *pools), *engines(*range(38, 31, -1))) == [f"p{count}" for count in range(38, 31, -1)]
 
 
 def test_alike_pools_and_engines_do_not_make_the_search_long() -> None:

@@ -6,17 +6,18 @@ import pytest
 
 from modelplane.model.deployment import Member, Role
 from modelplane.model.fleet import ClaimKind, Device
-from modelplane.model.refusal import NoDevice, Refusal, SearchBound, SelectorError, TooFewDevices
+from modelplane.model.refusal import NoDevice, Refusal, SelectorError, TooFewDevices
+from modelplane.scheduling.budget import Meter, OutOfStatesError
 from modelplane.scheduling.hardware import hardware
-from modelplane.scheduling.match import STATES, match_member
+from modelplane.scheduling.match import match_member
 from unit.scheduling.scene import ANY, GPU, NIC, gpu, memory, model, nic, request
 
 
 def ways(devices: tuple[Device, ...], *requests: tuple[int, tuple[str, ...]]) -> list[list[str]] | Refusal:
     """Return the classes that each way claims, or the refusal."""
     wanted = tuple(request(count, *selectors, name=f"r{at}") for at, (count, selectors) in enumerate(requests))
-    found = match_member("main", Member(Role.STANDALONE, 1, wanted), hardware(devices))
-    return found if isinstance(found, Refusal) else [[claim.device_class for claim in claims] for claims in found]
+    found = match_member("main", Member(Role.STANDALONE, 1, wanted), hardware(devices), Meter())
+    return found if isinstance(found, Refusal) else [[claim.device_class for claim in each.claims] for each in found]
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ CASES = [
         "enough in all, but in no one entry",
         (RED, BLUE),
         ((1, (ANY,)), (1, (ANY,)), (2, (ANY,))),
-        [["red", "red", "blue"], ["blue", "blue", "red"]],
+        [["red", "red", "blue"]],
     ),
     Case("a synthetic entry is matched and claims nothing", (nic(), RED), ((1, (NIC,)), (1, (ANY,))), [["red"]]),
     Case(
@@ -106,9 +107,18 @@ def test_requests_are_matched_exactly(case: Case) -> None:
     assert ways(case.devices, *case.requests) == case.then
 
 
-def test_too_many_ways_are_given_up_and_not_guessed() -> None:
+def test_too_many_distinct_demands_are_not_decided() -> None:
+    classes = tuple(gpu(16, name=f"d{at}", device_class=f"c{at}") for at in range(12))
+    with pytest.raises(OutOfStatesError):
+        ways(classes, *((1, (ANY,)) for _ in range(12)))
+
+
+def test_every_choice_of_classes_that_takes_the_same_is_one_the_first_in_declared_order() -> None:
     classes = tuple(gpu(1, name=f"d{at}", device_class=f"c{at}") for at in range(12))
-    assert ways(classes, *((1, (ANY,)) for _ in range(12))) == SearchBound(STATES)
+    assert ways(classes, *((1, (ANY,)) for _ in range(12))) == [[f"c{at}" for at in range(12)]]
+    red, blue = (gpu(16, name=name, device_class=name) for name in ("red", "blue"))
+    found = ways((red, blue), *((1, (ANY,)) for _ in range(16)))
+    assert found == [["red"] * (16 - blues) + ["blue"] * blues for blues in range(17)]
 
 
 def test_alike_entries_are_not_told_apart_however_many_there_are() -> None:

@@ -165,3 +165,17 @@ def test_what_is_stamped_with_other_selectors_and_matches_is_applied_in_place() 
     (placement,) = Scene([THERE], [replica(ours, "a/0")]).decide(ours).placements
     assert placement.stamp is Stamp.APPLY
     assert placement.engines == (stamped(selectors=(memory("80Gi"),)),)
+
+
+def test_a_replica_keeps_the_classes_that_it_claims_though_other_classes_that_take_the_same_come_first() -> None:
+    red, blue = (gpu(2, name=name, device_class=name) for name in ("red", "blue"))
+    there = cluster("a", pool(1, red, blue))
+    ours = deployment(standalone(*(request(1, name=name) for name in ("one", "two", "three", "four"))))
+    (placed,) = Scene([there]).decide(ours).placements
+    (member,) = placed.engines[0].members
+    assert [claim.device_class for claim in member.claims] == ["red", "red", "blue", "blue"]
+    classes = ("blue", "red", "blue", "red")
+    claims = tuple(replace(claim, device_class=name) for claim, name in zip(member.claims, classes, strict=True))
+    engine = replace(placed.engines[0], members=(replace(member, claims=claims),))
+    (kept,) = Scene([there], [replica(ours, "a/0", engine)]).decide(ours).placements
+    assert (kept.stamp, kept.engines) == (Stamp.APPLY, (engine,))

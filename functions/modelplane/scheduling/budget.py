@@ -1,0 +1,108 @@
+"""The work that the exact searches of a pass may do, counted in states: deterministic, where time is not.
+
+A state is one step of a search: a request given to an entry, two choices joined, a verdict on room. What a search
+finds is remembered with the states it took, and a pass that finds it remembered is charged the same states. So what a
+pass decides depends on its input alone, never on what happens to be remembered.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any, Final, Generic, TypeVar, cast
+
+from modelplane.lru import Lru
+from modelplane.model.refusal import SearchBound
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+_UNKNOWN: Final = object()
+
+#: Most states of one search.
+SEARCH_STATES = 50_000
+#: Most options of an engine on a pool; what has more is not decided, however quickly they are found.
+MOST_OPTIONS = 4_000
+#: States of a pass, however few clusters there are.
+PASS_STATES = 100_000
+#: States that a pass has more for each cluster it looks at: its work may grow with the fleet, which is the platform's.
+CLUSTER_STATES = 64
+
+
+class OutOfStatesError(Exception):
+    """A search hit its bound."""
+
+
+class Meter:
+    """Counts the states of one search and ends it at `limit`."""
+
+    __slots__ = ("limit", "spent")
+
+    def __init__(self, limit: int = SEARCH_STATES) -> None:
+        self.limit = limit
+        self.spent = 0
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether the limit is that of a search, not what a pass had left."""
+        return self.limit == SEARCH_STATES
+
+    def spend(self, states: int = 1) -> None:
+        """Count states. Raises OutOfStatesError above the limit."""
+        self.spent += states
+        if self.spent > self.limit:
+            raise OutOfStatesError
+
+    def check(self, options: int) -> None:
+        """Raise OutOfStatesError when more options are found than are told apart."""
+        if options > MOST_OPTIONS:
+            raise OutOfStatesError
+
+
+class Budget:
+    """The states that a pass has left, and what it has found with the others.
+
+    Once they are spent nothing new is looked at, however little it takes.
+    """
+
+    def __init__(self, clusters: int = 0) -> None:
+        self.states = PASS_STATES + CLUSTER_STATES * clusters
+        self.left = self.states
+        self.found: dict[Hashable, Any] = {}
+
+
+class Searches(Generic[K, V]):
+    """What searches found by what they turn on, with the states they took; bounded by weight, shared by threads."""
+
+    def __init__(self, limit: int, weigh: Callable[[K, V | SearchBound], int]) -> None:
+        self._remembered: Lru[tuple[V | SearchBound, int]] = Lru(limit)
+        self._weigh = weigh
+
+    def find(self, key: K, budget: Budget, search: Callable[[Meter], V]) -> V | SearchBound:
+        """Return what the search finds, charged to the budget once a pass.
+
+        SearchBound where it takes more states than a search may, or than the pass has left.
+        """
+        known = budget.found.get((self, key), _UNKNOWN)
+        if known is _UNKNOWN:
+            known = budget.found[self, key] = self._look(key, budget, search)
+        return cast("V | SearchBound", known)
+
+    def _look(self, key: K, budget: Budget, search: Callable[[Meter], V]) -> V | SearchBound:
+        def run() -> tuple[tuple[V | SearchBound, int], int]:
+            meter = Meter(min(SEARCH_STATES, budget.left))
+            found: V | SearchBound = SearchBound(SEARCH_STATES)
+            try:
+                found = search(meter)
+            except OutOfStatesError:
+                if not meter.whole:
+                    raise
+            return (found, min(meter.spent, SEARCH_STATES)), self._weigh(key, found)
+
+        if not budget.left:
+            return SearchBound(budget.states)
+        try:
+            found, states = self._remembered.get(key, run)
+        except OutOfStatesError:
+            states = budget.left + 1
+        if states > budget.left:
+            budget.left = 0
+            return SearchBound(budget.states)
+        budget.left -= states
+        return found

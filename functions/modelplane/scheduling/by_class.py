@@ -1,0 +1,159 @@
+"""Which classes the requests of a pod can be claimed from, when the order of the entries is not asked for.
+
+The entries of a class are no other's, so a choice of classes can be served iff each class can pack the requests that
+it gets into its entries. The largest requests are given first, which soon shows what cannot be packed; alike requests
+are given in the order of the classes, since exchanging them changes nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from modelplane.scheduling.budget import Meter
+from modelplane.scheduling.demands import Choice, Key, Node, Share, Vectors, Wanted
+from modelplane.scheduling.room import Demand
+
+_Left = tuple[int, ...]
+_Requests = tuple[int, ...]
+#: A request's count, and the entries of a class that it may take it from.
+_Item = tuple[int, frozenset[int]]
+
+
+def complete(found: dict[Demand, Choice], node: Node, shares: Sequence[Share], wanted: Wanted, meter: Meter) -> None:
+    """Add a choice for every demand that is not found yet, in the order of their classes. Raises OutOfStatesError."""
+    classes = {key: at for at, key in enumerate(dict.fromkeys(node.keys))}
+    search = _Distribution(set(found), node, shares, wanted, meter)
+    search.run()
+    for demand, choice in sorted(search.found.items(), key=lambda each: [classes[key] for key in each[1]]):
+        if wanted.most is None or len(found) < wanted.most:
+            found[demand] = choice
+
+
+class _Distribution:
+    """One search over the classes of the requests, the largest first."""
+
+    def __init__(self, known: set[Demand], node: Node, shares: Sequence[Share], wanted: Wanted, meter: Meter) -> None:
+        self.found: dict[Demand, Choice] = {}
+        self._known = known
+        self._wanted = wanted
+        self._meter = meter
+        self._vectors = Vectors(node)
+        #: The requests in the order in which they are given, and of each the first that is alike.
+        self._order = sorted(range(len(shares)), key=lambda at: (-shares[at].count, shares[at].entries, at))
+        self._shares = [shares[at] for at in self._order]
+        self._first = list(range(len(shares)))
+        for at in range(1, len(shares) if wanted.only is None else 0):
+            if self._shares[at] == self._shares[at - 1]:
+                self._first[at] = self._first[at - 1]
+        self._steps = [self._vectors.steps(share) for share in self._shares]
+        self._classes = {key: at for at, key in enumerate(dict.fromkeys(node.keys))}
+        self._closed: set[tuple[int, int, Key]] = set()
+        self._packing = _Packing(node, self._shares, meter)
+
+    def run(self) -> None:
+        """Find a choice for every demand that is not known. Raises OutOfStatesError."""
+        self._give(0, self._vectors.start, (), dict.fromkeys(self._classes, ()))
+
+    def _give(self, at: int, vector: int, choice: Choice, given: Mapping[Key, _Requests]) -> None:
+        self._meter.spend()
+        if len(self._known) == self._wanted.most or not self._open(at, vector, choice[-1] if choice else None):
+            return
+        if at == len(self._shares):
+            self._find(vector, choice)
+            return
+        for key, taken in self._next(at, vector, choice[-1] if choice else None):
+            requests = (*given[key], self._first[at])
+            if self._packing.fits(key, requests):
+                self._give(at + 1, taken, (*choice, key), {**given, key: requests})
+
+    def _next(self, at: int, vector: int, last: Key) -> Iterator[tuple[Key, int]]:
+        """Yield the classes of a request; of alike requests none gets a class before that of the one before it."""
+        least = self._classes[last] if self._first[at] < at else 0
+        for key, step in self._steps[at].items():
+            taken = self._vectors.add(vector, step)
+            if taken is not None and self._classes[key] >= least:
+                yield key, taken
+
+    def _find(self, vector: int, choice: Choice) -> None:
+        declared = dict(zip(self._order, choice, strict=True))
+        found = tuple(declared[at] for at in range(len(choice)))
+        if self._wanted.only in (None, tuple(key for key in found if key is not None)):
+            self._known.add(self._vectors.demand(vector))
+            self._meter.check(len(self._known))
+            self.found[self._vectors.demand(vector)] = found
+
+    def _open(self, at: int, vector: int, last: Key) -> bool:
+        """Tell whether an unknown demand could follow, if only each class had devices enough in all."""
+        state = at, vector, last if at < len(self._shares) and self._first[at] < at else None
+        if state in self._closed:
+            return False
+        if at == len(self._shares):
+            still_open = self._vectors.demand(vector) not in self._known
+        else:
+            still_open = any(self._open(at + 1, taken, key) for key, taken in self._next(at, vector, last))
+        if not still_open:
+            self._closed.add(state)
+            self._meter.spend()
+        return still_open
+
+
+class _Packing:
+    """Whether the entries of a class can pack requests; exact, and kept for as long as the search lasts."""
+
+    def __init__(self, node: Node, shares: Sequence[Share], meter: Meter) -> None:
+        self._meter = meter
+        self._counts = tuple(node.counts)
+        self._items = [
+            {
+                key: (share.count, frozenset(entry for entry in share.entries if node.keys[entry] == key))
+                for key in share.demands
+            }
+            for share in shares
+        ]
+        #: What is left of all entries once a class has packed its requests, None where it cannot.
+        self._left: dict[tuple[Key, _Requests], _Left | None] = {}
+
+    def fits(self, key: Key, requests: _Requests) -> bool:
+        """Tell whether a class packs these requests. Raises OutOfStatesError."""
+        return self._packed(key, requests) is not None
+
+    def _packed(self, key: Key, requests: _Requests) -> _Left | None:
+        if not requests:
+            return self._counts
+        if (key, requests) not in self._left:
+            items = [self._items[at][key] for at in requests]
+            before = self._packed(key, requests[:-1])
+            found = None if before is None else self._place(items[-1:], list(before), set())
+            if before is not None and found is None:
+                items.sort(key=lambda item: (len(item[1]), -item[0]))
+                found = self._place(items, list(self._counts), set())
+            self._left[key, requests] = found
+        return self._left[key, requests]
+
+    def _place(self, items: list[_Item], left: list[int], failed: set[object]) -> _Left | None:
+        """Return what is left when each item has an entry, the tightest that works."""
+        if not items:
+            return tuple(left)
+        state = len(items), tuple(left)
+        if state in failed or not _enough(items, left):
+            return None
+        self._meter.spend()
+        count, entries = items[0]
+        tried = set()
+        for entry in sorted(entries, key=left.__getitem__):
+            kind = left[entry], tuple(entry in allowed for _, allowed in items)
+            if left[entry] >= count and kind not in tried:
+                tried.add(kind)
+                left[entry] -= count
+                found = self._place(items[1:], left, failed)
+                left[entry] += count
+                if found is not None:
+                    return found
+        failed.add(state)
+        return None
+
+
+def _enough(items: Sequence[_Item], left: Sequence[int]) -> bool:
+    """Tell whether the entries of each set that items are bound to have enough left for all of these items."""
+    return all(
+        sum(count for count, bound in items if bound <= entries) <= sum(left[entry] for entry in entries)
+        for entries in {entries for _, entries in items}
+    )

@@ -1,0 +1,118 @@
+"""Which engines the pools of a cluster can still host together, decided for each pool alone.
+
+Engines meet only where they are on one pool, so engines can be placed iff they can be shared out among the pools such
+that each pool hosts its share. Every pool is asked for the largest sets of engines that it hosts beside what is
+there; the sets of all pools are joined. That takes the orders and permutations out of the search.
+"""
+
+from collections.abc import Iterable
+
+from modelplane.scheduling.budget import Meter
+from modelplane.scheduling.hardware import Layout
+from modelplane.scheduling.options import ClusterOptions, EngineOption, PoolOption
+from modelplane.scheduling.room import Groups, Stock, has_room, join, verdict_states
+
+#: Engines as the bits of an integer.
+_Set = int
+
+
+def with_placed(stock: Stock, placed: PoolOption, times: int = 1) -> Stock:
+    """Return the stock with `times` more engines placed in that way."""
+    site, option = placed
+    return (*stock[:site], join(stock[site], option.group, times), *stock[site + 1 :])
+
+
+def _largest(sets: Iterable[_Set]) -> list[_Set]:
+    """Return the sets that are part of no other."""
+    kept: list[_Set] = []
+    for each in sorted(set(sets), key=int.bit_count, reverse=True):
+        if not any(each | other == other for other in kept):
+            kept.append(each)
+    return kept
+
+
+def _members(engines: _Set) -> list[int]:
+    return [at for at in range(engines.bit_length()) if engines >> at & 1]
+
+
+class Hosting:
+    """What the pools of one cluster can host; what it finds is kept for the search that asks."""
+
+    def __init__(self, options: ClusterOptions, layout: Layout, meter: Meter) -> None:
+        self._layout = layout
+        self._meter = meter
+        self._options: list[dict[int, tuple[EngineOption, ...]]] = [dict(sites) for sites in options.sites]
+        #: Pools of equal nodes host the same.
+        alike = [(pool.nodes, pool.hardware) for pool in layout.sites]
+        self._kinds = [alike.index(kind) for kind in alike]
+        self._room: dict[tuple[int, Groups], bool] = {}
+        self._hosted: dict[tuple[int, Groups, _Set], bool] = {}
+
+    def fits(self, site: int, groups: Groups) -> bool:
+        """Tell whether a pool has room for these groups. Raises OutOfStatesError."""
+        key = self._kinds[site], groups
+        found = self._room.get(key)
+        if found is None:
+            self._meter.spend(verdict_states(groups))
+            pool = self._layout.sites[site]
+            found = pool.nodes > 0 and has_room(pool.nodes, pool.hardware.counts, groups)
+            self._room[key] = found
+        return found
+
+    def can_follow(self, at: int, stock: Stock) -> bool:
+        """Tell whether the engines from `at` on can be placed beside the stock. Raises OutOfStatesError."""
+        wanted = (1 << len(self._options)) - (1 << at)
+        reached: list[_Set] = [0]
+        *larger, smallest = sorted(range(len(stock)), key=lambda site: -self._layout.sites[site].nodes) or [0]
+        for site in larger:
+            if wanted in reached:
+                return True
+            reached = _largest(some | more for more in self._most_hosted(site, stock[site], wanted) for some in reached)
+        # Of the smallest pool, on which least fits, it is only asked whether it hosts what is left.
+        return any(self._hosts(smallest, stock[smallest], wanted & ~some) for some in reached)
+
+    def _most_hosted(self, site: int, groups: Groups, wanted: _Set) -> list[_Set]:
+        """Return the largest sets of wanted engines that a pool hosts beside what is there.
+
+        Sets grow from single engines, and only those of which every part is hosted: what keeps engines apart is mostly
+        a pair of them. First of all the whole set is tried as it comes, because mostly there is room.
+        """
+        if self._takes_all(site, groups, wanted):
+            return [wanted]
+        hosted: set[_Set] = {0}
+        layer = {1 << at for at in _members(wanted) if self._hosts(site, groups, 1 << at)}
+        single = sorted(layer)
+        while layer:
+            hosted |= layer
+            grown = {each | one for each in layer for one in single if one > each}
+            layer = {
+                each
+                for each in grown
+                if all(each & ~(1 << at) in hosted for at in _members(each)) and self._hosts(site, groups, each)
+            }
+        return _largest(hosted)
+
+    def _takes_all(self, site: int, groups: Groups, engines: _Set) -> bool:
+        """Tell whether the pool hosts all of these engines, each in the first option that fits beside those before."""
+        for at in _members(engines):
+            after = (join(groups, option.group) for option in self._options[at].get(site, ()))
+            found = next((each for each in after if self.fits(site, each)), None)
+            if found is None:
+                return False
+            groups = found
+        return True
+
+    def _hosts(self, site: int, groups: Groups, engines: _Set) -> bool:
+        """Tell whether the pool hosts all of these engines in some of their options beside what is there."""
+        if not engines:
+            return True
+        key = self._kinds[site], groups, engines
+        found = self._hosted.get(key)
+        if found is None:
+            first, rest = (engines & -engines).bit_length() - 1, engines & (engines - 1)
+            found = self._hosted[key] = any(
+                self.fits(site, after) and self._hosts(site, after, rest)
+                for option in self._options[first].get(site, ())
+                for after in (join(groups, option.group),)
+            )
+        return found

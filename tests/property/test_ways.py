@@ -1,0 +1,139 @@
+"""Ways to match: of those that take the same one is looked at, and a spec that has few of them is decided."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from modelplane.lru import Lru
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role
+from modelplane.model.fleet import Cluster, Pool
+from modelplane.model.placement import Schedule
+from modelplane.model.refusal import Refusal, SearchBound
+from modelplane.scheduling import budget, charge, choices, options, search
+from modelplane.scheduling.budget import Budget, Meter
+from modelplane.scheduling.hardware import hardware
+from modelplane.scheduling.match import MemberOption, match_member
+from modelplane.scheduling.options import Options
+from property import large
+from property.fleet import Snapshot, decide
+from property.oracles.groups import distinct_groups, distinct_ways
+from property.oracles.matching import Claims, member_claims
+from property.oracles.placing import admissible
+from property.oracles.room import Charge
+from property.oracles.room import charge as charge_of
+from property.oracles.selectors import ANY_GPU
+from property.strategies import Draw, examples, pools, requests, situations
+from property.test_oracles import gpu
+
+#: Specs of fewer distinct ways are always decided.
+DECIDED = 2_000
+
+
+@st.composite
+def small_members(draw: st.DrawFn) -> Member:
+    return Member(Role.STANDALONE, 1, tuple(draw(requests(f"r{at}")) for at in range(draw(st.integers(1, 4)))))
+
+
+def first_of_each(pool: Pool, member: Member) -> dict[Charge, Claims]:
+    """Return for every distinct charge the first claims in declared order."""
+    found: dict[Charge, Claims] = {}
+    for claims in member_claims(pool, member):
+        found.setdefault(charge_of(pool, claims), claims)
+    return found
+
+
+def matched(pool: Pool, member: Member) -> tuple[MemberOption, ...]:
+    found = match_member("e", member, hardware(pool.devices), Meter())
+    return () if isinstance(found, Refusal) else found
+
+
+@given(pools("x"), small_members())
+@examples(300)
+def test_a_member_has_the_first_way_of_every_distinct_charge_in_declared_order(pool: Pool, member: Member) -> None:
+    found = matched(pool, member)
+    assert [(option.demand, option.claims) for option in found] == list(first_of_each(pool, member).items())
+    assert all(option.demand == charge.demand(option.claims, hardware(pool.devices)) for option in found)
+
+
+@given(pools("x"), small_members())
+@examples(200)
+def test_what_the_search_in_order_does_not_finish_is_found_class_by_class(pool: Pool, member: Member) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choices, "IN_ORDER", 0)
+        found = matched(pool, member)
+    assert {option.demand for option in found} == set(first_of_each(pool, member))
+    assert len({option.demand for option in found}) == len(found)
+    assert {option.claims for option in found} <= set(member_claims(pool, member))
+
+
+@given(st.data())
+@examples(80)
+def test_an_engine_of_few_distinct_groups_is_matched_however_many_ways_there_are(data: st.DataObject) -> None:
+    engine = data.draw(large.engines("e"))
+    cluster = data.draw(large.clusters("c", (engine,)))
+    pool = (cluster.pools or ())[0]
+    assume(distinct_groups(engine, pool, DECIDED) is not None)
+    found = Options((engine,), Budget()).match(0, hardware(pool.devices))
+    assert not isinstance(found.refusal, SearchBound)
+
+
+@given(st.data())
+@examples(80)
+def test_a_spec_of_few_distinct_ways_is_decided(data: st.DataObject) -> None:
+    engines = data.draw(large.engine_lists())
+    clusters = {name: data.draw(large.clusters(name, engines)) for name in ("a", "b")}
+    for cluster in clusters.values():
+        assume(distinct_ways(engines, cluster.pools or (), DECIDED) is not None)
+    deployment = Deployment("team", "model", "owner", engines, replicas=data.draw(st.integers(1, 4)))
+    decided = decide(deployment, Snapshot(clusters)).schedule
+    assert "SearchBound" not in {refusal.reason for refusal in decided.refusals.values()}
+
+
+def few_gpus(draw: Draw, name: str) -> Engine:
+    request = DeviceRequest("gpu", draw(st.integers(1, 4)), (ANY_GPU,))
+    return Engine(name, (Member(Role.STANDALONE, 1, (request,)),), draw(st.integers(1, 2)))
+
+
+@given(st.data())
+@examples(150)
+def test_many_engines_are_on_the_first_pools_that_take_all_of_them(data: st.DataObject) -> None:
+    engines = tuple(few_gpus(data.draw, f"e{at}") for at in range(data.draw(st.integers(3, 5))))
+    counts = st.tuples(st.integers(1, 3), st.integers(2, 8))
+    drawn = data.draw(st.lists(counts, min_size=1, max_size=3))
+    pools_ = tuple(Pool(f"p{at}", nodes, (gpu(count=count),)) for at, (nodes, count) in enumerate(drawn))
+    cluster = Cluster("c", ready=True, address="192.0.2.1", pools=pools_)
+    deployment = Deployment("team", "model", "owner", engines)
+    first = next(admissible(cluster, deployment, ()), None)
+    decided = decide(deployment, Snapshot({"c": cluster})).schedule
+    assert [placement.engines for placement in decided.placements] == ([first] if first else [])
+
+
+@contextmanager
+def nothing_remembered() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((options, "MATCHES"), (search, "ASSIGNMENTS"), (search, "COUNTS")):
+            patch.setattr(getattr(module, name), "_remembered", Lru(1 << 30))
+        yield patch
+
+
+@given(situations(), situations(), st.integers(1, 60))
+@examples(100)
+def test_what_is_remembered_of_other_passes_changes_no_decision_however_small_the_budget(
+    one: tuple[Deployment, Snapshot], other: tuple[Deployment, Snapshot], states: int
+) -> None:
+    def run(of: tuple[Deployment, Snapshot]) -> Schedule:
+        return decide(*of).schedule
+
+    with nothing_remembered() as patch:
+        patch.setattr(budget, "SEARCH_STATES", states)
+        patch.setattr(budget, "PASS_STATES", 2 * states)
+        patch.setattr(budget, "CLUSTER_STATES", 0)
+        cold = run(one)
+        with nothing_remembered():
+            run(other)
+            after_another = run(one)
+            again = run(one)
+    assert cold == after_another == again
