@@ -13,7 +13,7 @@ from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import identity
 from modelplane.scheduling.options import stamp
-from modelplane.scheduling.order import yielding
+from modelplane.scheduling.yielding import yielding
 from modelplane.scheduling.retain import Judge, Stay
 from modelplane.scheduling.room import Shortage
 from modelplane.scheduling.roster import Own, seniority
