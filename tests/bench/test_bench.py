@@ -4,11 +4,17 @@ import json
 
 import pytest
 
+from bench import soak
+from bench.connection import CallError, Connection
 from bench.figures import Figure, at_most, compared, to_json
 from bench.fleet import cluster, deployment, others
 from bench.measure import served, timed
 from bench.passes import NotSettledError, Scene, Store, run_pass, settle
 from bench.tenants.table import Case, measured
+from modelplane.step import Request
+from modelplane.transport import messages
+from modelplane.transport.request import read
+from modelplane.transport.structs import encode
 
 
 @pytest.mark.parametrize(
@@ -65,3 +71,40 @@ def test_a_tenant_s_case_is_judged_by_its_first_pass_and_its_peak_memory() -> No
 def test_a_tenant_s_case_that_does_not_end_as_it_says_is_no_measurement(kind: str, refused: str) -> None:
     with pytest.raises(NotSettledError, match="some: expected"):
         list(measured([_case(kind, refused)]))
+
+
+def test_every_call_of_a_soak_sees_every_object_in_a_version_of_its_own() -> None:
+    with served("schedule", "compose-replica") as on:
+        for name, scene in (("schedule", soak._placing), ("compose-replica", soak._serving)):
+            requests = [soak._last_request(scene(variant), on, name) for variant in range(2)]
+            wires = [soak._changed(requests[number % 2], number) for number in range(4)]
+            seen = [_keys(read(wire).request) for wire in wires]
+            assert min(map(len, seen)) >= 5
+            assert len(set().union(*seen)) == sum(map(len, seen))
+
+
+def _keys(request: Request) -> set[object]:
+    required = (each for found in request.required.values() for each in found)
+    return {each.key for each in (request.composite, *request.observed.values(), *required)}
+
+
+def test_the_memory_of_a_soak_is_judged_over_what_it_was_when_caches_were_filled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(soak, "CALLS", 40)
+    monkeypatch.setattr(soak, "SAMPLES", 10)
+    schedule, compose, seconds = soak.soak()
+    assert [each.limit for each in (schedule, compose, seconds)] == [1.05, 1.05, None]
+    assert schedule.judged == pytest.approx(schedule.value / (schedule.yardstick or 0))
+
+
+def test_calls_on_one_connection_are_answered_as_grpc_s_own_client_is() -> None:
+    request = Scene(deployment("some", 1), {}, _store(1)).request().SerializeToString()
+    padding = messages.Request()
+    padding.required_resources["large"].items.add().resource = encode({"text": "x" * 3_000_000})
+    with served("schedule") as on, Connection(on.addresses["schedule"]) as connection:
+        expected = on.calls["schedule"](request)
+        calls = [connection.call([request, padding.SerializeToString()][: 1 + number % 2]) for number in range(20)]
+        assert {call.result(30).wire for call in calls} == {expected}
+        with pytest.raises(CallError, match="no response"):
+            connection.call([b"\xff\xff"]).result(30)

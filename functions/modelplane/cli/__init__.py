@@ -41,7 +41,7 @@ class _Commands(click.Group):
         return sorted(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """Import and return a command, None for a name that is none; raises ClickException where an extra is missing."""
+        """Import and return a command, None for a name that is none; raises ClickException for a missing extra."""
         entry = _COMMANDS.get(cmd_name)
         if entry is None:
             return None

@@ -1,0 +1,106 @@
+"""A long run over a fleet that never stays as it is: what a function keeps must stop growing.
+
+Every call sees every object in a version of its own, written at another time and mostly with other content: nothing
+that was read of it serves a second call.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from bench.figures import Figure
+from bench.fleet import Manifest, cluster, deployment, from_server, others
+from bench.measure import Served, served
+from bench.passes import Scene, Store, run_pass
+from modelplane.preview import ControlPlane
+from modelplane.transport import messages
+
+#: Calls in all, half of them to each of two functions; from which share on memory must be flat; samples taken.
+CALLS, FILLED, SAMPLES = 20_000, 0.1, 200
+#: The most that a function may have resident at the end, over what it had once its caches were filled.
+FLAT = 1.05
+#: Contents that each object takes on in turn.
+VARIANTS: Final = 4
+#: What is put in each call's place: a version, and the time of every write. They are as long as what replaces them.
+_VERSION, _TIME = "7000000000", "2026-01-01T00:00:00Z"
+
+
+def soak() -> Iterator[Figure]:
+    """Yield how resident memory grew over the calls; both functions are called at the same time."""
+    kinds: Mapping[str, Callable[[int], Scene]] = {"schedule": _placing, "compose-replica": _serving}
+    began = time.perf_counter()
+    with served(*kinds) as on, ThreadPoolExecutor() as callers:
+        runs = {name: callers.submit(_resident, on, name, scene, CALLS // 2) for name, scene in kinds.items()}
+        samples = {name: run.result() for name, run in runs.items()}
+    for name, resident in samples.items():
+        filled = resident[int(SAMPLES * FILLED)]
+        peak = max(resident[int(SAMPLES * FILLED) :])
+        told = f"soak, {CALLS // 2:,} calls of {name}: most resident, over that after {FILLED:.0%}"
+        yield Figure(told, peak, "MiB", filled, judged=peak / filled, limit=FLAT)
+    yield Figure("... both, in all", time.perf_counter() - began, "s")
+
+
+def _resident(on: Served, name: str, scene: Callable[[int], Scene], calls: int) -> list[float]:
+    """Call a function again and again, and return its resident memory in MiB, sampled evenly."""
+    requests = [_last_request(scene(variant), on, name) for variant in range(VARIANTS)]
+    samples = []
+    for number in range(calls):
+        on.calls[name](_changed(requests[number % VARIANTS], number))
+        if number % (calls // SAMPLES) == 0:
+            samples.append(on.resident(name))
+    return samples
+
+
+def _last_request(scene: Scene, on: Served, name: str) -> Any:
+    """Return the request of a pass in which everything is there that the function asked for."""
+    return messages.Request.FromString(run_pass(scene, on.steps(name)).exchanges[-1].request)
+
+
+def _changed(request: Any, number: int) -> bytes:
+    """Return a request in which every object has a version of its own, written at another time."""
+    changed = messages.Request()
+    changed.CopyFrom(request)
+    seconds = number % 86_400
+    moment = f"2026-02-02T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z".encode()
+    version = str(8_000_000_000 + number).encode()
+    resources = [changed.observed.composite, *changed.observed.resources.values()]
+    for found in changed.required_resources.values():
+        resources += found.items
+    for resource in resources:
+        resource.resource = resource.resource.replace(_VERSION.encode(), version).replace(_TIME.encode(), moment)
+    wire: bytes = changed.SerializeToString()
+    return wire
+
+
+def _versioned(manifest: Manifest) -> Manifest:
+    return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": _VERSION}}
+
+
+def _placing(variant: int) -> Scene:
+    """Return a deployment that is to be placed, on a small fleet whose pools change their size."""
+    clusters = [cluster(number) for number in range(8)]
+    for each in clusters:
+        for pool in each["status"]["gpuPools"]:
+            pool["nodes"] += variant
+    store = Store(map(_versioned, [*clusters, *others(8, 16 + variant)]))
+    return Scene(_versioned(deployment("soaked", 3)), {}, store)
+
+
+def _serving(variant: int) -> Scene:
+    """Return a replica that serves, with what it composed; its pods change the words with which they wait."""
+    control = ControlPlane([cluster(0), deployment("soaked", 1)])
+    control.settle()
+    (replica,) = (_from_server(each) for each in control.list("ModelReplica"))
+    objects = [_from_server(each) for each in control.list("Object")]
+    for each in objects:
+        each["metadata"]["annotations"]["variant"] = f"{variant}"
+        each["status"]["message"] = "x" * variant
+    composed = {each["metadata"]["annotations"]["crossplane.io/composition-resource-name"]: each for each in objects}
+    return Scene(replica, composed, Store([_versioned(cluster(0)), *map(_from_server, control.list("Namespace"))]))
+
+
+def _from_server(manifest: Manifest) -> Manifest:
+    metadata = manifest["metadata"]
+    kept = {field: value for field, value in metadata.items() if field not in {"uid", "resourceVersion"}}
+    return _versioned(from_server({**manifest, "metadata": kept}, metadata["uid"], 0))
