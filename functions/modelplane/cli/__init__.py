@@ -27,8 +27,8 @@ _FUNCTIONS: Final = "functions"
 
 _COMMANDS: Final[Mapping[str, _Entry]] = {
     "cel": _Entry("modelplane.cli.cel", "Try device selectors: which devices match, which do not, and why."),
-    "hydrate": _Entry("modelplane.cli.hydrate", "Bring a repository's files onto a volume, verified.", _FUNCTIONS),
-    "preview": _Entry("modelplane.cli.preview", "Show what manifests would come to, without a cluster."),
+    "hydrate": _Entry("modelplane.cli.hydrate", "Download a model repository onto a volume and verify it.", _FUNCTIONS),
+    "preview": _Entry("modelplane.cli.preview", "Show where the deployments in manifests run, without a cluster."),
     "serve": _Entry("modelplane.cli.serve", "Serve one of the composition functions over gRPC.", _FUNCTIONS),
 }
 

@@ -1,7 +1,8 @@
-"""`modelplane cel`: which declared devices a selector matches, which not, and why."""
+"""`modelplane cel`: which declared devices a selector matches, which it does not, and why."""
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NoReturn
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from modelplane import cel
 from modelplane.cel.devices import DeviceError
-from modelplane.cli.console import printing
+from modelplane.cli.console import echo, printing, progress
 from modelplane.model.fleet import Device
 from modelplane.reading.manifests import InvalidInput, Read, read_manifests
 
@@ -24,12 +25,13 @@ Examples:
   modelplane cel 'device.driver == "gpu.nvidia.com"' -f examples/fleet
   kubectl get inferenceclusters -o yaml | modelplane cel 'has(device.capacity["gpu.nvidia.com"].memory)' -f -
   modelplane cel -f examples/fleet
+  modelplane cel --jsonl < expressions.jsonl
 """
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What came of one declared device, and where it is declared."""
+    """The verdict on one declared device, and where it is declared."""
 
     object: str
     pool: str | None
@@ -59,9 +61,9 @@ class _ManyFiles(click.Command):
 @click.argument("expression", required=False)
 @click.option("-f", "--file", "files", multiple=True, metavar="FILE...", help="Manifests, folders of them, or -.")
 @click.option(
-    "-o", "--output", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Format."
+    "-o", "--output", type=click.Choice(["table", "json", "yaml"]), default="table", show_default=True, help="Format."
 )
-@click.option("--jsonl", is_flag=True, help="Answer each JSON line of standard input with one of standard output.")
+@click.option("--jsonl", is_flag=True, help="Answer each line of standard input, {expression, device}, with one line.")
 def command(*, expression: str | None, files: tuple[str, ...], output: str, jsonl: bool) -> None:
     """Try the device selector EXPRESSION on the devices that manifests declare.
 
@@ -82,28 +84,30 @@ def command(*, expression: str | None, files: tuple[str, ...], output: str, json
     if isinstance(selector, cel.SelectorError):
         _refuse(selector, output)
     try:
-        rows = [_judged(where, pool, device, selector) for where, pool, device in _declared(files)]
+        with progress("Reading devices"):
+            rows = [_judged(where, pool, device, selector) for where, pool, device in _declared(files)]
     except InvalidInput as error:
         click.echo(error, err=True)
         sys.exit(_BAD_INPUT)
     if not rows:
-        click.echo(f"{', '.join(files)}: no declared devices (InferenceClass, InferenceCluster)", err=True)
+        wanted = "pass an InferenceClass (spec.devices) or an InferenceCluster (status.gpuPools)"
+        click.echo(f"{', '.join(files)}: no devices are declared; {wanted}", err=True)
         sys.exit(_BAD_INPUT)
-    if output == "json":
-        click.echo(_json({"expression": expression, "error": None, "devices": [asdict(row) for row in rows]}))
-    else:
+    if output == "table":
         _show(rows)
+    else:
+        echo({"expression": expression, "error": None, "devices": [asdict(row) for row in rows]}, output)
     refused = any(row.verdict == "refused" for row in rows)
     found = selector is None or any(row.verdict == cel.Outcome.MATCH for row in rows)
     sys.exit(0 if found and not refused else _NOTHING)
 
 
 def _refuse(error: cel.SelectorError, output: str) -> NoReturn:
-    if output == "json":
-        fault = {"line": error.line, "column": error.column, "why": error.why}
-        click.echo(_json({"expression": None, "error": fault, "devices": []}))
+    if output == "table":
+        click.echo(f"selector does not compile: line {error.line}, column {error.column}: {error.why}", err=True)
     else:
-        click.echo(f"selector refused at line {error.line}, column {error.column}: {error.why}", err=True)
+        fault = {"line": error.line, "column": error.column, "why": error.why}
+        echo({"expression": None, "error": fault, "devices": []}, output)
     sys.exit(_NOTHING)
 
 
@@ -161,10 +165,13 @@ def _show(rows: list[_Row]) -> None:
         table.add_row(Text(row.object), Text(row.pool or "-"), Text(row.device), verdict, Text(row.why or ""))
     with printing() as console:
         console.print(table)
+        console.print(_counted(rows))
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
+def _counted(rows: list[_Row]) -> Text:
+    """Return how many devices have each verdict, the most frequent first."""
+    counts = Counter(row.verdict for row in rows).most_common()
+    return Text(", ".join(f"{number} {verdict}" for verdict, number in counts), style="dim")
 
 
 def _answer_lines() -> None:
@@ -181,7 +188,7 @@ def _answer(line: bytes) -> dict[str, object]:
     except (ValueError, RecursionError) as error:
         return _failed(f"not JSON: {error}")
     if not isinstance(asked, dict) or not isinstance(asked.get("expression"), str):
-        return _failed("not an object with an expression that is a string")
+        return _failed("needs an object whose expression is a string")
     try:
         device = cel.read(asked.get("device"))
     except DeviceError as error:

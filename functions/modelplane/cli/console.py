@@ -1,19 +1,27 @@
-"""The console that tables are printed on: a terminal's own width and colors, else plain lines of a fixed width."""
+"""What all commands print with: tables on a terminal or in plain lines, JSON and YAML, and progress on a terminal."""
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Timer
 
 import click
+import yaml
 from rich.console import Console
 
-#: Columns of what goes to no terminal.
+#: Columns of what does not go to a terminal.
 _WIDTH = 100
+#: Seconds after which a terminal shows that a command is at work.
+_PATIENCE = 2.0
 
 
 @contextmanager
 def printing() -> Iterator[Console]:
-    """Give a console for standard output; what goes to no terminal has no blanks at the ends of its lines."""
+    """Give a console for standard output: on a terminal its own width and colors, else plain lines of a fixed width.
+
+    What does not go to a terminal has no blanks at the ends of its lines.
+    """
     if sys.stdout.isatty():
         yield Console(highlight=False)
         return
@@ -22,3 +30,34 @@ def printing() -> Iterator[Console]:
         yield console
     for line in captured.get().splitlines():
         click.echo(line.rstrip())
+
+
+@contextmanager
+def progress(doing: str) -> Iterator[None]:
+    """Show on a terminal, once it takes a while, what a command is `doing`."""
+    console = Console(stderr=True)
+    status = console.status(f"{doing} ...")
+    timer = Timer(_PATIENCE, status.start)
+    if console.is_terminal:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        status.stop()
+
+
+def echo(value: object, output: str) -> None:
+    """Print a value of plain JSON types as `output`, json or yaml."""
+    if output == "yaml":
+        click.echo(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True), nl=False)
+    else:
+        click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML without anchors: an object that stands twice is written twice."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
+        """Write everything out."""
+        return True

@@ -1,17 +1,11 @@
-"""`modelplane preview PATH...`: what manifests would come to, without a cluster."""
+"""`modelplane preview PATH...`: what manifests become on a control plane, without a cluster."""
 
-import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Timer
 
 import click
-import yaml
-from rich.console import Console
 from rich.text import Text
 
-from modelplane.cli.console import printing
+from modelplane.cli.console import echo, printing, progress
 from modelplane.cli.logs import configure_logs
 from modelplane.preview import ControlPlane, InvalidObject
 from modelplane.preview.report import BAD_INPUT, exit_code, refusals, report
@@ -20,14 +14,11 @@ from modelplane.reading.tables import show, total
 from modelplane.reading.trace import REPLICA, show_trace, trace
 from modelplane.reading.tree import Manifest
 
-#: After so many seconds a terminal shows that work goes on.
-_PATIENCE = 2.0
-
-
 _EXAMPLES = """\b
 Examples:
   modelplane preview examples
   kubectl get modelplane -A -o yaml | modelplane preview - new.yaml
+  modelplane preview examples -o json | jq '.deployments[].reasons'
   modelplane preview examples --trace ml/kimi-k2-1a2b3c4d
 """
 
@@ -41,19 +32,19 @@ Examples:
     "--trace",
     "traced",
     metavar="NAMESPACE/NAME",
-    help="Show what this replica became, and the rule behind each object.",
+    help="Show what this ModelReplica becomes instead: every object, and the rule behind it.",
 )
 def command(*, paths: tuple[str, ...], output: str, traced: str | None) -> None:
-    """Show where the deployments in PATH... would run, and why what cannot be placed is not.
+    """Show where the deployments in PATH... run, and why what cannot be placed is not.
 
     Each PATH is a file, a folder (every .yaml, .yml and .json in it at any depth) or - for standard input; files hold
-    manifests or what kubectl exports. The functions that run here are those of the control plane; providers and
-    clusters are played as healthy, and objects that come with a status keep it.
+    manifests or what kubectl exports. The functions of the control plane run here, on this machine; providers and
+    clusters are simulated as healthy. Objects that have a status keep it.
 
     Exit code: 0 all placed, 1 something unplaced or refused, 2 bad input, 3 not settled.
     """
     configure_logs(debug=False)
-    with _progress():
+    with progress("Reconciling"):
         control, faults = _load(paths)
         settled = not faults and control.settle()
     if faults:
@@ -64,14 +55,12 @@ def command(*, paths: tuple[str, ...], output: str, traced: str | None) -> None:
     refused = refusals(control)
     if traced is not None:
         _trace(control, traced)
-    elif output == "json":
-        click.echo(json.dumps(outcome, indent=2, ensure_ascii=False))
-    elif output == "yaml":
-        click.echo(yaml.dump(outcome, Dumper=_Dumper, sort_keys=False, allow_unicode=True), nl=False)
-    else:
+    elif output == "table":
         with printing() as console:
             show(console, control.view(), outcome["deployments"], refused)
             console.print(_verdict(outcome))
+    else:
+        echo(outcome, output)
     sys.exit(exit_code(outcome, refused))
 
 
@@ -80,10 +69,9 @@ def _trace(control: ControlPlane, replica: str) -> None:
     namespace, _, name = replica.partition("/")
     found = control.get(REPLICA, namespace, name)
     if found is None:
-        there = ", ".join(
-            f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in control.list("ModelReplica")
-        )
-        click.echo(f"there is no ModelReplica {replica}; there are: {there or 'none'}", err=True)
+        names = [f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in control.list(REPLICA)]
+        choice = f"choose one of {', '.join(names)}" if names else "no replica is placed"
+        click.echo(f"ModelReplica {replica} does not exist; {choice}", err=True)
         sys.exit(BAD_INPUT)
     with printing() as console:
         show_trace(console, found, trace(control.view(), found))
@@ -93,21 +81,13 @@ def _verdict(outcome: Manifest) -> Text:
     placed = total(outcome["deployments"])
     passes = "1 pass" if outcome["passes"] == 1 else f"{outcome['passes']} passes"
     if not outcome["settled"]:
-        return Text(f"{placed}; not settled after {passes}", style="red")
+        return Text(f"{placed}; not settled after {passes}: placements still change", style="red")
     unplaced = any(deployment["unplaced"] for deployment in outcome["deployments"])
     return Text(f"{placed}; settled after {passes}", style="yellow" if unplaced else "green")
 
 
-class _Dumper(yaml.SafeDumper):
-    """YAML without anchors: an object that stands twice is written twice."""
-
-    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
-        """Write everything out."""
-        return True
-
-
 def _load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[str]]:
-    """Return a control plane with everything under paths, and one line for each thing that it cannot take."""
+    """Return a control plane with everything under paths, and one line for each object that it refuses."""
     control = ControlPlane()
     faults: list[str] = []
     try:
@@ -115,27 +95,12 @@ def _load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[str]]:
             try:
                 control.apply(read.obj)
             except InvalidObject as error:
-                faults.append(str(_placed(read, error)))
+                faults.append(str(_located(read, error)))
     except InvalidInput as error:
         faults.append(str(error))
     return control, faults
 
 
-def _placed(read: Read, error: InvalidObject) -> InvalidInput:
+def _located(read: Read, error: InvalidObject) -> InvalidInput:
     line = read.source.line(error.field)
     return InvalidInput(read.source.file, line, f"{error.object}: {error.field}", error.why)
-
-
-@contextmanager
-def _progress() -> Iterator[None]:
-    """Show on a terminal, after a while, that work goes on."""
-    console = Console(stderr=True)
-    status = console.status("Reconciling ...")
-    timer = Timer(_PATIENCE, status.start)
-    if console.is_terminal:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        status.stop()

@@ -24,7 +24,13 @@ FUNCTIONS: Final[Mapping[str, str]] = {
 }
 
 
-@click.command("serve")
+_EXAMPLES = """\b
+Example:
+  modelplane serve schedule --insecure --address 127.0.0.1:9443
+"""
+
+
+@click.command("serve", epilog=_EXAMPLES)
 @click.argument("function", type=click.Choice(sorted(FUNCTIONS)))
 @click.option("--address", default="0.0.0.0:9443", show_default=True, envvar="ADDRESS", help="Where to listen.")
 @click.option(

@@ -112,7 +112,7 @@ def _documents(file: str, text: str) -> Iterator[Read]:
             return
         mark = getattr(error, "problem_mark", None)
         why = getattr(error, "problem", None) or str(error)
-        raise InvalidInput(file, mark.line + 1 if mark else None, "", f"not YAML: {why}") from error
+        raise InvalidInput(file, mark.line + 1 if mark else None, "", f"invalid YAML: {why}") from error
     except RecursionError as error:
         raise InvalidInput(file, None, "", "nested too deeply") from error
     finally:
@@ -135,7 +135,7 @@ def _refuse_repeated_keys(file: str, document: yaml.Node) -> None:
             line = key.start_mark.line + 1
             if isinstance(key, yaml.ScalarNode):
                 if key.value in lines:
-                    raise InvalidInput(file, line, key.value, f"stands twice, first on line {lines[key.value]}")
+                    raise InvalidInput(file, line, key.value, f"duplicate key, first on line {lines[key.value]}")
                 lines[key.value] = line
             todo.append(value)
 
@@ -174,7 +174,8 @@ def _objects(document: Any, source: Source) -> Iterator[Read]:
             yield from _objects(item, Source(source.file, node))
         return
     if not isinstance(document, dict):
-        raise InvalidInput(source.file, source.line(""), "", f"not an object but {type(document).__name__}")
+        why = f"must be an object (a mapping), not {type(document).__name__}"
+        raise InvalidInput(source.file, source.line(""), "", why)
     yield Read(document, source)
 
 

@@ -46,7 +46,7 @@ def _fleet(reader: Reader) -> RenderableType:
     clusters = [read_cluster(as_object(reader, obj)) for obj in reader.list(f"InferenceCluster.{GROUP}")]
     replicas = [read_replica(as_object(reader, obj)) for obj in reader.list(f"ModelReplica.{GROUP}")]
     if not clusters:
-        return Text("The fleet has no InferenceCluster.\n", style=_WAITING)
+        return Text("No InferenceCluster: nothing can be placed.\n", style=_WAITING)
     rooms = {name: list(found) for name, found in groupby(capacity(clusters, replicas), lambda room: room.cluster)}
     table = _table("CLUSTER", "POOL", "FREE NODES", "FREE DEVICES", "STATE", title="Fleet")
     for cluster in clusters:

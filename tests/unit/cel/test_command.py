@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from modelplane.cli import main
@@ -74,6 +75,7 @@ def test_the_table_says_why(file: str) -> None:
         ["InferenceClass/h200", "-", "gpu", "match"],
         ["InferenceCluster/eu", "small", "gpu", "no-match"],
         ["InferenceCluster/eu", "small", "nic", "runtime-error", "no", "such", "key:", "memory"],
+        ["1", "match,", "1", "no-match,", "1", "runtime-error"],
     ]
 
 
@@ -83,7 +85,10 @@ def test_nothing_that_matches_is_exit_code_1(file: str) -> None:
 
 def test_a_selector_that_is_refused_is_exit_code_1_with_its_place(file: str) -> None:
     result = run("device.memory", "-f", file)
-    assert (result.exit_code, result.stderr) == (1, "selector refused at line 1, column 8: undefined field 'memory'\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "selector does not compile: line 1, column 8: undefined field 'memory'\n",
+    )
     error = json.loads(run("device.memory", "-f", file, "-o", "json").stdout)["error"]
     assert error == {"line": 1, "column": 8, "why": "undefined field 'memory'"}
 
@@ -121,8 +126,8 @@ def test_several_files_follow_one_option(file: str, tmp_path: Path) -> None:
             MANIFESTS.replace("driver: nic.nvidia.com", "driver: 1"),
             "fleet.yaml:22: status.gpuPools[0].devices[1].driver",
         ),
-        ("a: [", "not YAML"),
-        ("kind: ConfigMap", "no declared devices"),
+        ("a: [", "invalid YAML"),
+        ("kind: ConfigMap", "no devices are declared"),
     ],
 )
 def test_bad_input_is_exit_code_2_with_its_place(content: str, message: str, tmp_path: Path) -> None:
@@ -194,3 +199,10 @@ def test_a_line_that_is_no_json_is_a_runtime_error_and_the_next_is_answered() ->
     answers = [json.loads(line)["verdict"] for line in result.stdout.splitlines()]
     assert answers == ["runtime-error"] * len(BROKEN) + ["match"]
     assert result.exit_code == 0
+
+
+def test_yaml_says_the_same_as_json(file: str) -> None:
+    for expression in (MEMORY.format("100Gi"), "device.memory"):
+        as_yaml, as_json = (run(expression, "-f", file, "-o", output) for output in ("yaml", "json"))
+        assert yaml.safe_load(as_yaml.stdout) == json.loads(as_json.stdout)
+        assert as_yaml.exit_code == as_json.exit_code

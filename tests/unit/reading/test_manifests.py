@@ -120,13 +120,13 @@ def test_a_field_of_an_item_is_found_on_its_line() -> None:
 
 #: Input that cannot be read: the line and the beginning of why.
 BROKEN = {
-    "no YAML": ("a: b\nc: ]\n", 2, "not YAML"),
-    "a scalar": ("\n\njust text", 3, "not an object but str"),
-    "a bare list": ("- a: b", 1, "not an object but list"),
+    "no YAML": ("a: b\nc: ]\n", 2, "invalid YAML"),
+    "a scalar": ("\n\njust text", 3, "must be an object (a mapping), not str"),
+    "a bare list": ("- a: b", 1, "must be an object (a mapping), not list"),
     "a list of no list": ("kind: List\nitems: {a: b}", 2, "must be a list"),
-    "an item that is no object": ("kind: List\nitems:\n- 1", 3, "not an object but int"),
-    "a key twice": ("kind: A\nspec:\n- a: 1\n  b: 2\n  a: 3", 5, "stands twice, first on line 3"),
-    "a key twice on a line": ("{a: 1, a: 2}", 1, "stands twice, first on line 1"),
+    "an item that is no object": ("kind: List\nitems:\n- 1", 3, "must be an object (a mapping), not int"),
+    "a key twice": ("kind: A\nspec:\n- a: 1\n  b: 2\n  a: 3", 5, "duplicate key, first on line 3"),
+    "a key twice on a line": ("{a: 1, a: 2}", 1, "duplicate key, first on line 1"),
     "an alias of itself": ("a: &a [*a]", None, "nested too deeply"),
 }
 

@@ -1,0 +1,47 @@
+"""What every command prints with."""
+
+import io
+import time
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from rich.console import Console
+
+from modelplane.cli import console as printing
+from modelplane.cli import main
+from modelplane.model.fleet import Device
+from modelplane.preview import ControlPlane
+from unit.preview.fakes import config_map
+from unit.preview.fleets import hardware
+
+#: Commands that may take long, and the words that a terminal is shown while they do.
+LONG = {"preview": (["preview", "-"], "Reconciling ..."), "cel": (["cel", "true", "-f", "-"], "Reading devices ...")}
+
+
+@pytest.mark.parametrize(("arguments", "shown"), LONG.values(), ids=LONG)
+@pytest.mark.parametrize("terminal", [True, False], ids=["a terminal", "a pipe"])
+def test_only_a_terminal_shows_that_a_long_command_is_at_work(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool, arguments: list[str], shown: str
+) -> None:
+    written = io.StringIO()
+
+    def console(**given: Any) -> Console:
+        return Console(file=written, force_terminal=terminal) if given.get("stderr") else Console(**given)
+
+    def slowly(_: ControlPlane) -> bool:
+        time.sleep(0.2)
+        return True
+
+    def accepted_slowly(_: Device) -> tuple[str, ...]:
+        time.sleep(0.2)
+        return ()
+
+    monkeypatch.setattr(printing, "Console", console)
+    monkeypatch.setattr(printing, "_PATIENCE", 0.01)
+    monkeypatch.setattr(ControlPlane, "settle", slowly)
+    monkeypatch.setattr("modelplane.cel.problems", accepted_slowly)
+    done = CliRunner().invoke(main, arguments, input=yaml.safe_dump_all([config_map(), hardware()]))
+    assert done.exit_code == 0
+    assert (shown in written.getvalue()) == terminal
