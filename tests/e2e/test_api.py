@@ -11,7 +11,7 @@ from modelplane_dev.plane.waiting import eventually
 AUTOSCALER = Kind("autoscaling/v2", "HorizontalPodAutoscaler")
 #: Short name and columns of each kind, without those that Crossplane adds.
 COLUMNS = {
-    "md": ["REPLICAS", "SCHEDULED"],
+    "md": ["REPLICAS", "UPDATED", "SCHEDULED"],
     "mr": ["CLUSTER"],
     "me": ["URL", "READY"],
     "ms": ["ADDRESS", "READY"],

@@ -148,10 +148,18 @@ class Fleet:
                 self._compose(deployment, placement)
             elif placement.stamp is not Stamp.HOLD:
                 now = self.replicas[placement.replica.uid]
-                self.replicas[now.uid] = replace(now, engines=placement.engines)
+                self.replicas[now.uid] = replace(
+                    now, engines=placement.engines, content=self._content(deployment, placement)
+                )
         self._listed[deployment.uid] = frozenset(
             p.replica.name if p.replica else _name(deployment, p) for p in decided.placements
         )
+
+    @staticmethod
+    def _content(deployment: Deployment, placement: Placement) -> str:
+        """Return what the pods of a replica are made of from now on."""
+        reverted = placement.stamp is Stamp.REVERT and placement.replica is not None
+        return placement.replica.served_content if reverted and placement.replica else deployment.content
 
     def _compose(self, deployment: Deployment, placement: Placement) -> None:
         self._born += 1
@@ -165,6 +173,7 @@ class Fleet:
             owner=deployment.uid,
             resource=replica_resource(placement.cluster, placement.index),
             index=placement.index,
+            content=deployment.content,
             created=f"2024-06-01T{self._clock // 3600:02}:{self._clock // 60 % 60:02}:{self._clock % 60:02}Z",
         )
 
@@ -173,7 +182,8 @@ class Fleet:
         for uid in list(self.replicas) if uids is None else uids:
             replica = self.replicas[uid]
             if not replica.deleting:
-                self.replicas[uid] = replace(replica, ready=True, serves=True, served_engines=replica.engines)
+                now = replace(replica, ready=True, serves=True)
+                self.replicas[uid] = replace(now, served_engines=now.engines, served_content=now.content)
 
     def bury(self) -> None:
         """Let every replica that is being deleted be gone."""

@@ -175,11 +175,11 @@ def test_an_edit_that_selects_another_kind_moves_only_when_the_replacement_serve
     decided = reconcile(fleet, wanted(MODEL_B))
     assert [(p.leaving, p.replica and p.replica.uid) for p in decided.placements] == [(True, old.uid), (False, None)]
     fleet.serve()
-    assert [end.cause for end in reconcile(fleet, wanted(MODEL_B)).ended] == [EndCause.REPLACED]
+    assert [end.cause for end in reconcile(fleet, wanted(MODEL_B)).ended] == [EndCause.ROLLED_OUT]
     assert [engine.pool for r in fleet.replicas.values() for engine in r.engines] == ["y"]
 
 
-def test_two_deployments_that_wait_for_each_others_pools_both_stay_and_are_told_the_way_out() -> None:
+def test_two_deployments_that_wait_for_each_others_pools_both_stay_and_wait_for_room() -> None:
     there = cluster("a", nodes(1, "x", "a"), nodes(1, "y", "b"))
     fleet = running(wanted(MODEL_A, owner="first"), there)
     reconcile(fleet, wanted(MODEL_B, owner="second"))
@@ -189,10 +189,9 @@ def test_two_deployments_that_wait_for_each_others_pools_both_stay_and_are_told_
         for deployment in swapped:
             decided = reconcile(fleet, deployment)
             (placement,) = decided.placements
-            assert placement.leaving
-            assert decided.unplaced == 1
-            assert "NoExecute" in placement.why
-            assert "scale" in placement.why.lower()
+            assert (placement.leaving, placement.updated, decided.unplaced) == (False, False, 0)
+            assert decided.rolling is not None
+            assert decided.rolling.no_room
 
 
 def test_of_two_growths_that_raced_the_younger_reverts_to_what_it_last_served_with() -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from modelplane.model.deployment import Deployment, Engine
 from modelplane.model.placement import Stamp
+from modelplane.model.rollout import Amount, Rollout
 from modelplane.scheduling import growth
 from property.fleet import Fleet, Snapshot, decide
 from property.oracles import growth as oracle
@@ -17,6 +18,8 @@ from property.oracles.room import groups_on
 from property.strategies import engine_lists, examples, situations
 
 Situation = tuple[Deployment, Snapshot]
+#: A rollout that changes every replica where it stands at once.
+IN_PLACE = Rollout(max_surge=Amount(0), max_unavailable=Amount(500))
 
 
 @st.composite
@@ -46,7 +49,7 @@ def test_growth_that_fits_is_applied_in_place_and_one_that_does_not_is_withheld_
     fleet.serve()
     assume(fleet.own(deployment))
     (before,) = fleet.own(deployment)
-    edited = replace(deployment, engines=data.draw(grown(deployment.engines)))
+    edited = replace(deployment, engines=data.draw(grown(deployment.engines)), rollout=IN_PLACE)
     cluster = now.clusters[before.cluster]
     own_pools = {engine.pool for engine in before.engines}
     ways = [way for way in matching_assignments(cluster, edited) if {e.pool for e in way} <= own_pools]
@@ -69,7 +72,7 @@ def test_growth_that_fits_is_applied_in_place_and_one_that_does_not_is_withheld_
         assert placement.why
         assert not placement.leaving
     if not ways:
-        assert placement.leaving
+        assert placement.stamp is Stamp.HOLD
 
 
 @given(situations(), st.data())
@@ -101,14 +104,14 @@ def test_any_edit_that_its_own_pools_can_host_is_applied_in_place(
     fleet.serve()
     assume(fleet.own(deployment))
     (before,) = fleet.own(deployment)
-    edited = replace(deployment, replicas=1, engines=engines)
+    edited = replace(deployment, replicas=1, engines=engines, rollout=IN_PLACE)
     cluster = now.clusters[before.cluster]
     own_pools = {engine.pool for engine in before.engines}
     ways = [way for way in matching_assignments(cluster, edited) if {e.pool for e in way} <= own_pools]
     others = [r for r in fleet.replicas.values() if r.uid != before.uid]
     decided = decide(edited, fleet.snapshot()).schedule
     (placement,) = [p for p in decided.placements if p.replica is not None]
-    assert placement.leaving is not bool(ways)
+    assert not (ways and placement.leaving)
     if any(fits(cluster, way, others) for way in ways):
         assert placement.stamp is Stamp.APPLY
         assert placement.engines in ways

@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from modelplane.compose_replica.builder import BUILDER
+from modelplane.model.rollout import BUILDER
 from upgrade.changelog import restarts, said
 from upgrade.states import STATES, read_state
 from upgrade.templates import FILE, SOURCES, composed_today, digest, digests, revisions
 
 HOW = """
 Pod templates changed for unchanged input: {names}. Where workloads are composed anew, this restarts their pods.
-If it is meant: raise BUILDER in compose_replica/builder.py (not for a job alone), run
+If it is meant: raise BUILDER in model/rollout.py (not for a job alone), run
     PYTHONPATH=tests .venv/bin/python -m upgrade.templates
 and write under "### Restarts" in CHANGELOG.md which workloads restart (deployment, leaderworkerset, picker, job, or
 nothing), with the number and digest that the command prints:

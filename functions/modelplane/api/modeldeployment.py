@@ -32,6 +32,16 @@ class Metadata(BaseModel):
     ownerReferences: list[OwnerReference] | None = None
 
 
+class Rollout(BaseModel):
+    """How an edit reaches the replicas that run: the youngest first, on a new replica beside the old one where there is room, else in place."""
+
+    maxSurge: int | str = "25%"
+    maxUnavailable: int | str = "25%"
+    paused: bool = False
+    followSelectors: bool = False
+    followUpgrades: bool = False
+
+
 class ClusterSelector(BaseModel):
     """Which InferenceClusters may host new replicas; omitted means all."""
 
@@ -172,6 +182,7 @@ class ModelDeploymentSpec(BaseModel):
 
     replicas: int = 1
     replicaLabels: dict[str, str] | None = None
+    rollout: Rollout | None = None
     clusterSelector: ClusterSelector | None = None
     tolerations: list[Toleration] | None = None
     modelCacheRef: ModelCacheRef | None = None
@@ -186,6 +197,25 @@ class Replicas(BaseModel):
     ready: int | None = None
     summary: str | None = None
     selector: str | None = None
+    updated: int | None = None
+    updatedSummary: str | None = None
+    outdatedBuilder: int | None = None
+
+
+class WaitingFor(BaseModel):
+    """The replica that the rollout waits for."""
+
+    name: str | None = None
+    cluster: str | None = None
+    message: str | None = None
+
+
+class StatusRollout(BaseModel):
+    """The rollout that is under way; absent when there is none."""
+
+    updated: int | None = None
+    replicas: int | None = None
+    waitingFor: WaitingFor | None = None
 
 
 class Placement(BaseModel):
@@ -195,6 +225,9 @@ class Placement(BaseModel):
     pools: dict[str, str] | None = None
     ready: bool | None = None
     leaving: bool | None = None
+    revision: str | None = None
+    updated: bool | None = None
+    serving: bool | None = None
 
 
 class Reason(BaseModel):
@@ -218,6 +251,8 @@ class ModelDeploymentStatus(BaseModel):
     """Observed state."""
 
     replicas: Replicas | None = None
+    revision: str | None = None
+    rollout: StatusRollout | None = None
     placements: list[Placement] | None = None
     unplaced: int | None = None
     reasons: list[Reason] | None = None

@@ -13,11 +13,10 @@ from modelplane.compose_replica.claims import named_claims
 from modelplane.compose_replica.readiness import WORKLOAD_KINDS
 from modelplane.composing.hold import held
 from modelplane.model.names import GROUP
+from modelplane.model.rollout import BUILDER
 from modelplane.observed.fields import mapping, text
 from modelplane.step import Object
 
-#: The number of the way in which pod templates are composed: raised whenever one changes for unchanged input.
-BUILDER: Final = 1
 ANNOTATION_BUILDER: Final = f"{GROUP}/builder"
 #: Digest of what a workload was built from (`observed.stamp.stamp_digest`).
 ANNOTATION_BUILT_FROM: Final = f"{GROUP}/built-from"

@@ -9,6 +9,7 @@ from modelplane.model.names import (
     LABEL_CLUSTER,
     LABEL_DEPLOYMENT,
     LABEL_REPLICA_INDEX,
+    LABEL_REVISION,
 )
 from modelplane.model.placement import Stamp
 from modelplane.observed.fields import is_true, mapping, mappings
@@ -16,7 +17,7 @@ from modelplane.observed.placements import HandedPlacement, read_placements
 from modelplane.step import Desired, Manifest, Object, Request, Result
 
 #: Fields of a ModelReplica's spec that are ours to set; `spec.crossplane` is Crossplane's own.
-_SPEC_FIELDS = ("clusterName", "modelCacheRef", "serving", "engines")
+_SPEC_FIELDS = ("clusterName", "modelCacheRef", "volume", "builder", "serving", "engines")
 
 
 def _requests(member: Mapping[str, Any], classes: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -51,7 +52,8 @@ def _applied(spec: Mapping[str, Any], placement: HandedPlacement) -> dict[str, A
     """Return the spec of a ModelReplica that runs the deployment as it is now."""
     kept = {field: spec[field] for field in ("modelCacheRef", "serving") if field in spec}
     engines = [_engine(engine, placement) for engine in spec["engines"]]
-    return {"clusterName": placement.cluster, **kept, "engines": engines}
+    builder = {"builder": placement.builder} if placement.builder else {}
+    return {"clusterName": placement.cluster, **kept, **builder, "engines": engines}
 
 
 def _kept(placement: HandedPlacement, observed: Object | None) -> dict[str, Any]:
@@ -63,15 +65,20 @@ def _kept(placement: HandedPlacement, observed: Object | None) -> dict[str, Any]
     return spec
 
 
-def _annotations(deployment: Object) -> dict[str, Any]:
-    """Return the metadata by which a deployment's wish for an endpoint picker reaches its replicas."""
-    wish = mapping(deployment.metadata.get("annotations")).get(ANNOTATION_PICKER)
+def _annotations(source: Object) -> dict[str, Any]:
+    """Return the metadata by which the wish for an endpoint picker reaches a replica, or stays with it."""
+    wish = mapping(source.metadata.get("annotations")).get(ANNOTATION_PICKER)
     return {"annotations": {ANNOTATION_PICKER: wish}} if isinstance(wish, str) else {}
+
+
+def _revision(placement: HandedPlacement) -> dict[str, str]:
+    return {LABEL_REVISION: placement.revision} if placement.revision else {}
 
 
 def _manifest(deployment: Object, placement: HandedPlacement, observed: Object | None) -> Manifest:
     wanted = mapping(deployment.body.get("spec"))
-    spec = _applied(wanted, placement) if placement.stamp is Stamp.APPLY else _kept(placement, observed)
+    applied = placement.stamp is Stamp.APPLY
+    spec = _applied(wanted, placement) if applied else _kept(placement, observed)
     return {
         "apiVersion": API_VERSION,
         "kind": "ModelReplica",
@@ -83,8 +90,9 @@ def _manifest(deployment: Object, placement: HandedPlacement, observed: Object |
                 LABEL_DEPLOYMENT: deployment.name,
                 LABEL_CLUSTER: placement.cluster,
                 LABEL_REPLICA_INDEX: str(placement.index),
+                **_revision(placement),
             },
-            **_annotations(deployment),
+            **_annotations(deployment if applied or observed is None else observed),
         },
         "spec": spec,
     }

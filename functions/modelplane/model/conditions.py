@@ -33,6 +33,8 @@ class DeploymentCondition(StrEnum):
 
     REPLICAS_SCHEDULED = "ReplicasScheduled"
     REPLICAS_READY = "ReplicasReady"
+    ROLLOUT_PROGRESSING = "RolloutProgressing"
+    PLACEMENT_DRIFTED = "PlacementDrifted"
     MODEL_CACHE_RESOLVED = "ModelCacheResolved"
 
 
@@ -96,17 +98,20 @@ class Reason(StrEnum):
 
     ACCEPTED = "Accepted", "The replica's objects are on its cluster as they were asked for."
     ALL_REPLICAS_READY = "AllReplicasReady", "As many replicas serve as spec.replicas asks for."
+    AS_ASKED = "AsAsked", "Every replica runs where the selectors and tolerations of its deployment allow it."
     AUTH_SECRET_MISSING = "AuthSecretMissing", "The Secret with the source's token, or its key, does not exist."
     AVAILABLE = "Available", "Every declared device can be evaluated."
     BACKEND_CONFIGURED = "BackendConfigured", "The gateway has a backend for the endpoint."
     BACKEND_HEALTHY = "BackendHealthy", "The serving stack of the cluster is installed and healthy."
     BACKEND_REJECTED = "BackendRejected", "The gateway did not accept what was composed for the service."
     CLUSTER_RUNNING = "ClusterRunning", "The cluster is reached and its pools are published."
+    CLUSTER_UNREACHABLE = "ClusterUnreachable", "Clusters with replicas do not answer; what runs there is not known."
     CONFIGURING = "Configuring", "The service's routes are composed and not accepted yet."
     CONTROLLER_HEALTHY = "ControllerHealthy", "The gateway's controller is installed and healthy."
     CREDENTIAL_MISSING = "CredentialMissing", "The Secret with the endpoint's credential, or its key, does not exist."
     DEGRADED = "Degraded", "Fewer replicas serve than did, or than can be placed."
     DEPLOYING = "Deploying", "The replica's objects are on their way to its cluster."
+    EDIT_HELD = "EditHeld", "A replica serves on as it was, because what is asked of it now cannot be carried out."
     FAILED = "Failed", "Staging the artifact failed on a cluster and will not succeed by itself."
     HYDRATING = "Hydrating", "The artifact is being downloaded."
     INSTALLING = "Installing", "A part of the stack is being installed."
@@ -128,10 +133,14 @@ class Reason(StrEnum):
     NO_ENDPOINTS = "NoEndpoints", "No ready endpoint matches; the route stays and answers 503."
     NO_REPLICAS_SCHEDULED = "NoReplicasScheduled", "No replica has a cluster yet."
     NOT_REQUIRED = "NotRequired", "The deployment names no cache."
+    OUTSIDE_SELECTORS = "OutsideSelectors", "Replicas run where selectors or tolerations no longer allow it."
     PARTIAL = "Partial", "The artifact is staged on some of the clusters."
+    PAUSED = "Paused", "The rollout is paused: replicas that are not at the present revision stay as they are."
     PROVISIONING = "Provisioning", "The cluster is being made or has not been reached yet."
     REPLICAS_SCHEDULED = "ReplicasScheduled", "Every replica that is asked for has a cluster."
     RESOLVED = "Resolved", "At least one ready endpoint matches."
+    ROLLING_OUT = "RollingOut", "Replicas are on their way to the present revision."
+    ROLLOUT_COMPLETE = "RolloutComplete", "No replica is on its way to another revision."
     ROUTE_CONFIGURED = "RouteConfigured", "The gateway routes to the service's endpoints."
     SCALED_TO_ZERO = "ScaledToZero", "spec.replicas is 0: nothing is composed."
     SERVING = "Serving", "Every engine of the replica serves."
@@ -142,15 +151,17 @@ class Reason(StrEnum):
     WAITING_FOR_CLUSTER = "WaitingForCluster", "The cluster does not exist or cannot be used yet."
     WAITING_FOR_GATEWAY = "WaitingForGateway", "The gateway does not exist or has no address yet."
     WAITING_FOR_MODEL = "WaitingForModel", "The replica's workload is not on its cluster yet."
+    WAITING_FOR_ROOM = "WaitingForRoom", "The next replica of the rollout has no room beside the others."
     UNDETERMINED = "Undetermined", "No pass over the object has come to a result yet."
 
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """The reasons that a condition type may give when it is True and when it is False."""
+    """The reasons that a condition type may give when it is True, when it is False and when it is Unknown."""
 
     true: tuple[Reason, ...]
     false: tuple[Reason, ...]
+    unknown: tuple[Reason, ...] = ()
 
 
 #: The conditions of each kind.
@@ -167,8 +178,13 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
         ),
         DeploymentCondition.REPLICAS_READY: Reasons(
             (Reason.ALL_REPLICAS_READY, Reason.SCALED_TO_ZERO),
-            (Reason.NO_REPLICAS_SCHEDULED, Reason.MODEL_STARTING, Reason.DEGRADED),
+            (Reason.NO_REPLICAS_SCHEDULED, Reason.MODEL_STARTING, Reason.DEGRADED, Reason.EDIT_HELD),
+            (Reason.CLUSTER_UNREACHABLE,),
         ),
+        DeploymentCondition.ROLLOUT_PROGRESSING: Reasons(
+            (Reason.ROLLING_OUT, Reason.WAITING_FOR_ROOM, Reason.PAUSED), (Reason.ROLLOUT_COMPLETE,)
+        ),
+        DeploymentCondition.PLACEMENT_DRIFTED: Reasons((Reason.OUTSIDE_SELECTORS,), (Reason.AS_ASKED,)),
         DeploymentCondition.MODEL_CACHE_RESOLVED: Reasons(
             (Reason.MODEL_CACHE_RESOLVED, Reason.NOT_REQUIRED),
             (Reason.MODEL_CACHE_UNRESOLVED, Reason.MODEL_CACHE_NOT_FOUND),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from modelplane.model.fleet import Effect
+from modelplane.model.rollout import Rollout
 
 
 class Role(StrEnum):
@@ -60,6 +61,8 @@ class Deployment:
     """A ModelDeployment. Identity is (namespace, uid). `created` is RFC 3339 text, which sorts as time does.
 
     `cluster_selector` holds labels that a candidate must carry. `cache` is the referenced ModelCache's name, if any.
+    `content` is the digest of what pods are to be made of, but for where they run and what they claim there;
+    `revision` is the hash of that and of the device requests, which users see.
     """
 
     namespace: str
@@ -71,3 +74,6 @@ class Deployment:
     cluster_selector: Mapping[str, str] = field(default_factory=dict)
     tolerations: tuple[Toleration, ...] = ()
     cache: str | None = None
+    rollout: Rollout = field(default_factory=Rollout)
+    content: str = ""
+    revision: str = ""

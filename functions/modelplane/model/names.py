@@ -10,6 +10,8 @@ LABEL_DEPLOYMENT = f"{GROUP}/deployment"
 LABEL_CLUSTER = f"{GROUP}/cluster"
 LABEL_REPLICA_INDEX = f"{GROUP}/replica-index"
 LABEL_POOL = f"{GROUP}/pool"
+#: On a ModelReplica: the revision of its deployment that it was given.
+LABEL_REVISION = f"{GROUP}/revision"
 LABEL_GPU = f"{GROUP}/gpu"
 LABEL_SERVING = f"{GROUP}/serving"
 LABEL_NAMESPACE = f"{GROUP}/namespace"

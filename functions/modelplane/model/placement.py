@@ -30,6 +30,7 @@ class EndCause(StrEnum):
     REPLACED = "Replaced"
     YIELDED = "Yielded"
     DUPLICATE = "Duplicate"
+    ROLLED_OUT = "RolledOut"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class Placement:
 
     `engines` are the deployment's engines resolved on the chosen pools (with APPLY), else what is stamped. `replica`
     is the observed one, None for a new one. `leaving`: kept only until its replacement serves. `why` says in one
-    sentence why it is leaving, held or reverted; "" otherwise.
+    sentence why it is leaving, held or reverted; "" otherwise. `updated`: it carries what the deployment asks for.
+    `serving`: it serves now with what it carries, and its cluster answers.
     """
 
     cluster: str
@@ -48,6 +50,8 @@ class Placement:
     stamp: Stamp = Stamp.APPLY
     leaving: bool = False
     why: str = ""
+    updated: bool = True
+    serving: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +134,34 @@ class Withheld:
 
 
 @dataclass(frozen=True, slots=True)
+class Rolling:
+    """How far a rollout is.
+
+    `waiting_for` is the replica that has to serve before it goes on. `no_room`: the next one found no place beside
+    the others. `paused` as in spec.rollout.
+    """
+
+    waiting_for: Placement | None = None
+    no_room: bool = False
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A replica on a cluster that the deployment no longer allows, and in words why."""
+
+    replica: Replica
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """The outcome of a pass.
 
     `placements`: every replica to compose, sorted by (cluster, index). `ended`: observed ones that go. `unplaced`:
     max(0, replicas - placements that are not leaving). `refusals`: for every candidate why it cannot take another
-    (empty when nothing is unplaced). `candidates`: how many clusters were considered, None when they are not known.
+    (empty when nothing is unplaced). `rolling`: None when no replica is on its way to what is asked. `candidates`: how
+    many clusters were considered, None when they are not known.
     """
 
     replicas: int
@@ -145,12 +171,17 @@ class Schedule:
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     candidates: int | None = None
     withheld: tuple[Withheld, ...] = ()
+    rolling: Rolling | None = None
+    drifted: tuple[Drift, ...] = ()
     bad_selectors: tuple[BadSelector, ...] = ()
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
 
     @property
     def settled(self) -> bool:
         """Tell whether nothing is unplaced, leaving or not yet serving."""
-        return self.unplaced == 0 and not any(
-            p.leaving or p.replica is None or not p.replica.serves for p in self.placements
+        rolls = self.rolling is not None and not self.rolling.paused
+        return (
+            self.unplaced == 0
+            and not rolls
+            and not any(p.leaving or p.replica is None or not p.replica.serves for p in self.placements)
         )

@@ -45,7 +45,10 @@ class Replica:
 
     `owner` is the uid of the controlling ModelDeployment ("" for a hand-written one), `resource` its composition
     resource name. `serves`: it has been Ready on this placement (a flap does not unserve it). `served_engines` is
-    the engines block it last served with. `index` is None where its label is missing or no number.
+    the engines block it last served with. `index` is None where its label is missing or no number. `content` and
+    `served_content` are the digests of what its pods are made of, and were when it last served; of the deployment's
+    own replicas alone. `revision` is the one that it was given, `outdated_builder` whether an earlier version of
+    Modelplane built its workloads.
     """
 
     namespace: str
@@ -61,3 +64,14 @@ class Replica:
     ready: bool = False
     serves: bool = False
     served_engines: tuple[StampedEngine, ...] | None = None
+    content: str = ""
+    served_content: str = ""
+    revision: str = ""
+    outdated_builder: bool = False
+
+    @property
+    def proven(self) -> bool:
+        """Return whether it has served with what it carries now; one that did not record with what has, too."""
+        if self.served_engines is None:
+            return self.serves
+        return self.serves and self.served_engines == self.engines and self.served_content == self.content

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from modelplane.model.conditions import ClusterCondition, Reason
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint
 from modelplane.observed.device import read_device
-from modelplane.observed.fields import count, deleting, is_true, labels, mapping, mappings, text
+from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
@@ -45,6 +46,7 @@ def read_cluster(obj: Object) -> Cluster:
         name=obj.name,
         labels=labels(obj),
         ready=is_true(obj, "Ready"),
+        answers=condition(obj, ClusterCondition.CLUSTER_READY).get("reason") != Reason.UNREACHABLE,
         address=text(gateway.get("hostname")) or text(gateway.get("address")) or None,
         deleting=deleting(obj),
         taints=_taints(mapping(obj.body.get("spec")).get("taints")),

@@ -4,8 +4,10 @@ from modelplane.api import modeldeployment as api
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
+from modelplane.model.rollout import Amount, Rollout
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
+from modelplane.observed.stamp import revision, wanted_content
 from modelplane.observed.strict import read_strictly
 from modelplane.step import Object
 
@@ -34,6 +36,24 @@ def _toleration(toleration: api.Toleration) -> Toleration:
     )
 
 
+def _amount(given: int | str) -> Amount:
+    """Return a number of replicas, or a percentage; what its XRD would refuse reads as nothing."""
+    if isinstance(given, int):
+        return Amount(max(0, given))
+    digits = given.removesuffix("%")
+    return Amount(int(digits) if digits.isascii() and digits.isdecimal() else 0, percent=True)
+
+
+def _rollout(rollout: api.Rollout) -> Rollout:
+    return Rollout(
+        max_surge=_amount(rollout.maxSurge),
+        max_unavailable=_amount(rollout.maxUnavailable),
+        paused=rollout.paused,
+        follow_selectors=rollout.followSelectors,
+        follow_upgrades=rollout.followUpgrades,
+    )
+
+
 @once_per_version
 def read_deployment(obj: Object) -> Deployment | Malformed:
     """Return the deployment, or Malformed with the first field that cannot be read."""
@@ -50,6 +70,9 @@ def read_deployment(obj: Object) -> Deployment | Malformed:
         cluster_selector=(spec.clusterSelector.matchLabels if spec.clusterSelector else None) or {},
         tolerations=tuple(_toleration(toleration) for toleration in spec.tolerations or ()),
         cache=spec.modelCacheRef.name if spec.modelCacheRef else None,
+        rollout=_rollout(spec.rollout) if spec.rollout else Rollout(),
+        content=wanted_content(obj),
+        revision=revision(obj),
     )
 
 

@@ -22,6 +22,7 @@ class HandedPlacement:
     `pools` maps engine to pool. `classes` maps engine to one mapping per member: device request to DeviceClass, the
     requests that claim nothing left out; both only matter with APPLY. `address` is the cluster's gateway, None while
     unknown. `spec` is the replica's present spec where it must be kept but is not among the observed resources.
+    `revision` is what it carries, "" where that is not known; `builder` the least builder that it asks for, 0 for any.
     `identity` is the placement's own text, set when it is read: equal texts compose equal objects.
     """
 
@@ -35,6 +36,8 @@ class HandedPlacement:
     classes: Mapping[str, Sequence[Mapping[str, str]]]
     address: str | None = None
     spec: Mapping[str, Any] | None = None
+    revision: str = ""
+    builder: int = 0
     identity: str = ""
 
 

@@ -1,12 +1,14 @@
 """Reads a ModelReplica: ours, another deployment's, or one written by hand."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from modelplane.lru import Lru, weigh
 from modelplane.model.deployment import Role
-from modelplane.model.names import LABEL_REPLICA_INDEX
+from modelplane.model.names import LABEL_REPLICA_INDEX, LABEL_REVISION
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
+from modelplane.model.rollout import BUILDER
 from modelplane.observed.fields import (
     controller,
     count,
@@ -19,7 +21,11 @@ from modelplane.observed.fields import (
     text,
 )
 from modelplane.observed.memo import once_per_version
+from modelplane.observed.stamp import carried_content, stamp_digest
 from modelplane.step import Object
+
+#: Stands for whatever else a replica last served with.
+_ANOTHER = "another"
 
 
 def _claim(request: Mapping[str, Any]) -> Claim:
@@ -80,6 +86,36 @@ def read_replica(obj: Object) -> Replica:
     )
 
 
+def _served_content(obj: Object, content: str) -> str:
+    """Return the digest of what the pods were made of when the replica last served: `content`, or another one.
+
+    A replica that has not recorded it, because an earlier version wrote its status, has its engines to go by.
+    """
+    spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
+    if count(status.get("builder")) < count(spec.get("builder")):
+        return _ANOTHER
+    recorded = [volume for volume in (status.get("volumes") or ()) if isinstance(volume, str)]
+    volume = text(spec.get("volume")) or (recorded[0] if len(recorded) == 1 else "")
+    if served := text(status.get("servedStamp")):
+        return content if served == stamp_digest(obj, volume) else _ANOTHER
+    before = Object({**obj.body, "spec": {**spec, "engines": status.get("servedEngines")}}, obj.key)
+    return content if carried_content(before) == content else _ANOTHER
+
+
+@once_per_version
+def read_own_replica(obj: Object) -> Replica:
+    """Return a deployment's own replica, with what its pods are made of."""
+    content = carried_content(obj)
+    builder = count(mapping(obj.body.get("status")).get("builder"))
+    return replace(
+        read_replica(obj),
+        content=content,
+        served_content=_served_content(obj, content),
+        revision=labels(obj).get(LABEL_REVISION, ""),
+        outdated_builder=0 < builder < BUILDER,
+    )
+
+
 def unreadable(replica: Replica) -> str | None:
     """Return the field that keeps a replica from being judged, None when all was read."""
     if not replica.cluster:
@@ -89,4 +125,4 @@ def unreadable(replica: Replica) -> str | None:
 
 def own_replicas(observed: Iterable[Object]) -> tuple[Replica, ...]:
     """Return the ModelReplicas among a deployment's observed composed resources."""
-    return tuple(read_replica(obj) for obj in observed if obj.kind == "ModelReplica")
+    return tuple(read_own_replica(obj) for obj in observed if obj.kind == "ModelReplica")

@@ -5,6 +5,7 @@ Its output composes nothing: the placements go into the pipeline context and the
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from modelplane.model.deployment import Deployment, Role
@@ -12,11 +13,13 @@ from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Malformed
 from modelplane.model.placement import Placement, Schedule, Stamp, View
 from modelplane.model.replica import Replica
+from modelplane.model.rollout import BUILDER
 from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
 from modelplane.observed.placements import HandedPlacement, hand, write_placements
 from modelplane.observed.replica import own_replicas, unreadable
 from modelplane.schedule.inputs import FLEET, Inputs, gather
+from modelplane.schedule.rollout import rollout_status
 from modelplane.schedule.status import conditions, describe_status
 from modelplane.step import AWAITING, SETTLED, Event, Object, Request, Result, Severity
 
@@ -41,15 +44,19 @@ def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | Non
     return next((mapping(obj.body.get("spec")) for obj in found if obj.metadata.get("uid") == replica.uid), None)
 
 
-def _handed(request: Request, view: View, placement: Placement) -> HandedPlacement:
+def _handed(request: Request, deployment: Deployment, view: View, placement: Placement) -> HandedPlacement:
     kept = placement.replica if placement.stamp is not Stamp.APPLY else None
-    return hand(
+    handed = hand(
         placement,
-        request.composite.namespace,
-        request.composite.name,
+        deployment.namespace,
+        deployment.name,
         address=_address(view, placement.cluster),
         spec=_present_spec(request, kept) if kept else None,
     )
+    if kept:
+        return replace(handed, revision=kept.revision)
+    builder = BUILDER if deployment.rollout.follow_upgrades else 0
+    return replace(handed, revision=deployment.revision, builder=builder)
 
 
 def _held(replica: Replica) -> Placement:
@@ -77,9 +84,9 @@ def _events(deployment: Deployment, schedule: Schedule) -> Iterator[Event]:
         yield Event(Severity.WARNING, text)
 
 
-def _wait(request: Request, own: tuple[Replica, ...], inputs: Inputs) -> Result:
+def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], inputs: Inputs) -> Result:
     """Return the answer while inputs are still being fetched: everything stays as it is, and what is asked for."""
-    held = [_handed(request, inputs.view, _held(replica)) for replica in own]
+    held = [_handed(request, deployment, inputs.view, _held(replica)) for replica in own]
     return Result(requirements=inputs.requirements, context=write_placements(held), ttl=AWAITING, ready=False)
 
 
@@ -97,14 +104,17 @@ def compose(request: Request) -> Result:
             )
     inputs = gather(request, deployment, own)
     if inputs.outcome is None:
-        return _wait(request, own, inputs)
+        return _wait(request, deployment, own, inputs)
     outcome = inputs.outcome
     ready = sum(1 for p in outcome.placements if p.replica and p.replica.ready and not p.leaving)
+    rollout = rollout_status(request, deployment, outcome)
     return Result(
-        status=describe_status(deployment, outcome),
+        status=describe_status(deployment, outcome) | ({"rollout": rollout} if rollout else {}),
         conditions=conditions(request, deployment, outcome),
         requirements=inputs.requirements,
-        context=write_placements(_handed(request, inputs.view, placement) for placement in outcome.placements),
+        context=write_placements(
+            _handed(request, deployment, inputs.view, placement) for placement in outcome.placements
+        ),
         events=tuple(_events(deployment, outcome)),
         ttl=SETTLED if outcome.settled else AWAITING,
         ready=outcome.unplaced == 0 and ready >= deployment.replicas,

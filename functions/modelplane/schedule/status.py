@@ -5,11 +5,17 @@ from typing import Any
 
 from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
 from modelplane.model.deployment import Deployment
-from modelplane.model.names import LABEL_DEPLOYMENT, replica_name
+from modelplane.model.names import LABEL_DEPLOYMENT
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, Placement, Schedule
-from modelplane.model.replica import Replica
-from modelplane.observed.fields import condition, text
+from modelplane.schedule.rollout import (
+    carried_revision,
+    count_updated,
+    name_of,
+    placement_drifted,
+    replica_message,
+    rollout_progressing,
+)
 from modelplane.scheduling.explain import explain
 from modelplane.step import Request
 
@@ -17,20 +23,17 @@ from modelplane.step import Request
 MAX_PLACEMENTS = 1000
 
 
-def _name(deployment: Deployment, placement: Placement) -> str:
-    if placement.replica:
-        return placement.replica.name
-    return replica_name(deployment.namespace, deployment.name, placement.cluster, placement.index)
-
-
 def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
     return {
-        "name": _name(deployment, placement),
+        "name": name_of(deployment, placement),
         "cluster": placement.cluster,
         "index": placement.index,
         "pools": {engine.name: engine.pool for engine in placement.engines},
         "ready": placement.replica is not None and placement.replica.ready,
         "leaving": placement.leaving,
+        "revision": carried_revision(deployment, placement),
+        "updated": placement.updated,
+        "serving": placement.serving,
     }
 
 
@@ -38,13 +41,18 @@ def describe_status(deployment: Deployment, schedule: Schedule) -> dict[str, Any
     """Return the status fields; `replicas.total` is what an autoscaler takes for the current scale."""
     staying = [placement for placement in schedule.placements if not placement.leaving]
     ready = sum(1 for placement in staying if placement.replica and placement.replica.ready)
+    updated = count_updated(schedule)
     return {
         "replicas": {
             "total": len(staying),
             "ready": ready,
             "summary": f"{ready}/{deployment.replicas}",
             "selector": f"{LABEL_DEPLOYMENT}={deployment.name}",
+            "updated": updated,
+            "updatedSummary": f"{updated}/{deployment.replicas}",
+            "outdatedBuilder": sum(1 for each in staying if each.replica and each.replica.outdated_builder),
         },
+        "revision": deployment.revision,
         "placements": [_placement(deployment, placement) for placement in schedule.placements[:MAX_PLACEMENTS]],
         "unplaced": schedule.unplaced,
         "reasons": [
@@ -63,13 +71,8 @@ def _scheduled(deployment: Deployment, schedule: Schedule) -> Condition:
 def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
     """Return what Ready replicas say of themselves nevertheless: that their cluster does not answer, since when."""
     replicas = [placement.replica for placement in placements if placement.replica]
-    words = {replica.name: _words(request, replica) for replica in replicas}
+    words = {replica.name: replica_message(request, replica) for replica in replicas}
     return [f"{name}: {said}" for name, said in words.items() if said]
-
-
-def _words(request: Request, replica: Replica) -> str:
-    observed = request.observed.get(replica.resource)
-    return text(condition(observed, "ModelReady").get("message")) if observed else ""
 
 
 def _complaint(request: Request, placement: Placement) -> str:
@@ -77,7 +80,7 @@ def _complaint(request: Request, placement: Placement) -> str:
     replica = placement.replica
     if replica is None:
         return f"a new one on {placement.cluster}"
-    why = _words(request, replica)
+    why = replica_message(request, replica)
     return f"{replica.name} on {placement.cluster}: {why}" if why else f"{replica.name} on {placement.cluster}"
 
 
@@ -136,5 +139,7 @@ def conditions(request: Request, deployment: Deployment, schedule: Schedule) -> 
     return (
         _scheduled(deployment, schedule),
         _ready(request, deployment, schedule),
+        rollout_progressing(request, deployment, schedule),
+        placement_drifted(schedule),
         _cache(deployment, schedule),
     )

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from modelplane.cel import Outcome
 from modelplane.model.fleet import ClaimKind
 from modelplane.model.replica import Claim, StampedEngine
 from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.judge import matches
+from modelplane.scheduling.judge import judge, matches
 from modelplane.scheduling.room import Demand, Group
 
 CACHE_SIZE = 1 << 14
@@ -25,6 +26,22 @@ def _entries(claim: Claim, hardware: Hardware) -> list[int]:
     ]
     matching = [entry for entry in of_class if matches(claim.selectors, hardware.devices[entry])]
     return matching or of_class
+
+
+def can_claim(claim: Claim, hardware: Hardware) -> bool:
+    """Tell whether Kubernetes would satisfy the claim on a node; an error on a device of its class rules it out."""
+    of_class = [
+        device
+        for device in hardware.devices
+        if device.claim is ClaimKind.DRA and device.device_class == claim.device_class
+    ]
+    outcomes = [judge(claim.selectors, device).outcome for device in of_class]
+    enough = (
+        device.count >= claim.count
+        for device, outcome in zip(of_class, outcomes, strict=True)
+        if outcome is Outcome.MATCH
+    )
+    return Outcome.ERROR not in outcomes and any(enough)
 
 
 def taken_of(takes: Iterable[tuple[int, Sequence[int]]], hardware: Hardware) -> Demand:

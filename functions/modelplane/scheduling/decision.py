@@ -4,22 +4,36 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from modelplane.model.deployment import Deployment
-from modelplane.model.fleet import Cluster
+from modelplane.model.fleet import Cluster, Effect
 from modelplane.model.observation import Gap
-from modelplane.model.placement import CacheState, End, EndCause, Needs, Placement, Schedule, Stamp, View, Withheld
+from modelplane.model.placement import (
+    CacheState,
+    Drift,
+    End,
+    EndCause,
+    Needs,
+    Placement,
+    Rolling,
+    Schedule,
+    Stamp,
+    View,
+    Withheld,
+)
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
+from modelplane.scheduling.eligible import lacking, repelling
 from modelplane.scheduling.fill import fill, undecided
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import identity
 from modelplane.scheduling.options import stamp
-from modelplane.scheduling.yielding import yielding
-from modelplane.scheduling.retain import Judge, Stay
+from modelplane.scheduling.retain import Judge, Stay, still_hosts
+from modelplane.scheduling.rollout import Engines, Step, drop_surplus, is_updated
 from modelplane.scheduling.room import Shortage
 from modelplane.scheduling.roster import Own, seniority
 from modelplane.scheduling.scale import kept_until_others_serve, surplus
 from modelplane.scheduling.search import assign
 from modelplane.scheduling.work import Work, begin
+from modelplane.scheduling.yielding import yielding
 
 _WAY_OUT = "; scale down to let it go before"
 _WAYS_OUT = "; scale down or taint its cluster NoExecute to let it go before"
@@ -33,6 +47,8 @@ class _Pass:
         self.work = work
         self.judge = Judge(work.deployment, work.options)
         self.growing: list[tuple[Own, Stay]] = []
+        self.stays: dict[Own, Stay] = {}
+        self.step = Step(work.roster.crew, work.deployment.rollout, work.deployment.replicas)
         self.checked = False
 
     def retain(self) -> Needs | None:
@@ -43,9 +59,11 @@ class _Pass:
         if unknown:
             return replace(work.needs_to_place(), clusters=unknown)
         for own in work.roster.crew:
+            cluster = clusters.get(own.replica.cluster)
+            own.reachable = not isinstance(cluster, Cluster) or cluster.answers
+            own.serves_now = own.reachable and own.replica.ready and own.replica.proven
             if own.stays:
-                self.judge.judge(own, clusters.get(own.replica.cluster))
-                cluster = clusters.get(own.replica.cluster)
+                self.judge.judge(own, cluster)
                 if own.stamp is Stamp.APPLY and isinstance(cluster, Cluster):
                     self._stay(own, cluster)
         return None
@@ -58,22 +76,62 @@ class _Pass:
         if stay.undecided:
             own.hold("the ways to match its pools are too many to look at")
         elif stay.engines is None:
+            self._without_pools(own, cluster, stay)
+        elif self.work.deployment.rollout.follow_selectors and self._waits(own) and self._drift(own):
+            own.surge_only = True
+            self._outdate(own, stay)
+        elif self._waits(own) and not is_updated(own, self.work.deployment, stay.engines):
+            self._outdate(own, stay)
+        else:
+            self._apply(own, stay, stay.engines)
+
+    def _without_pools(self, own: Own, cluster: Cluster, stay: Stay) -> None:
+        """Let a replica go whose pools do not match: an edit that they cannot host is a rollout, a lost pool is not."""
+        if self._waits(own) and still_hosts(layout(cluster), own.replica.engines):
+            own.surge_only = True
+            self._outdate(own, stay)
+        else:
             own.leave(EndCause.REPLACED, stay.why)
-        elif stay.growing:
+
+    def _drift(self, own: Own) -> str:
+        """Return in words why a replica's cluster is one that the deployment no longer allows, "" where it does."""
+        cluster, asked = self.work.cluster(own.replica.cluster), self.work.deployment
+        if not isinstance(cluster, Cluster):
+            return ""
+        if label := lacking(cluster, asked.cluster_selector):
+            return f"spec.clusterSelector asks for {label[0]}={label[1]}"
+        taint = repelling(asked, cluster, Effect.NO_SCHEDULE)
+        return f"the cluster is tainted {taint.key} NoSchedule, which spec.tolerations does not cover" if taint else ""
+
+    def _waits(self, own: Own) -> bool:
+        """Tell whether an edit waits for the rollout: one that never served with what it carries waits for nothing."""
+        return own.replica.proven or self.work.deployment.rollout.paused
+
+    def _outdate(self, own: Own, stay: Stay) -> None:
+        own.hold("")
+        own.outdated = True
+        self.stays[own] = stay
+
+    def _apply(self, own: Own, stay: Stay, engines: Engines) -> None:
+        """Give a replica what is asked for where it stands, as soon as it is known to fit if it takes more."""
+        if stay.growing:
             own.hold("")
             self.growing.append((own, stay))
-        else:
-            own.engines = stay.engines
-            if stay.engines != own.replica.engines:
-                self.work.ledger.restamp(own.replica, stay.engines)
+            return
+        own.engines = engines
+        own.serves_now = own.serves_now and is_updated(own, self.work.deployment, engines)
+        if engines != own.replica.engines:
+            self.work.ledger.restamp(own.replica, engines)
 
     def fetch(self) -> Needs | None:
         """Ask for what the next steps look at: the fleet where something is to be placed for sure, else residents."""
         work = self.work
-        needs = work.needs_to_place()
+        surging = not work.holds_new and any(self.step.may_surge(own) for own in self.step.waiting)
+        needs = work.needs_to_place(surging=surging)
         if needs:
             return needs
-        unproven = {own.replica.cluster for own in self._contested()} | {own.replica.cluster for own, _ in self.growing}
+        growing = [own for own, _ in self.growing] + [own for own, stay in self.stays.items() if stay.growing]
+        unproven = {own.replica.cluster for own in (*self._contested(), *growing)}
         unknown = frozenset(name for name in unproven if not work.knows_residents(name))
         return Needs(residents=unknown) if unknown else None
 
@@ -140,6 +198,7 @@ class _Pass:
 
     def scale(self) -> Needs | None:
         """End what is more than asked for."""
+        drop_surplus(self.work.roster.staying, self.work.deployment.replicas)
         for own in surplus(self.work.roster.staying, self.work.deployment.replicas):
             own.ended = EndCause.SCALE_DOWN
         return None
@@ -150,15 +209,49 @@ class _Pass:
         needs = work.needs_to_place()
         if needs or not work.missing or work.holds_new:
             return needs
-        fill(work)
+        fill(work, self.work.refusals)
         reachable = [c for c in work.candidates.values() if not isinstance(work.refusals.get(c.name), OutsideCache)]
         self.checked = bool(reachable) and not undecided(work)
         return None
 
+    def roll(self) -> Needs | None:
+        """Take the next step of a rollout."""
+        self.step.take(self._surge, self._change)
+        return None
+
+    def _surge(self, own: Own) -> bool:
+        """Place a replica in place of an outdated one, which then leaves; tell whether it found a place."""
+        work = self.work
+        if work.missing or work.holds_new or work.needs_to_place(surging=True):
+            return False
+        before = len(work.placed)
+        own.leave(EndCause.ROLLED_OUT, "")
+        fill(work, {})
+        found = len(work.placed) > before
+        if not found:
+            own.leaving = None
+        return found
+
+    def _change(self, own: Own) -> bool:
+        """Give an outdated replica what is asked for where it stands; tell whether that fits."""
+        stay = self.stays[own]
+        if stay.engines is None:
+            return False
+        own.stamp, own.outdated, own.serves_now = Stamp.APPLY, False, False
+        if not stay.growing:
+            self._apply(own, stay, stay.engines)
+            return True
+        self.growing = [(own, stay)]
+        self.grow()
+        own.outdated = own.stamp is not Stamp.APPLY
+        return not own.outdated
+
     def dismiss(self) -> Needs | None:
         """End the leaving replicas that nobody waits for any more; where no candidate is known, all are waited for."""
         work = self.work
-        staying, leaving = work.roster.staying, [own for own in work.roster.crew if own.leaving and not own.ended]
+        for own in self.step.settled_leaving():
+            own.ended = EndCause.ROLLED_OUT
+        staying, leaving = work.roster.staying, [own for own in work.roster.crew if own.moving]
         # A stray may be no more than the memory of a list that lags: nobody leaves on its word.
         serving = sum(own.replica.serves and not own.stray for own in staying)
         needed = max(0, work.deployment.replicas - serving)
@@ -180,13 +273,15 @@ class _Pass:
     def conclude(self) -> Schedule:
         """Return what was decided."""
         work = self.work
-        crew = [_placement(own) for own in work.roster.crew if own.ended is None or own.stray]
+        crew = [self._placement(own) for own in work.roster.crew if own.ended is None or own.stray]
         ended = [End(own.replica, own.ended) for own in work.roster.crew if own.ended and not own.stray]
         return Schedule(
             replicas=work.deployment.replicas,
             placements=tuple(sorted([*crew, *work.placed], key=lambda p: (p.cluster, p.index))),
             ended=tuple(sorted(ended, key=lambda end: (end.replica.cluster, seniority(end.replica)))),
             unplaced=work.missing,
+            rolling=self._rolling(),
+            drifted=tuple(Drift(own.replica, why) for own in work.roster.staying if (why := self._drift(own))),
             refusals=work.refusals,
             candidates=None if isinstance(work.view.candidates, Gap) else len(work.candidates),
             withheld=tuple(work.withheld[uid] for uid in sorted(work.withheld)),
@@ -194,10 +289,31 @@ class _Pass:
             cache=CacheState.NOT_REQUIRED if work.deployment.cache is None else work.view.cache,
         )
 
+    def _rolling(self) -> Rolling | None:
+        """Return how far the rollout is, None where no replica is on its way to what is asked."""
+        members = [own for own in self.work.roster.crew if own.ended is None]
+        starting = [own for own in members if own.stays and not own.outdated and not own.replica.proven]
+        outdated = [own for own in members if own.outdated]
+        if not (outdated or starting or self.work.placed):
+            return None
+        waited_for = next(iter(starting or [own for own in outdated if not own.serves_now]), None)
+        rollout = self.work.deployment.rollout
+        first = self._placement(waited_for) if waited_for else next(iter(self.work.placed), None)
+        return Rolling(first, self.step.no_room and not starting, rollout.paused and bool(outdated))
 
-def _placement(own: Own) -> Placement:
-    leaving = not own.stays
-    return Placement(own.replica.cluster, own.index, own.engines, own.replica, own.stamp, leaving, own.why)
+    def _placement(self, own: Own) -> Placement:
+        as_asked = own.stamp is Stamp.APPLY or own.replica.content == self.work.deployment.content
+        return Placement(
+            own.replica.cluster,
+            own.index,
+            own.engines,
+            own.replica,
+            own.stamp,
+            leaving=not own.stays,
+            why=own.why,
+            updated=own.stays and not own.outdated and as_asked,
+            serving=own.serves_now,
+        )
 
 
 def schedule(deployment: Deployment, view: View) -> Schedule | Needs:
@@ -219,6 +335,7 @@ def schedule(deployment: Deployment, view: View) -> Schedule | Needs:
         step.give_way,
         step.scale,
         step.place,
+        step.roll,
         step.dismiss,
     )
     for each in order:

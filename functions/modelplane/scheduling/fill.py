@@ -65,8 +65,8 @@ class _Fill:
         return found if isinstance(found, Refusal) else None
 
 
-def fill(work: Work) -> None:
-    """Place what is missing; where nobody can host the next one, note every candidate's refusal and stop."""
+def fill(work: Work, refused: dict[str, Refusal]) -> None:
+    """Place what is missing; where nobody can host the next one, note in `refused` why each candidate cannot; stop."""
     filling = _Fill(work)
     eligible = [cluster for cluster in work.candidates.values() if filling.refused[cluster.name] is None]
     ranks = [rank for cluster in eligible if (rank := filling.rank(cluster))]
@@ -83,7 +83,7 @@ def fill(work: Work) -> None:
             break
     if work.missing:
         refusals = ((cluster.name, filling.refusal(cluster)) for cluster in work.candidates.values())
-        work.refusals.update((name, refusal) for name, refusal in refusals if refusal)
+        refused.update((name, refusal) for name, refusal in refusals if refusal)
 
 
 def undecided(work: Work) -> bool:

@@ -12,6 +12,7 @@ from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import EndCause
 from modelplane.model.refusal import SearchBound
 from modelplane.model.replica import StampedEngine
+from modelplane.scheduling.charge import can_claim
 from modelplane.scheduling.eligible import repelling
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
@@ -36,6 +37,16 @@ class Stay:
     growing: bool = False
     undecided: bool = False
     why: str = ""
+
+
+def still_hosts(where: Layout, engines: Engines) -> bool:
+    """Tell whether the pools of a cluster still match what is stamped: only the deployment asks for something else."""
+    carried = {site.name: site.hardware for site in where.sites}
+    members = [member for engine in engines for member in engine.members]
+    return all(
+        member.pool in carried and all(can_claim(claim, carried[member.pool]) for claim in member.claims)
+        for member in members
+    )
 
 
 class Judge:

@@ -22,6 +22,9 @@ class Own:
 
     `leaving` is the cause for which it has to go once others serve, `ended` the cause for which it goes now. `stray`:
     the fleet list shows it and the observed resources do not, so that it must be composed before it can end.
+    `reachable`: its cluster answers. `outdated`: it carries something else than the deployment asks for, and served
+    with it; `surge_only`: only a new replica elsewhere can take its place. `serves_now`: it is Ready with what it
+    carries, and its cluster answers.
     """
 
     replica: Replica
@@ -32,11 +35,20 @@ class Own:
     leaving: EndCause | None = None
     ended: EndCause | None = None
     why: str = ""
+    reachable: bool = True
+    outdated: bool = False
+    surge_only: bool = False
+    serves_now: bool = False
 
     @property
     def stays(self) -> bool:
         """Tell whether it counts as one of the replicas asked for."""
         return self.leaving is None and self.ended is None
+
+    @property
+    def moving(self) -> bool:
+        """Return whether it has to go once others serve, but for a rollout, which has a budget of its own."""
+        return self.leaving not in (None, EndCause.ROLLED_OUT) and self.ended is None
 
     def hold(self, why: str) -> None:
         """Leave its spec as it is."""

@@ -59,9 +59,12 @@ class Work:
         cache = self.view.cache
         return cache if self.deployment.cache is not None and isinstance(cache, Footprint) else None
 
-    def needs_to_place(self) -> Needs:
-        """Return what must be fetched before anything new can be placed; nothing when all is at hand, or none may."""
-        if self.holds_new or not self.missing:
+    def needs_to_place(self, *, surging: bool = False) -> Needs:
+        """Return what must be fetched before anything new can be placed; nothing when all is at hand, or none may.
+
+        `surging`: a rollout may place a replica though none is missing.
+        """
+        if self.holds_new or not (self.missing or surging):
             return Needs()
         return Needs(
             candidates=self.view.candidates is Gap.NOT_FETCHED,

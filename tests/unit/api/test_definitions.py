@@ -8,7 +8,7 @@ import pytest
 from modelplane.reading.definitions import xrds
 
 FACE = {
-    "ModelDeployment": ("Namespaced", "modeldeployments", "md", ["REPLICAS", "SCHEDULED"]),
+    "ModelDeployment": ("Namespaced", "modeldeployments", "md", ["REPLICAS", "UPDATED", "SCHEDULED"]),
     "ModelReplica": ("Namespaced", "modelreplicas", "mr", ["CLUSTER"]),
     "ModelEndpoint": ("Namespaced", "modelendpoints", "me", ["URL", "READY"]),
     "ModelService": ("Namespaced", "modelservices", "ms", ["ADDRESS", "READY"]),

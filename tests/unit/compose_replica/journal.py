@@ -31,13 +31,14 @@ def gang(nodes: int = 1) -> list[Manifest]:
 
 
 def deployment(*members: Manifest, engine: str = "main", copies: int = 1, **spec: Any) -> Manifest:
-    """Return a ModelDeployment of one replica and one engine."""
+    """Return a ModelDeployment of one replica and one engine, which an edit changes where it stands."""
     return {
         "apiVersion": "modelplane.ai/v1alpha1",
         "kind": "ModelDeployment",
         "metadata": {"name": "chat", "namespace": "team"},
         "spec": {
             "replicas": 1,
+            "rollout": {"maxSurge": 0, "maxUnavailable": 1},
             "engines": [{"name": engine, "copies": copies, "members": list(members or [member()])}],
             **spec,
         },

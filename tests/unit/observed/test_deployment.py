@@ -1,5 +1,6 @@
 """How a ModelDeployment is read: strictly, and what cannot be read names its field."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
+from modelplane.model.rollout import Amount, Rollout
 from modelplane.observed.deployment import listed_replicas, read_deployment
 from modelplane.step import Object
 
@@ -20,7 +22,9 @@ def deployment(spec: object) -> Object:
 
 
 def test_what_is_left_out_has_the_defaults_of_the_api() -> None:
-    assert read_deployment(deployment({"engines": [{"name": "main", "members": [STANDALONE]}]})) == Deployment(
+    read = read_deployment(deployment({"engines": [{"name": "main", "members": [STANDALONE]}]}))
+    assert isinstance(read, Deployment)
+    assert replace(read, content="", revision="") == Deployment(
         namespace="ml",
         name="qwen",
         uid="u",
@@ -47,6 +51,24 @@ def test_everything_that_placement_turns_on_is_read() -> None:
         Toleration(exists=True),
         Toleration("k", exists=False, value="v", effect=Effect.NO_EXECUTE),
     )
+
+
+@pytest.mark.parametrize(
+    ("rollout", "expected"),
+    [
+        ({}, Rollout()),
+        ({"maxSurge": 0, "maxUnavailable": "50%"}, Rollout(Amount(0), Amount(50, percent=True))),
+        (
+            {"paused": True, "followSelectors": True, "followUpgrades": True},
+            Rollout(paused=True, follow_selectors=True, follow_upgrades=True),
+        ),
+    ],
+)
+def test_how_edits_are_rolled_out_is_read(rollout: dict[str, Any], expected: Rollout) -> None:
+    spec = {"rollout": rollout, "engines": [{"name": "main", "members": [STANDALONE]}]}
+    read = read_deployment(deployment(spec))
+    assert isinstance(read, Deployment)
+    assert read.rollout == expected
 
 
 def test_a_worker_without_a_worker_block_means_one_worker_node() -> None:

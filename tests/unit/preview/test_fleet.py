@@ -42,7 +42,9 @@ def test_in_a_healthy_world_everything_becomes_ready() -> None:
     for kind, namespace in (("InferenceClass", None), ("InferenceCluster", None), ("ModelDeployment", "team")):
         for obj in control.list(kind):
             found = control.get(kind, namespace, obj["metadata"]["name"])
-            assert {said[0] for said in told(found).values()} == {"True"}
+            unwell = {name for name, said in told(found).items() if said[0] != "True"}
+            # These say that something is under way or amiss.
+            assert unwell <= {"RolloutProgressing", "PlacementDrifted"}
 
 
 def test_a_deployment_that_goes_takes_everything_with_it() -> None:

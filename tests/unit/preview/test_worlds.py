@@ -17,6 +17,7 @@ FLEET = (hardware(), cluster("east"), cluster("west"))
 def chat(image: str = "v1", replicas: int = 2, *, gang: bool = False) -> dict[str, Any]:
     """Return a deployment whose engine runs this version; as a gang of a leader and a worker, if so."""
     body = deployment(replicas=replicas)
+    body["spec"]["rollout"] = {"maxSurge": 0, "maxUnavailable": 2}
     (engine,) = body["spec"]["engines"]
     (member,) = engine["members"]
     member["template"]["spec"]["containers"][0]["image"] = f"example.org/engine:{image}"

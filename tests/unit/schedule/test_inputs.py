@@ -64,5 +64,7 @@ def test_nothing_is_fetched_for_a_deployment_that_is_parked() -> None:
     assert [(c.type, c.reason) for c in result.conditions] == [
         ("ReplicasScheduled", "ScaledToZero"),
         ("ReplicasReady", "ScaledToZero"),
+        ("RolloutProgressing", "RolloutComplete"),
+        ("PlacementDrifted", "AsAsked"),
         ("ModelCacheResolved", "NotRequired"),
     ]

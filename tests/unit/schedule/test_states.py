@@ -143,8 +143,7 @@ def test_a_new_replica_carries_its_pool_its_device_classes_and_the_address_of_it
 
 def test_a_deployment_whose_serving_replicas_have_to_move_does_not_say_that_nothing_is_placed() -> None:
     own = replica("a")
-    unmatched = [{"name": "main", "members": [member("false")]}]
-    result, _ = run(deployment(engines=unmatched), Server(cluster("a"), own), own)
+    result, _ = run(deployment(), Server(cluster("a", memory="40Gi"), own), own)
     found = next(condition for condition in result.conditions if condition.type == "ReplicasReady")
     assert (found.status, found.reason) == ("False", "Degraded")
     assert "1 that has to move still serves" in found.message

@@ -9,12 +9,15 @@ from modelplane.model.names import replica_resource
 from modelplane.model.observation import Gap
 from modelplane.model.placement import CacheState, Footprint, Needs, Placement, Schedule, Stamp, View
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
+from modelplane.model.rollout import Amount, Rollout
 from modelplane.scheduling import schedule
 
 GPU = "gpu.nvidia.com"
 ANY = f'device.driver == "{GPU}"'
 NIC = 'device.driver == "nic.example.com"'
 TEAM = "team"
+#: A rollout that changes every replica where it stands at once.
+IN_PLACE = Rollout(max_surge=Amount(0), max_unavailable=Amount(500))
 
 
 def memory(amount: str) -> str:
@@ -72,6 +75,11 @@ def gang(leader: Iterable[DeviceRequest], worker: Iterable[DeviceRequest], worke
 def deployment(*engines: Engine, replicas: int = 1, name: str = "model", namespace: str = TEAM) -> Deployment:
     """Return a deployment (whole nodes of 8 GPUs if no engine is said). Its uid is made of namespace and name."""
     return Deployment(namespace, name, f"uid-{namespace}-{name}", engines or (standalone(),), replicas=replicas)
+
+
+def at_once(one: Deployment) -> Deployment:
+    """Return the deployment, whose edits reach every replica where it stands at once."""
+    return replace(one, rollout=IN_PLACE)
 
 
 def tolerating(one: Deployment, key: str) -> Deployment:
@@ -163,14 +171,16 @@ class Scene:
             known = placement.replica
             if known is None:
                 born = replica(one, f"{placement.cluster}/{placement.index}", *placement.engines, serves=False)
-                self.replicas[born.uid] = replace(born, created=f"2025-02-01T00:{self._passes:02}:00Z")
+                made = f"2025-02-01T00:{self._passes:02}:00Z"
+                self.replicas[born.uid] = replace(born, created=made, content=one.content)
             elif placement.stamp is not Stamp.HOLD:
-                self.replicas[known.uid] = replace(known, engines=placement.engines)
+                self.replicas[known.uid] = replace(known, engines=placement.engines, content=one.content)
 
     def serve(self) -> None:
         """Let every replica serve with the engines it has."""
         self.replicas = {
-            uid: replace(r, ready=True, serves=True, served_engines=r.engines) for uid, r in self.replicas.items()
+            uid: replace(r, ready=True, serves=True, served_engines=r.engines, served_content=r.content)
+            for uid, r in self.replicas.items()
         }
 
     def change(self, name: str, **fields: object) -> None:

@@ -13,6 +13,7 @@ from modelplane.scheduling.growth import covers, grows
 from modelplane.scheduling.hardware import layout
 from unit.scheduling.scene import (
     Scene,
+    at_once,
     cluster,
     deployment,
     gang,
@@ -65,7 +66,7 @@ EDITS = [
 
 
 def edited(*engines: Engine, others: tuple[Replica, ...] = ()) -> tuple[Scene, Schedule]:
-    ours = deployment(*engines)
+    ours = at_once(deployment(*engines))
     scene = Scene(nodes(a=2), [replica(ours, "a/7", stamped(count=4)), *others])
     return scene, scene.decide(ours)
 
@@ -106,7 +107,7 @@ def test_growth_asks_for_the_residents_of_its_cluster_and_no_more() -> None:
 
 
 def test_an_edit_stays_on_its_own_pools_though_another_would_be_first() -> None:
-    ours = deployment(standalone(request(4)))
+    ours = at_once(deployment(standalone(request(4))))
     there = cluster("a", pool(2, name="first"), pool(2, name="second"))
     scene = Scene([there], [replica(ours, "a/0", stamped("second", count=2))])
     (placement,) = scene.decide(ours).placements
@@ -116,7 +117,7 @@ def test_an_edit_stays_on_its_own_pools_though_another_would_be_first() -> None:
 def test_engines_may_change_places_among_the_replicas_own_pools() -> None:
     there = cluster("a", pool(1, gpu(8, 80), name="x"), pool(1, gpu(8, 40), name="y"))
     before = deployment(standalone(name="p"), standalone(request(8, memory("80Gi")), name="q"))
-    after = deployment(standalone(request(8, memory("80Gi")), name="p"), standalone(name="q"))
+    after = at_once(deployment(standalone(request(8, memory("80Gi")), name="p"), standalone(name="q")))
     scene = Scene([there])
     scene.run(before)
     scene.serve()

@@ -11,6 +11,7 @@ from modelplane.model.placement import EndCause, Footprint, Schedule, Stamp, Vie
 from modelplane.scheduling import explain, schedule
 from unit.scheduling.scene import (
     Scene,
+    at_once,
     cluster,
     deployment,
     gpu,
@@ -63,7 +64,7 @@ STATES = [
         deployment(standalone(request(8, memory("80Gi")))),
     ),
     State("too few devices", cluster("a", pool(1, gpu(4))), "leaves"),
-    State("another DeviceClass", cluster("a", pool(1, gpu(device_class="other"))), "stays"),
+    State("another DeviceClass", cluster("a", pool(1, gpu(device_class="other"))), "stays", at_once(OURS)),
     State(
         "an error beside the match",
         cluster("a", pool(1, gpu(), gpu(name="bare", model=""))),
@@ -75,7 +76,8 @@ STATES = [
 
 def found(case: State, *, serves: bool) -> Schedule:
     """Return the schedule with the replica on the cluster, and nowhere else to go."""
-    running = replica(case.ours, "a/0", serves=serves)
+    asked = case.ours.engines[0].members[0].requests[0].selectors
+    running = replica(case.ours, "a/0", stamped(selectors=asked), serves=serves)
     full = cluster("full", pool(0), region="eu")
     view = View((running,), {"a": case.cluster}, (full,), fleet=(running,))
     decided = schedule(case.ours, view)
@@ -161,7 +163,7 @@ def test_nothing_is_kept_of_a_parked_deployment_and_nothing_is_asked_for() -> No
 
 
 def test_what_is_stamped_with_other_selectors_and_matches_is_applied_in_place() -> None:
-    ours = deployment(standalone(request(8, memory("80Gi"))))
+    ours = at_once(deployment(standalone(request(8, memory("80Gi")))))
     (placement,) = Scene([THERE], [replica(ours, "a/0")]).decide(ours).placements
     assert placement.stamp is Stamp.APPLY
     assert placement.engines == (stamped(selectors=(memory("80Gi"),)),)

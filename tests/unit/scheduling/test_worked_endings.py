@@ -155,12 +155,10 @@ def test_25_a_valid_edit_to_another_kind_moves_once_the_replacement_serves() -> 
     assert places(scene.run(h100())) == ["a/1"]
 
 
-def test_25_without_a_free_one_of_that_kind_the_old_stays_and_the_shortfall_is_named() -> None:
+def test_25_without_a_free_one_of_that_kind_the_old_stays_and_waits_for_room() -> None:
     scene = on_l4()
     scene.run(deployment(standalone(request(1, memory("80Gi"))), name="other"))
     decided = scene.decide(h100())
-    assert (places(decided), decided.unplaced) == (["-a/0"], 1)
-    assert (
-        "(pool l4 does not match engine main any more; scale down or taint its cluster NoExecute to let it go before)"
-        in explain(decided, h100()).message
-    )
+    assert (places(decided), decided.unplaced, decided.ended) == (["a/0"], 0, ())
+    assert decided.rolling is not None
+    assert decided.rolling.no_room

@@ -11,7 +11,13 @@ from modelplane.step.completion import complete
 
 #: The published table of conditions: what other components and users rely on.
 PUBLISHED = {
-    "ModelDeployment": ["ReplicasScheduled", "ReplicasReady", "ModelCacheResolved"],
+    "ModelDeployment": [
+        "ReplicasScheduled",
+        "ReplicasReady",
+        "RolloutProgressing",
+        "PlacementDrifted",
+        "ModelCacheResolved",
+    ],
     "ModelReplica": ["ModelAccepted", "ModelReady"],
     "ModelEndpoint": ["RoutingReady"],
     "ModelService": ["EndpointsResolved", "RoutingReady"],
@@ -42,7 +48,8 @@ def test_the_table_names_the_published_conditions() -> None:
 
 
 def test_every_reason_has_one_sentence_and_belongs_to_a_condition() -> None:
-    used = {r for types in CONDITIONS.values() for reasons in types.values() for r in (*reasons.true, *reasons.false)}
+    every = [reasons for types in CONDITIONS.values() for reasons in types.values()]
+    used = {reason for of in every for reason in (*of.true, *of.false, *of.unknown)}
     assert set(Reason) - used == {Reason.UNDETERMINED}
     for reason in Reason:
         assert reason.meaning.endswith(".")
@@ -98,7 +105,7 @@ def test_a_later_step_repeats_what_an_earlier_one_of_the_pass_said_not_what_was_
     assert _said(third) == {
         "ReplicasScheduled": ("False", "NoClusters", "none"),
         "ReplicasReady": ("False", "Degraded", "own word"),
-        "ModelCacheResolved": UNDETERMINED,
+        **dict.fromkeys(PUBLISHED["ModelDeployment"][2:], UNDETERMINED),
     }
 
 

@@ -1,0 +1,88 @@
+"""What a ModelDeployment says of its rollout: how many replicas are at its revision, and what the rollout waits for."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
+from modelplane.model.deployment import Deployment
+from modelplane.model.names import replica_name
+from modelplane.model.placement import Placement, Rolling, Schedule
+from modelplane.model.replica import Replica
+from modelplane.observed.fields import condition, text
+from modelplane.step import Request
+
+
+def name_of(deployment: Deployment, placement: Placement) -> str:
+    """Return the name of a placement's ModelReplica, whether it exists or is about to."""
+    if placement.replica:
+        return placement.replica.name
+    return replica_name(deployment.namespace, deployment.name, placement.cluster, placement.index)
+
+
+def carried_revision(deployment: Deployment, placement: Placement) -> str:
+    """Return the revision that a placement's replica carries; "" where it was given none and is behind."""
+    if placement.updated or placement.replica is None:
+        return deployment.revision
+    return placement.replica.revision
+
+
+def replica_message(request: Request, replica: Replica) -> str:
+    """Return what a replica waits for in its own words, "" while it says nothing."""
+    observed = request.observed.get(replica.resource)
+    return text(condition(observed, "ModelReady").get("message")) if observed else ""
+
+
+def count_updated(schedule: Schedule) -> int:
+    """Return how many replicas that are not leaving serve now with what the deployment asks for."""
+    return sum(1 for each in schedule.placements if each.updated and each.serving and not each.leaving)
+
+
+def _progress(deployment: Deployment, schedule: Schedule) -> str:
+    return f"{count_updated(schedule)} of {deployment.replicas} replicas at revision {deployment.revision}"
+
+
+def _waits_for(request: Request, deployment: Deployment, rolling: Rolling) -> dict[str, str]:
+    """Return the replica that the rollout waits for, with its own words."""
+    placement = rolling.waiting_for
+    if placement is None:
+        return {}
+    said = replica_message(request, placement.replica) if placement.replica else ""
+    return {"name": name_of(deployment, placement), "cluster": placement.cluster, "message": said or "it starts"}
+
+
+def rollout_status(request: Request, deployment: Deployment, schedule: Schedule) -> Mapping[str, Any] | None:
+    """Return `status.rollout`, None when no rollout is under way."""
+    if schedule.rolling is None:
+        return None
+    waited_for = _waits_for(request, deployment, schedule.rolling)
+    counts = {"updated": count_updated(schedule), "replicas": deployment.replicas}
+    return {**counts, **({"waitingFor": waited_for} if waited_for else {})}
+
+
+def placement_drifted(schedule: Schedule) -> Condition:
+    """Return PlacementDrifted, with each replica on a cluster that selectors and tolerations no longer allow."""
+    kind = DeploymentCondition.PLACEMENT_DRIFTED
+    if not schedule.drifted:
+        return Condition(kind, Status.FALSE, Reason.AS_ASKED, Reason.AS_ASKED.meaning)
+    said = [f"{drift.replica.name} on {drift.replica.cluster}: {drift.why}" for drift in schedule.drifted]
+    remedy = "they stay until spec.rollout.followSelectors is true"
+    return Condition(kind, Status.TRUE, Reason.OUTSIDE_SELECTORS, f"{'; '.join(sorted(said))}; {remedy}")
+
+
+def rollout_progressing(request: Request, deployment: Deployment, schedule: Schedule) -> Condition:
+    """Return RolloutProgressing: True while a replica is on its way to the revision, with what it waits for."""
+    kind, rolling, progress = DeploymentCondition.ROLLOUT_PROGRESSING, schedule.rolling, _progress(deployment, schedule)
+    if rolling is None:
+        return Condition(kind, Status.FALSE, Reason.ROLLOUT_COMPLETE, progress)
+    waited_for = _waits_for(request, deployment, rolling)
+    waits = "waiting for {name} on {cluster}: {message}".format(**waited_for) if waited_for else ""
+    if rolling.paused:
+        words = f"{progress}; paused: set spec.rollout.paused to false to go on"
+        return Condition(kind, Status.TRUE, Reason.PAUSED, "; ".join(filter(None, (words, waits))))
+    if rolling.no_room:
+        words = (
+            f"{progress}; no cluster has room for another replica beside the ones that serve: free one, or allow "
+            "spec.rollout.maxUnavailable to change them where they stand"
+        )
+        return Condition(kind, Status.TRUE, Reason.WAITING_FOR_ROOM, "; ".join(filter(None, (words, waits))))
+    return Condition(kind, Status.TRUE, Reason.ROLLING_OUT, "; ".join(filter(None, (progress, waits))))

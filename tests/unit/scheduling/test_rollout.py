@@ -1,0 +1,178 @@
+"""How an edit reaches replicas that run: the worked cases, and each rule of a rollout alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Effect, Taint
+from modelplane.model.placement import EndCause, Schedule, Stamp
+from modelplane.model.rollout import Amount, Rollout
+from unit.scheduling.scene import Scene, at_once, deployment, nodes, places
+
+
+def old(replicas: int = 1, rollout: Rollout | None = None) -> Deployment:
+    """Return a deployment of whole nodes at its first revision."""
+    return replace(deployment(replicas=replicas), content="v1", rollout=rollout or Rollout())
+
+
+def edited(one: Deployment, content: str = "v2") -> Deployment:
+    return replace(one, content=content)
+
+
+def serving(one: Deployment, **counts: int) -> Scene:
+    """Return clusters of so many nodes, on which the deployment serves."""
+    scene = Scene(nodes(**counts))
+    for _ in range(one.replicas):
+        scene.run(one)
+        scene.serve()
+    return scene
+
+
+def stamps(decided: Schedule) -> dict[str, Stamp]:
+    return {f"{p.cluster}/{p.index}": p.stamp for p in decided.placements}
+
+
+def carried(scene: Scene) -> list[str]:
+    return sorted(replica.content for replica in scene.replicas.values())
+
+
+def test_27_an_edit_surges_where_there_is_room_one_replica_at_a_time() -> None:
+    one = old(3)
+    scene = serving(one, a=1, b=1, c=1, d=0)
+    scene.change("d", pools=nodes(d=1)[0].pools)
+    first = scene.run(edited(one))
+    assert [place for place in places(first) if not place.startswith("-")][-1] == "d/0"
+    assert len([place for place in places(first) if place.startswith("-")]) == 1
+    assert (first.ended, carried(scene)) == ((), ["v1", "v1", "v1", "v2"])
+    assert places(scene.run(edited(one))) == places(first)
+    scene.serve()
+    second = scene.run(edited(one))
+    assert [end.cause for end in second.ended] == [EndCause.ROLLED_OUT]
+    for _ in range(4):
+        scene.serve()
+        last = scene.run(edited(one))
+    assert (carried(scene), last.rolling) == (["v2", "v2", "v2"], None)
+
+
+def test_27_with_no_room_one_is_changed_where_it_stands_and_the_next_when_it_serves() -> None:
+    one = old(3)
+    scene = serving(one, a=1, b=1, c=1)
+    for many in (1, 2, 3):
+        decided = scene.run(edited(one))
+        assert (decided.ended, carried(scene).count("v2")) == ((), many)
+        assert carried(scene).count("v2") == many
+        scene.run(edited(one))
+        assert carried(scene).count("v2") == many
+        scene.serve()
+
+
+def test_28_a_bad_edit_leaves_the_others_serving_and_the_old_manifest_puts_the_changed_one_back_at_once() -> None:
+    one = old(3)
+    scene = serving(one, a=1, b=1, c=1)
+    for _ in range(5):
+        decided = scene.run(edited(one, "bad"))
+    assert carried(scene) == ["bad", "v1", "v1"]
+    assert decided.rolling is not None
+    assert decided.rolling.waiting_for is not None
+    back = scene.run(one)
+    assert (carried(scene), set(stamps(back).values())) == (["v1", "v1", "v1"], {Stamp.APPLY})
+
+
+def test_29_without_room_and_with_nothing_to_spare_it_waits_and_surges_once_there_is_room() -> None:
+    one = old(1, Rollout(max_unavailable=Amount(0)))
+    scene = serving(one, a=1)
+    waiting = scene.run(edited(one))
+    assert (carried(scene), waiting.rolling and waiting.rolling.no_room) == (["v1"], True)
+    scene.change("a", pools=nodes(a=2)[0].pools)
+    assert places(scene.run(edited(one))) == ["-a/0", "a/1"]
+
+
+def test_32_by_default_the_only_replica_on_a_full_fleet_serves_on() -> None:
+    one = old()
+    scene = serving(one, a=1)
+    for _ in range(3):
+        decided = scene.run(edited(one))
+    assert (carried(scene), decided.rolling and decided.rolling.no_room) == (["v1"], True)
+
+
+def test_what_never_served_is_changed_at_once() -> None:
+    one = old(3)
+    scene = Scene(nodes(a=3))
+    scene.run(one)
+    scene.run(edited(one))
+    assert carried(scene) == ["v2", "v2", "v2"]
+
+
+def test_one_that_does_not_serve_now_comes_before_the_younger() -> None:
+    one = old(3, Rollout(max_surge=Amount(0), max_unavailable=Amount(2)))
+    scene = serving(one, a=3)
+    oldest = min(scene.replicas.values(), key=lambda replica: replica.created)
+    scene.replicas[oldest.uid] = replace(oldest, ready=False)
+    scene.run(edited(one))
+    assert scene.replicas[oldest.uid].content == "v2"
+
+
+def test_a_paused_rollout_touches_nothing_and_places_what_is_missing_as_asked() -> None:
+    one = old(2, Rollout(paused=True))
+    scene = serving(one, a=4)
+    scene.run(edited(one))
+    assert carried(scene) == ["v1", "v1"]
+    scene.run(replace(edited(one), replicas=3))
+    assert carried(scene) == ["v1", "v1", "v2"]
+
+
+def test_a_replica_on_a_cluster_that_does_not_answer_is_passed_over() -> None:
+    one = old(2, Rollout(max_surge=Amount(0), max_unavailable=Amount(2)))
+    scene = serving(one, a=1, b=1)
+    scene.change("a", answers=False)
+    scene.run(edited(one))
+    assert {r.cluster: r.content for r in scene.replicas.values()} == {"a": "v1", "b": "v2"}
+
+
+def test_of_too_many_the_youngest_that_are_behind_leave_first() -> None:
+    one = old(3)
+    scene = serving(one, a=3)
+    decided = scene.run(replace(edited(one), replicas=2, rollout=Rollout(paused=True)))
+    youngest = max(scene.replicas.values(), key=lambda replica: replica.created)
+    assert [end.cause for end in decided.ended] == [EndCause.ROLLED_OUT]
+    assert all(end.replica.created >= youngest.created for end in decided.ended)
+
+
+def test_more_copies_alone_are_no_rollout() -> None:
+    one = old()
+    scene = serving(one, a=2)
+    more = replace(one, engines=(replace(one.engines[0], copies=2),))
+    decided = scene.run(more)
+    assert stamps(decided) == {"a/0": Stamp.APPLY}
+    assert [replica.engines[0].copies for replica in scene.replicas.values()] == [2]
+
+
+@pytest.mark.parametrize("follow", [False, True])
+def test_a_replica_outside_the_selectors_is_named_and_moves_only_where_that_is_asked(follow: bool) -> None:
+    one = old(1, Rollout(follow_selectors=follow))
+    scene = serving(one, a=1, b=0)
+    scene.change("b", pools=nodes(b=1)[0].pools, labels={"region": "eu"})
+    narrowed = replace(one, cluster_selector={"region": "eu"})
+    decided = scene.run(narrowed)
+    assert [(drift.replica.cluster, "region=eu" in drift.why) for drift in decided.drifted] == (
+        [] if follow else [("a", True)]
+    )
+    assert places(decided) == (["-a/0", "b/0"] if follow else ["a/0"])
+
+
+def test_a_replica_under_a_taint_that_is_no_longer_tolerated_has_drifted() -> None:
+    one = old()
+    scene = serving(one, a=1)
+    scene.change("a", taints=(Taint("maintenance", Effect.NO_SCHEDULE),))
+    assert ["maintenance" in drift.why for drift in scene.run(one).drifted] == [True]
+
+
+@pytest.mark.parametrize(("follow", "behind"), [(False, False), (True, True)])
+def test_an_upgrade_is_rolled_out_only_where_that_is_asked(follow: bool, behind: bool) -> None:
+    one = at_once(old())
+    scene = serving(one, a=1)
+    scene.replicas = {uid: replace(r, outdated_builder=True) for uid, r in scene.replicas.items()}
+    followed = replace(one, rollout=replace(one.rollout, max_unavailable=Amount(0), follow_upgrades=follow))
+    decided = scene.decide(replace(followed, rollout=replace(followed.rollout, max_surge=Amount(1))))
+    assert [p.updated for p in decided.placements] == [not behind]
