@@ -1,4 +1,4 @@
-"""How a hydration Job stands, in its own words and those of the program that it runs."""
+"""The state of a hydration Job, from its status and the exit codes of the program that it runs."""
 
 import re
 from collections.abc import Mapping
@@ -45,13 +45,13 @@ def _meaning(message: str) -> str:
 
 
 def describe(job: Remote, name: str) -> str:
-    """Return in words how the Job stands."""
+    """Return the state of the Job for users."""
     if found := _condition(job, "Failed"):
-        said = ": ".join(filter(None, (text(found.get("reason")), text(found.get("message")))))
-        return "; ".join(filter(None, (_meaning(said), f"Job {name} failed: {said}")))
+        why = ": ".join(filter(None, (text(found.get("reason")), text(found.get("message")))))
+        return "; ".join(filter(None, (_meaning(why), f"Job {name} failed: {why}")))
     if job.sync_failure:
         return f"Job {name} {job.sync_failure}"
     status = mapping(mapping(job.manifest).get("status"))
     tries = count(status.get("failed"))
-    does = "downloads" if count(status.get("active")) and not idle(job) else "is starting"
-    return f"Job {name} {does}" + (f", after {tries} that broke off" if tries else "")
+    state = "is downloading" if count(status.get("active")) and not idle(job) else "is starting"
+    return f"Job {name} {state}" + (f" after {tries} failed {'try' if tries == 1 else 'tries'}" if tries else "")

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modelplane.compose_cache.place import Stage
+from modelplane.compose_cache.cluster_staging import StagingResult
+from modelplane.composing.messages import sentences
 from modelplane.model.conditions import CacheCondition, Condition, Reason, Status, cap
 from modelplane.model.observation import Malformed
 from modelplane.model.staging import Phase
@@ -17,19 +18,22 @@ def published(cache: Object) -> dict[str, Mapping[str, Any]]:
     return {text(row.get("name")): mapping(row.get("volume")) for row in rows}
 
 
-def _row(stage: Stage) -> dict[str, Any]:
-    row: dict[str, Any] = {"name": stage.cluster, "phase": str(stage.phase)}
-    row |= {"message": cap(stage.message)} if stage.message else {}
-    return row | ({"volume": dict(stage.volume)} if stage.volume else {})
+def _row(result: StagingResult) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": result.cluster, "phase": str(result.phase)}
+    row |= {"message": cap(result.message)} if result.message else {}
+    return row | ({"volume": dict(result.volume)} if result.volume else {})
 
 
-def _ready(stages: Sequence[Stage]) -> list[Stage]:
-    return [stage for stage in stages if stage.phase is Phase.READY]
+def _ready(results: Sequence[StagingResult]) -> list[StagingResult]:
+    return [result for result in results if result.phase is Phase.READY]
 
 
-def status(stages: Sequence[Stage]) -> dict[str, Any]:
+def status(results: Sequence[StagingResult]) -> dict[str, Any]:
     """Return the whole status of ours, clusters by name."""
-    return {"summary": {"ready": f"{len(_ready(stages))}/{len(stages)}"}, "clusters": [_row(each) for each in stages]}
+    return {
+        "summary": {"ready": f"{len(_ready(results))}/{len(results)}"},
+        "clusters": [_row(each) for each in results],
+    }
 
 
 def held(cache: Object) -> dict[str, Any]:
@@ -38,35 +42,35 @@ def held(cache: Object) -> dict[str, Any]:
     return {name: last[name] for name in ("summary", "clusters") if name in last}
 
 
-def _reason(stages: Sequence[Stage]) -> Reason:
-    if any(stage.phase is Phase.FAILED for stage in stages):
+def _reason(results: Sequence[StagingResult]) -> Reason:
+    if any(result.phase is Phase.FAILED for result in results):
         return Reason.FAILED
-    if any(stage.lacks_token for stage in stages):
+    if any(result.lacks_token for result in results):
         return Reason.AUTH_SECRET_MISSING
-    return Reason.PARTIAL if _ready(stages) else Reason.HYDRATING
+    return Reason.PARTIAL if _ready(results) else Reason.HYDRATING
 
 
-def conditions(stages: Sequence[Stage], notes: Sequence[str] = ()) -> tuple[Condition, ...]:
-    """Return all conditions of the ModelCache's kind; `notes` are said whether or not all clusters are staged."""
-    if not stages:
-        said = "no InferenceCluster is selected: add one, or label one as spec.clusterSelector asks"
-        words = "; ".join([said, *notes])
-        none = (Status.FALSE, Reason.NO_CLUSTERS, words)
+def conditions(results: Sequence[StagingResult], notes: Sequence[str] = ()) -> tuple[Condition, ...]:
+    """Return all conditions of the ModelCache's kind; `notes` are added whether or not all clusters are staged."""
+    if not results:
+        remedy = "Add one, or give one the labels of spec.clusterSelector."
+        message = sentences("no InferenceCluster matches spec.clusterSelector", remedy, *notes)
+        none = (Status.FALSE, Reason.NO_CLUSTERS, message)
         return Condition(CacheCondition.CLUSTERS_MATCHED, *none), Condition(CacheCondition.ARTIFACT_READY, *none)
-    ready = _ready(stages)
-    count = "1 cluster matches" if len(stages) == 1 else f"{len(stages)} clusters match"
+    ready = _ready(results)
+    count = "1 cluster matches" if len(results) == 1 else f"{len(results)} clusters match"
     matched = Condition(CacheCondition.CLUSTERS_MATCHED, Status.TRUE, Reason.MATCHED, count)
-    told = [f"{stage.cluster}: {stage.message}" for stage in ready if stage.message] + list(notes)
-    if len(ready) == len(stages):
-        return matched, Condition(CacheCondition.ARTIFACT_READY, Status.TRUE, Reason.STAGED, "; ".join(told))
-    waiting = [f"{stage.cluster}: {stage.phase}: {stage.message}" for stage in stages if stage.phase is not Phase.READY]
-    words = "; ".join(
-        [f"staged on {len(ready)} of {len(stages)} cluster{'s' if len(stages) > 1 else ''}", *waiting, *told]
-    )
-    return matched, Condition(CacheCondition.ARTIFACT_READY, Status.FALSE, _reason(stages), words)
+    caveats = [f"{result.cluster}: {result.message}" for result in ready if result.message] + list(notes)
+    if len(ready) == len(results):
+        return matched, Condition(CacheCondition.ARTIFACT_READY, Status.TRUE, Reason.STAGED, sentences(*caveats))
+    unready = [result for result in results if result.phase is not Phase.READY]
+    waiting = [f"{result.cluster}: {result.phase}: {result.message}" for result in unready]
+    staged = f"staged on {len(ready)} of {len(results)} cluster{'s' if len(results) > 1 else ''}"
+    message = sentences(staged, *waiting, *caveats)
+    return matched, Condition(CacheCondition.ARTIFACT_READY, Status.FALSE, _reason(results), message)
 
 
 def refused(spec: Malformed) -> Condition:
-    """Return what is said of a spec that cannot be read."""
-    words = f"{spec}; what is staged stays as it is"
-    return Condition(CacheCondition.ARTIFACT_READY, Status.FALSE, Reason.FAILED, words)
+    """Return ArtifactReady of a spec that cannot be read."""
+    message = sentences(str(spec), "What is staged stays as it is.")
+    return Condition(CacheCondition.ARTIFACT_READY, Status.FALSE, Reason.FAILED, message)

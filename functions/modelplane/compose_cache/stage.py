@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.compose_cache.filling import fill, kept
-from modelplane.compose_cache.place import Place, Stage, volume_resource
+from modelplane.compose_cache.cluster_staging import ClusterStaging, StagingResult, volume_resource
+from modelplane.compose_cache.download import download, held_download
 from modelplane.compose_cache.spec import CacheSpec
 from modelplane.composing.site import Site
 from modelplane.model.staging import Phase
@@ -20,22 +20,22 @@ def _site(request: Request, spec: CacheSpec, cluster: Object) -> Site:
     return Site(request.composite.namespace, cluster.name, published or (read_remote(made).config if made else ""))
 
 
-def stage(request: Request, spec: CacheSpec, cluster: Object, last: Mapping[str, Any]) -> Stage:
+def stage(request: Request, spec: CacheSpec, cluster: Object, last: Mapping[str, Any]) -> StagingResult:
     """Return how a selected cluster is staged; `last` is the volume that was published for it before."""
     site = _site(request, spec, cluster)
     storage = mapping(mapping(cluster.body.get("status")).get("cache"))
-    place = Place(request, spec, site, text(storage.get("storageClassName")), last)
-    volume = place.volume()
+    staging = ClusterStaging(request, spec, site, text(storage.get("storageClassName")), last)
+    volume = staging.volume()
     if isinstance(volume, str):
-        return Stage(cluster.name, Phase.PENDING, volume, last)
+        return StagingResult(cluster.name, Phase.PENDING, volume, last)
     namespace = {f"namespace-{cluster.name}": site.place_namespace()}
-    if words := place.misplaced():
-        return Stage(cluster.name, Phase.PENDING, words, last, namespace)
-    objects = {place.resource: volume, **namespace}
-    if place.filled and place.bound:
-        return Stage(cluster.name, Phase.READY, place.caveats(), last, objects)
-    if place.filled or place.going:
-        return Stage(cluster.name, Phase.PENDING, place.unbound(), last, objects)
-    if not place.uid:
-        return Stage(cluster.name, Phase.PENDING, place.unbound(), last, objects | kept(place))
-    return fill(place, objects)
+    if message := staging.wrong_storage_class():
+        return StagingResult(cluster.name, Phase.PENDING, message, last, namespace)
+    objects = {staging.resource: volume, **namespace}
+    if staging.filled and staging.bound:
+        return StagingResult(cluster.name, Phase.READY, staging.caveats(), last, objects)
+    if staging.filled or staging.deleting:
+        return StagingResult(cluster.name, Phase.PENDING, staging.unbound(), last, objects)
+    if not staging.uid:
+        return StagingResult(cluster.name, Phase.PENDING, staging.unbound(), last, objects | held_download(staging))
+    return download(staging, objects)

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from modelplane.compose_cache.place import Manifests, Place
+from modelplane.compose_cache.cluster_staging import ClusterStaging, Manifests
 from modelplane.compose_cache.spec import CacheSpec
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
+from modelplane.composing.messages import sentences
 from modelplane.model.observation import Gap
 from modelplane.observed.fields import text
 from modelplane.observed.remote import read_remote
@@ -24,42 +25,44 @@ def resource(cluster: str, volume: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What a download gets in at: nothing where `reference`, the (name, key) of the copy, is None.
+    """The token of a download. `reference` is the (name, key) of its copy, None for an open repository.
 
     `version` tells one content of the Secret from the next; None while the Secret is not known. `copies` are the
-    Objects to be. `lack` says in words that the Secret, or its key, does not exist.
+    Objects to be. `missing` says that the Secret, or its key, does not exist.
     """
 
     reference: tuple[str, str] | None = None
     version: str | None = ""
     copies: Manifests = field(default_factory=dict)
-    lack: str = ""
+    missing: str = ""
 
 
 def _name(spec: CacheSpec) -> str:
     return f"{spec.volume}-token"
 
 
-def find(place: Place) -> Token:
+def find(staging: ClusterStaging) -> Token:
     """Return the token of a cache on one cluster. A copy that was made stays while its Secret is not there."""
-    if place.spec.secret is None:
+    if staging.spec.secret is None:
         return Token()
-    name, key = place.spec.secret
-    secret = place.request.one(requirement(place.request, place.spec.secret))
-    copy, reference = resource(place.site.cluster, place.spec.volume), (_name(place.spec), key)
+    name, key = staging.spec.secret
+    secret = staging.request.one(requirement(staging.request, staging.spec.secret))
+    copy, reference = resource(staging.site.cluster, staging.spec.volume), (_name(staging.spec), key)
     if isinstance(secret, Object):
-        copies = {copy: place.site.place_key(secret.body, key, _name(place.spec))}
-        return Token(reference, text(secret.metadata.get("resourceVersion")), copies, _keyless(place, copy, name, key))
-    observed = place.request.observed.get(copy)
+        copies = {copy: staging.site.place_key(secret.body, key, _name(staging.spec))}
+        version, missing = text(secret.metadata.get("resourceVersion")), _keyless(staging, copy, name, key)
+        return Token(reference, version, copies, missing)
+    observed = staging.request.observed.get(copy)
     kept = {copy: held(observed.body)} if observed else {}
-    absent = f"Secret {name} does not exist in namespace {place.site.team}: create it, with the token under key {key}"
+    called, remedy = f"Secret {staging.site.team}/{name}", f"Create it with the token under key {key}."
+    absent = sentences(f"{called} does not exist", remedy)
     return Token(reference, None, kept, absent if secret is Gap.ABSENT else "")
 
 
-def _keyless(place: Place, copy: str, name: str, key: str) -> str:
-    """Return in words that the token could not be copied though the cluster answers, "" if it could."""
-    found = place.request.observed.get(copy)
+def _keyless(staging: ClusterStaging, copy: str, name: str, key: str) -> str:
+    """Return that the token could not be copied though the cluster answers, "" if it could."""
+    found = staging.request.observed.get(copy)
     made = read_remote(found) if found else None
-    if made and made.sync_failure and not made.manifest and place.seen and not place.seen.sync_failure:
-        return f"Secret {name} must hold the token under key {key}: {made.sync_failure}"
+    if made and made.sync_failure and not made.manifest and staging.observed and not staging.sync_failure:
+        return f"Secret {staging.site.team}/{name} has no token under key {key}: {made.sync_failure}"
     return ""

@@ -69,7 +69,7 @@ def test_the_old_volume_goes_when_nobody_may_mount_it(replicas: list[dict[str, A
     assert (old in names(result)) is stays
     assert given.rows(result)["eu-1"]["phase"] == "Ready"
     if stays and replicas:
-        assert f"{old} stays for r" in given.condition(result).message
+        assert f"{old} is kept while ModelReplica r" in given.condition(result).message
 
 
 def test_what_was_published_a_moment_ago_stays_a_pass_longer() -> None:
@@ -157,7 +157,7 @@ def test_a_claim_that_waits_in_vain_gives_way_to_one_of_the_class_that_its_clust
     assert bool(names(result)) is bool(given.named(result, "Job")) is stays
     assert claim in given.run(body, seen, clusters=clusters, replicas=None).desired
     if not stays:
-        assert "has no volume of storage class rwx" in given.rows(result)["eu-1"]["message"]
+        assert "is Pending with storage class rwx" in given.rows(result)["eu-1"]["message"]
         made = given.run(body, given.observed(result), clusters=clusters)
         assert given.manifest(made, claim)["spec"]["storageClassName"] == "other"
 

@@ -96,7 +96,7 @@ def test_a_malformed_spec_keeps_all_and_names_the_field(spec: Any, field: str) -
     artifact = given.condition(result)
     assert (artifact.status, artifact.reason) == (Status.FALSE, "Failed")
     assert field in artifact.message
-    assert "what is staged stays as it is" in artifact.message
+    assert "What is staged stays as it is." in artifact.message
 
 
 SECRETS: dict[str, Any] = {"not fetched": None, "absent": [], "edited": [given.secret("2")]}
@@ -167,7 +167,7 @@ def test_a_claim_that_has_lost_its_volume_is_told_with_the_way_out() -> None:
     body, seen = given.staged()
     lost(seen[claim(seen)])
     told = given.rows(given.run(body, seen))["eu-1"]["message"]
-    assert "is Lost, its data gone: delete it on the cluster, and it is made and filled anew" in told
+    assert "is Lost: its data is gone. Delete it on the cluster: it is then created and filled again." in told
 
 
 def test_a_claim_that_was_made_anew_is_filled_anew_before_it_is_ready() -> None:

@@ -84,7 +84,7 @@ def test_a_download_onto_a_claim_that_is_being_deleted_ends_so_that_it_can_go() 
     claim["status"]["atProvider"]["manifest"]["metadata"]["deletionTimestamp"] = given.SEEN_AT
     result = given.run(body, seen)
     assert given.named(result, "Job") == []
-    assert "is made anew" in given.rows(result)["eu-1"]["message"]
+    assert "is created again" in given.rows(result)["eu-1"]["message"]
 
 
 #: What the cluster says of the Job, and whether it stays when the installation names another image.
@@ -179,9 +179,9 @@ def test_a_job_whose_token_is_not_beside_it_any_more_gives_way_to_one_whose_is(
 STATES: dict[str, tuple[Any, str]] = {
     "starting": ({}, "is starting"),
     "without a pod that runs": ({"active": 1, "ready": 0}, "is starting"),
-    "running": ({"active": 1, "ready": 1}, "downloads"),
-    "starting again": ({"failed": 2, "ready": 0}, "is starting, after 2 that broke off"),
-    "running again": ({"active": 1, "failed": 2}, "downloads, after 2 that broke off"),
+    "running": ({"active": 1, "ready": 1}, "is downloading"),
+    "starting again": ({"failed": 2, "ready": 0}, "is starting after 2 failed tries"),
+    "running again": ({"active": 1, "failed": 2}, "is downloading after 2 failed tries"),
 }
 
 

@@ -89,7 +89,7 @@ def test_no_cluster_is_told() -> None:
     result = given.run(given.cache(), clusters=[])
     assert {(found.status, found.reason) for found in result.conditions} == {(Status.FALSE, "NoClusters")}
     assert (result.status or {})["summary"] == {"ready": "0/0"}
-    assert "add one, or label one as spec.clusterSelector asks" in given.condition(result).message
+    assert "no InferenceCluster matches spec.clusterSelector. Add one" in given.condition(result).message
 
 
 def test_a_missing_secret_holds_the_download_and_is_told() -> None:
@@ -97,7 +97,7 @@ def test_a_missing_secret_holds_the_download_and_is_told() -> None:
     assert sorted(given.kinds(result).values()) == ["Namespace", "PersistentVolumeClaim"]
     assert given.rows(result)["eu-1"]["phase"] == "Hydrating"
     assert given.condition(result).reason == "AuthSecretMissing"
-    words = "Secret hub does not exist in namespace team: create it, with the token under key HF_TOKEN"
+    words = "Secret team/hub does not exist. Create it with the token under key HF_TOKEN."
     assert words in given.condition(result).message
 
 
@@ -111,7 +111,7 @@ def test_a_key_that_the_secret_lacks_is_told_in_the_providers_words() -> None:
     result = given.run(body, seen)
     assert given.condition(result).reason == "AuthSecretMissing"
     told = given.condition(result).message
-    assert "Secret hub must hold the token under key HF_TOKEN: not in sync: no such field" in told
+    assert "Secret team/hub has no token under key HF_TOKEN: not in sync: no such field" in told
 
 
 def test_a_claim_without_a_volume_says_of_which_class_it_waits_for_one() -> None:
@@ -121,4 +121,4 @@ def test_a_claim_without_a_volume_says_of_which_class_it_waits_for_one() -> None
     claim["status"]["atProvider"]["manifest"]["status"] = {"phase": "Pending"}
     row = given.rows(given.run(body, seen))["eu-1"]
     assert row["phase"] == "Pending"
-    assert "of storage class rwx is Pending: its events on the cluster say what for" in row["message"]
+    assert "of storage class rwx is Pending. See its events on the cluster." in row["message"]

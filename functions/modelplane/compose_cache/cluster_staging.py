@@ -1,0 +1,176 @@
+"""A cache on one cluster: the volume claim that is wanted, the one that is there, and what users are told of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from modelplane.cel import quantity
+from modelplane.compose_cache.spec import CacheSpec
+from modelplane.composing.hold import held
+from modelplane.composing.messages import sentences
+from modelplane.composing.site import Site
+from modelplane.kube.volume import BOUND, volume_claim
+from modelplane.model.staging import Phase
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.remote import Remote, read_remote
+from modelplane.step import Request
+
+Manifests = Mapping[str, Mapping[str, Any]]
+_GIB: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class StagingResult:
+    """What one pass makes of a cache on one cluster.
+
+    `volume` is what is published as staged there (name and uid of a claim), empty while nothing is. `objects` are the
+    Objects to be by composition resource name. `lacks_token`: the Secret with the token, or its key, does not exist.
+    """
+
+    cluster: str
+    phase: Phase
+    message: str = ""
+    volume: Mapping[str, Any] = field(default_factory=dict)
+    objects: Manifests = field(default_factory=dict)
+    lacks_token: bool = False
+
+
+def volume_resource(cluster: str, volume: str) -> str:
+    """Return the composition resource name of a volume."""
+    return f"volume-{cluster}-{volume}"
+
+
+def _gib(size: Any) -> int:
+    """Return a size in whole GiB, 0 when it cannot be read. A server writes 1024Gi as 1Ti."""
+    try:
+        return (quantity.parse(text(size)).integer() or 0) // _GIB
+    except quantity.QuantityError:
+        return 0
+
+
+def _requested(claim: Mapping[str, Any]) -> int:
+    """Return the GiB that a claim requests."""
+    return _gib(mapping(mapping(mapping(claim.get("spec")).get("resources")).get("requests")).get("storage"))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterStaging:
+    """What one pass knows of a cache on one cluster. `last` is the volume that was published before."""
+
+    request: Request
+    spec: CacheSpec
+    site: Site
+    storage_class: str
+    last: Mapping[str, Any]
+
+    @property
+    def resource(self) -> str:
+        """Return the composition resource name of the volume."""
+        return volume_resource(self.site.cluster, self.spec.volume)
+
+    @property
+    def observed(self) -> Remote | None:
+        """Return the volume's Object as it is observed."""
+        found = self.request.observed.get(self.resource)
+        return read_remote(found) if found else None
+
+    @property
+    def claim(self) -> Mapping[str, Any]:
+        """Return the claim as it was last observed on the cluster, empty while it never was."""
+        return mapping(self.observed.manifest if self.observed else None)
+
+    @property
+    def _phase(self) -> str:
+        return text(mapping(self.claim.get("status")).get("phase"))
+
+    @property
+    def _held_class(self) -> str:
+        """Return the storage class of the claim on the cluster."""
+        return text(mapping(self.claim.get("spec")).get("storageClassName"))
+
+    @property
+    def sync_failure(self) -> str:
+        """Return since when and why the volume's Object is not in sync, "" when it is."""
+        return self.observed.sync_failure if self.observed else ""
+
+    @property
+    def deleting(self) -> bool:
+        """Tell whether the claim is being deleted on the cluster."""
+        return bool(mapping(self.claim.get("metadata")).get("deletionTimestamp"))
+
+    @property
+    def uid(self) -> str:
+        """Return the uid of the claim on the cluster, "" while it was not observed or is being deleted."""
+        return "" if self.deleting else text(mapping(self.claim.get("metadata")).get("uid"))
+
+    @property
+    def bound(self) -> bool:
+        """Tell whether the claim is there and has its volume."""
+        return bool(self.uid) and self._phase == "Bound"
+
+    @property
+    def filled(self) -> bool:
+        """Tell whether this very claim was published as staged before."""
+        return bool(self.uid) and self.last == {"name": self.spec.volume, "uid": self.uid}
+
+    @property
+    def grows(self) -> bool:
+        """Tell whether the volume has not grown to its size yet."""
+        capacity = _gib(mapping(mapping(self.claim.get("status")).get("capacity")).get("storage"))
+        return self.bound and 0 < capacity < self.spec.size_gib
+
+    @property
+    def least(self) -> int:
+        """Return the GiB that the claim requests on its cluster, below which it cannot be brought.
+
+        A growth that the cluster refused is not among them: it can be taken back.
+        """
+        return _requested(self.claim) or (_requested(self.observed.wanted) if self.observed else 0)
+
+    def volume(self) -> Mapping[str, Any] | str:
+        """Return the Object of the volume, or why there cannot be one. What it was made with it keeps, but grows."""
+        made_with = text(mapping(self.observed.wanted.get("spec")).get("storageClassName")) if self.observed else ""
+        storage_class, size = made_with or self.storage_class, max(self.spec.size_gib, self.least)
+        if self.observed and not (storage_class and self.site.config):
+            return held(self.request.observed[self.resource].body)
+        if not self.site.config:
+            unreached = "the cluster is not reached yet, its status.providerConfigRef is empty"
+            return sentences(unreached, "See the condition ClusterReady of the InferenceCluster.")
+        if not storage_class:
+            field = "spec.cluster.existing.cache.storageClassName"
+            remedy = f"Set {field} of the InferenceCluster to a class with ReadWriteMany."
+            return sentences("the cluster names no storage class for caches", remedy)
+        claim = volume_claim(self.spec.volume, self.site.namespace, size_gib=size, storage_class=storage_class)
+        return self.site.place(claim, ready_when=BOUND, watch=True)
+
+    def wrong_storage_class(self) -> str:
+        """Return that the claim waits for a storage class that the cluster names no more, "" if it does not.
+
+        A claim's class cannot be changed, so the claim is replaced. One that was published may be mounted, and stays.
+        """
+        now, waits = self.storage_class, self._phase == "Pending" and not self.sync_failure
+        if not waits or now in ("", self._held_class) or self.last.get("name") == self.spec.volume:
+            return ""
+        return (
+            f"PersistentVolumeClaim {self.spec.volume} is Pending with storage class {self._held_class}, the cluster "
+            f"names {now} now: the claim is replaced"
+        )
+
+    def caveats(self) -> str:
+        """Return what is not as asked of a volume that is there, "" when all is."""
+        asked = self.spec.size_gib
+        kept = f"the volume keeps {self.least} GiB, it cannot shrink to spec.huggingFace.sizeGiB {asked}"
+        return sentences(kept if self.least > asked else "", self.sync_failure)
+
+    def unbound(self) -> str:
+        """Return what a volume waits for that is not bound."""
+        called = f"PersistentVolumeClaim {self.spec.volume}"
+        if not self.claim:
+            return f"{called} {self.sync_failure or 'is being applied'}"
+        if self.deleting:
+            return f"{called} is being deleted on the cluster and is created again when it is gone"
+        state = f"{called} of storage class {self._held_class} is {self._phase or 'Pending'}"
+        if self._phase == "Lost":
+            remedy = "Delete it on the cluster: it is then created and filled again."
+            return sentences(f"{state}: its data is gone", remedy, self.sync_failure)
+        return sentences(state, "See its events on the cluster.", self.sync_failure)
