@@ -42,7 +42,7 @@ def test_a_secret_is_copied_once_followed_and_removed_with_its_last_user(fleet: 
 
     def told() -> None:
         found = fleet.assert_condition(fleet.replica("waits"), "ModelAccepted", "False", "Deploying")
-        assert "Secret token does not exist" in str(found["status"]["conditions"])
+        assert "token does not exist; engine main reads it in env" in str(found["status"]["conditions"])
 
     eventually(told, within=SOON)
     api.apply(_secret(fleet, "one"))
