@@ -67,6 +67,7 @@ def _index(obj: Object) -> int | None:
 @once_per_version
 def read_replica(obj: Object) -> Replica:
     """Return the replica. One without a readable `spec.clusterName` or engines is pinned nowhere and holds nothing."""
+    obj = obj.outline
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
     served = read_engines(status.get("servedEngines"))
     return Replica(

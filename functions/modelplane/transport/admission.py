@@ -27,7 +27,7 @@ _MIB: Final = 1024 * 1024
 #: Memory that a function may take, in MiB: the limit of its pod in install/.
 MEMORY: Final = 1024
 #: Largest request that is received, in MiB, unless told otherwise. Received and read it takes three times as much.
-LARGEST: Final = MEMORY // 16
+LARGEST: Final = MEMORY * 3 // 32
 #: A request of more bytes is large.
 LARGE: Final = 1 * _MIB
 #: Calls that have a thread. Python computes one at a time; more threads let short calls pass long ones.

@@ -13,7 +13,7 @@ from modelplane.lru import Lru
 from modelplane.step import Manifest, Object
 from modelplane.step.secrets import seal_secrets
 from modelplane.transport.messages import Fields, Peek
-from modelplane.transport.structs import decode
+from modelplane.transport.structs import decode, decode_outline
 
 #: Bytes that the dicts which are kept take at most, as a rule less than half. What steps read of a fleet is cached by
 #: itself (`observed.memo`), so that this holds the objects of a large composite, not those of a fleet.
@@ -53,6 +53,17 @@ class WireObject(Object):
         return _BODIES.get(self.key, lambda: (seal_secrets(decode(wire)), _weight(wire)))
 
     @property
+    def outline(self) -> Object:
+        """Return the object without the pod templates in it, which are not parsed."""
+        return _Outline(self)
+
+    @property
+    def outline_body(self) -> Manifest:
+        """Return the body of the outline; raises as `body` does."""
+        wire = self._wire
+        return _BODIES.get((self.key, "outline"), lambda: (seal_secrets(decode_outline(wire)), _weight(wire)))
+
+    @property
     def key(self) -> Hashable:
         """Return what identifies this version of the object."""
         return self._identified()[1]
@@ -66,6 +77,26 @@ class WireObject(Object):
         if self._identity is None:
             object.__setattr__(self, "_identity", _identify(self._wire))
         return cast("tuple[str, Hashable]", self._identity)
+
+
+class _Outline(Object):
+    """An object without the pod templates in it. It is of the same version, so it has the same key."""
+
+    __slots__ = ("_whole",)
+    _whole: WireObject
+
+    def __init__(self, whole: WireObject) -> None:
+        object.__setattr__(self, "_whole", whole)
+
+    @property
+    def body(self) -> Manifest:
+        """Return the whole object but for pod templates."""
+        return self._whole.outline_body
+
+    @property
+    def key(self) -> Hashable:
+        """Return what identifies this version of the object."""
+        return self._whole.key
 
 
 def _weight(wire: bytes) -> int:

@@ -9,8 +9,11 @@ from typing import Any, Final
 
 from google.protobuf.struct_pb2 import Struct, Value
 
-#: A list under this key is the API server's bookkeeping: often half of an object, and nothing we decide by.
-_SKIPPED: Final = "managedFields"
+#: What is left out, by key, where it is of this kind: the list is the API server's bookkeeping, often half of an
+#: object, and nothing we decide by.
+_ALWAYS: Final = {"managedFields": "list_value"}
+#: What is left out of an outline besides: pod templates, most of a large replica and nothing that placing reads.
+_OF_OUTLINES: Final = {**_ALWAYS, "template": "struct_value"}
 
 
 def decode(wire: bytes) -> dict[str, Any]:
@@ -18,27 +21,32 @@ def decode(wire: bytes) -> dict[str, Any]:
 
     Raises `google.protobuf.message.DecodeError` for bytes that are no Struct.
     """
-    return _read(Struct.FromString(wire))
+    return _read(Struct.FromString(wire), _ALWAYS)
 
 
-def _read(message: Struct) -> dict[str, Any]:
+def decode_outline(wire: bytes) -> dict[str, Any]:
+    """Return what `decode` does, without pod templates."""
+    return _read(Struct.FromString(wire), _OF_OUTLINES)
+
+
+def _read(message: Struct, left_out: Mapping[str, str]) -> dict[str, Any]:
     fields = message.fields  # iterated by key: protobuf's `items()` costs twice as much
     read = {}
     for key in fields:
         value = fields[key]
-        if key != _SKIPPED or value.WhichOneof("kind") != "list_value":
-            read[intern(key)] = _read_value(value)  # a fleet's objects share their field names: held once
+        if key not in left_out or value.WhichOneof("kind") != left_out[key]:
+            read[intern(key)] = _read_value(value, left_out)  # a fleet's objects share their field names: held once
     return read
 
 
-def _read_value(message: Value) -> Any:
+def _read_value(message: Value, left_out: Mapping[str, str]) -> Any:
     match message.WhichOneof("kind"):
         case "string_value":
             return message.string_value
         case "struct_value":
-            return _read(message.struct_value)
+            return _read(message.struct_value, left_out)
         case "list_value":
-            return [_read_value(value) for value in message.list_value.values]
+            return [_read_value(value, left_out) for value in message.list_value.values]
         case "number_value":
             number = message.number_value
             return int(number) if number.is_integer() else number

@@ -32,7 +32,7 @@ def _large_deployment() -> Scene:
 
 
 CASES = (
-    Case("40 hand-written ModelReplicas of 1.4 MB", lambda: _beside_large_replicas(40, 1_400_000)),
+    Case("48 hand-written ModelReplicas of 1.4 MB", lambda: _beside_large_replicas(48, 1_400_000)),
     Case(
         "500 replicas of 1 MB: a response of 500 MB",
         _large_deployment,

@@ -8,6 +8,8 @@ import pytest
 
 from bench.fleet import cluster, others
 from modelplane.lru import Lru
+from modelplane.observed.replica import read_replica
+from modelplane.step import Object
 from modelplane.step.sealed import Sealed
 from modelplane.transport import objects
 from modelplane.transport.objects import WireObject
@@ -187,3 +189,18 @@ def _applied(manifest: Any) -> dict[str, Any]:
 )
 def test_a_step_sees_the_values_of_secrets_sealed(sent: dict[str, Any], seen: dict[str, Any]) -> None:
     assert WireObject(encode(sent)).body == seen
+
+
+def test_an_outline_has_all_but_pod_templates_and_is_of_the_same_version() -> None:
+    replica = next(others(1, 1))
+    found = WireObject(encode(replica))
+    (engine,) = found.outline.body["spec"]["engines"]
+    assert [sorted(member) for member in engine["members"]] == [["deviceRequests", "nodePoolName", "role"]]
+    assert "template" in found.body["spec"]["engines"][0]["members"][0]
+    assert (found.outline.key, found.outline.name, found.outline.kind) == (found.key, found.name, found.kind)
+
+
+def test_a_replica_is_read_from_its_outline_as_from_the_whole() -> None:
+    replica = next(others(1, 1))
+    whole = Object(decode(encode(replica)), "another key")
+    assert read_replica(WireObject(encode(replica))) == read_replica(whole)
