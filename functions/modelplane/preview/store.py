@@ -21,7 +21,7 @@ class View(ManifestStore):
     """An immutable snapshot. `pinned` are the objects whose status was given with them, unchanged since."""
 
     def __init__(self, tables: Mapping[str, Table], store: "Store") -> None:
-        super().__init__(MappingProxyType(dict(tables)), store.token, store.extra_kinds)
+        super().__init__(MappingProxyType(dict(tables)), store.origin, store.extra_kinds)
         self.pinned = frozenset(store.pinned)
         #: The logical time of the snapshot, RFC 3339.
         self.now = store.now

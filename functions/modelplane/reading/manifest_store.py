@@ -27,10 +27,10 @@ class ManifestStore:
     """
 
     def __init__(
-        self, tables: Mapping[str, Table], token: Hashable, extra_kinds: Collection[tuple[str, str]] = ()
+        self, tables: Mapping[str, Table], origin: Hashable, extra_kinds: Collection[tuple[str, str]] = ()
     ) -> None:
         self._tables = tables
-        self.token = token
+        self.origin = origin
         self.extra_kinds = frozenset(extra_kinds)
 
     def get(self, kind: str, namespace: str | None, name: str) -> Tree | None:

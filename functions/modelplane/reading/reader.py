@@ -17,7 +17,7 @@ class Reader(Protocol):
     """
 
     @property
-    def token(self) -> Hashable:
+    def origin(self) -> Hashable:
         """Return what tells this reader's versions of objects from those of every other in the process."""
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
@@ -33,7 +33,7 @@ class Reader(Protocol):
 def as_object(reader: Reader, body: Manifest) -> Object:
     """Return a stored object as steps get it, Secrets sealed; its key is of this version in this reader."""
     uid, version = body["metadata"]["uid"], body["metadata"]["resourceVersion"]
-    key = (reader.token, qualify(body["apiVersion"], body["kind"]), uid, version)
+    key = (reader.origin, qualify(body["apiVersion"], body["kind"]), uid, version)
     return Object(seal_secrets(clone(body)) if _holds_secret(body) else body, key)
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane
-from unit.preview.fakes import TEAM, config_map, existing, plane
+from modelplane.step import Desired, Result
+from unit.preview.fakes import TEAM, config_map, endpoint, existing, plane
 
 
 def owned(name: str, *owners: str, **metadata: Any) -> dict[str, Any]:
@@ -141,3 +142,70 @@ def test_a_provider_kubernetes_object_keeps_what_it_refers_to(reference: str) ->
     assert left(control) == ["a", "b"]
     control.delete("Object", TEAM, "o")
     assert left(control) == []
+
+
+def collected(*objects: dict[str, Any]) -> ControlPlane:
+    """Return a plane whose composite wanted the ConfigMap `a`, beside objects, and wants it no more."""
+    wanted = {"a": Desired.of(config_map("a"), ready=True)}
+    control = plane(endpoint(), *objects, ModelEndpoint=lambda _: Result(desired=dict(wanted)))
+    control.settle()
+    uid = existing(control, "ConfigMap", TEAM, "a")["metadata"]["uid"]
+    for obj in objects:
+        for ref in obj["metadata"].get("ownerReferences", ()):
+            ref["uid"] = uid if ref["name"] == "a" else ref["uid"]
+        control.apply(obj)
+    wanted.clear()
+    control.reconcile("ModelEndpoint", TEAM, "e")
+    return control
+
+
+def test_what_is_composed_no_more_waits_for_what_it_owns() -> None:
+    held = owned("b", "a", finalizers=["example.org/hold"])
+    control = collected(held)
+    assert left(control) == ["a", "b"]
+    assert existing(control, "ConfigMap", TEAM, "a")["metadata"]["finalizers"] == ["foregroundDeletion"]
+    control.apply({**held, "metadata": {**held["metadata"], "finalizers": []}})
+    assert left(control) == []
+
+
+def test_what_is_composed_no_more_waits_until_what_it_owns_may_be_deleted() -> None:
+    control = collected(owned("b", "a"), usage("b"))
+    assert left(control) == ["a", "b"]
+    control.delete("Usage", TEAM, "usage")
+    assert left(control) == []
+
+
+def test_what_is_composed_no_more_lets_go_of_what_another_owns_too() -> None:
+    control = collected(owned("other"), owned("b", "a", "other"))
+    assert left(control) == ["b", "other"]
+    assert [ref["name"] for ref in existing(control, "ConfigMap", TEAM, "b")["metadata"]["ownerReferences"]] == [
+        "other"
+    ]
+
+
+def test_a_reference_that_is_changed_holds_its_new_target_alone() -> None:
+    def referring(name: str) -> dict[str, Any]:
+        target = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": TEAM, "name": name}
+        metadata = {"name": "o", "namespace": TEAM}
+        api = "kubernetes.m.crossplane.io/v1alpha1"
+        return {
+            "apiVersion": api,
+            "kind": "Object",
+            "metadata": metadata,
+            "spec": {"references": [{"dependsOn": target}]},
+        }
+
+    control = plane(owned("a"), owned("b"), referring("a"))
+    for name in ("a", "b"):
+        control.delete("ConfigMap", TEAM, name)
+    assert left(control) == ["a"]
+    control.apply(referring("c"))
+    assert left(control) == []
+
+
+def test_a_usage_that_selects_lets_go_once_another_object_is_selected() -> None:
+    control = plane(owned("owner"), owned("b", "owner", labels={"l": "v"}), usage({"matchLabels": {"l": "v"}}))
+    control.delete("ConfigMap", TEAM, "owner")
+    assert left(control) == ["b"]
+    control.apply(owned("a", labels={"l": "v"}))
+    assert left(control) == ["a"]
