@@ -18,7 +18,7 @@ _UNKNOWN: Final = object()
 #: Most states of one search.
 SEARCH_STATES = 50_000
 #: Most options of an engine on a pool; what has more is not decided, however quickly they are found.
-MOST_OPTIONS = 4_000
+MOST_OPTIONS = 2_000
 #: States of a pass, however few clusters there are.
 PASS_STATES = 100_000
 #: States that a pass has more for each cluster it looks at: its work may grow with the fleet, which is the platform's.

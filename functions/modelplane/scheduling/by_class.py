@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.demands import Choice, Key, Node, Share, Vectors, Wanted
-from modelplane.scheduling.room import Demand
 
 _Left = tuple[int, ...]
 _Requests = tuple[int, ...]
@@ -17,25 +16,25 @@ _Requests = tuple[int, ...]
 _Item = tuple[int, frozenset[int]]
 
 
-def complete(found: dict[Demand, Choice], node: Node, shares: Sequence[Share], wanted: Wanted, meter: Meter) -> None:
+def complete(found: dict[int, Choice], node: Node, shares: Sequence[Share], wanted: Wanted, meter: Meter) -> None:
     """Add a choice for every demand that is not found yet, in the order of their classes. Raises OutOfStatesError."""
     classes = {key: at for at, key in enumerate(dict.fromkeys(node.keys))}
     search = _Distribution(set(found), node, shares, wanted, meter)
     search.run()
-    for demand, choice in sorted(search.found.items(), key=lambda each: [classes[key] for key in each[1]]):
+    for taken, choice in sorted(search.found.items(), key=lambda each: [classes[key] for key in each[1]]):
         if wanted.most is None or len(found) < wanted.most:
-            found[demand] = choice
+            found[taken] = choice
 
 
 class _Distribution:
     """One search over the classes of the requests, the largest first."""
 
-    def __init__(self, known: set[Demand], node: Node, shares: Sequence[Share], wanted: Wanted, meter: Meter) -> None:
-        self.found: dict[Demand, Choice] = {}
+    def __init__(self, known: set[int], node: Node, shares: Sequence[Share], wanted: Wanted, meter: Meter) -> None:
+        self.found: dict[int, Choice] = {}
         self._known = known
         self._wanted = wanted
         self._meter = meter
-        self._vectors = Vectors(node)
+        self._vectors = Vectors(node, shares)
         #: The requests in the order in which they are given, and of each the first that is alike.
         self._order = sorted(range(len(shares)), key=lambda at: (-shares[at].count, shares[at].entries, at))
         self._shares = [shares[at] for at in self._order]
@@ -76,9 +75,9 @@ class _Distribution:
         declared = dict(zip(self._order, choice, strict=True))
         found = tuple(declared[at] for at in range(len(choice)))
         if self._wanted.only in (None, tuple(key for key in found if key is not None)):
-            self._known.add(self._vectors.demand(vector))
+            self._known.add(self._vectors.taken(vector))
             self._meter.check(len(self._known))
-            self.found[self._vectors.demand(vector)] = found
+            self.found[self._vectors.taken(vector)] = found
 
     def _open(self, at: int, vector: int, last: Key) -> bool:
         """Tell whether an unknown demand could follow, if only each class had devices enough in all."""
@@ -86,7 +85,7 @@ class _Distribution:
         if state in self._closed:
             return False
         if at == len(self._shares):
-            still_open = self._vectors.demand(vector) not in self._known
+            still_open = self._vectors.taken(vector) not in self._known
         else:
             still_open = any(self._open(at + 1, taken, key) for key, taken in self._next(at, vector, last))
         if not still_open:

@@ -9,7 +9,7 @@ state before, where all that could come of the branch has been found, and where 
 within its states is completed class by class (see `by_class`), in the order of the classes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from modelplane.scheduling.budget import Meter, OutOfStatesError
 from modelplane.scheduling.by_class import complete
@@ -17,14 +17,15 @@ from modelplane.scheduling.demands import Choice, Key, Node, Share, Vectors, Wan
 from modelplane.scheduling.room import Demand
 
 #: States of the search in the order of the entries.
-IN_ORDER = 4000
+IN_ORDER = 2_000
 
 
 class Choices:
-    """One search. `found` holds the first choice of each distinct demand, in order."""
+    """One search."""
 
     def __init__(self, node: Node, shares: Sequence[Share], wanted: Wanted) -> None:
-        self.found: dict[Demand, Choice] = {}
+        #: The first choice of each distinct demand, in order, by what it takes as `Vectors` has it.
+        self._found: dict[int, Choice] = {}
         #: The request that the search got to at most, and the most devices that an entry had left for it there.
         self.deepest = (-1, 0)
         self._node = node
@@ -32,7 +33,7 @@ class Choices:
         self._wanted = wanted
         self._meter = Meter(IN_ORDER)
         self._left = list(node.counts)
-        self._vectors = Vectors(node)
+        self._vectors = Vectors(node, shares)
         self._steps = [self._vectors.steps(share) for share in shares]
         columns = [(key, tuple(at in share.entries for share in shares)) for at, key in enumerate(node.keys)]
         #: Entries of one kind are interchangeable: what is left of them is compared without its order.
@@ -47,25 +48,27 @@ class Choices:
         self._barren: set[object] = set()
         self._closed: set[tuple[int, int, int]] = set()
 
-    def run(self, meter: Meter) -> None:
-        """Search. Raises OutOfStatesError."""
+    def run(self, meter: Meter) -> Mapping[Demand, Choice]:
+        """Return the first choice of each distinct demand, in order. Raises OutOfStatesError."""
         try:
             self._give(0, self._vectors.start, 0, ())
         except OutOfStatesError:
             meter.spend(self._meter.spent)
-            complete(self.found, self._node, self._shares, self._wanted, meter)
+            meter.check(len(self._found))
+            complete(self._found, self._node, self._shares, self._wanted, meter)
         else:
             meter.spend(self._meter.spent)
+        return {self._vectors.demand(taken): choice for taken, choice in self._found.items()}
 
     def _give(self, at: int, vector: int, claimed: int, choice: Choice) -> bool:
         """Find what follows a choice for the requests before `at`; False if nothing can, whatever they took."""
         self._meter.spend()
         if at == len(self._shares):
             return self._find(vector, claimed, choice)
-        if self.found and (len(self.found) == self._wanted.most or not self._open(at, vector, claimed)):
+        if self._found and (len(self._found) == self._wanted.most or not self._open(at, vector, claimed)):
             return True
         share = self._shares[at]
-        if not self.found:
+        if not self._found:
             self.deepest = max(self.deepest, (at, max((self._left[entry] for entry in share.entries), default=0)))
         useful = self._useful(at)
         left = at, claimed, tuple(sorted(zip(self._kinds, useful, strict=True)))
@@ -91,7 +94,8 @@ class Choices:
     def _find(self, vector: int, claimed: int, choice: Choice) -> bool:
         if self._wanted.only is not None and claimed < len(self._wanted.only):
             return False
-        self.found.setdefault(self._vectors.demand(vector), choice)
+        self._found.setdefault(self._vectors.taken(vector), choice)
+        self._meter.check(len(self._found))
         return True
 
     def _distinct(self, share: Share) -> list[int]:
@@ -118,7 +122,7 @@ class Choices:
             return False
         if at == len(self._shares):
             done = self._wanted.only is None or claimed == len(self._wanted.only)
-            still_open = done and self._vectors.demand(vector) not in self.found
+            still_open = done and self._vectors.taken(vector) not in self._found
         else:
             still_open = any(
                 self._open(at + 1, taken, claimed if key is None else claimed + 1)

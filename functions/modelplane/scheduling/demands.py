@@ -10,10 +10,6 @@ Key = str | None
 #: The class of each request.
 Choice = tuple[Key, ...]
 
-#: Bits of one number in a vector that is kept in an integer: more than 16 requests of 4,096 devices need.
-_BITS = 32
-_GUARD = 1 << (_BITS - 1)
-
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -47,27 +43,33 @@ class Vectors:
     highest bit of each number is free: it shows which side of a subtraction was larger.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, shares: Sequence[Share]) -> None:
         self._counts = node.counts
-        classes = list(dict.fromkeys(node.keys))
-        capacity = dict.fromkeys(classes, 0)
+        asked = sum(share.count for share in shares)
+        #: Bits of a number: an entry's count and one more request, or all requests, and the highest one.
+        self._bits = max(2 * max(node.counts, default=0), asked).bit_length() + 1
+        guard = 1 << (self._bits - 1)
+        capacity = dict.fromkeys(node.keys, 0)
         for count, key in zip(node.counts, node.keys, strict=True):
-            capacity[key] += count
+            capacity[key] = min(capacity[key] + count, asked)
         width = 2 * len(node.counts)
-        self._fields = {key: width + at for at, key in enumerate(classes)}
-        self.start = sum((_GUARD + capacity[key]) << (_BITS * field) for key, field in self._fields.items())
-        self._class_guards = sum(_GUARD << (_BITS * field) for field in self._fields.values())
-        self._limits = _vector([count for count in node.counts for _ in ("surely", "most")])
-        self._guards = _vector([_GUARD] * width)
-        self._demand_bits = (1 << (_BITS * width)) - 1
-        self._demands: dict[int, Demand] = {}
+        self._fields = {key: width + at for at, key in enumerate(capacity)}
+        self.start = self._vector({field: guard + capacity[key] for key, field in self._fields.items()})
+        self._class_guards = self._vector(dict.fromkeys(self._fields.values(), guard))
+        self._limits = self._vector({at: node.counts[at // 2] for at in range(width)})
+        self._guards = self._vector(dict.fromkeys(range(width), guard))
+        self._demand_bits = (1 << (self._bits * width)) - 1
+
+    def _vector(self, numbers: Mapping[int, int]) -> int:
+        return sum(number << (self._bits * at) for at, number in numbers.items())
 
     def steps(self, share: Share) -> dict[Key, int]:
         """Return what a request adds to a vector, by the class of its devices."""
         return {key: self._step(demand, share.count, self._fields[key]) for key, demand in share.demands.items()}
 
     def _step(self, demand: Demand, count: int, field: int) -> int:
-        return _vector([number for pair in demand for number in pair]) - (count << (_BITS * field))
+        numbers = dict(enumerate(number for pair in demand for number in pair))
+        return self._vector({**numbers, field: -count})
 
     def add(self, vector: int, step: int) -> int | None:
         """Return the vector with one more request, None where a class has too few devices in all.
@@ -78,18 +80,16 @@ class Vectors:
         if after & self._class_guards != self._class_guards:
             return None
         taken = after & self._demand_bits
-        within = (((self._limits | self._guards) - taken) & self._guards) >> (_BITS - 1)
-        mask = within * (_GUARD - 1)
+        within = (((self._limits | self._guards) - taken) & self._guards) >> (self._bits - 1)
+        mask = (within << (self._bits - 1)) - within
         return after - taken + (taken & mask) + (self._limits & ~mask)
 
-    def demand(self, vector: int) -> Demand:
-        """Return the demand."""
-        found = self._demands.get(vector)
-        if found is None:
-            numbers = [vector >> (_BITS * at) & (_GUARD - 1) for at in range(2 * len(self._counts))]
-            found = self._demands[vector] = tuple(zip(numbers[::2], numbers[1::2], strict=True))
-        return found
+    def taken(self, vector: int) -> int:
+        """Return of a vector what is taken of the entries: two are equal iff the demands are."""
+        return vector & self._demand_bits
 
-
-def _vector(numbers: Sequence[int]) -> int:
-    return sum(number << (_BITS * at) for at, number in enumerate(numbers))
+    def demand(self, taken: int) -> Demand:
+        """Return what is taken of the entries as a demand."""
+        low = (1 << self._bits) - 1
+        numbers = [taken >> (self._bits * at) & low for at in range(2 * len(self._counts))]
+        return tuple(zip(numbers[::2], numbers[1::2], strict=True))

@@ -71,17 +71,11 @@ def _share(wish: _Wish, entries: tuple[int, ...], hardware: Hardware) -> Share:
 
 
 def _search(
-    wishes: Sequence[_Wish],
-    entries: Sequence[tuple[int, ...]],
-    hardware: Hardware,
-    meter: Meter,
-    wanted: Wanted = _EVERY,
+    wishes: Sequence[_Wish], entries: Sequence[tuple[int, ...]], hardware: Hardware, wanted: Wanted = _EVERY
 ) -> Choices:
     node = Node(hardware.counts, [_key(device) for device in hardware.devices])
     shares = [_share(wish, allowed, hardware) for wish, allowed in zip(wishes, entries, strict=True)]
-    choices = Choices(node, shares, wanted)
-    choices.run(meter)
-    return choices
+    return Choices(node, shares, wanted)
 
 
 def _claims(member: Member, choice: Choice) -> Claims:
@@ -92,8 +86,8 @@ def _claims(member: Member, choice: Choice) -> Claims:
     )
 
 
-def _options(member: Member, found: Choices) -> tuple[MemberOption, ...]:
-    return tuple(MemberOption(_claims(member, choice), demand) for demand, choice in found.found.items())
+def _options(member: Member, found: Mapping[Demand, Choice]) -> tuple[MemberOption, ...]:
+    return tuple(MemberOption(_claims(member, choice), demand) for demand, choice in found.items())
 
 
 def match_member(engine: str, member: Member, hardware: Hardware, meter: Meter) -> tuple[MemberOption, ...] | Refusal:
@@ -114,14 +108,14 @@ def match_member(engine: str, member: Member, hardware: Hardware, meter: Meter) 
     if not _enough(wishes, matching, hardware):
         return _too_few_in_all(engine, wishes, hardware)
     if _enough(wishes, usable, hardware):
-        found = _search(wishes, usable, hardware, meter)
-        if found.found:
+        search = _search(wishes, usable, hardware)
+        if found := search.run(meter):
             return _options(member, found)
     if usable != matching:
-        found = _search(wishes, matching, hardware, meter, Wanted(most=1))
-        if found.found:
+        search = _search(wishes, matching, hardware, Wanted(most=1))
+        if search.run(meter):
             return _error(wishes, hardware)
-    at, has = found.deepest
+    at, has = search.deepest
     return TooFewDevices(engine, wishes[at].request.name, has, wishes[at].request.count)
 
 
@@ -136,7 +130,7 @@ def match_classes(
     usable = [wish.usable for wish in wishes]
     if not _enough(wishes, usable, hardware):
         return ()
-    return _options(member, _search(wishes, usable, hardware, meter, Wanted(only=classes)))
+    return _options(member, _search(wishes, usable, hardware, Wanted(only=classes)).run(meter))
 
 
 def _enough(wishes: Sequence[_Wish], entries: Sequence[tuple[int, ...]], hardware: Hardware) -> bool:

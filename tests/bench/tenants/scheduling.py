@@ -1,5 +1,118 @@
 """Cases whose cost is in placing: ways, selectors, groups, replicas written by hand."""
 
-from bench.tenants.table import Case
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
 
-CASES: tuple[Case, ...] = ()
+from bench.fleet import BIG, NAMESPACE, Manifest, cluster, deployment, from_server, others
+from bench.passes import Scene, Store
+from bench.tenants.table import CLUSTERS, REPLICAS, Case, fleet
+from modelplane.model.names import API_VERSION, LABEL_CLUSTER
+
+#: Bounds of the XRDs on lists.
+ENGINES, REQUESTS, SELECTORS = 8, 16, 8
+
+
+def _request(name: str, *selectors: str) -> Manifest:
+    return {"name": name, "count": 1, "selectors": [{"cel": text} for text in selectors]}
+
+
+def _engine(name: str, *requests: list[Manifest]) -> Manifest:
+    """Return an engine of one member, or of a leader and a worker, with these requests."""
+    (engine,) = deployment(name, 1)["spec"]["engines"]
+    (member,) = engine["members"]
+    roles = ("Standalone",) if len(requests) == 1 else ("Leader", "Worker")
+    members = [
+        {**member, "role": role, "nodeSelector": {"devices": devices}}
+        for role, devices in zip(roles, requests, strict=True)
+    ]
+    return {**engine, "name": name, "members": members}
+
+
+def _wanting(*engines: Manifest) -> Manifest:
+    wanted = deployment("costly", 10)
+    return {**wanted, "spec": {**wanted["spec"], "engines": list(engines)}}
+
+
+def _of_classes(number: int, classes: int) -> Manifest:
+    """Return a cluster of one pool whose nodes have an entry of each of several DeviceClasses."""
+    there = cluster(number)
+    pool = there["status"]["gpuPools"].pop()
+    (device,) = pool["devices"]
+    pool["devices"] = [
+        {**device, "name": f"gpu-{at}", "deviceClassName": f"class-{at}.example.com", "count": 16}
+        for at in range(classes)
+    ]
+    return {**there, "status": {**there["status"], "gpuPools": [pool]}}
+
+
+def _ways(classes: int, requests: int) -> Scene:
+    """Return a gang whose every request may be claimed from every class of every pool."""
+    devices = [_request(f"r{at}", "true") for at in range(requests)]
+    clusters = [_of_classes(number, classes) for number in range(CLUSTERS)]
+    return Scene(_wanting(_engine("main", devices, devices)), {}, Store([*clusters, *others(CLUSTERS, REPLICAS)]))
+
+
+def _texts() -> Iterator[str]:
+    """Yield selectors that all match, no two alike."""
+    return (f'{BIG} && device.driver != "driver-{number}.example.com"' for number in count())
+
+
+def _many_selectors() -> list[Manifest]:
+    """Return engines with as many different selectors as the lists of the API admit: 2,048."""
+    texts = _texts()
+    return [
+        _engine(
+            f"e{at}",
+            *([_request(f"r{n}", *(next(texts) for _ in range(SELECTORS))) for n in range(REQUESTS)] for _ in "12"),
+        )
+        for at in range(ENGINES)
+    ]
+
+
+def _by_hand(name: str, on: str, engines: list[Manifest]) -> Manifest:
+    """Return a ModelReplica as a tenant can write one by hand."""
+    metadata = {"name": name, "namespace": NAMESPACE, "labels": {LABEL_CLUSTER: on}}
+    spec = {"clusterName": on, "engines": engines}
+    manifest = {"apiVersion": API_VERSION, "kind": "ModelReplica", "metadata": metadata, "spec": spec}
+    return from_server(manifest, f"uid-{name}", 3_000_000)
+
+
+def _stamped(engine: Manifest, pool: str) -> Manifest:
+    members = []
+    for member in engine["members"]:
+        devices = [{**request, "deviceClassName": "gpu.nvidia.com"} for request in member["nodeSelector"]["devices"]]
+        kept = {key: value for key, value in member.items() if key != "nodeSelector"}
+        members.append({**kept, "nodePoolName": pool, "deviceRequests": devices})
+    return {**engine, "members": members}
+
+
+def _beside_large_replicas() -> Scene:
+    """Return a stranger's deployment beside hand-written replicas that are full of selectors."""
+    large = [_stamped(engine, "h200") for engine in _many_selectors()]
+    added = [_by_hand(f"large-{number}", f"cluster-{number:04}", large) for number in range(2)]
+    return Scene(deployment("stranger", 1), {}, fleet(*added))
+
+
+def _beside_distinct_groups() -> Scene:
+    """Return a stranger's deployment beside small replicas no two of which take the same, on large pools."""
+    clusters = [cluster(number) for number in range(CLUSTERS)]
+    for there in clusters:
+        for pool in there["status"]["gpuPools"]:
+            pool["nodes"] = 300
+    added = []
+    for number in range(60):
+        engine: dict[str, Any] = _stamped(_engine("main", [_request("gpu", BIG)]), "h200")
+        engine["copies"] = 1 + number
+        engine["members"][0]["deviceRequests"][0]["count"] = 1 + number % 7
+        added += [_by_hand(f"small-{number}-{on}", f"cluster-{on:04}", [engine]) for on in range(0, CLUSTERS, 10)]
+    return Scene(deployment("stranger", 1), {}, Store([*clusters, *others(CLUSTERS, REPLICAS), *added]))
+
+
+CASES = (
+    Case("leader and worker of 8 requests on two classes: 65,536 ways of 45 groups", lambda: _ways(2, 8)),
+    Case("leader and worker of 16 requests on sixteen classes: no end of ways", lambda: _ways(16, 16)),
+    Case("2,048 different selectors in a deployment", lambda: Scene(_wanting(*_many_selectors()), {}, fleet())),
+    Case("2,048 different selectors in each of two hand-written ModelReplicas", _beside_large_replicas),
+    Case("60 replicas of distinct groups on pools of 300 nodes", _beside_distinct_groups),
+)
