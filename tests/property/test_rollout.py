@@ -9,7 +9,7 @@ from property.test_convergence import overcommitted
 
 
 @given(st.data())
-@examples(300)
+@examples(120)
 def test_without_mishaps_no_fewer_serve_than_the_budget_allows(data: st.DataObject) -> None:
     played = Played(data.draw)
     least = min(played.deployment.replicas, played.count()) - played.budget.unavailable
@@ -22,7 +22,7 @@ def test_without_mishaps_no_fewer_serve_than_the_budget_allows(data: st.DataObje
 
 
 @given(st.data())
-@examples(400)
+@examples(150)
 def test_whatever_happens_a_pass_takes_down_no_more_than_the_budget_allows(data: st.DataObject) -> None:
     played = Played(data.draw)
     for _ in range(25):
@@ -44,7 +44,7 @@ def test_whatever_happens_a_pass_takes_down_no_more_than_the_budget_allows(data:
 
 
 @given(st.data())
-@examples(300)
+@examples(120)
 def test_a_rollout_ends_where_every_replica_can_serve_and_overcommits_nothing(data: st.DataObject) -> None:
     played = Played(data.draw)
     for _ in range(15):
@@ -64,7 +64,7 @@ def test_a_rollout_ends_where_every_replica_can_serve_and_overcommits_nothing(da
 
 
 @given(st.data())
-@examples(200)
+@examples(80)
 def test_a_rollout_that_cannot_end_comes_to_rest(data: st.DataObject) -> None:
     played = Played(data.draw)
     played.deployment = data.draw(st.just(played.deployment))
