@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from modelplane.model.deployment import Deployment
@@ -30,6 +30,7 @@ def assert_listed_cause(end: End, deployment: Deployment, own: tuple[Replica, ..
         EndCause.SCALE_DOWN: len(own) > deployment.replicas,
         EndCause.EVICTED: evicted(deployment, cluster),
         EndCause.REPLACED: homeless(deployment, replica, cluster),
+        EndCause.ROLLED_OUT: edited,
         EndCause.YIELDED: not replica.serves and (edited or replica.uid in yielding(now.replicas, now.clusters)),
         EndCause.DUPLICATE: any(
             (r.cluster, r.index) == (replica.cluster, replica.index) and r.created <= replica.created
@@ -81,6 +82,9 @@ def test_as_many_leaving_ones_are_kept_as_replacements_do_not_serve_yet_the_olde
     deployment, now = history.deployment, history.fleet.snapshot()
     own = observed(deployment, now.replicas)
     decided = decide(deployment, now).schedule
+    # A rollout has budgets of its own, which its own properties are about.
+    assume(all(p.updated or (p.leaving and p.why) for p in decided.placements))
+    assume(not any(end.cause is EndCause.ROLLED_OUT for end in decided.ended))
     leaving = [r for r in own if leaves(deployment, r, now.clusters)]
     staying = scale_down(deployment.replicas, [r for r in own if r not in leaving])
     kept = {p.replica.uid for p in decided.placements if p.leaving and p.replica is not None and p.replica.serves}
