@@ -7,9 +7,12 @@ refuses is refused, and so is what this engine would not do as Kubernetes does: 
 from modelplane.cel.devices import DeviceError, problems, read
 from modelplane.cel.memory import compiled, verdict
 from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of what it does)
+from modelplane.cel.source import MAX_CHARACTERS, MAX_SELECTORS
 from modelplane.cel.verdict import Outcome, SelectorError, Verdict
 
 __all__ = [
+    "MAX_CHARACTERS",
+    "MAX_SELECTORS",
     "DeviceError",
     "Outcome",
     "Selector",

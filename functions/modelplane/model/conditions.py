@@ -172,6 +172,7 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
             (
                 Reason.NO_CLUSTERS,
                 Reason.INSUFFICIENT_CAPACITY,
+                Reason.INVALID_ENGINE,
                 Reason.INVALID_NODE_SELECTOR,
                 Reason.WAITING_FOR_CACHE,
             ),

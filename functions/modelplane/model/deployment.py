@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from modelplane.model.fleet import Effect
+from modelplane.model.observation import Malformed
 from modelplane.model.rollout import Rollout
 
 
@@ -62,7 +63,8 @@ class Deployment:
 
     `cluster_selector` holds labels that a candidate must carry. `cache` is the referenced ModelCache's name, if any.
     `content` is the digest of what pods are to be made of, but for where they run and what they claim there;
-    `revision` is the hash of that and of the device requests, which users see.
+    `revision` is the hash of that and of the device requests, which users see. `over_bound` is the first field that
+    is larger than the API admits, None when none is: an object that was stored before the bound was.
     """
 
     namespace: str
@@ -77,3 +79,4 @@ class Deployment:
     rollout: Rollout = field(default_factory=Rollout)
     content: str = ""
     revision: str = ""
+    over_bound: Malformed | None = None

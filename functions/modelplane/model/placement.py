@@ -174,6 +174,7 @@ class Schedule:
     rolling: Rolling | None = None
     drifted: tuple[Drift, ...] = ()
     bad_selectors: tuple[BadSelector, ...] = ()
+    over_bound: Malformed | None = None
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
 
     @property

@@ -17,12 +17,16 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class StampedMember:
-    """A member with its pool. `pods` per copy; `claims` is empty for a claimless member."""
+    """A member with its pool. `pods` per copy; `claims` is empty for a claimless member.
+
+    `whole_nodes`: it claims more than is looked into, and each of its pods is charged a whole node.
+    """
 
     role: Role
     pool: str
     pods: int = 1
     claims: tuple[Claim, ...] = ()
+    whole_nodes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,15 @@ is over a bound is held as it is, so that its size costs nothing and what serves
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
+from modelplane import cel
 from modelplane.api.bounds import BOUNDS
 from modelplane.model.observation import Malformed
+from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
@@ -63,8 +65,29 @@ def _over(value: Any, bound: _Bound) -> tuple[str, str] | None:
     return None
 
 
+def selector_texts(engines: Any) -> Iterator[str]:
+    """Yield the CEL texts of `spec.engines` of a ModelDeployment or ModelReplica, as far as they can be read."""
+    for engine in mappings(engines):
+        for member in mappings(engine.get("members")):
+            devices = mapping(member.get("nodeSelector")).get("devices") or member.get("deviceRequests")
+            for request in mappings(devices):
+                yield from (text(selector.get("cel")) for selector in mappings(request.get("selectors")))
+
+
+def too_many_selectors(texts: Iterable[str]) -> str:
+    """Return what is too much of the selectors of one object, "" when nothing is."""
+    lengths = [len(each) for each in texts]
+    if len(lengths) > cel.MAX_SELECTORS:
+        return f"has {len(lengths)} selectors, and at most {cel.MAX_SELECTORS} are allowed"
+    if sum(lengths) > cel.MAX_CHARACTERS:
+        return f"has {sum(lengths)} characters of CEL, and at most {cel.MAX_CHARACTERS} are allowed"
+    return ""
+
+
 @once_per_version
 def find_over_bound(obj: Object) -> Malformed | None:
     """Return the first field of the spec that is larger than the XRD admits, with its size; None when none is."""
     found = _over(obj.body, _bounds(obj.kind))
+    if not found and (wrong := too_many_selectors(selector_texts(mapping(obj.body.get("spec")).get("engines")))):
+        found = "spec.engines", wrong
     return Malformed(obj.kind, obj.name, found[0].removeprefix("."), found[1]) if found else None

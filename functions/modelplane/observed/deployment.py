@@ -5,6 +5,7 @@ from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Membe
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
 from modelplane.model.rollout import Amount, Rollout
+from modelplane.observed.bounds import find_over_bound
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.stamp import revision, wanted_content
@@ -73,6 +74,7 @@ def read_deployment(obj: Object) -> Deployment | Malformed:
         rollout=_rollout(spec.rollout) if spec.rollout else Rollout(),
         content=wanted_content(obj),
         revision=revision(obj),
+        over_bound=find_over_bound(obj),
     )
 
 

@@ -9,6 +9,7 @@ from modelplane.model.deployment import Role
 from modelplane.model.names import LABEL_REPLICA_INDEX, LABEL_REVISION
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
 from modelplane.model.rollout import BUILDER
+from modelplane.observed.bounds import selector_texts, too_many_selectors
 from modelplane.observed.fields import (
     controller,
     count,
@@ -35,12 +36,15 @@ def _claim(request: Mapping[str, Any]) -> Claim:
     )
 
 
-def _member(member: Mapping[str, Any]) -> StampedMember | None:
+def _member(member: Mapping[str, Any], *, too_large: bool) -> StampedMember | None:
     role, pool = member.get("role", Role.STANDALONE), text(member.get("nodePoolName"))
     if role not in tuple(Role) or not pool:
         return None
     pods = count(mapping(member.get("worker")).get("nodes"), 1) if role == Role.WORKER else 1
-    return StampedMember(Role(role), pool, pods, tuple(_claim(r) for r in mappings(member.get("deviceRequests"))))
+    requests = mappings(member.get("deviceRequests"))
+    if too_large:
+        return StampedMember(Role(role), pool, pods, whole_nodes=any(True for _ in requests))
+    return StampedMember(Role(role), pool, pods, tuple(_claim(request) for request in requests))
 
 
 #: The first engines seen with each content, at most 16 MiB of them: the replicas of a deployment share one value.
@@ -48,10 +52,14 @@ _ENGINES: Final = Lru[tuple[StampedEngine, ...]](16 * 1024 * 1024)
 
 
 def read_engines(engines: Any) -> tuple[StampedEngine, ...]:
-    """Return the engines of a ModelReplica's `spec.engines` (or `status.servedEngines`) that can be read."""
+    """Return the engines of a ModelReplica's `spec.engines` (or `status.servedEngines`) that can be read.
+
+    What is too large is not looked into: its claiming pods are charged whole nodes.
+    """
+    too_large = bool(too_many_selectors(selector_texts(engines)))
     read = []
     for engine in mappings(engines):
-        members = tuple(_member(member) for member in mappings(engine.get("members")))
+        members = tuple(_member(member, too_large=too_large) for member in mappings(engine.get("members")))
         known = tuple(member for member in members if member is not None)
         if known and len(known) == len(members):
             read.append(StampedEngine(text(engine.get("name")), known, count(engine.get("copies", 1))))

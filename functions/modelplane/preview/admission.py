@@ -76,7 +76,7 @@ class Served:
 
         faults = [*faults, *openapi.breaches(self.validator, obj, is_no_fault)]
         if self.rules and not any(fault.blocking for fault in faults):
-            faults += broken_rules(self.rules, obj, correlation)
+            faults += broken_rules(self.rules, obj, correlation, but_bounds=was_read)
         return faults
 
     def _repeats(self, stored: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import celpy
@@ -24,6 +24,8 @@ Schema = dict[str, Any]
 #: `self` or `oldSelf` and the fields selected from it one after another; a name before a parenthesis is a function.
 SELECTED = re.compile(r"\b(self|oldSelf)((?:\.[A-Za-z_]\w*)*)(\()?")
 _SUPPORTED = frozenset({"rule", "message", "fieldPath"})
+#: How a rule ends that bounds the size of something: a later version may lower it, as it may a maxItems.
+_BOUND = re.compile(r"\.sum\(\) <= \d+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ class Rule:
     field: str
     reads: frozenset[tuple[str, ...]]
     reads_old: frozenset[tuple[str, ...]] = frozenset()
+
+    @property
+    def is_bound(self) -> bool:
+        """Return whether the rule bounds the size of something."""
+        return bool(_BOUND.search(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +83,32 @@ def _rule(validation: Mapping[str, str]) -> Rule:
     return Rule(text, validation["message"], field_of, frozenset(reads["self"]), frozenset(reads["oldSelf"]))
 
 
-def broken_rules(ruled: Ruled, value: Any, correlation: Correlation, path: str = "") -> Iterator[Fault]:
+def broken_rules(
+    ruled: Ruled, value: Any, correlation: Correlation, path: str = "", *, but_bounds: bool = False
+) -> Iterator[Fault]:
     """Yield a fault for each rule that a completed and valid value breaks, or that fails on it.
 
     A rule that an unchanged value breaks is no fault, but one that fails is, and so is a broken transition rule.
+    `but_bounds`: rules that bound a size are left out.
     """
     for rule in ruled.rules:
         old = correlation.old if correlation.found else ABSENT
-        if rule.reads_old and old is ABSENT:
+        if (rule.reads_old and old is ABSENT) or (but_bounds and rule.is_bound):
             continue
         verdict = _evaluate(rule.text, _json(value, rule.reads), _json(old, rule.reads_old) if rule.reads_old else None)
         if verdict is True or (verdict is False and not rule.reads_old and correlation.is_unchanged()):
             continue
         yield Fault(f"{path}{rule.field}".lstrip("."), f"Invalid value: {verdict or rule.message}")
+    inner = partial(broken_rules, but_bounds=but_bounds)
     if isinstance(value, dict):
         for key, item in value.items():
             if key in ruled.properties:
-                yield from broken_rules(ruled.properties[key], item, correlation.child(key), f"{path}.{key}")
+                yield from inner(ruled.properties[key], item, correlation.child(key), f"{path}.{key}")
             elif ruled.values:
-                yield from broken_rules(ruled.values, item, correlation.child(key), f"{path}[{key}]")
+                yield from inner(ruled.values, item, correlation.child(key), f"{path}[{key}]")
     elif isinstance(value, list) and ruled.items:
         for i, item in enumerate(value):
-            yield from broken_rules(ruled.items, item, correlation.child(i), f"{path}[{i}]")
+            yield from inner(ruled.items, item, correlation.child(i), f"{path}[{i}]")
 
 
 def _json(value: Any, reads: frozenset[tuple[str, ...]]) -> str:
@@ -131,4 +142,9 @@ def _program(text: str) -> celpy.Runner:
     limit = sys.getrecursionlimit()
     environment = celpy.Environment()
     sys.setrecursionlimit(limit)  # cel-python raises it for the whole process; our rules need no more than others
-    return environment.program(environment.compile(text))
+    return environment.program(environment.compile(text), functions={"sum": _sum})
+
+
+def _sum(numbers: Any) -> Any:
+    """Return the sum of a list of integers: a function of Kubernetes' that cel-python lacks."""
+    return sum(numbers, celpy.celtypes.IntType(0))

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from modelplane.cel import Outcome
 from modelplane.model.fleet import ClaimKind
-from modelplane.model.replica import Claim, StampedEngine
+from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.scheduling.hardware import Hardware
 from modelplane.scheduling.judge import judge, matches
 from modelplane.scheduling.room import Demand, Group
@@ -17,13 +17,15 @@ def _entries(claim: Claim, hardware: Hardware) -> list[int]:
     """Return the entries Kubernetes may satisfy the claim from: those of its class that its selectors match.
 
     Where a corrected class leaves none that matches, the pods still hold what they were given: every entry of the
-    class is charged.
+    class is charged. So of a class of one entry, which most are, no selector is looked at.
     """
     of_class = [
         entry
         for entry, device in enumerate(hardware.devices)
         if device.claim is ClaimKind.DRA and device.device_class == claim.device_class
     ]
+    if len(of_class) < 2:
+        return of_class
     matching = [entry for entry in of_class if matches(claim.selectors, hardware.devices[entry])]
     return matching or of_class
 
@@ -61,6 +63,13 @@ def demand(claims: Iterable[Claim], hardware: Hardware) -> Demand:
     return taken_of(((claim.count, _entries(claim, hardware)) for claim in claims), hardware)
 
 
+def _demand_of(member: StampedMember, hardware: Hardware) -> Demand:
+    if member.whole_nodes:
+        claimable = (device.claim is ClaimKind.DRA for device in hardware.devices)
+        return tuple((0, count if claims else 0) for claims, count in zip(claimable, hardware.counts, strict=True))
+    return demand(member.claims, hardware)
+
+
 def group(pods: Iterable[tuple[Demand, int]]) -> Group:
     """Return the group that pods (what each takes, how many) form; () when they take nothing."""
     counted: dict[Demand, int] = {}
@@ -74,4 +83,4 @@ def group(pods: Iterable[tuple[Demand, int]]) -> Group:
 def engine_group(engine: StampedEngine, pool: str, hardware: Hardware) -> Group:
     """Return the group of the engine's claiming pods on the pool of that name."""
     members = (member for member in engine.members if member.pool == pool)
-    return group((demand(member.claims, hardware), member.pods * engine.copies) for member in members)
+    return group((_demand_of(member, hardware), member.pods * engine.copies) for member in members)

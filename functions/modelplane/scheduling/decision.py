@@ -38,6 +38,7 @@ from modelplane.scheduling.yielding import yielding
 _WAY_OUT = "; scale down to let it go before"
 _WAYS_OUT = "; scale down or taint its cluster NoExecute to let it go before"
 _NO_SELECTOR = "a selector of the deployment does not compile"
+_OVER_BOUND = "the deployment is larger than it may be"
 
 
 class _Pass:
@@ -69,8 +70,8 @@ class _Pass:
         return None
 
     def _stay(self, own: Own, cluster: Cluster) -> None:
-        if self.work.bad_selectors:
-            own.hold(_NO_SELECTOR)
+        if self.work.holds_all:
+            own.hold(_OVER_BOUND if self.work.deployment.over_bound else _NO_SELECTOR)
             return
         stay = self.judge.stay(own, cluster)
         if stay.undecided:
@@ -136,9 +137,9 @@ class _Pass:
         return Needs(residents=unknown) if unknown else None
 
     def _contested(self) -> list[Own]:
-        """Return the replicas that may have to yield; with a selector that does not compile none does."""
+        """Return the replicas that may have to yield; while the engines cannot be matched none does."""
         work = self.work
-        if work.bad_selectors:
+        if work.holds_all:
             return []
         return [own for own in work.roster.staying if self._unproven(own) and self._pools(own)]
 
@@ -286,6 +287,7 @@ class _Pass:
             candidates=None if isinstance(work.view.candidates, Gap) else len(work.candidates),
             withheld=tuple(work.withheld[uid] for uid in sorted(work.withheld)),
             bad_selectors=work.bad_selectors,
+            over_bound=work.deployment.over_bound,
             cache=CacheState.NOT_REQUIRED if work.deployment.cache is None else work.view.cache,
         )
 

@@ -51,6 +51,8 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
 
 
 def _reason(schedule: Schedule) -> Reason:
+    if schedule.over_bound:
+        return Reason.INVALID_ENGINE
     if schedule.bad_selectors:
         return Reason.INVALID_NODE_SELECTOR
     if schedule.unplaced:
@@ -64,7 +66,9 @@ def _reason(schedule: Schedule) -> Reason:
 
 def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Iterator[tuple[str, list[str]]]:
     """Yield what follows the count: words that lead in, and the entries they lead to."""
-    if schedule.bad_selectors:
+    if schedule.over_bound:
+        yield ": ", [f"{schedule.over_bound.field} {schedule.over_bound.why}; make it smaller"]
+    elif schedule.bad_selectors:
         yield ": ", [_bad_selector(bad) for bad in schedule.bad_selectors]
     elif reason is Reason.WAITING_FOR_CACHE:
         yield ": ", [_cache(schedule, deployment)]
@@ -78,7 +82,7 @@ def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Ite
     withheld = {each.replica.name for each in schedule.withheld}
     kept = [(p, p.replica) for p in schedule.placements if p.replica and p.why and p.replica.name not in withheld]
     held = [f"{_name(replica)} ({p.why})" for p, replica in kept if not p.leaving]
-    if held and not schedule.bad_selectors:
+    if held and not (schedule.bad_selectors or schedule.over_bound):
         yield "; held as they are: ", held
     leaving = [f"{_name(replica)} ({p.why})" for p, replica in kept if p.leaving]
     if leaving:

@@ -45,9 +45,14 @@ class Work:
         return max(0, self.deployment.replicas - len(self.roster.staying) - len(self.placed))
 
     @property
+    def holds_all(self) -> bool:
+        """Tell whether the engines cannot be matched to any pool, so that replicas stay as they are."""
+        return bool(self.bad_selectors or self.deployment.over_bound)
+
+    @property
     def holds_new(self) -> bool:
-        """Tell whether nothing new may be placed, because a selector or the cache is not in order."""
-        return bool(self.bad_selectors) or (
+        """Tell whether nothing new may be placed, because the spec or the cache is not in order."""
+        return self.holds_all or (
             self.deployment.cache is not None
             and not isinstance(self.view.cache, Footprint)
             and self.view.cache not in (Gap.NOT_FETCHED, CacheState.NOT_REQUIRED)
@@ -97,7 +102,7 @@ def begin(deployment: Deployment, view: View) -> Work:
         deployment=deployment,
         view=view,
         roster=muster(deployment, view),
-        bad_selectors=bad_selectors(deployment),
+        bad_selectors=() if deployment.over_bound else bad_selectors(deployment),
         candidates={c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)},
         ledger=Ledger(_replicas(view)),
         options=Options(deployment.engines, Budget(len(listed) + len(view.clusters))),

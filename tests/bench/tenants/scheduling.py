@@ -70,6 +70,15 @@ def _many_selectors() -> list[Manifest]:
     ]
 
 
+def _most_selectors() -> list[Manifest]:
+    """Return engines with as many different selectors as a deployment may have, of as many characters."""
+    texts = (f'device.driver != "{number:0100}"' for number in count())
+    return [
+        _engine(f"e{at}", [_request(f"r{n}", *(next(texts) for _ in range(SELECTORS))) for n in range(4)])
+        for at in range(ENGINES)
+    ]
+
+
 def _by_hand(name: str, on: str, engines: list[Manifest]) -> Manifest:
     """Return a ModelReplica as a tenant can write one by hand."""
     metadata = {"name": name, "namespace": NAMESPACE, "labels": {LABEL_CLUSTER: on}}
@@ -112,6 +121,10 @@ def _beside_distinct_groups() -> Scene:
 CASES = (
     Case("leader and worker of 8 requests on two classes: 65,536 ways of 45 groups", lambda: _ways(2, 8)),
     Case("leader and worker of 16 requests on sixteen classes: no end of ways", lambda: _ways(16, 16)),
+    Case(
+        "256 different selectors in a deployment, as many as may be",
+        lambda: Scene(_wanting(*_most_selectors()), {}, fleet()),
+    ),
     Case("2,048 different selectors in a deployment", lambda: Scene(_wanting(*_many_selectors()), {}, fleet())),
     Case("2,048 different selectors in each of two hand-written ModelReplicas", _beside_large_replicas),
     Case("60 replicas of distinct groups on pools of 300 nodes", _beside_distinct_groups),

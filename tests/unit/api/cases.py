@@ -1,7 +1,8 @@
 """The accepted and refused examples of cases/*.yaml, as whole objects.
 
 What is large is written short: `{repeat: 3, text: x}` is the text xxx, `{repeat: 2, entry: {name: "v{n}"}}` a list of
-two entries and `{repeat: 2, field: "v{n}", value: a}` a map of two fields, told apart by their number.
+two entries and `{repeat: 2, field: "v{n}", value: a}` a map of two fields, told apart by their number. Inside an entry
+the same may be used again; the inner number is put in first.
 """
 
 import re
@@ -79,10 +80,13 @@ def _in_full(value: Any) -> Any:
         return value["text"] * len(times)
     if "field" in value:
         return {value["field"].replace("{n}", str(number)): value["value"] for number in times}
-    return [_numbered(value["entry"], number) for number in times]
+    entry = _in_full(value["entry"])
+    return [_numbered(entry, number) for number in times]
 
 
 def _numbered(entry: Any, number: int) -> Any:
     if isinstance(entry, dict):
         return {name: _numbered(each, number) for name, each in entry.items()}
+    if isinstance(entry, list):
+        return [_numbered(each, number) for each in entry]
     return entry.replace("{n}", str(number)) if isinstance(entry, str) else entry
