@@ -101,7 +101,7 @@ def large_replica() -> Object:
 
 
 @pytest.mark.parametrize(("nodes", "placed"), [(3, 0), (4, 1)])
-def test_a_replica_over_a_bound_is_charged_a_whole_node_for_each_pod_without_looking_further(
+def test_a_replica_over_a_bound_is_charged_whole_nodes_without_looking_further(
     nodes: int, placed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = set()
