@@ -15,6 +15,10 @@ V = TypeVar("V")
 ENTRY: Final = 512
 
 
+#: What values refer to and do not keep alive.
+_SHARED: Final = (type, Enum)
+
+
 class Lru(Generic[V]):
     """Values by key, at most `limit` in weight, each entry at least `ENTRY`; threads may share it.
 
@@ -59,9 +63,11 @@ def weigh(value: Any) -> int:
     while level:
         fresh = []
         for each in level:
-            if id(each) not in seen and not isinstance(each, type | Enum):
-                seen.add(id(each))
-                fresh.append(each)
+            identity = id(each)
+            if identity not in seen:
+                seen.add(identity)
+                if not isinstance(each, _SHARED):
+                    fresh.append(each)
         total += sum(map(getsizeof, fresh))
         level = get_referents(*fresh)
     return total

@@ -9,8 +9,9 @@ from modelplane.step import Object
 
 T = TypeVar("T")
 
-#: Bytes that what all readers keep may hold alive: a fleet of two thousand clusters and ten thousand replicas, twice.
-_LIMIT: Final = 64 * 1024 * 1024
+#: Bytes that what all readers keep may hold alive: half as much again as what is read of a fleet of two thousand
+#: clusters and ten thousand replicas.
+_LIMIT: Final = 48 * 1024 * 1024
 _KEPT: Final = Lru[Any](_LIMIT)
 
 

@@ -4,16 +4,16 @@ A dict is kept by the object's version for the calls to come, so that an object 
 """
 
 import hashlib
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import lru_cache
-from typing import Final, cast
+from typing import Any, Final, cast
 from zlib import adler32
 
-from modelplane.lru import Lru
+from modelplane.lru import Lru, weigh
 from modelplane.step import Manifest, Object
 from modelplane.step.secrets import seal_secrets
 from modelplane.transport.messages import Fields, Peek
-from modelplane.transport.structs import decode, decode_outline
+from modelplane.transport.structs import LARGE, decode, decode_outline
 
 #: Bytes that the dicts which are kept take at most, as a rule less than half. What steps read of a fleet is cached by
 #: itself (`observed.memo`), so that this holds the objects of a large composite, not those of a fleet.
@@ -35,22 +35,22 @@ _KIND_LENGTH: Final = 72
 class WireObject(Object):
     """An object whose `body` is parsed when a step looks inside; `key` and `kind` are read without that.
 
-    It does not hold its `body`: that is the cache's alone, so that a call over thousands of objects holds few.
+    It is a view of the request, and does not hold its `body`: that is the cache's alone, so that a call over thousands
+    of objects holds few.
     """
 
     __slots__ = ("_identity", "_wire")
-    _wire: bytes
+    _wire: bytes | memoryview
     _identity: tuple[str, Hashable] | None
 
-    def __init__(self, wire: bytes) -> None:
+    def __init__(self, wire: bytes | memoryview) -> None:
         object.__setattr__(self, "_wire", wire)
         object.__setattr__(self, "_identity", None)
 
     @property
     def body(self) -> Manifest:
         """Return the whole object; raises `google.protobuf.message.DecodeError` when it is no Struct."""
-        wire = self._wire
-        return _BODIES.get(self.key, lambda: (seal_secrets(decode(wire)), _weight(wire)))
+        return _BODIES.get(self.key, lambda: self._read(decode))
 
     @property
     def outline(self) -> Object:
@@ -60,8 +60,12 @@ class WireObject(Object):
     @property
     def outline_body(self) -> Manifest:
         """Return the body of the outline; raises as `body` does."""
-        wire = self._wire
-        return _BODIES.get((self.key, "outline"), lambda: (seal_secrets(decode_outline(wire)), _weight(wire)))
+        return _BODIES.get((self.key, "outline"), lambda: self._read(decode_outline))
+
+    def _read(self, decoder: Callable[[bytes], dict[str, Any]]) -> tuple[Manifest, int]:
+        wire = bytes(self._wire)
+        body = seal_secrets(decoder(wire))
+        return body, _weight(wire) if len(wire) < LARGE else weigh(body)
 
     @property
     def key(self) -> Hashable:
@@ -75,7 +79,7 @@ class WireObject(Object):
 
     def _identified(self) -> tuple[str, Hashable]:
         if self._identity is None:
-            object.__setattr__(self, "_identity", _identify(self._wire))
+            object.__setattr__(self, "_identity", _identify(bytes(self._wire)))
         return cast("tuple[str, Hashable]", self._identity)
 
 
@@ -100,7 +104,10 @@ class _Outline(Object):
 
 
 def _weight(wire: bytes) -> int:
-    """Return the bytes that the dict of a serialized object takes at most, as a rule over twice what it does take."""
+    """Return the bytes that the dict of a serialized object takes at most, as a rule over twice what it does take.
+
+    Found without looking at the dict: to weigh that takes as long as to parse it.
+    """
     return _EXPANSION * len(wire) + sum(size * wire.count(tag) for tag, size in _VALUES.items())
 
 
@@ -116,8 +123,9 @@ def _identify(wire: bytes) -> tuple[str, Hashable]:
     metadata = Peek.FromString(fields.get("metadata", b"")).struct.fields
     kind, uid, version = fields.get("kind", b""), metadata.get("uid"), metadata.get("resourceVersion")
     text = _text(kind) if len(kind) <= _KIND_LENGTH else str(Peek.FromString(kind).text)
-    if uid and version and "managedFields" in metadata:
-        return text, (fields.get("apiVersion"), kind, uid, version, _digest(wire))
+    written = metadata.get("managedFields")
+    if uid and version and written is not None:
+        return text, (fields.get("apiVersion"), kind, uid, version, _digest(wire, written))
     return text, hashlib.sha256(wire).digest()
 
 
@@ -126,13 +134,13 @@ def _text(value: bytes) -> str:
     return str(Peek.FromString(value).text)
 
 
-def _digest(wire: bytes) -> tuple[int, int, frozenset[bytes]]:
+def _digest(wire: bytes, written: bytes) -> tuple[int, int, frozenset[bytes]]:
     """Return a digest of a serialized object that is the same whatever the order in which its maps were written.
 
     Crossplane writes maps in another order every time: a digest of the bytes as they are would never be met again, and
     sorting them (tried) costs more than the rest of a warm call. No order changes the length, the sum of the bytes
-    (the lower half of Adler-32) and the times at which the object was written, which its managedFields tell: two
-    contents under one version were written at two times.
+    (the lower half of Adler-32) and the times at which the object was written, which `written`, its managedFields,
+    tell: two contents under one version were written at two times.
     """
-    times = [piece[:_TIME_LENGTH] for piece in wire.split(_TIME)[1:]]
+    times = [piece[:_TIME_LENGTH] for piece in written.split(_TIME)[1:]]
     return len(wire), adler32(wire) & 0xFFFF, frozenset(times)

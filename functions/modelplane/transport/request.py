@@ -7,6 +7,7 @@ from modelplane.step import Object, Request
 from modelplane.transport.messages import Request as RequestMessage
 from modelplane.transport.objects import WireObject
 from modelplane.transport.structs import decode
+from modelplane.transport.wire import Parts, take_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +28,31 @@ def read(wire: bytes) -> Read:
 
     The objects are parsed when a step looks into them, all but the composite. What no step reads is not kept.
     """
-    message = RequestMessage.FromString(wire)
+    parts = take_apart(wire)
+    message = RequestMessage.FromString(parts.rest)
     base = RequestMessage(meta=message.meta, desired=message.desired)
     if message.HasField("context"):
         base.context = message.context
-    composite: Object = WireObject(message.observed.composite.resource)
+    composite: Object = WireObject(parts.composite)
     try:
         composite.body  # noqa: B018 - parsed here, so that nothing fails later that has to name the composite
     except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the call is answered
         return Read(Request(Object({}, None)), base, error)
     try:
-        return Read(_read_request(message, composite), base)
+        return Read(_read_request(parts, message, composite), base)
     except Exception as error:  # noqa: BLE001 - as above
         base.ClearField("context")  # which may be the part; what comes of an error needs none
         return Read(Request(composite), base, error)
 
 
-def _read_request(message: Any, composite: Object) -> Request:
+def _read_request(parts: Parts, message: Any, composite: Object) -> Request:
     """Return what Crossplane observed and fetched. Mappings are sorted by name: protobuf's order says nothing."""
-    observed, required, schemas = message.observed.resources, message.required_resources, message.required_schemas
+    observed, required, schemas = parts.observed, parts.required, message.required_schemas
     return Request(
         composite=composite,
-        observed={name: WireObject(observed[name].resource) for name in sorted(observed)},
+        observed={name: WireObject(observed[name]) for name in sorted(observed)},
         desired_names=frozenset(message.desired.resources),
-        required={name: tuple(WireObject(one.resource) for one in required[name].items) for name in sorted(required)},
+        required={name: tuple(map(WireObject, required[name])) for name in sorted(required)},
         schemas={name: decode(schemas[name].openapi_v3) or None for name in sorted(schemas)},
         context=decode(message.context),
     )

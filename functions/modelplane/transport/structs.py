@@ -7,13 +7,22 @@ from collections.abc import Mapping
 from sys import intern
 from typing import Any, Final
 
+from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct, Value
+
+from modelplane.transport.wire import entry_of, fields_of
 
 #: What is left out, by key, where it is of this kind: the list is the API server's bookkeeping, often half of an
 #: object, and nothing we decide by.
 _ALWAYS: Final = {"managedFields": "list_value"}
 #: What is left out of an outline besides: pod templates, most of a large replica and nothing that placing reads.
 _OF_OUTLINES: Final = {**_ALWAYS, "template": "struct_value"}
+
+
+#: The bytes that begin a serialized Value of these kinds.
+_TAGS: Final = {"list_value": 0x32, "struct_value": 0x2A}
+#: From so many bytes on it is faster to look at each level of an object than to parse all of it.
+LARGE: Final = 32 * 1024
 
 
 def decode(wire: bytes) -> dict[str, Any]:
@@ -25,8 +34,31 @@ def decode(wire: bytes) -> dict[str, Any]:
 
 
 def decode_outline(wire: bytes) -> dict[str, Any]:
-    """Return what `decode` does, without pod templates."""
-    return _read(Struct.FromString(wire), _OF_OUTLINES)
+    """Return what `decode` does, without pod templates: those of a large object are not even parsed."""
+    if len(wire) < LARGE:
+        return _read(Struct.FromString(wire), _OF_OUTLINES)
+    try:
+        return _outline_struct(wire, 0, len(wire))
+    except (IndexError, UnicodeDecodeError, ValueError) as error:
+        raise DecodeError(f"an object is cut off or garbled: {error}") from error
+
+
+def _outline_struct(wire: bytes, start: int, end: int) -> dict[str, Any]:
+    read = {}
+    for _, begin, stop in fields_of(wire, start, end):
+        key, (at, until) = entry_of(wire, begin, stop)
+        if at == until or wire[at] != _TAGS.get(_OF_OUTLINES.get(key, "")):
+            read[intern(key)] = _outline_value(wire, at, until)
+    return read
+
+
+def _outline_value(wire: bytes, start: int, end: int) -> Any:
+    if end - start < LARGE or wire[start] not in _TAGS.values():
+        return _read_value(Value.FromString(wire[start:end]), _OF_OUTLINES)
+    ((_, begin, stop),) = fields_of(wire, start, end)
+    if wire[start] == _TAGS["struct_value"]:
+        return _outline_struct(wire, begin, stop)
+    return [_outline_value(wire, at, until) for _, at, until in fields_of(wire, begin, stop)]
 
 
 def _read(message: Struct, left_out: Mapping[str, str]) -> dict[str, Any]:
