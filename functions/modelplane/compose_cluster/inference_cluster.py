@@ -9,6 +9,7 @@ from modelplane.compose_cluster.report import CONFIG
 from modelplane.compose_cluster.sources import SOURCES, Kubeconfig, Provision, Resource, Source
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held, hold_all
+from modelplane.composing.messages import sentences
 from modelplane.kube.provider_config import cluster_provider_config, secret_key
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import provider_config
@@ -36,11 +37,11 @@ def _result(
     )
 
 
-def _hold(request: Request, reason: Reason, words: str) -> Result:
+def _hold(request: Request, reason: Reason, message: str) -> Result:
     """Return a result that keeps everything as it is observed, and says what is in the way."""
-    observation, kept = observe(request), "; what exists stays as it is" if request.observed else ""
+    observation, kept = observe(request), "What exists stays as it is" if request.observed else ""
     resources = {name: Resource(body, observation.is_ready(name)) for name, body in hold_all(request).items()}
-    condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, reason, f"{words}{kept}")
+    condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, reason, sentences(message, kept))
     return _result(observation, resources, report.held(observation), condition)
 
 
@@ -92,10 +93,8 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
 
 def _not_composed(source: str, sources: Mapping[str, Source]) -> str:
     composed = ", ".join(sorted(sources))
-    return (
-        f"spec.cluster.source {source} is not composed by this version of Modelplane, only {composed}: set it to "
-        "Existing and name the cluster's kubeconfig in spec.cluster.existing.secretRef"
-    )
+    found = f"spec.cluster.source {source} is not composed by this version of Modelplane, which composes {composed}"
+    return sentences(found, "Set it to Existing, and name the kubeconfig in spec.cluster.existing.secretRef.")
 
 
 def _hold_malformed(request: Request, found: Malformed) -> Result:

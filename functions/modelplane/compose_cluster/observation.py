@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelplane.compose_cluster import gateway
+from modelplane.composing.messages import called, out_of_sync
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import SYSTEM_NAMESPACE
@@ -35,10 +36,10 @@ class ClusterObservation:
         """Return ClusterReady as far as the connection goes: running, unreachable with the error, or not known yet."""
         kind, probed = ClusterCondition.CLUSTER_READY, self.probe
         if probed and probed.synced is False:
-            return Condition(kind, Status.FALSE, Reason.UNREACHABLE, f"Namespace kube-system {probed.sync_failure}")
+            return Condition(kind, Status.FALSE, Reason.UNREACHABLE, out_of_sync("", {called(_KUBE_SYSTEM): probed}))
         if probed and probed.manifest:
             return Condition(kind, Status.TRUE, Reason.CLUSTER_RUNNING)
-        return Condition(kind, Status.FALSE, Reason.PROVISIONING, "no answer from the cluster yet")
+        return Condition(kind, Status.FALSE, Reason.PROVISIONING, "the cluster has not answered yet")
 
     @property
     def address(self) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from modelplane.api.inferencecluster import NodePool
 from modelplane.compose_cluster.inference_class import find_problems
 from modelplane.composing import requirements as require
+from modelplane.composing.messages import sentences
 from modelplane.kube.usage import protected
 from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap
@@ -18,7 +19,7 @@ from modelplane.step import Object, Request
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The entries of `status.gpuPools` in the order of the spec, and what is wrong with pools' classes, in words."""
+    """The entries of `status.gpuPools` in the order of the spec, and messages about pools' classes."""
 
     entries: tuple[dict[str, Any], ...]
     problems: tuple[str, ...] = ()
@@ -29,7 +30,7 @@ def _wrong(name: str, found: Object | Gap) -> str:
     if found is Gap.NOT_FETCHED:
         return f"InferenceClass {name} is not fetched yet"
     if not isinstance(found, Object):
-        return f"InferenceClass {name} does not exist: create it, or name another"
+        return sentences(f"InferenceClass {name} does not exist", "Create it, or name another.")
     problems = find_problems(found)
     return f"InferenceClass {name} is not accepted: {'; '.join(problems)}" if problems else ""
 
@@ -46,14 +47,14 @@ def publish(
     for pool in pools:
         found = request.one(require.inference_class(pool.className))
         wrong = _wrong(pool.className, found)
-        published = last.get(pool.name)
+        published, field = last.get(pool.name), f"spec.nodePools[{pool.name}].className"
         if not wrong and isinstance(found, Object):
             entries.append({"name": pool.name, "nodes": nodes[pool.name], "devices": found.body["spec"]["devices"]})
         elif published is not None:
             entries.append({**published, "nodes": nodes[pool.name]})
-            problems.append(f"nodePools[{pool.name}].className: {wrong} (the pool stays as last published)")
+            problems.append(sentences(f"{field}: {wrong}", "The pool stays as it was last published."))
         else:
-            problems.append(f"nodePools[{pool.name}].className: {wrong} (the pool is left out)")
+            problems.append(sentences(f"{field}: {wrong}", "The pool is left out until then."))
     return Published(tuple(entries), tuple(problems))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from modelplane.compose_cluster.commitments import committed
 from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.compose_cluster.pools import Published
+from modelplane.composing.messages import out_of_sync, sentences
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_config
 from modelplane.model.replica import Replica
@@ -19,32 +20,26 @@ _FIELDS = ("namespace", "providerConfigRef", "gateway", "cache", "gpuPools", "re
 
 def cluster_ready(observation: ClusterObservation, pools: Published, missing: tuple[str, ...]) -> Condition:
     """Return ClusterReady: whether nothing is missing, the cluster answers and every pool has its class."""
-    found, problems = observation.connection, "; ".join(pools.problems)
+    found, problems = observation.connection, sentences(*pools.problems)
     if missing:
-        return Condition(found.type, Status.FALSE, Reason.PROVISIONING, "; ".join([*missing, *pools.problems]))
+        return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(*missing, *pools.problems))
     if found.status is Status.TRUE and problems:
         return Condition(found.type, Status.FALSE, Reason.WAITING_FOR_CLASSES, problems)
-    return Condition(found.type, found.status, found.reason, "; ".join(filter(None, (found.message, problems))))
+    return Condition(
+        found.type, found.status, found.reason, sentences(found.message, problems) if problems else found.message
+    )
 
 
 def backend_ready(observation: ClusterObservation) -> Condition:
     """Return BackendReady: whether what serves requests on the cluster is there."""
-    called = f"Gateway {CLUSTER_GATEWAY} in {SYSTEM_NAMESPACE}"
+    kind, named = ClusterCondition.BACKEND_READY, f"Gateway {SYSTEM_NAMESPACE}/{CLUSTER_GATEWAY}"
     if observation.connection.status is not Status.TRUE:
-        return Condition(
-            ClusterCondition.BACKEND_READY, Status.FALSE, Reason.WAITING_FOR_CLUSTER, observation.connection.message
-        )
-    stale = (
-        f"{called} {observation.gateway.sync_failure}"
-        if observation.gateway and observation.gateway.sync_failure
-        else ""
-    )
+        return Condition(kind, Status.FALSE, Reason.WAITING_FOR_CLUSTER, observation.connection.message)
+    failure = out_of_sync("", {named: observation.gateway}) if observation.gateway else ""
     if observation.address:
-        last = f"last known address {observation.address['address']}: {stale}" if stale else ""
-        return Condition(ClusterCondition.BACKEND_READY, Status.TRUE, Reason.BACKEND_HEALTHY, last)
-    return Condition(
-        ClusterCondition.BACKEND_READY, Status.FALSE, Reason.INSTALLING, stale or f"{called} has no address yet"
-    )
+        last = f"last known address {observation.address['address']}, {failure}" if failure else ""
+        return Condition(kind, Status.TRUE, Reason.BACKEND_HEALTHY, last)
+    return Condition(kind, Status.FALSE, Reason.INSTALLING, failure or f"{named} has no address yet")
 
 
 def held(observation: ClusterObservation) -> dict[str, Any]:

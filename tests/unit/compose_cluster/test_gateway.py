@@ -48,6 +48,6 @@ def test_a_gateway_that_cannot_be_seen_is_told_with_the_last_known_address() -> 
     observed = given.reached(gateway=given.gateway("gw.example.org", error="no matches for kind Gateway"))
     message = given.condition(given.run(given.cluster(), observed), "BackendReady").message
     assert message == (
-        "last known address gw.example.org: Gateway inference-gateway in modelplane-system "
+        "last known address gw.example.org, Gateway modelplane-system/inference-gateway is "
         f"not in sync since {given.SEEN_AT}: no matches for kind Gateway"
     )

@@ -33,7 +33,7 @@ def test_pools_keep_the_operators_order_and_the_classs_devices() -> None:
 
 BROKEN: dict[str, tuple[Any, str]] = {
     "not fetched yet": (None, "is not fetched yet"),
-    "absent": ([], "does not exist: create it"),
+    "absent": ([], "does not exist. Create it"),
     "not accepted": ([given.device_class(devices=[given.BAD])], "is not accepted: spec.devices[gpu]"),
     "malformed": ([given.device_class(devices="gpu")], "is not accepted: spec.devices:"),
     "half-written": ([given.device_class() | {"spec": {}}], "is not accepted: spec.devices:"),
@@ -47,9 +47,9 @@ def test_a_pool_of_a_broken_class_publishes_what_it_last_published(found: Any, w
     assert given.status(result)["gpuPools"] == [last | {"nodes": 2}]
     ready = given.condition(result, "ClusterReady")
     assert (ready.status, ready.reason) == (Status.FALSE, "WaitingForClasses")
-    assert ready.message.startswith("nodePools[l4].className: InferenceClass l4 ")
+    assert ready.message.startswith("spec.nodePools[l4].className: InferenceClass l4 ")
     assert words in ready.message
-    assert "stays as last published" in ready.message
+    assert "stays as it was last published" in ready.message
     assert result.ready is True
 
 
@@ -60,7 +60,7 @@ def test_a_new_pool_of_a_broken_class_is_left_out_and_the_others_stay(found: Any
     assert [entry["name"] for entry in given.status(result)["gpuPools"]] == ["sound"]
     ready = given.condition(result, "ClusterReady")
     assert ready.reason == "WaitingForClasses"
-    assert ready.message.startswith("nodePools[new].className: ")
+    assert ready.message.startswith("spec.nodePools[new].className: ")
     assert "is left out" in ready.message
     assert result.ready is True
 

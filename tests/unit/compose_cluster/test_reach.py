@@ -68,8 +68,8 @@ def test_what_looks_at_the_cluster_comes_after_the_config_and_never_touches_it()
 REFUSED = given.looking("Namespace", None, "dial tcp: connection refused")
 LOST = given.looking("Namespace", {}, "dial tcp: connection refused")
 CONNECTIONS: dict[str, tuple[dict[str, Any], str, str]] = {
-    "not looked yet": ({}, "Provisioning", "no answer"),
-    "no answer yet": (given.looking("Namespace", None) | {"status": {}}, "Provisioning", "no answer"),
+    "not looked yet": ({}, "Provisioning", "the cluster has not answered yet"),
+    "no answer yet": (given.looking("Namespace", None) | {"status": {}}, "Provisioning", "the cluster has not answered yet"),
     "never reached": (REFUSED, "Unreachable", "connection refused"),
     "reached before": (LOST, "Unreachable", f"since {given.SEEN_AT}: dial tcp: connection refused"),
 }

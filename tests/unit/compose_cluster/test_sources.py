@@ -83,7 +83,7 @@ def test_what_a_source_misses_is_why_the_cluster_is_not_ready() -> None:
     assert (ready.status, ready.reason, ready.message) == (
         Status.FALSE,
         "Provisioning",
-        "network a is missing; pool b is missing",
+        "network a is missing. pool b is missing.",
     )
 
 
