@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from modelplane.hydrate import Settings, hydrate
+from modelplane.hydrate import HydrateSettings, hydrate
 from modelplane.hydrate.failure import HydrateError
 from modelplane.hydrate.hub import Hub, read_token
 
@@ -54,7 +54,7 @@ def command(  # noqa: PLR0913 - click gives each option as an argument
     signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))
     try:
         hub = Hub(endpoint, read_token(os.environ.get("HF_TOKEN")))
-        hydrate(Settings(repo, revision, target, hub, _log, workers, tries, pause))
+        hydrate(HydrateSettings(repo, revision, target, hub, _log, workers, tries, pause))
     except HydrateError as failure:
         # The cause comes last: a failed pod's status shows the end of its log.
         _log(f"{failure.exit_code.meaning}\n{failure}")

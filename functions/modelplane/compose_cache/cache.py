@@ -14,7 +14,7 @@ from modelplane.composing.orphan import is_orphaning, orphaned, with_orphan_poli
 from modelplane.composing.pod_messages import CACHE_PODS
 from modelplane.model.conditions import Condition
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.staging import Phase
+from modelplane.model.staging import StagingPhase
 from modelplane.observed.fields import deleting
 from modelplane.observed.remote import read_remote
 from modelplane.step import AWAITING, SETTLED, Desired, Object, Request, Requirement, Result
@@ -63,9 +63,9 @@ def _with_orphan_policies(request: Request, policies: Mapping[str, bool | None],
     One that would go is orphaned first and goes in a later pass: the provider would wait for a cluster that does not
     answer.
     """
-    going = {name: body for name, body in hold_all(request).items() if name not in objects}
-    left = {name: orphaned(body) for name, body in going.items() if policies.get(cluster_of(body))}
-    first = {name: body for name, body in left.items() if body != going[name]}
+    leaving = {name: body for name, body in hold_all(request).items() if name not in objects}
+    left = {name: orphaned(body) for name, body in leaving.items() if policies.get(cluster_of(body))}
+    first = {name: body for name, body in left.items() if body != leaving[name]}
     at = {name: cluster_of(body) for name, body in objects.items()}
     kept = {name: with_orphan_policy(body, at[name], orphan=policies.get(at[name])) for name, body in objects.items()}
     return kept | first
@@ -86,7 +86,7 @@ def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], c
         needs = (*needs, require.team_replicas(request.composite.namespace))
     if any(map(is_pods_resource, objects)):
         needs = (*needs, CACHE_PODS.requirement(request.composite))
-    ready = bool(results) and all(each.phase is Phase.READY for each in results)
+    ready = bool(results) and all(each.phase is StagingPhase.READY for each in results)
     return _result(
         request,
         objects,

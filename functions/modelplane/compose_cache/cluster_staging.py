@@ -1,4 +1,4 @@
-"""A cache on one cluster: the volume claim that is wanted, the one that is there, and what users are told of it."""
+"""A cache on one cluster: the volume claim that is wanted, the one that is there, and what its status says."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from modelplane.composing.hold import held
 from modelplane.composing.messages import sentences
 from modelplane.composing.site import Site
 from modelplane.kube.volume import BOUND, volume_claim
-from modelplane.model.staging import Phase
+from modelplane.model.staging import StagingPhase
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.step import Request
@@ -28,7 +28,7 @@ class StagingResult:
     """
 
     cluster: str
-    phase: Phase
+    phase: StagingPhase
     message: str = ""
     volume: Mapping[str, Any] = field(default_factory=dict)
     objects: Manifests = field(default_factory=dict)

@@ -7,14 +7,14 @@ from typing import Any, Final
 from modelplane.compose_cache import token
 from modelplane.compose_cache.cluster_staging import ClusterStaging, Manifests, StagingResult
 from modelplane.compose_cache.job import COMPLETE, complete, describe, failed, idle
-from modelplane.compose_cache.token import Token
+from modelplane.compose_cache.token import DownloadToken
 from modelplane.composing.hold import held
 from modelplane.composing.messages import sentences
 from modelplane.composing.pod_messages import CACHE_PODS
 from modelplane.kube.hydration import Download, hydration_job
 from modelplane.kube.images import Image
 from modelplane.model.names import LABEL_FILLS
-from modelplane.model.staging import Phase
+from modelplane.model.staging import StagingPhase
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.remote import Remote, read_remote
 
@@ -75,7 +75,7 @@ def _observed_job(staging: ClusterStaging) -> _Job | None:
     return None
 
 
-def _new_job(staging: ClusterStaging, found: Token) -> _Job:
+def _new_job(staging: ClusterStaging, found: DownloadToken) -> _Job:
     """Return the Job that would be made now."""
     spec = staging.spec
     source = Download(spec.repo, spec.revision, spec.size_gib, found.reference, found.version or "")
@@ -83,12 +83,12 @@ def _new_job(staging: ClusterStaging, found: Token) -> _Job:
     return _Job(_resource(staging, job["metadata"]["name"]), staging.site.place(job, ready_when=COMPLETE, watch=True))
 
 
-def _job(staging: ClusterStaging, found: Token) -> _Job | None:
+def _job(staging: ClusterStaging, found: DownloadToken) -> _Job | None:
     """Return the Job to be.
 
-    One that was made runs on as it is. It gives way to another when its token is no longer beside it, when nothing of
-    it runs and the image is another one, and when it has failed and what it failed by may have changed: the token, or
-    the size of the volume, once that has grown.
+    One that was made runs on as it is. It is replaced when its token is no longer copied, when nothing of it runs and
+    the image is another one, and when it has failed and the cause may have changed: the token, or the size of the
+    volume, once that has grown.
     """
     made = _observed_job(staging)
     if found.version is None:
@@ -112,17 +112,17 @@ def download(staging: ClusterStaging, objects: Manifests) -> StagingResult:
     if job and seen and complete(seen) and staging.bound:
         filled = {"name": staging.spec.volume, "uid": staging.uid}
         # Once this is published the Job goes, with its pods: a claim that is deleted waits for finished ones too.
-        return StagingResult(cluster, Phase.READY, staging.caveats(), filled, objects)
+        return StagingResult(cluster, StagingPhase.READY, staging.caveats(), filled, objects)
     if seen and seen.manifest:
         selector = {"matchLabels": {LABEL_FILLS: staging.uid}}
         objects[pods_resource(cluster)] = CACHE_PODS.observe(staging.site, staging.request.composite, selector)
     ended = seen is not None and failed(seen)
     missing = found.missing if ended or not (seen and seen.manifest) else ""
     messages = (*_messages(staging, job, missing), staging.caveats() if staging.bound else staging.unbound())
-    unfilled = Phase.HYDRATING if staging.bound else Phase.PENDING
+    unfilled = StagingPhase.HYDRATING if staging.bound else StagingPhase.PENDING
     return StagingResult(
         cluster=cluster,
-        phase=Phase.FAILED if ended else unfilled,
+        phase=StagingPhase.FAILED if ended else unfilled,
         message=sentences(*messages),
         volume=staging.last,
         objects=objects,

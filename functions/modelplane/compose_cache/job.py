@@ -28,7 +28,7 @@ def complete(job: Remote) -> bool:
 
 
 def failed(job: Remote) -> bool:
-    """Tell whether the Job has given up."""
+    """Tell whether the Job has failed and starts no further pod."""
     return _condition(job, "Failed") is not None
 
 

@@ -7,7 +7,7 @@ from modelplane.compose_cache.cluster_staging import StagingResult
 from modelplane.composing.messages import sentences
 from modelplane.model.conditions import CacheCondition, Condition, Reason, Status, cap
 from modelplane.model.observation import Malformed
-from modelplane.model.staging import Phase
+from modelplane.model.staging import StagingPhase
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.step import Object
 
@@ -25,7 +25,7 @@ def _row(result: StagingResult) -> dict[str, Any]:
 
 
 def _ready(results: Sequence[StagingResult]) -> list[StagingResult]:
-    return [result for result in results if result.phase is Phase.READY]
+    return [result for result in results if result.phase is StagingPhase.READY]
 
 
 def status(results: Sequence[StagingResult]) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def held(cache: Object) -> dict[str, Any]:
 
 
 def _reason(results: Sequence[StagingResult]) -> Reason:
-    if any(result.phase is Phase.FAILED for result in results):
+    if any(result.phase is StagingPhase.FAILED for result in results):
         return Reason.FAILED
     if any(result.lacks_token for result in results):
         return Reason.AUTH_SECRET_MISSING
@@ -63,7 +63,7 @@ def conditions(results: Sequence[StagingResult], notes: Sequence[str] = ()) -> t
     caveats = [f"{result.cluster}: {result.message}" for result in ready if result.message] + list(notes)
     if len(ready) == len(results):
         return matched, Condition(CacheCondition.ARTIFACT_READY, Status.TRUE, Reason.STAGED, sentences(*caveats))
-    unready = [result for result in results if result.phase is not Phase.READY]
+    unready = [result for result in results if result.phase is not StagingPhase.READY]
     waiting = [f"{result.cluster}: {result.phase}: {result.message}" for result in unready]
     staged = f"staged on {len(ready)} of {len(results)} cluster{'s' if len(results) > 1 else ''}"
     message = sentences(staged, *waiting, *caveats)

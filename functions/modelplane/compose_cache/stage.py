@@ -7,7 +7,7 @@ from modelplane.compose_cache.cluster_staging import ClusterStaging, StagingResu
 from modelplane.compose_cache.download import download, held_download
 from modelplane.compose_cache.spec import CacheSpec
 from modelplane.composing.site import Site
-from modelplane.model.staging import Phase
+from modelplane.model.staging import StagingPhase
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import read_remote
 from modelplane.step import Object, Request
@@ -27,15 +27,17 @@ def stage(request: Request, spec: CacheSpec, cluster: Object, last: Mapping[str,
     staging = ClusterStaging(request, spec, site, text(storage.get("storageClassName")), last)
     volume = staging.volume()
     if isinstance(volume, str):
-        return StagingResult(cluster.name, Phase.PENDING, volume, last)
+        return StagingResult(cluster.name, StagingPhase.PENDING, volume, last)
     namespace = {f"namespace-{cluster.name}": site.place_namespace()}
     if message := staging.wrong_storage_class():
-        return StagingResult(cluster.name, Phase.PENDING, message, last, namespace)
+        return StagingResult(cluster.name, StagingPhase.PENDING, message, last, namespace)
     objects = {staging.resource: volume, **namespace}
     if staging.filled and staging.bound:
-        return StagingResult(cluster.name, Phase.READY, staging.caveats(), last, objects)
+        return StagingResult(cluster.name, StagingPhase.READY, staging.caveats(), last, objects)
     if staging.filled or staging.deleting:
-        return StagingResult(cluster.name, Phase.PENDING, staging.unbound(), last, objects)
+        return StagingResult(cluster.name, StagingPhase.PENDING, staging.unbound(), last, objects)
     if not staging.uid:
-        return StagingResult(cluster.name, Phase.PENDING, staging.unbound(), last, objects | held_download(staging))
+        return StagingResult(
+            cluster.name, StagingPhase.PENDING, staging.unbound(), last, objects | held_download(staging)
+        )
     return download(staging, objects)

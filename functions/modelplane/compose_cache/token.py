@@ -24,7 +24,7 @@ def resource(cluster: str, volume: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class DownloadToken:
     """The token of a download. `reference` is the (name, key) of its copy, None for an open repository.
 
     `version` tells one content of the Secret from the next; None while the Secret is not known. `copies` are the
@@ -41,22 +41,22 @@ def _name(spec: CacheSpec) -> str:
     return f"{spec.volume}-token"
 
 
-def find(staging: ClusterStaging) -> Token:
+def find(staging: ClusterStaging) -> DownloadToken:
     """Return the token of a cache on one cluster. A copy that was made stays while its Secret is not there."""
     if staging.spec.secret is None:
-        return Token()
+        return DownloadToken()
     name, key = staging.spec.secret
     secret = staging.request.one(requirement(staging.request, staging.spec.secret))
     copy, reference = resource(staging.site.cluster, staging.spec.volume), (_name(staging.spec), key)
     if isinstance(secret, Object):
         copies = {copy: staging.site.place_key(secret.body, key, _name(staging.spec))}
         version, missing = text(secret.metadata.get("resourceVersion")), _keyless(staging, copy, name, key)
-        return Token(reference, version, copies, missing)
+        return DownloadToken(reference, version, copies, missing)
     observed = staging.request.observed.get(copy)
     kept = {copy: held(observed.body)} if observed else {}
     called, remedy = f"Secret {staging.site.team}/{name}", f"Create it with the token under key {key}."
     absent = sentences(f"{called} does not exist", remedy)
-    return Token(reference, None, kept, absent if secret is Gap.ABSENT else "")
+    return DownloadToken(reference, None, kept, absent if secret is Gap.ABSENT else "")
 
 
 def _keyless(staging: ClusterStaging, copy: str, name: str, key: str) -> str:

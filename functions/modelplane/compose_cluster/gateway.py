@@ -18,8 +18,8 @@ _MANIFEST = {
 _HAS_ADDRESS = "has(object.status) && has(object.status.addresses) && size(object.status.addresses) > 0"
 
 
-def watch(config: str) -> dict[str, Any]:
-    """Return the Object that looks at the cluster's Gateway."""
+def observe_gateway(config: str) -> dict[str, Any]:
+    """Return the Object that observes the cluster's Gateway."""
     handling = observed_only(ready_when=_HAS_ADDRESS, watch=True)
     return remote_object(_MANIFEST, handling, namespace=SYSTEM_NAMESPACE, config=config)
 
@@ -35,7 +35,7 @@ def _is_ip(address: str) -> bool:
 def read_address(seen: Remote | None, last: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return `status.gateway`: address, and hostname where the address is a DNS name; empty while there is none.
 
-    Only the Gateway's own word changes what was published: while it is not seen, or its picture is old, the last
+    Only the Gateway's status changes what was published: while it is not observed, or not in sync, the last
     address stays. Of several addresses the published one is preferred, so that their order changes nothing.
     """
     if seen is None or seen.manifest is None or (seen.synced is False and last):

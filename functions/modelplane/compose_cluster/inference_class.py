@@ -12,7 +12,7 @@ from modelplane.step import SETTLED, Object, Request, Result
 def find_problems(declared: Object) -> tuple[str, ...]:
     """Return what is wrong with the devices of a class, each with its field; empty for an acceptable class.
 
-    One wrong device spoils the class: Kubernetes would leave every pod pending that looks at it.
+    One wrong device makes the class unacceptable: Kubernetes leaves each pod pending that a selector fails for.
     """
     entries = mapping(declared.body.get("spec")).get("devices")
     devices = [read_device(entry) for entry in mappings(entries)]

@@ -6,7 +6,7 @@ from modelplane.api.inferencecluster import InferenceClusterSpec
 from modelplane.compose_cluster import commitments, gateway, pools, report
 from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
 from modelplane.compose_cluster.report import CONFIG
-from modelplane.compose_cluster.sources import SOURCES, Kubeconfig, Provision, Resource, Source
+from modelplane.compose_cluster.sources import SOURCES, ClusterSource, Kubeconfig, Provision, Resource
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held, hold_all
 from modelplane.composing.messages import sentences
@@ -69,7 +69,7 @@ def _bodies(request: Request, provision: Provision, classes: set[str]) -> dict[s
         bodies[CONFIG] = held(seen.body)
     if seen:
         config = provider_config(name)
-        bodies |= {PROBE: probe(config), gateway.RESOURCE: gateway.watch(config)}
+        bodies |= {PROBE: probe(config), gateway.RESOURCE: gateway.observe_gateway(config)}
     return bodies
 
 
@@ -91,7 +91,7 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
     )
 
 
-def _not_composed(source: str, sources: Mapping[str, Source]) -> str:
+def _not_composed(source: str, sources: Mapping[str, ClusterSource]) -> str:
     composed = ", ".join(sorted(sources))
     found = f"spec.cluster.source {source} is not composed by this version of Modelplane, which composes {composed}"
     return sentences(found, "Set it to Existing, and name the kubeconfig in spec.cluster.existing.secretRef.")
@@ -102,7 +102,7 @@ def _hold_malformed(request: Request, found: Malformed) -> Result:
     return _hold(request, reason, str(found))
 
 
-def compose(request: Request, sources: Mapping[str, Source] = SOURCES) -> Result:
+def compose(request: Request, sources: Mapping[str, ClusterSource] = SOURCES) -> Result:
     """Return the cluster's resources; with a spec that cannot be carried out, everything as it is observed.
 
     A source that is not composed is looked for first: a stored cluster may name one that the XRD admits no more.

@@ -26,7 +26,7 @@ def _url(address: str) -> str:
 
 
 def _ready(replica: Object | None, endpoint: Object | None) -> bool:
-    """Return whether the replica may take traffic: it is Ready; while that is unknown, the last word stands."""
+    """Return whether the replica may take traffic: it is Ready; while that is unknown, as it was last."""
     status = condition(replica, "Ready").get("status") if replica else None
     if status in ("True", "False"):
         return bool(status == "True")

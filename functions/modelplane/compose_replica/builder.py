@@ -47,7 +47,7 @@ def built_by(body: Mapping[str, Any]) -> int:
 
 
 def skew(observed: Mapping[str, Object], least: int) -> str:
-    """Return in words that a later version has been at work, "" when none has: its workloads are not built anew."""
+    """Return that a later version of Modelplane built here, "" when none has: its workloads are not built again."""
     newest = max((built_by(found.body) for found in observed.values() if _is_workload(found.body)), default=0)
     if max(newest, least) <= BUILDER:
         return ""

@@ -18,14 +18,14 @@ WORD_LIMIT: Final = 8192
 
 #: The simple commands of containers by their command and args, in at most about this many bytes.
 _READ: Final = Lru[tuple[list[str], ...]](16 * 1024 * 1024)
-#: Bytes that an entry takes, beside those for each character: one of these may be a word of its own.
+#: Bytes that an entry takes, beside those for each character: each may be a word of its own.
 _ENTRY_BYTES, _CHARACTER_BYTES = 1024, 60
 
 _SHELLS = frozenset({"sh", "ash", "bash", "dash", "zsh"})
 #: The option of a shell that takes a command string, alone or at the end of others, as in `-lc`.
 _COMMAND_STRING = re.compile(r"-[A-Za-z]*c")
 #: A part of a word (in single quotes, in double quotes, escaped, plain), separators, or white space.
-#: `shlex` reads alike, but takes quadratic time for long words.
+#: `shlex` splits alike, in quadratic time for long words.
 _TOKEN = re.compile(
     r"""'([^']*)'|"([^"\\]*(?:\\.[^"\\]*)*)"|\\(.)|([^\s'"\\;&|]+|[^\S \t\r\n]+)|([;&|\n]+)|([ \t\r]+)""",
     re.DOTALL,
@@ -67,7 +67,7 @@ def tokens(script: str) -> Iterator[str | None]:
 
 
 def _split(script: str) -> Iterator[list[str]]:
-    """Yield the simple commands of a script as their words; of one that no shell would take, what spaces part."""
+    """Yield the simple commands of a script as their words; a script that no shell takes is split at spaces."""
     script = _QUOTED_OR_COMMENT.sub(lambda found: found[1] or "", script).replace("\\\n", "")
     try:
         found = list(islice(tokens(script), WORD_LIMIT))

@@ -11,7 +11,7 @@ from modelplane.compose_replica.spec import PREFILL_DECODE, Engine, Phase, Repli
 from modelplane.kube.picker import endpoint_picker
 from modelplane.model.names import workload_name
 
-#: Tokens in a block of an engine's prefix cache when it is not told otherwise.
+#: Tokens in a block of an engine's prefix cache where its flags name no other number.
 _BLOCK_SIZE = 16
 _LARGEST_BLOCK = 65536
 #: Uncached tokens of a prompt from which on another engine reads it.
@@ -33,7 +33,7 @@ class Picker:
 
 
 def _block_size(engines: tuple[Engine, ...]) -> int:
-    """Return the block size that the engines are given; the one that answers knows best what it has cached."""
+    """Return the block size that the engines are given, a decode engine first: it caches what it answers."""
     for engine in sorted(engines, key=lambda engine: engine.phase is not Phase.DECODE):
         given = read_flag(engine.serving.container, "--block-size", "--page-size")
         if tokens := number_in(given or "", most=_LARGEST_BLOCK):
@@ -83,7 +83,7 @@ def picker_config(spec: ReplicaSpec) -> dict[str, Any]:
 def compose_picker(instance: Instance, spec: ReplicaSpec) -> Picker:
     """Return the picker of a replica's InferencePool, which has the replica's name.
 
-    The name of its Deployment's resource ends in no engine's name: it is judged, and told, apart from the engines.
+    The resource name of its Deployment ends in no engine's name, so it is reported apart from the engines.
     """
     site = instance.site
     name = workload_name(f"{instance.replica}-picker", site.team, instance.replica, "edge", "picker")

@@ -25,7 +25,7 @@ def _full(*counts: str) -> tuple[str, ...]:
 #: not do: with one replica and no surge it is True without a pod.
 DEPLOYMENT_READY = " && ".join((*_CURRENT, *_full("updatedReplicas", "replicas", "availableReplicas")))
 #: A LeaderWorkerSet's condition Available does not do either: it is True while a worker is Pending. Its status does
-#: not say which generation it counted; `_gang` looks at the StatefulSets for that.
+#: not say which generation it counted; `_gang` reads the StatefulSets for that.
 GANG_READY = " && ".join(("has(object.status)", *_full("updatedReplicas", "replicas", "readyReplicas")))
 STATEFUL_SET_READY = " && ".join((*_CURRENT, *_full("readyReplicas")))
 

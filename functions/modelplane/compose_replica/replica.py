@@ -50,7 +50,7 @@ def _observe_pods(request: Request, spec: ReplicaSpec, site: Site, workloads: li
 
 
 def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return what each Object puts on the cluster; those that only look at something put nothing there."""
+    """Return what each Object puts on the cluster; those that only observe put nothing there."""
     specs = {resource: mapping(body["spec"]) for resource, body in objects.items() if body["kind"] == "Object"}
     return {
         resource: mapping(mapping(spec.get("forProvider")).get("manifest"))

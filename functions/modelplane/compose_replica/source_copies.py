@@ -29,7 +29,7 @@ _KINDS: Final = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Source:
+class CopySource:
     """A Secret or ConfigMap of the team."""
 
     kind: str
@@ -43,28 +43,28 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How engines use a source: whether all can do without it, and which one needs it for what, in words."""
+    """How engines use a source: whether all can do without it, and which engine reads it where, for a message."""
 
     optional: bool
     by: str
 
 
-def _named_in(pod: Mapping[str, Any]) -> Iterator[tuple[Source, bool, str]]:
+def _named_in(pod: Mapping[str, Any]) -> Iterator[tuple[CopySource, bool, str]]:
     """Yield each source that a pod names, whether the pod can do without it, and what it is for."""
     for secret in mappings(pod.get("imagePullSecrets")):
-        yield Source("Secret", text(secret.get("name"))), False, "pulls its image with it"
+        yield CopySource("Secret", text(secret.get("name"))), False, "pulls its image with it"
     for container in mappings(pod.get("containers")):
         for row in mappings(container.get("env")):
             for key, kind in _KINDS.items():
                 named = mapping(mapping(row.get("valueFrom")).get(key))
                 purpose = f"reads it in env {text(row.get('name'))}"
-                yield Source(kind, text(named.get("name"))), named.get("optional") is True, purpose
+                yield CopySource(kind, text(named.get("name"))), named.get("optional") is True, purpose
 
 
 @once_per_version
-def read_sources(replica: Object) -> Mapping[Source, Use]:
+def read_sources(replica: Object) -> Mapping[CopySource, Use]:
     """Return the sources that a ModelReplica names, sorted, each with its first use that cannot do without it."""
-    found: dict[Source, Use] = {}
+    found: dict[CopySource, Use] = {}
     for engine in mappings(mapping(replica.body.get("spec")).get("engines")):
         for member in mappings(engine.get("members")):
             for source, optional, purpose in _named_in(mapping(mapping(member.get("template")).get("spec"))):
@@ -74,21 +74,21 @@ def read_sources(replica: Object) -> Mapping[Source, Use]:
     return dict(sorted(found.items()))
 
 
-def _composed(request: Request) -> Iterator[Source]:
+def _composed(request: Request) -> Iterator[CopySource]:
     """Yield the sources of the copies that this replica composes already."""
     for resource, found in request.observed.items():
         if resource.startswith("copy-"):
             manifest = mapping(mapping(mapping(found.body.get("spec")).get("forProvider")).get("manifest"))
-            yield Source(text(manifest.get("kind")), text(mapping(manifest.get("metadata")).get("name")))
+            yield CopySource(text(manifest.get("kind")), text(mapping(manifest.get("metadata")).get("name")))
 
 
-def _copy(source: Source, team: str, cluster: str) -> Requirement:
+def _copy(source: CopySource, team: str, cluster: str) -> Requirement:
     """Return the requirement of the Object that copies a source to the cluster, whichever replica composed it."""
     name = composed_name(f"{source.kind.lower()}-{source.name}", "copy", team, cluster, source.kind, source.name)
     return Requirement(source.resource, PROVIDER_API, "Object", name, namespace=team)
 
 
-def _is_own(request: Request, source: Source, cluster: str) -> bool:
+def _is_own(request: Request, source: CopySource, cluster: str) -> bool:
     """Tell whether a copy that this replica does not compose is its to compose: no other replica controls it."""
     found = request.one(_copy(source, request.composite.namespace, cluster))
     if not isinstance(found, Object):
@@ -111,8 +111,8 @@ class SourceCopies:
 
     request: Request
     cluster: str
-    wanted: Mapping[Source, Use]
-    own: tuple[Source, ...]
+    wanted: Mapping[CopySource, Use]
+    own: tuple[CopySource, ...]
 
     @classmethod
     def of(cls, request: Request, cluster: str) -> "SourceCopies":
@@ -125,7 +125,7 @@ class SourceCopies:
     def _team(self) -> str:
         return self.request.composite.namespace
 
-    def _original(self, source: Source) -> Object | Gap:
+    def _original(self, source: CopySource) -> Object | Gap:
         return self.request.one(require.source(source.kind, source.name, self._team))
 
     @property
@@ -147,15 +147,15 @@ class SourceCopies:
     def obstacle(self) -> Obstacle | None:
         """Return what keeps the replica from being composed anew: too many sources, or one that is not there."""
         if self._too_many:
-            words = f"the engines name {len(self.wanted)} Secrets and ConfigMaps, at most {SOURCE_LIMIT} are copied"
-            return Obstacle(Reason.INVALID_ENGINE, sentences(words, "Put several keys into one."))
-        missing = [words for source in sorted({*self.wanted, *self.own}) if (words := self._missing(source))]
+            message = f"the engines name {len(self.wanted)} Secrets and ConfigMaps, at most {SOURCE_LIMIT} are copied"
+            return Obstacle(Reason.INVALID_ENGINE, sentences(message, "Put several keys into one."))
+        missing = [message for source in sorted({*self.wanted, *self.own}) if (message := self._missing(source))]
         if not missing and self.own and isinstance(self.request.all(require.team_replicas(self._team)), Gap):
             missing = [f"the ModelReplicas of namespace {self._team} are not fetched yet"]
         return Obstacle(Reason.DEPLOYING, sentences(*missing)) if missing else None
 
-    def _missing(self, source: Source) -> str:
-        """Return in words that a source is not there though it is needed, "" if it is or is not."""
+    def _missing(self, source: CopySource) -> str:
+        """Return that a source does not exist though an engine needs it, "" otherwise."""
         found, use = self._original(source), self.wanted.get(source)
         called = f"{source.kind} {self._team}/{source.name}"
         if found is Gap.NOT_FETCHED:
@@ -164,7 +164,7 @@ class SourceCopies:
             return sentences(f"{called} does not exist; {use.by}", "Create it.")
         return ""
 
-    def _other_users(self, source: Source) -> list[Object]:
+    def _other_users(self, source: CopySource) -> list[Object]:
         """Return the other replicas that use a source's copy on the cluster, by name."""
         uid, fetched = self.request.composite.metadata.get("uid"), self.request.all(require.team_replicas(self._team))
         there = (

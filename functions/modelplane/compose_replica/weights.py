@@ -17,7 +17,7 @@ from modelplane.kube.usage import protected_here
 from modelplane.model.conditions import Reason, ReplicaCondition
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Gap
-from modelplane.model.staging import Phase, Staging
+from modelplane.model.staging import Staging, StagingPhase
 from modelplane.observed.cache import read_staging
 from modelplane.observed.fields import deleting, is_true, labels, mapping, mappings, text
 from modelplane.observed.remote import Remote
@@ -85,9 +85,9 @@ def _target(spec: ReplicaSpec, team: str, cache: Object | Gap) -> Mount:
     if found is None:
         unknown = f"{named} does not report cluster {spec.cluster}; its spec.clusterSelector must select the cluster"
         return Mount(message=unknown)
-    if found.phase != Phase.READY or not found.volume:
+    if found.phase != StagingPhase.READY or not found.volume:
         why = f": {found.message}" if found.message else ""
-        return Mount(message=f"{named} is {found.phase or Phase.PENDING} on cluster {spec.cluster}{why}")
+        return Mount(message=f"{named} is {found.phase or StagingPhase.PENDING} on cluster {spec.cluster}{why}")
     return Mount(found.volume)
 
 
@@ -115,7 +115,7 @@ def _will_move(replica: Object, cache: Object | Gap, target: str) -> bool:
     """Tell whether a replica moves to the volume: it has begun to, or the volume is Ready on its cluster too."""
     there = read_staging(cache) if isinstance(cache, Object) else {}
     found = there.get(text(mapping(replica.body.get("spec")).get("clusterName")), Staging(""))
-    return target in recorded_volumes(replica) or (found.phase == Phase.READY and found.volume == target)
+    return target in recorded_volumes(replica) or (found.phase == StagingPhase.READY and found.volume == target)
 
 
 def _has_moved(replica: Object, target: str) -> bool:

@@ -1,4 +1,4 @@
-"""Why a replica composes each of its objects: one sentence a rule, for people who follow it."""
+"""Why a replica composes each of its objects: one sentence a rule, for users of the preview."""
 
 from collections.abc import Mapping
 
@@ -11,19 +11,19 @@ RULES: Mapping[str, str] = {
     "cannot be changed, so its name carries a hash of its content.",
     "deployment-": "An engine of one Standalone member is a Deployment of its copies; a rollout needs no spare node.",
     "leaderworkerset-": "An engine of a Leader and Workers is a LeaderWorkerSet of its copies; a gang restarts whole.",
-    "leaders-": "Looked at, because a LeaderWorkerSet does not say which templates its counts speak of.",
-    "workers-": "Looked at, because a LeaderWorkerSet calls itself available while a worker is pending.",
+    "leaders-": "Observed, because a LeaderWorkerSet does not say which templates its counts speak of.",
+    "workers-": "Observed, because a LeaderWorkerSet calls itself available while a worker is pending.",
     "service": "The pods that take traffic are reached through one Service.",
     "httproute": "The cluster's gateway takes the replica's own host, and of it /v1 alone, to the replica.",
     "httproute-path": "Older manifests reach the replica by a path on its cluster's gateway.",
-    "inferencepool": "Who serves a request is chosen for each request: a prefill and decode pair needs it, copies may.",
+    "inferencepool": "A pod is chosen for each request: a prefill and decode pair needs that, copies may use it.",
     "picker": "The pool asks an endpoint picker which of its pods serves a request.",
     "picker-configmap": "How the picker chooses; it reads this once, so another content is another picker.",
     "picker-service": "The gateway finds the picker by the Service that the pool names.",
     "picker-serviceaccount": "The picker has rights of its own, which are in its Role.",
     "picker-role": "The picker watches the pool and its pods, and may do nothing else.",
-    "cache-in-use-": "The engines mount what the ModelCache has staged, so it is not deleted before they let go of it.",
-    "pods": "An engine does not serve, so its pods are looked at until it does.",
+    "cache-in-use-": "The engines mount what the ModelCache has staged, so it is not deleted while they do.",
+    "pods": "An engine does not serve, so its pods are observed until it does.",
 }
 
 

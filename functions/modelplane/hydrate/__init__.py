@@ -1,5 +1,5 @@
 """The program `modelplane hydrate`: brings a repository onto a volume, whole and verified, or says why not."""
 
-from modelplane.hydrate.snapshot import Settings, hydrate
+from modelplane.hydrate.snapshot import HydrateSettings, hydrate
 
-__all__ = ["Settings", "hydrate"]
+__all__ = ["HydrateSettings", "hydrate"]

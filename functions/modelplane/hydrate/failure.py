@@ -4,7 +4,7 @@ HydrateError
     BrokenError     may succeed on another try
       NoResumeError   from the start only
     ShortError      a file ends before it has the size that was promised
-    LastingError    will not, until somebody changes something
+    LastingError    does not, until the cache, the repository or the volume is changed
 """
 
 from modelplane.model.staging import HydrateExit
@@ -13,16 +13,16 @@ from modelplane.model.staging import HydrateExit
 class HydrateError(Exception):
     """The end of a run that has not staged everything; `exit_code` is what the program ends with."""
 
-    def __init__(self, exit_code: HydrateExit, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, exit_code: HydrateExit, message: str) -> None:
+        super().__init__(message)
         self.exit_code = exit_code
 
 
 class BrokenError(HydrateError):
     """Something that happens now and then. `wait`: seconds that the hub asks to wait, None when it does not say."""
 
-    def __init__(self, words: str, wait: float | None = None) -> None:
-        super().__init__(HydrateExit.AGAIN, words)
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(HydrateExit.AGAIN, message)
         self.wait = wait
 
 
@@ -33,8 +33,8 @@ class NoResumeError(BrokenError):
 class ShortError(HydrateError):
     """There are no more bytes of a file, and fewer than were promised."""
 
-    def __init__(self, words: str) -> None:
-        super().__init__(HydrateExit.CORRUPT, words)
+    def __init__(self, message: str) -> None:
+        super().__init__(HydrateExit.CORRUPT, message)
 
 
 class LastingError(HydrateError):

@@ -49,16 +49,16 @@ def _translated(what: str) -> Iterator[None]:
         yield
     except HfHubHTTPError as error:
         status = error.response.status_code
-        words = f"{what}: {status}: {error.server_message or error.response.reason_phrase}"
-        # The hub answers 401 also for a repository that does not exist, so that nobody can probe for private ones.
+        message = f"{what}: {status}: {error.server_message or error.response.reason_phrase}"
+        # The hub answers 401 also for a repository that does not exist, so that private ones cannot be probed for.
         unknown = isinstance(error, RepositoryNotFoundError) and not isinstance(error, GatedRepoError)
         if unknown or status in (404, 410):
-            raise LastingError(HydrateExit.NOT_FOUND, words) from error
+            raise LastingError(HydrateExit.NOT_FOUND, message) from error
         if status in (401, 403):
-            raise LastingError(HydrateExit.REFUSED, words) from error
+            raise LastingError(HydrateExit.REFUSED, message) from error
         if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            raise ShortError(words) from error
-        raise BrokenError(words, _seconds(error.response)) from error
+            raise ShortError(message) from error
+        raise BrokenError(message, _seconds(error.response)) from error
     except HFValidationError as error:
         raise LastingError(HydrateExit.NOT_FOUND, f"{what}: {error}") from error
     except (httpx2.HTTPError, OSError, ValueError, KeyError, TypeError) as error:
@@ -83,8 +83,8 @@ class Hub:
             checksum = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
             size = sibling.lfs.size if sibling.lfs else sibling.size
             if not stays_inside(sibling.rfilename):
-                words = f"{named}: {sibling.rfilename!r} is no name of a file inside the snapshot"
-                raise LastingError(HydrateExit.CORRUPT, words)
+                message = f"{named}: {sibling.rfilename!r} is not the name of a file inside the snapshot"
+                raise LastingError(HydrateExit.CORRUPT, message)
             if not checksum or size is None or not found.sha:
                 raise BrokenError(f"{named}: the hub does not say what {sibling.rfilename!r} is")
             files.append(File(sibling.rfilename, size, "sha256" if sibling.lfs else "git", checksum))

@@ -64,7 +64,7 @@ def stays_inside(path: str) -> bool:
 
 
 def verify(file: File, path: Path) -> bool:
-    """Tell whether what lies at `path` is the file, by its size and every byte."""
+    """Tell whether `path` holds the file, by its size and every byte."""
     if not path.is_file() or path.stat().st_size != file.size:
         return False
     if file.kind == "sha256":

@@ -9,7 +9,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def readable(size: float) -> str:
-    """Return a number of bytes in words."""
+    """Return a number of bytes with its unit."""
     unit = 0
     while size >= 1024 and unit < len(_UNITS) - 1:
         size, unit = size / 1024, unit + 1
@@ -30,13 +30,13 @@ class Progress:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def found(self, size: int) -> None:
-        """Count bytes that lie on the volume already (fewer, when `size` is negative), and say so when it is time."""
+        """Count bytes that are on the volume already (fewer, when `size` is negative); log when it is time."""
         with self._lock:
             self.there += size
             self._tell()
 
     def came(self, size: int) -> None:
-        """Count bytes that came, and say so when it is time."""
+        """Count bytes that were received; log when it is time."""
         with self._lock:
             self.there += size
             self._came += size

@@ -20,7 +20,7 @@ _LONGEST_PAUSE, _LONGEST_ASKED = 60.0, 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class HydrateSettings:
     """A run. `tries` in a row without a byte end it; `pause` is the first pause between two, in seconds; it doubles."""
 
     repo: str
@@ -35,7 +35,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    settings: Settings
+    settings: HydrateSettings
     volume: Volume
     plan: Plan
     progress: Progress
@@ -61,7 +61,7 @@ class _Run:
         if file.size == 0:
             for _ in self.volume.write(file, 0, ()):
                 pass
-        vain = 0
+        failures = 0
         while (start := self.volume.begun(file)) < file.size:
             try:
                 for size in self.volume.write(file, start, self.settings.hub.read(self.plan, file, start)):
@@ -76,31 +76,31 @@ class _Run:
                 self.progress.found(-start)
                 self.volume.part(file).unlink(missing_ok=True)
             if self.volume.begun(file) < file.size:
-                vain = 0 if grown else vain + 1
-                _pause(self.settings, broken, vain)
+                failures = 0 if grown else failures + 1
+                _pause(self.settings, broken, failures)
 
 
-def _pause(settings: Settings, broken: BrokenError, vain: int) -> None:
-    """Wait before the next try; raises the failure when `vain` tries in a row brought nothing."""
-    if vain >= settings.tries:
+def _pause(settings: HydrateSettings, broken: BrokenError, failures: int) -> None:
+    """Wait before the next try; raises the failure when `failures` tries in a row brought nothing."""
+    if failures >= settings.tries:
         raise broken
-    pause = min(settings.pause * 2 ** max(0, vain - 1), _LONGEST_PAUSE)
+    pause = min(settings.pause * 2 ** max(0, failures - 1), _LONGEST_PAUSE)
     pause = max(pause, min(broken.wait or 0.0, _LONGEST_ASKED))
     settings.say(f"{broken}; next try in {pause:.0f} s")
     time.sleep(pause)
 
 
-def _ask(settings: Settings, revision: str) -> Plan:
+def _ask(settings: HydrateSettings, revision: str) -> Plan:
     """Return what the hub has, after as many tries as it takes."""
-    for vain in range(1, settings.tries + 1):
+    for failures in range(1, settings.tries + 1):
         try:
             return settings.hub.plan(settings.repo, revision)
         except BrokenError as broken:
-            _pause(settings, broken, vain)
+            _pause(settings, broken, failures)
     raise AssertionError("the last try returns or raises")
 
 
-def _resolve(settings: Settings, volume: Volume) -> Plan:
+def _resolve(settings: HydrateSettings, volume: Volume) -> Plan:
     """Return the plan: the one that an earlier run began, though its revision has moved, as long as the hub has it."""
     begun = volume.pinned(settings.repo, settings.revision)
     if begun is not None:
@@ -115,20 +115,20 @@ def _resolve(settings: Settings, volume: Volume) -> Plan:
     return _ask(settings, settings.revision)
 
 
-def hydrate(settings: Settings) -> Plan:
+def hydrate(settings: HydrateSettings) -> Plan:
     """Bring the snapshot onto the volume and return what it holds; raises HydrateError, and then nothing is marked."""
     with writing():
         return _hydrate(settings, Volume(settings.target))
 
 
-def _hydrate(settings: Settings, volume: Volume) -> Plan:
+def _hydrate(settings: HydrateSettings, volume: Volume) -> Plan:
     if staged := volume.staged(settings.repo, settings.revision):
         settings.say(f"{settings.repo} is staged already, at commit {staged.commit}")
         return staged
     plan = _resolve(settings, volume)
     if 0 < volume.size < plan.size:
-        words = f"{plan.repo} has {readable(plan.size)}, and the volume {readable(volume.size)}"
-        raise LastingError(HydrateExit.DISK_FULL, words)
+        message = f"{plan.repo} has {readable(plan.size)}, and the volume {readable(volume.size)}"
+        raise LastingError(HydrateExit.DISK_FULL, message)
     volume.begin(plan)
     settings.say(f"{plan.repo} at commit {plan.commit}: {len(plan.files)} files, {readable(plan.size)}")
     run = _Run(settings, volume, plan, Progress(plan.size, settings.say))

@@ -15,7 +15,7 @@ from modelplane.hydrate.plan import OURS, File, Plan, read_plan
 from modelplane.model.staging import HydrateExit
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-#: What stays as it is until somebody changes the volume or what lies on it.
+#: Errors that last until the volume or its content is changed.
 _CLOSED = frozenset({
     errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG
 })  # fmt: skip
@@ -27,12 +27,12 @@ def writing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        words = f"{error.strerror or error}: {error.filename or 'the volume'}"
+        message = f"{error.strerror or error}: {error.filename or 'the volume'}"
         if error.errno in _FULL:
-            raise LastingError(HydrateExit.DISK_FULL, words) from error
+            raise LastingError(HydrateExit.DISK_FULL, message) from error
         if error.errno in _CLOSED:
-            raise LastingError(HydrateExit.UNWRITABLE, words) from error
-        raise BrokenError(words) from error
+            raise LastingError(HydrateExit.UNWRITABLE, message) from error
+        raise BrokenError(message) from error
 
 
 def _sync(folder: Path) -> None:
@@ -46,7 +46,7 @@ def _sync(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """A volume mounted at `root`; the snapshot lies at its root."""
+    """A volume mounted at `root`; the snapshot is at its root."""
 
     root: Path
 
@@ -110,7 +110,7 @@ class Volume:
         shutil.rmtree(self.root / OURS / "parts", ignore_errors=True)
 
     def place(self, file: File) -> Path:
-        """Return where a file of the snapshot lies."""
+        """Return the path of a file of the snapshot."""
         return self.root / file.path
 
     def part(self, file: File) -> Path:
@@ -121,7 +121,7 @@ class Volume:
     def write(self, file: File, start: int, chunks: Iterable[bytes]) -> Iterator[int]:
         """Write chunks to an unfinished file from `start` on and yield the length of each; never beyond its size.
 
-        Each byte has its place: a run on a node that was given up may still write, and to append would add to what
+        Each byte has its place: a run on a node that was lost may still write, and to append would add to what
         another run has verified.
         """
         part = self.part(file)

@@ -31,7 +31,7 @@ def source_copy(  # noqa: PLR0913 - what a copy is made of
     """Return the Object `name` that keeps a copy of `original` in `namespace` on the cluster of `config`.
 
     The provider patches the whole data in, on every look, so that a removed key goes too; the field is the provider's
-    own, since nobody else ever applies it. `owners` are further owners of the Object (metadata.ownerReferences).
+    own, since no other manager applies it. `owners` are further owners of the Object (metadata.ownerReferences).
     """
     metadata = original["metadata"]
     body = remote_object(_manifest(original, namespace), handling, namespace=metadata["namespace"], config=config)

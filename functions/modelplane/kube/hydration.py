@@ -10,7 +10,7 @@ from modelplane.model.staging import HydrateExit
 
 #: Tries of the Job; the program itself tries again after what a hub or a network does now and then.
 _TRIES = 3
-#: A finished Job that is still there after an hour is removed: it failed, and is tried anew where it is wanted.
+#: A finished Job that is still there after an hour is removed: it failed, and is created again where it is wanted.
 _KEPT_SECONDS = 3600
 #: Slowest download that is waited for, in seconds for a GiB, and the least time that every download has.
 _SECONDS_PER_GIB, _LEAST_SECONDS = 60, 6 * 3600
@@ -75,7 +75,7 @@ def _failure_policy() -> dict[str, Any]:
 def hydration_job(volume: str, uid: str, namespace: str, download: Download, *, image: str) -> dict[str, Any]:
     """Return the Job that fills the claim `volume` of this uid.
 
-    Its name carries its content, since a Job's template is immutable, and the uid: a claim that was made anew is empty.
+    Its name carries its content, since a Job's template is immutable, and the uid: a new claim is empty.
     """
     pod = {
         "restartPolicy": "Never",

@@ -1,4 +1,4 @@
-"""The provider-kubernetes Object: stands on the control cluster for one object on an inference cluster."""
+"""The provider-kubernetes Object: represents, on the control cluster, one object on an inference cluster."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The endpoint picker of an InferencePool: looks at the pool's pods and tells the gateway which one takes a request."""
+"""The endpoint picker of an InferencePool: watches the pool's pods and chooses which one takes a request."""
 
 import json
 from collections.abc import Mapping

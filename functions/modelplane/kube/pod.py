@@ -66,23 +66,23 @@ def serving(container: Mapping[str, Any], port: int = ENGINE_PORT) -> dict[str, 
     }
 
 
-#: What a gang's engines learn of their gang. The values are LeaderWorkerSet's own variables, which stand before these.
+#: Variables of a gang's engines. The values are LeaderWorkerSet's own variables, which come before these.
 _GANG = {"MODELPLANE_LEADER_ADDRESS": "$(LWS_LEADER_ADDRESS)", "MODELPLANE_RANK": "$(LWS_WORKER_INDEX)"}
 
 
 def ganged(container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the container of a gang's member, told its leader's address and its rank (0 is the leader).
+    """Return the container of a gang's member with its leader's address and its rank (0 is the leader).
 
     The rows come before the user's, so that these can refer to them; one that the user sets is the user's.
     """
     rows = list(container.get("env") or ())
     own = {row.get("name") for row in rows}
-    told = [{"name": name, "value": value} for name, value in _GANG.items() if name not in own]
-    return {**container, "env": [*told, *rows]}
+    injected = [{"name": name, "value": value} for name, value in _GANG.items() if name not in own]
+    return {**container, "env": [*injected, *rows]}
 
 
 def finding_weights(container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the container with its engine told where the weights are, after all that the user tells it."""
+    """Return the container with the argument that names the weights, after the user's."""
     return {**container, "args": [*(container.get("args") or ()), f"--model={MODELS_PATH}"]}
 
 

@@ -1,4 +1,4 @@
-"""The sidecar of a decode engine: takes the requests, has the prompt read elsewhere, and hands on to the engine."""
+"""The sidecar of a decode engine: takes requests, has prompts prefilled elsewhere, and forwards to the engine."""
 
 from typing import Any
 

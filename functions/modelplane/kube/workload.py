@@ -76,5 +76,5 @@ def leader_worker_set(  # noqa: PLR0913 - what a gang is made of
 
 
 def stateful_set(name: str, namespace: str) -> dict[str, Any]:
-    """Return the StatefulSet of this name, to be looked at: a LeaderWorkerSet has one of its leaders, one a gang."""
+    """Return the StatefulSet of this name, to be observed: one is of the leaders, one of each gang's workers."""
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name, "namespace": namespace}}

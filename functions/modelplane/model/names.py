@@ -21,9 +21,9 @@ LABEL_WORKLOAD = f"{GROUP}/workload"
 LABEL_CLAIMANT = f"{GROUP}/claimant"
 #: On a gang's pods, LeaderWorkerSet's own: the number of its copy.
 LABEL_GANG = "leaderworkerset.sigs.k8s.io/group-index"
-#: On the control cluster, on each Object that looks at a pod of a replica: the replica's name.
+#: On the control cluster, on each Object that observes a pod of a replica: the replica's name.
 LABEL_PODS_OF = f"{GROUP}/pods-of"
-#: On the control cluster, on each Object that looks at a pod which fills a volume: the ModelCache's name.
+#: On the control cluster, on each Object that observes a pod which fills a volume: the ModelCache's name.
 LABEL_PODS_OF_CACHE = f"{GROUP}/pods-of-cache"
 #: Annotation of a gang's pods: digest of the templates that they were made from.
 ANNOTATION_TEMPLATE = f"{GROUP}/template"

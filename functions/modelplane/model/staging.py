@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 
-class Phase(StrEnum):
+class StagingPhase(StrEnum):
     """Staging on one cluster: without a volume, downloading, there, or not to succeed by itself."""
 
     PENDING = "Pending"
@@ -35,9 +35,9 @@ class HydrateExit(IntEnum):
         return member
 
     STAGED = 0, "all files are there and verified"
-    AGAIN = 75, "the download broke off and goes on where it stopped"
-    REFUSED = 77, "the hub refused: spec.huggingFace.authSecret must hold a token that may read the repository"
-    NOT_FOUND = 66, "no such files: correct spec.huggingFace.repo or revision; a private one needs an authSecret"
+    AGAIN = 75, "the download broke off and resumes where it stopped"
+    REFUSED = 77, "the hub refused the token: spec.huggingFace.authSecret needs one that may read the repository"
+    NOT_FOUND = 66, "no such files: correct spec.huggingFace.repo or revision; a private repository needs an authSecret"
     DISK_FULL = 73, "the volume is too small: raise spec.huggingFace.sizeGiB"
     UNWRITABLE = 74, "the volume cannot be written: its storage class must let root create files on it"
-    CORRUPT = 76, "the hub gave other bytes than it promised, several times: try later, or another revision"
+    CORRUPT = 76, "the hub sent other bytes than it announced, several times: try again later, or another revision"

@@ -54,7 +54,7 @@ def _inside(value: Any, step: str) -> Iterator[tuple[str, Any]]:
 
 
 def _over(value: Any, bound: _Bound) -> tuple[str, str] | None:
-    """Return the path within a value of the first thing that is too large, and its size in words."""
+    """Return the path within a value of the first value that is too large, and its size for a message."""
     if bound.most is not None and isinstance(value, (str, list, Mapping)) and len(value) > bound.most:
         unit = "characters" if isinstance(value, str) else "entries"
         return "", f"has {len(value)} {unit}, and at most {bound.most} are allowed"

@@ -1,4 +1,4 @@
-"""Reads a provider-kubernetes Object: what it wants on its cluster, what is there, and how fresh that picture is."""
+"""Reads a provider-kubernetes Object: what it wants on its cluster, what is there, and whether that is in sync."""
 
 import re
 from collections.abc import Mapping
@@ -10,19 +10,19 @@ from modelplane.observed.fields import condition, is_true, mapping, number, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
-#: The near end of a connection in the words of Go's network errors: its port is another one on every try.
+#: The local address in Go's network errors: its port differs on every try.
 _NEAR_END = re.compile(r"\S+:\d+->")
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """An Object and the object on a cluster that it stands for.
+    """An Object and the object on a cluster that it represents.
 
     `wanted` is the manifest the Object carries, `config` its ClusterProviderConfig. `manifest` is what the cluster
     held when it was last seen, None while it never was. `synced` is None until the provider has acted on this
-    version of the Object; False says that its last try failed, `why` in the provider's words (the same ones for the
-    same cause), `since` when (RFC 3339): an unreachable cluster keeps its last manifest and its Ready, and only this
-    tells. `ours` is False for an object that is only looked at.
+    version of the Object; False says that its last try failed, `why` in the provider's words (equal for equal
+    causes), `since` when (RFC 3339): an unreachable cluster keeps its last manifest and its Ready, and only this
+    tells. `ours` is False for an object that is only observed.
     """
 
     wanted: Mapping[str, Any] = field(default_factory=dict)

@@ -13,7 +13,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 def read_strictly(model: type[_Model], obj: Object) -> _Model | Malformed:
     """Return the object's spec; what its XRD would refuse is Malformed, with the first field at fault.
 
-    The value is never told: an env entry's may be a credential, and this goes into conditions, events and the log.
+    The value is left out: an env entry's may be a credential, and this goes into conditions, events and the log.
     """
     try:
         return model.model_validate(obj.body.get("spec"), strict=True)

@@ -69,7 +69,11 @@ REFUSED = given.looking("Namespace", None, "dial tcp: connection refused")
 LOST = given.looking("Namespace", {}, "dial tcp: connection refused")
 CONNECTIONS: dict[str, tuple[dict[str, Any], str, str]] = {
     "not looked yet": ({}, "Provisioning", "the cluster has not answered yet"),
-    "no answer yet": (given.looking("Namespace", None) | {"status": {}}, "Provisioning", "the cluster has not answered yet"),
+    "no answer yet": (
+        given.looking("Namespace", None) | {"status": {}},
+        "Provisioning",
+        "the cluster has not answered yet",
+    ),
     "never reached": (REFUSED, "Unreachable", "connection refused"),
     "reached before": (LOST, "Unreachable", f"since {given.SEEN_AT}: dial tcp: connection refused"),
 }

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.hydrate import Settings, hydrate
+from modelplane.hydrate import HydrateSettings, hydrate
 from modelplane.hydrate.hub import Hub
 from modelplane.model.staging import HydrateExit
 from unit.hydrate.fake_hub import Answer, FakeHub, content, serving
@@ -131,7 +131,7 @@ def test_a_run_that_cannot_finish_says_why_marks_nothing_and_the_next_finishes_i
         assert not (tmp_path / ".modelplane" / "staged.json").exists()
         assert len([path for path in hub.asked if "/api/models/" in path]) <= (2 if code is HydrateExit.AGAIN else 1)
         hub.mishap, hub.given = (lambda _, answer: answer), {}
-        hydrate(Settings("org/model", "", tmp_path, Hub(hub.url, hub.token), print, pause=0))
+        hydrate(HydrateSettings("org/model", "", tmp_path, Hub(hub.url, hub.token), print, pause=0))
     assert tree(tmp_path) == FILES
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.hydrate import Settings, hydrate
+from modelplane.hydrate import HydrateSettings, hydrate
 from modelplane.hydrate.failure import HydrateError
 from modelplane.hydrate.hub import Hub
 from modelplane.hydrate.plan import File, verify
@@ -42,7 +42,7 @@ def run(hub: FakeHub, target: Path, **fields: Any) -> list[str]:
     said: list[str] = []
     source = Hub(hub.url, fields.pop("token", None))
     settings = {"workers": 2, "tries": 3, "pause": 0.0, "revision": "main", **fields}
-    hydrate(Settings(repo="org/model", target=target, hub=source, say=said.append, **settings))
+    hydrate(HydrateSettings(repo="org/model", target=target, hub=source, say=said.append, **settings))
     return said
 
 
@@ -236,7 +236,7 @@ def test_a_repository_that_would_write_outside_its_place_is_refused(tmp_path: Pa
     target = tmp_path / "volume"
     target.mkdir()
     with serving({**FILES, path: b"x"}) as hub:
-        assert "is no name of a file inside the snapshot" in str(fails(hub, target))
+        assert "is not the name of a file inside the snapshot" in str(fails(hub, target))
     assert tree(tmp_path) == {}
 
 

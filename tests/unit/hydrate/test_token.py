@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from modelplane.hydrate import Settings, hydrate
+from modelplane.hydrate import HydrateSettings, hydrate
 from modelplane.hydrate.failure import HydrateError
 from modelplane.hydrate.hub import Hub, read_token
 from modelplane.model.staging import HydrateExit
@@ -17,7 +17,7 @@ TOKEN = "hf_secret"  # noqa: S105 - a fake's
 def run(hub: FakeHub, target: Path) -> list[str]:
     """Bring the repository onto a volume with the right token; return what was said."""
     said: list[str] = []
-    hydrate(Settings("org/model", "main", target, Hub(hub.url, TOKEN), said.append, pause=0))
+    hydrate(HydrateSettings("org/model", "main", target, Hub(hub.url, TOKEN), said.append, pause=0))
     return said
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from modelplane.compose_cluster.sources import existing
-from modelplane.compose_cluster.sources.source import Kubeconfig, Provision, Resource, SecretKey, Source
+from modelplane.compose_cluster.sources.source import ClusterSource, Kubeconfig, Provision, Resource, SecretKey
 
-SOURCES: Final[Mapping[str, Source]] = {"Existing": existing.provision}
+SOURCES: Final[Mapping[str, ClusterSource]] = {"Existing": existing.provision}
 
-__all__ = ["SOURCES", "Kubeconfig", "Provision", "Resource", "SecretKey", "Source"]
+__all__ = ["SOURCES", "ClusterSource", "Kubeconfig", "Provision", "Resource", "SecretKey"]

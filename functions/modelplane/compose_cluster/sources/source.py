@@ -49,7 +49,7 @@ class Provision:
     missing: tuple[str, ...] = ()
 
 
-class Source(Protocol):
+class ClusterSource(Protocol):
     """One source. It reads its own block of the spec; Malformed names what of it cannot be carried out."""
 
     def __call__(self, request: Request, spec: InferenceClusterSpec) -> Provision | Malformed:
