@@ -16,10 +16,10 @@ READ_LIMIT: Final = 65536
 #: Words of them, and of a script among them, that are read.
 WORD_LIMIT: Final = 8192
 
-#: The simple commands of containers by their command and args, in at most about this many bytes.
+#: The simple commands of containers by their command and args, in about this many bytes.
 _READ: Final = Lru[tuple[list[str], ...]](16 * 1024 * 1024)
-#: Bytes that an entry takes, beside those for each character: each may be a word of its own.
-_ENTRY_BYTES, _CHARACTER_BYTES = 1024, 60
+#: Bytes of an entry, and of a word beside its characters.
+_ENTRY_BYTES, _WORD_BYTES = 1024, 64
 
 _SHELLS = frozenset({"sh", "ash", "bash", "dash", "zsh"})
 #: The option of a shell that takes a command string, alone or at the end of others, as in `-lc`.
@@ -99,17 +99,19 @@ def _within_limit(words: Sequence[str]) -> list[str]:
     return [word for word, size in zip(words, sizes, strict=True) if size <= READ_LIMIT][:WORD_LIMIT]
 
 
-def _read(command: Sequence[str], args: Sequence[str]) -> tuple[list[str], ...]:
+def _read(command: Sequence[str], args: Sequence[str]) -> tuple[tuple[list[str], ...], int]:
+    """Return the simple commands of a container, and about the bytes that they take."""
     # A single argument with spaces is for a shell that the image starts.
     shell = not command and len(args) == 1 and len(args[0].split(maxsplit=1)) > 1
-    return tuple(_commands(_within_limit([*(("sh", "-c") if shell else command), *args])))
+    found = tuple(_commands(_within_limit([*(("sh", "-c") if shell else command), *args])))
+    given = sum(len(word) for word in (*command, *args))
+    return found, _ENTRY_BYTES + given + sum(_WORD_BYTES + len(word) for words in found for word in words)
 
 
 def _run(container: Mapping[str, Any]) -> tuple[list[str], ...]:
     """Return the simple commands of a container, read once as long as they are asked for."""
     command, args = tuple(container.get("command") or ()), tuple(container.get("args") or ())
-    weight = _ENTRY_BYTES + _CHARACTER_BYTES * min(READ_LIMIT, sum(map(len, (*command, *args))))
-    return _READ.get((command, args), lambda: (_read(command, args), weight))
+    return _READ.get((command, args), lambda: _read(command, args))
 
 
 def _is_rays(command: Sequence[str]) -> bool:

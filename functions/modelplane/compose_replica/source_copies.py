@@ -164,16 +164,16 @@ class SourceCopies:
             return sentences(f"{called} does not exist; {use.by}", "Create it.")
         return ""
 
-    def _other_users(self, source: CopySource) -> list[Object]:
-        """Return the other replicas that use a source's copy on the cluster, by name."""
+    def _neighbours(self) -> list[tuple[Object, Mapping[CopySource, Use]]]:
+        """Return the team's other replicas on the cluster by name, each with the sources that it names."""
         uid, fetched = self.request.composite.metadata.get("uid"), self.request.all(require.team_replicas(self._team))
         there = (
             each
             for each in (() if isinstance(fetched, Gap) else fetched)
-            if each.metadata.get("uid") != uid and not deleting(each)
             if mapping(each.body.get("spec")).get("clusterName") == self.cluster
+            if each.metadata.get("uid") != uid and not deleting(each)
         )
-        return sorted((each for each in there if source in read_sources(each)), key=lambda each: each.name)
+        return [(each, read_sources(each)) for each in sorted(there, key=lambda each: each.name)]
 
     def objects(self, site: Site) -> dict[str, Mapping[str, Any]]:
         """Return the Objects of the replica's own copies by composition resource name, while there is no obstacle.
@@ -181,8 +181,9 @@ class SourceCopies:
         They are of what its engines name, and of what it copied and other replicas still use.
         """
         objects: dict[str, Mapping[str, Any]] = {}
+        neighbours = self._neighbours() if self.own else []
         for source in self.own:
-            original, users = self._original(source), self._other_users(source)
+            original, users = self._original(source), [each for each, named in neighbours if source in named]
             if source not in self.wanted and not users:
                 continue
             if isinstance(original, Object):
