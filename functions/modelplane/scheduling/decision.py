@@ -37,8 +37,6 @@ from modelplane.scheduling.yielding import yielding
 
 _WAY_OUT = "; scale down to let it go before"
 _WAYS_OUT = "; scale down or taint its cluster NoExecute to let it go before"
-_NO_SELECTOR = "a selector of the deployment does not compile"
-_OVER_BOUND = "the deployment is larger than it may be"
 
 
 class _Pass:
@@ -70,8 +68,8 @@ class _Pass:
         return None
 
     def _stay(self, own: Own, cluster: Cluster) -> None:
-        if self.work.holds_all:
-            own.hold(_OVER_BOUND if self.work.deployment.over_bound else _NO_SELECTOR)
+        if self.work.invalid:
+            own.hold(self.work.invalid)
             return
         stay = self.judge.stay(own, cluster)
         if stay.undecided:
@@ -137,9 +135,9 @@ class _Pass:
         return Needs(residents=unknown) if unknown else None
 
     def _contested(self) -> list[Own]:
-        """Return the replicas that may have to yield; while the engines cannot be matched none does."""
+        """Return the replicas that may have to yield; none does while what is asked for is invalid."""
         work = self.work
-        if work.holds_all:
+        if work.invalid:
             return []
         return [own for own in work.roster.staying if self._unproven(own) and self._pools(own)]
 

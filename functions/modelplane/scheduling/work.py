@@ -45,14 +45,16 @@ class Work:
         return max(0, self.deployment.replicas - len(self.roster.staying) - len(self.placed))
 
     @property
-    def holds_all(self) -> bool:
-        """Tell whether the engines cannot be matched to any pool, so that replicas stay as they are."""
-        return bool(self.bad_selectors or self.deployment.over_bound)
+    def invalid(self) -> str:
+        """Return why what is asked for can be given to no replica, "" when it can."""
+        if self.deployment.over_bound:
+            return "the spec of the deployment is over a bound"
+        return "a selector of the deployment does not compile" if self.bad_selectors else ""
 
     @property
     def holds_new(self) -> bool:
         """Tell whether nothing new may be placed, because the spec or the cache is not in order."""
-        return self.holds_all or (
+        return bool(self.invalid) or (
             self.deployment.cache is not None
             and not isinstance(self.view.cache, Footprint)
             and self.view.cache not in (Gap.NOT_FETCHED, CacheState.NOT_REQUIRED)

@@ -27,7 +27,7 @@ def _large_deployment() -> Scene:
     """Return a deployment of many replicas, whose replicas together are far more than a response can hold."""
     large = deployment("large", 500)
     (member,) = large["spec"]["engines"][0]["members"]
-    member["template"]["spec"]["containers"][0]["args"] = ["x" * 1000] * 1000
+    member["template"]["spec"]["containers"][0]["args"] = ["x" * 60_000] * 16
     return Scene(large, {}, fleet())
 
 

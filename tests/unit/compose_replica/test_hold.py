@@ -127,3 +127,14 @@ def test_a_replica_that_runs_elsewhere_is_not_moved_by_an_edit() -> None:
     result = given.run(moved, observed, cluster=[there])
     assert {d.build()["spec"]["providerConfigRef"]["name"] for d in result.desired.values()} == {"eu-1"}
     assert "runs on eu-1 and cannot move" in given.condition(result, "ModelAccepted").message
+
+
+def test_what_is_held_keeps_the_annotations_that_were_composed_and_none_of_crossplanes() -> None:
+    body = given.replica()
+    observed = given.serving(body)
+    composed = dict(observed["deployment-main"]["metadata"]["annotations"])
+    assert composed
+    theirs = {"crossplane.io/composition-resource-name": "deployment-main", "crossplane.io/external-name": "x"}
+    observed["deployment-main"]["metadata"] |= {"annotations": composed | theirs, "uid": "u"}
+    held = given.run(body, observed, cluster=[]).desired["deployment-main"].build()["metadata"]
+    assert (held["annotations"], "uid" in held) == (composed, False)
