@@ -139,7 +139,7 @@ class Fleet:
 
     def carry_out(self, deployment: Deployment, decided: Schedule, *, linger: bool = False) -> None:
         """Compose what was decided; what ended goes, or stays with a deletion timestamp if it may `linger`."""
-        for end in decided.ended:
+        for end in decided.ending:
             gone = self.replicas.pop(end.replica.uid, None)
             if linger and gone is not None:
                 self.replicas[gone.uid] = replace(gone, deleting=True)

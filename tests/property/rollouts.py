@@ -169,7 +169,7 @@ class Played:
 
 def taken(before: dict[str, Replica], played: Played, decided: Schedule, served: frozenset[str]) -> list[str]:
     """Return the replicas that served and that the rollout took down in a pass: ended for a new one, or changed."""
-    ended = {end.replica.uid for end in decided.ended if end.cause is EndCause.ROLLED_OUT}
+    ended = {end.replica.uid for end in decided.ending if end.cause is EndCause.ROLLED_OUT}
     changed = {
         uid
         for uid, replica in before.items()

@@ -129,6 +129,6 @@ def test_who_yields_is_decided_by_one_order_over_all_replicas(data: st.DataObjec
         race.round()
         now = race.fleet.snapshot()
         expected = yielding(now.replicas, now.clusters)
-        ends = [end for racer in race.racers for end in decide(racer, now).schedule.ended]
+        ends = [end for racer in race.racers for end in decide(racer, now).schedule.ending]
         assert {end.replica.uid for end in ends} == expected
         assert {end.cause for end in ends} <= {EndCause.YIELDED}

@@ -66,7 +66,7 @@ def test_a_cache_without_a_footprint_holds_new_placements_and_keeps_everything_e
     fleet.cache = cache
     decided = decide(more, fleet.snapshot()).schedule
     assert kept(decided) == {r.uid for r in own}
-    assert (len(decided.placements), decided.unplaced, decided.ended) == (1, 2, ())
+    assert (len(decided.placements), decided.unplaced, decided.ending) == (1, 2, ())
     assert decided.cache == cache
 
 
@@ -130,7 +130,7 @@ def test_of_two_replicas_with_one_cluster_and_index_the_older_stays() -> None:
     }
     decided = decide(deployment, fleet.snapshot()).schedule
     assert kept(decided) == {older.uid}
-    assert [(end.replica.uid, end.cause) for end in decided.ended] == [(younger.uid, EndCause.DUPLICATE)]
+    assert [(end.replica.uid, end.cause) for end in decided.ending] == [(younger.uid, EndCause.DUPLICATE)]
 
 
 @pytest.mark.parametrize("unknown", ["malformed", "no pools"])
@@ -155,7 +155,7 @@ def test_a_selector_that_does_not_compile_keeps_every_replica_and_names_the_posi
     broken = replace(wanted("device.driver == (", replicas=3))
     decided = decide(broken, fleet.snapshot()).schedule
     assert kept(decided) == set(fleet.replicas)
-    assert decided.ended == ()
+    assert decided.ending == ()
     (bad,) = decided.bad_selectors
     assert (bad.engine, bad.request, bad.selector, bad.line) == ("e", "gpu", 0, 1)
     assert bad.column >= 1
@@ -175,7 +175,7 @@ def test_an_edit_that_selects_another_kind_moves_only_when_the_replacement_serve
     decided = reconcile(fleet, wanted(MODEL_B))
     assert [(p.leaving, p.replica and p.replica.uid) for p in decided.placements] == [(True, old.uid), (False, None)]
     fleet.serve()
-    assert [end.cause for end in reconcile(fleet, wanted(MODEL_B)).ended] == [EndCause.ROLLED_OUT]
+    assert [end.cause for end in reconcile(fleet, wanted(MODEL_B)).ending] == [EndCause.ROLLED_OUT]
     assert [engine.pool for r in fleet.replicas.values() for engine in r.engines] == ["y"]
 
 
@@ -212,7 +212,7 @@ def test_of_two_growths_that_raced_the_younger_reverts_to_what_it_last_served_wi
     assert placement.stamp is Stamp.REVERT
     assert placement.replica is not None
     assert placement.engines == before[placement.replica.uid].engines
-    assert second.withheld
+    assert second.held_edits
 
 
 def test_a_replica_that_never_served_is_replaced_at_once() -> None:
@@ -221,7 +221,7 @@ def test_a_replica_that_never_served_is_replaced_at_once() -> None:
     (first,) = fleet.replicas.values()
     del fleet.clusters[first.cluster]
     decided = reconcile(fleet, wanted())
-    assert [end.replica for end in decided.ended] == [first]
+    assert [end.replica for end in decided.ending] == [first]
     assert places(decided) == [("b" if first.cluster == "a" else "a", 0)]
 
 
@@ -235,7 +235,7 @@ def test_of_two_that_raced_for_one_node_the_older_keeps_it_and_once_serving_neit
     assert len(fleet.replicas) == 2
     after = [reconcile(fleet, deployment) for deployment in racers]
     assert [len(decided.placements) for decided in after] == [1, 0]
-    assert [end.cause for end in after[1].ended] == [EndCause.YIELDED]
+    assert [end.cause for end in after[1].ending] == [EndCause.YIELDED]
     fleet.serve()
     assert [len(reconcile(fleet, deployment).placements) for deployment in racers] == [1, 0]
 

@@ -1,4 +1,4 @@
-"""Growth is a placement too: applied in place where it fits, withheld whole where it does not."""
+"""Growth is a placement too: applied in place where it fits, held as it was where  not."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ def grown(draw: st.DrawFn, engines: tuple[Engine, ...]) -> tuple[Engine, ...]:
 
 @given(situations(), st.data())
 @examples(200)
-def test_growth_that_fits_is_applied_in_place_and_one_that_does_not_is_withheld_whole(
+def test_growth_that_fits_is_applied_in_place_and_otherwise_the_replica_is_held(
     situation: Situation, data: st.DataObject
 ) -> None:
     deployment, now = situation
@@ -58,17 +58,17 @@ def test_growth_that_fits_is_applied_in_place_and_one_that_does_not_is_withheld_
     decided = decide(edited, fleet.snapshot()).schedule
     (placement,) = [p for p in decided.placements if p.replica is not None]
     assert placement.replica == before
-    assert decided.ended == ()
+    assert decided.ending == ()
     if fitting:
         assert placement.stamp is Stamp.APPLY
         assert placement.engines in fitting
-        assert decided.withheld == ()
+        assert decided.held_edits == ()
         assert len(decided.placements) == 1
     else:
         assert placement.stamp is Stamp.HOLD
         assert placement.engines == before.engines
     if ways and not fitting:
-        assert [w.replica for w in decided.withheld] == [before]
+        assert [w.replica for w in decided.held_edits] == [before]
         assert placement.why
         assert not placement.leaving
     if not ways:

@@ -74,6 +74,6 @@ def test_a_rollout_that_cannot_end_comes_to_rest(data: st.DataObject) -> None:
     before = {replica.uid: (replica.content, replica.cluster) for replica in played.own()}
     for _ in range(3):
         decided = played.reconcile()
-        assert decided.ended == ()
+        assert decided.ending == ()
         played.observe_all()
     assert {replica.uid: (replica.content, replica.cluster) for replica in played.own()} == before

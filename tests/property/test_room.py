@@ -53,7 +53,7 @@ def test_nor_does_one_after_any_history_and_what_is_refused_then_no_candidate_ad
         decided = history.reconcile().schedule
         assert_nothing_can_be_stranded(history.fleet, decided)
         if decided.unplaced:
-            replicas = [*history.fleet.replicas.values(), *(end.replica for end in decided.ended)]
+            replicas = [*history.fleet.replicas.values(), *(end.replica for end in decided.ending)]
             assert not any(
                 next(admissible(cluster, deployment, list({r.uid: r for r in replicas}.values())), None)
                 for cluster in history.fleet.clusters.values()

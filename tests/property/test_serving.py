@@ -48,7 +48,7 @@ def assert_served_as_before(
     kept = [p.replica for p in decided.placements if p.replica is not None]
     before = sum(r.serves for r in own)
     nowhere = sum(
-        end.replica.serves and evicted(deployment, clusters.get(end.replica.cluster)) for end in decided.ended
+        end.replica.serves and evicted(deployment, clusters.get(end.replica.cluster)) for end in decided.ending
     )
     pardoned = min(nowhere, decided.unplaced)
     assert sum(r.serves for r in kept) >= min(deployment.replicas, before) - pardoned
@@ -63,10 +63,10 @@ def test_no_serving_replica_goes_but_for_the_listed_causes(data: st.DataObject) 
         deployment, own = history.deployment, history.fleet.own(history.deployment)
         decided = history.reconcile().schedule
         composed = {p.replica.uid for p in decided.placements if p.replica is not None}
-        ended = {end.replica.uid for end in decided.ended}
+        ended = {end.replica.uid for end in decided.ending}
         assert composed | ended >= {r.uid for r in own}
         assert not composed & ended
-        for end in decided.ended:
+        for end in decided.ending:
             assert_listed_cause(end, deployment, own, now)
         assert_served_as_before(deployment, own, decided, now.clusters)
         history.disturb()
@@ -84,7 +84,7 @@ def test_as_many_leaving_ones_are_kept_as_replacements_do_not_serve_yet_the_olde
     decided = decide(deployment, now).schedule
     # A rollout has budgets of its own, which its own properties are about.
     assume(all(p.updated or (p.leaving and p.why) for p in decided.placements))
-    assume(not any(end.cause is EndCause.ROLLED_OUT for end in decided.ended))
+    assume(not any(end.cause is EndCause.ROLLED_OUT for end in decided.ending))
     leaving = [r for r in own if leaves(deployment, r, now.clusters)]
     staying = scale_down(deployment.replicas, [r for r in own if r not in leaving])
     kept = {p.replica.uid for p in decided.placements if p.leaving and p.replica is not None and p.replica.serves}

@@ -58,8 +58,8 @@ def test_scale_down_keeps_the_serving_ones_in_the_stated_order(situation: Situat
     decided = decide(replace(deployment, replicas=asked), now).schedule
     kept = {p.replica.uid for p in decided.placements if p.replica is not None}
     assert kept == {r.uid for r in scale_down(asked, own)}
-    assert {end.cause for end in decided.ended} <= {EndCause.SCALE_DOWN}
-    assert {end.replica.uid for end in decided.ended} == {r.uid for r in own} - kept
+    assert {end.cause for end in decided.ending} <= {EndCause.SCALE_DOWN}
+    assert {end.replica.uid for end in decided.ending} == {r.uid for r in own} - kept
     if len(own) > asked:
         assert not any(p.replica is None for p in decided.placements)
 

@@ -47,12 +47,12 @@ def test_a_second_pass_changes_nothing(situation: Situation) -> None:
     second = decide(deployment, fleet.snapshot()).schedule
     assert outcome(second) == outcome(first)
     assert all(p.replica is not None for p in second.placements)
-    assert second.ended == ()
+    assert second.ending == ()
     assert second.refusals == first.refusals
     fleet.serve()
     third = decide(deployment, fleet.snapshot()).schedule
     assert outcome(third) == outcome(first)
-    assert third.ended == ()
+    assert third.ending == ()
 
 
 @given(histories())
@@ -65,7 +65,7 @@ def test_after_any_history_the_fleet_comes_to_rest(situation: Situation) -> None
         fleet.serve()
         fleet.bury()
     rest = decide(deployment, fleet.snapshot()).schedule
-    assert rest.ended == ()
+    assert rest.ending == ()
     assert all(p.replica is not None for p in rest.placements)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.composing.hold import held
+from modelplane.composing.placement_message import PlacementMessage, read_placements
 from modelplane.model.names import (
     API_VERSION,
     LABEL_CLUSTER,
@@ -16,7 +17,6 @@ from modelplane.model.names import (
     replica_hostname,
 )
 from modelplane.observed.fields import condition, mapping, text
-from modelplane.observed.placements import HandedPlacement, read_placements
 from modelplane.step import Desired, Manifest, Object, Request, Result
 
 
@@ -33,12 +33,12 @@ def _ready(replica: Object | None, endpoint: Object | None) -> bool:
     return endpoint is not None and mapping(endpoint.body.get("spec")).get("ready") is True
 
 
-def _spec(deployment: Object, placement: HandedPlacement, url: str, *, ready: bool) -> dict[str, Any]:
+def _spec(deployment: Object, placement: PlacementMessage, url: str, *, ready: bool) -> dict[str, Any]:
     host = replica_hostname(placement.name, deployment.namespace, placement.cluster)
     return {"url": url, "host": host, "ready": ready}
 
 
-def _manifest(deployment: Object, placement: HandedPlacement, url: str, *, ready: bool) -> Manifest:
+def _manifest(deployment: Object, placement: PlacementMessage, url: str, *, ready: bool) -> Manifest:
     own = {
         LABEL_DEPLOYMENT: deployment.name,
         LABEL_CLUSTER: placement.cluster,
@@ -53,7 +53,7 @@ def _manifest(deployment: Object, placement: HandedPlacement, url: str, *, ready
     }
 
 
-def _desired(request: Request, placement: HandedPlacement) -> Desired | None:
+def _desired(request: Request, placement: PlacementMessage) -> Desired | None:
     """Return the endpoint of a placement, None while its cluster has never had an address."""
     deployment, endpoint = request.composite, request.observed.get(placement.endpoint)
     observed_url = text(mapping(endpoint.body.get("spec")).get("url")) if endpoint else ""

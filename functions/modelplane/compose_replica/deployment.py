@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from modelplane.composing.placement_message import PlacementMessage, read_placements
 from modelplane.model.names import (
     ANNOTATION_PICKER,
     API_VERSION,
@@ -13,7 +14,6 @@ from modelplane.model.names import (
 )
 from modelplane.model.placement import Stamp
 from modelplane.observed.fields import is_true, mapping, mappings
-from modelplane.observed.placements import HandedPlacement, read_placements
 from modelplane.step import Desired, Manifest, Object, Request, Result
 
 #: Fields of a ModelReplica's spec that are ours to set; `spec.crossplane` is Crossplane's own.
@@ -42,13 +42,13 @@ def _member(member: Mapping[str, Any], pool: str, classes: Mapping[str, str]) ->
     return resolved | {"deviceRequests": requests} if requests else resolved
 
 
-def _engine(engine: Mapping[str, Any], placement: HandedPlacement) -> dict[str, Any]:
+def _engine(engine: Mapping[str, Any], placement: PlacementMessage) -> dict[str, Any]:
     name = engine["name"]
     members = zip(engine["members"], placement.classes[name], strict=True)
     return {**engine, "members": [_member(member, placement.pools[name], classes) for member, classes in members]}
 
 
-def _applied(spec: Mapping[str, Any], placement: HandedPlacement) -> dict[str, Any]:
+def _applied(spec: Mapping[str, Any], placement: PlacementMessage) -> dict[str, Any]:
     """Return the spec of a ModelReplica that runs the deployment as it is now."""
     kept = {field: spec[field] for field in ("modelCacheRef", "serving") if field in spec}
     engines = [_engine(engine, placement) for engine in spec["engines"]]
@@ -56,7 +56,7 @@ def _applied(spec: Mapping[str, Any], placement: HandedPlacement) -> dict[str, A
     return {"clusterName": placement.cluster, **kept, **builder, "engines": engines}
 
 
-def _kept(placement: HandedPlacement, observed: Object | None) -> dict[str, Any]:
+def _held_spec(placement: PlacementMessage, observed: Object | None) -> dict[str, Any]:
     """Return the spec a replica has, untouched, or with the engines it last served with."""
     source = mapping(observed.body.get("spec")) if observed else mapping(placement.spec)
     spec = {field: source[field] for field in _SPEC_FIELDS if field in source}
@@ -71,14 +71,14 @@ def _annotations(source: Object) -> dict[str, Any]:
     return {"annotations": {ANNOTATION_PICKER: wish}} if isinstance(wish, str) else {}
 
 
-def _revision(placement: HandedPlacement) -> dict[str, str]:
+def _revision(placement: PlacementMessage) -> dict[str, str]:
     return {LABEL_REVISION: placement.revision} if placement.revision else {}
 
 
-def _manifest(deployment: Object, placement: HandedPlacement, observed: Object | None) -> Manifest:
+def _manifest(deployment: Object, placement: PlacementMessage, observed: Object | None) -> Manifest:
     wanted = mapping(deployment.body.get("spec"))
     applied = placement.stamp is Stamp.APPLY
-    spec = _applied(wanted, placement) if applied else _kept(placement, observed)
+    spec = _applied(wanted, placement) if applied else _held_spec(placement, observed)
     return {
         "apiVersion": API_VERSION,
         "kind": "ModelReplica",
@@ -98,7 +98,7 @@ def _manifest(deployment: Object, placement: HandedPlacement, observed: Object |
     }
 
 
-def _desired(deployment: Object, placement: HandedPlacement, observed: Object | None) -> Desired:
+def _desired(deployment: Object, placement: PlacementMessage, observed: Object | None) -> Desired:
     """Return the replica to be. A kept one depends on its own version too, an applied one only on the deployment."""
     version = None if placement.stamp is Stamp.APPLY or observed is None else observed.key
     return Desired(

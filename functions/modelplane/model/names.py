@@ -40,7 +40,7 @@ LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"
 #: Annotation of an InferenceCluster: "true" leaves behind what runs there when its Objects go, since nobody can ask it.
 ANNOTATION_ABANDON = f"{GROUP}/abandon"
 
-#: Context key under which `schedule` hands its placements (a JSON text) to the later steps of the pipeline.
+#: Context key of the placements (a JSON text) that `schedule` writes for the later steps of the pipeline.
 CONTEXT_PLACEMENTS = f"{GROUP}/placements"
 
 #: managementPolicies of a provider-kubernetes Object that only observes.

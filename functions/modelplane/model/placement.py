@@ -13,8 +13,8 @@ from modelplane.model.replica import Replica, StampedEngine
 class Stamp(StrEnum):
     """Which engines a replica is composed with.
 
-    `APPLY`: the deployment's, on `Placement.engines`. `HOLD`: its spec as observed, untouched (a withheld edit, a
-    leaving replica, an input that cannot be read). `REVERT`: `status.servedEngines`, after a growth that raced.
+    `APPLY`: the deployment's, on `Placement.engines`. `HOLD`: its spec as observed, unchanged (an edit that does not
+    fit, a leaving replica, an input that cannot be read). `REVERT`: `status.servedEngines`, after a growth that raced.
     """
 
     APPLY = "Apply"
@@ -38,7 +38,7 @@ class Placement:
     """One replica to compose on (cluster, index).
 
     `engines` are the deployment's engines resolved on the chosen pools (with APPLY), else what is stamped. `replica`
-    is the observed one, None for a new one. `leaving`: kept only until its replacement serves. `why` says in one
+    is the observed one, None for a new one. `leaving`: it ends once others serve. `why` says in one
     sentence why it is leaving, held or reverted; "" otherwise. `updated`: it carries what the deployment asks for.
     `serving`: it serves now with what it carries, and its cluster answers.
     """
@@ -126,8 +126,8 @@ class BadSelector:
 
 
 @dataclass(frozen=True, slots=True)
-class Withheld:
-    """An edit that was withheld from a replica that runs on as it is."""
+class HeldEdit:
+    """A replica that is held because the edit does not fit, and why it does not."""
 
     replica: Replica
     refusal: Refusal
@@ -158,7 +158,7 @@ class Drift:
 class Schedule:
     """The outcome of a pass.
 
-    `placements`: every replica to compose, sorted by (cluster, index). `ended`: observed ones that go. `unplaced`:
+    `placements`: every replica to compose, sorted by (cluster, index). `ending`: observed ones that go. `unplaced`:
     max(0, replicas - placements that are not leaving). `refusals`: for every candidate why it cannot take another
     (empty when nothing is unplaced). `rolling`: None when no replica is on its way to what is asked. `candidates`: how
     many clusters were considered, None when they are not known.
@@ -166,11 +166,11 @@ class Schedule:
 
     replicas: int
     placements: tuple[Placement, ...] = ()
-    ended: tuple[End, ...] = ()
+    ending: tuple[End, ...] = ()
     unplaced: int = 0
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     candidates: int | None = None
-    withheld: tuple[Withheld, ...] = ()
+    held_edits: tuple[HeldEdit, ...] = ()
     rolling: Rolling | None = None
     drifted: tuple[Drift, ...] = ()
     bad_selectors: tuple[BadSelector, ...] = ()

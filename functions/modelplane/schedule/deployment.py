@@ -1,4 +1,4 @@
-"""The step that schedules a ModelDeployment: it reads, lets the scheduler decide, and hands the decision on.
+"""The step that schedules a ModelDeployment: it reads, lets the scheduler decide, and writes the decision down.
 
 Its output composes nothing: the placements go into the pipeline context and the status, the later steps carry them out.
 """
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from modelplane.composing.placement_message import PlacementMessage, encode_placement, write_placements
 from modelplane.model.deployment import Deployment, Role
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Malformed
@@ -16,7 +17,6 @@ from modelplane.model.replica import Replica
 from modelplane.model.rollout import BUILDER
 from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
-from modelplane.observed.placements import HandedPlacement, hand, write_placements
 from modelplane.observed.replica import own_replicas, unreadable
 from modelplane.schedule.inputs import FLEET, Inputs, gather
 from modelplane.schedule.rollout import rollout_status
@@ -44,19 +44,19 @@ def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | Non
     return next((mapping(obj.body.get("spec")) for obj in found if obj.metadata.get("uid") == replica.uid), None)
 
 
-def _handed(request: Request, deployment: Deployment, view: View, placement: Placement) -> HandedPlacement:
-    kept = placement.replica if placement.stamp is not Stamp.APPLY else None
-    handed = hand(
+def _message(request: Request, deployment: Deployment, view: View, placement: Placement) -> PlacementMessage:
+    held = placement.replica if placement.stamp is not Stamp.APPLY else None
+    message = encode_placement(
         placement,
         deployment.namespace,
         deployment.name,
         address=_address(view, placement.cluster),
-        spec=_present_spec(request, kept) if kept else None,
+        spec=_present_spec(request, held) if held else None,
     )
-    if kept:
-        return replace(handed, revision=kept.revision)
+    if held:
+        return replace(message, revision=held.revision)
     builder = BUILDER if deployment.rollout.follow_upgrades else 0
-    return replace(handed, revision=deployment.revision, builder=builder)
+    return replace(message, revision=deployment.revision, builder=builder)
 
 
 def _held(replica: Replica) -> Placement:
@@ -76,8 +76,8 @@ def _events(deployment: Deployment, schedule: Schedule) -> Iterator[Event]:
     new = [placement.cluster for placement in schedule.placements if placement.replica is None]
     if new:
         yield _told("Placed replicas", new)
-    for cause in sorted({end.cause for end in schedule.ended}):
-        yield _told(f"Ended replicas ({cause})", [end.replica.cluster for end in schedule.ended if end.cause is cause])
+    for cause in sorted({end.cause for end in schedule.ending}):
+        yield _told(f"Ended replicas ({cause})", [end.replica.cluster for end in schedule.ending if end.cause is cause])
     gangs = sorted(e.name for e in deployment.engines if any(m.role is Role.WORKER for m in e.members))
     if new and gangs and deployment.cache is None:
         text = f"Engine {', '.join(gangs)} is a gang without spec.modelCacheRef: every pod downloads the weights itself"
@@ -86,7 +86,7 @@ def _events(deployment: Deployment, schedule: Schedule) -> Iterator[Event]:
 
 def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], inputs: Inputs) -> Result:
     """Return the answer while inputs are still being fetched: everything stays as it is, and what is asked for."""
-    held = [_handed(request, deployment, inputs.view, _held(replica)) for replica in own]
+    held = [_message(request, deployment, inputs.view, _held(replica)) for replica in own]
     return Result(requirements=inputs.requirements, context=write_placements(held), ttl=AWAITING, ready=False)
 
 
@@ -113,7 +113,7 @@ def compose(request: Request) -> Result:
         conditions=conditions(request, deployment, outcome),
         requirements=inputs.requirements,
         context=write_placements(
-            _handed(request, deployment, inputs.view, placement) for placement in outcome.placements
+            _message(request, deployment, inputs.view, placement) for placement in outcome.placements
         ),
         events=tuple(_events(deployment, outcome)),
         ttl=SETTLED if outcome.settled else AWAITING,

@@ -39,18 +39,18 @@ def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
 
 def describe_status(deployment: Deployment, schedule: Schedule) -> dict[str, Any]:
     """Return the status fields; `replicas.total` is what an autoscaler takes for the current scale."""
-    staying = [placement for placement in schedule.placements if not placement.leaving]
-    ready = sum(1 for placement in staying if placement.replica and placement.replica.ready)
+    counted = [placement for placement in schedule.placements if not placement.leaving]
+    ready = sum(1 for placement in counted if placement.replica and placement.replica.ready)
     updated = count_updated(schedule)
     return {
         "replicas": {
-            "total": len(staying),
+            "total": len(counted),
             "ready": ready,
             "summary": f"{ready}/{deployment.replicas}",
             "selector": f"{LABEL_DEPLOYMENT}={deployment.name}",
             "updated": updated,
             "updatedSummary": f"{updated}/{deployment.replicas}",
-            "outdatedBuilder": sum(1 for each in staying if each.replica and each.replica.outdated_builder),
+            "outdatedBuilder": sum(1 for each in counted if each.replica and each.replica.outdated_builder),
         },
         "revision": deployment.revision,
         "placements": [_placement(deployment, placement) for placement in schedule.placements[:MAX_PLACEMENTS]],
@@ -98,16 +98,16 @@ def _none_staying(schedule: Schedule) -> Condition:
 def _ready(request: Request, deployment: Deployment, schedule: Schedule) -> Condition:
     """Return ReplicasReady, which compares with what is asked for, not with what was placed."""
     kind = DeploymentCondition.REPLICAS_READY
-    staying = [placement for placement in schedule.placements if not placement.leaving]
+    counted = [placement for placement in schedule.placements if not placement.leaving]
     if deployment.replicas == 0:
         return Condition(kind, Status.TRUE, Reason.SCALED_TO_ZERO, "spec.replicas is 0")
-    if not staying:
+    if not counted:
         return _none_staying(schedule)
-    waiting = [placement for placement in staying if not (placement.replica and placement.replica.ready)]
-    ready = len(staying) - len(waiting)
+    waiting = [placement for placement in counted if not (placement.replica and placement.replica.ready)]
+    ready = len(counted) - len(waiting)
     message = f"{ready} of {deployment.replicas} replicas ready"
     if ready >= deployment.replicas:
-        return Condition(kind, Status.TRUE, Reason.ALL_REPLICAS_READY, "; ".join([message, *_doubts(request, staying)]))
+        return Condition(kind, Status.TRUE, Reason.ALL_REPLICAS_READY, "; ".join([message, *_doubts(request, counted)]))
     details = [_complaint(request, placement) for placement in waiting]
     if schedule.unplaced:
         details.append(f"{schedule.unplaced} not scheduled")

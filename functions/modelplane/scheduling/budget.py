@@ -1,6 +1,6 @@
 """The work that the exact searches of a pass may do, counted in states: deterministic, where time is not.
 
-A state is one step of a search: a request given to an entry, two choices joined, a verdict on room. What a search
+A state is one step of a search: a request given to an entry, two choices joined, a check of room. What a search
 finds is remembered with the states it took, and a pass that finds it remembered is charged the same states. So what a
 pass decides depends on its input alone, never on what happens to be remembered.
 """

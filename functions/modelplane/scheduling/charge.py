@@ -7,8 +7,8 @@ from modelplane.cel import Outcome
 from modelplane.model.fleet import ClaimKind
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.judge import judge, matches
 from modelplane.scheduling.room import Demand, Group
+from modelplane.scheduling.selectors import evaluate, matches
 
 CACHE_SIZE = 1 << 14
 
@@ -37,7 +37,7 @@ def can_claim(claim: Claim, hardware: Hardware) -> bool:
         for device in hardware.devices
         if device.claim is ClaimKind.DRA and device.device_class == claim.device_class
     ]
-    outcomes = [judge(claim.selectors, device).outcome for device in of_class]
+    outcomes = [evaluate(claim.selectors, device).outcome for device in of_class]
     enough = (
         device.count >= claim.count
         for device, outcome in zip(of_class, outcomes, strict=True)

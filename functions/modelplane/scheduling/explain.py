@@ -12,7 +12,7 @@ from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.wording import of_pools, quote, word
 
-#: Room that is kept for each section that follows a long one.
+#: Room that is left for each section that follows a long one.
 _LEAST_SECTION = 100
 #: Most entries of `status.reasons`.
 MOST_REASONS = 16
@@ -45,8 +45,8 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
     message = f"{schedule.replicas - schedule.unplaced} of {schedule.replicas} replicas scheduled"
     sections = list(_sections(reason, schedule, deployment))
     for at, (lead, entries) in enumerate(sections):
-        kept_free = _LEAST_SECTION * (len(sections) - at - 1)
-        message += lead + _capped(entries, MESSAGE_LIMIT - len(message) - len(lead) - kept_free)
+        left_free = _LEAST_SECTION * (len(sections) - at - 1)
+        message += lead + _capped(entries, MESSAGE_LIMIT - len(message) - len(lead) - left_free)
     return Report(reason is Reason.REPLICAS_SCHEDULED, reason, message, _counted(schedule))
 
 
@@ -61,7 +61,7 @@ def _reason(schedule: Schedule) -> Reason:
         if all(isinstance(refusal, OutsideCache) for refusal in schedule.refusals.values()):
             return Reason.NO_CLUSTERS
         return Reason.INSUFFICIENT_CAPACITY
-    return Reason.INSUFFICIENT_CAPACITY if schedule.withheld else Reason.REPLICAS_SCHEDULED
+    return Reason.INSUFFICIENT_CAPACITY if schedule.held_edits else Reason.REPLICAS_SCHEDULED
 
 
 def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Iterator[tuple[str, list[str]]]:
@@ -77,14 +77,16 @@ def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Ite
     elif schedule.unplaced:
         total = len(schedule.refusals)
         yield f": 0/{total} clusters can take another: ", _refused(schedule)
-    if schedule.withheld:
-        yield "; edit withheld from ", [f"{_name(each.replica)}: {word(each.refusal)}" for each in schedule.withheld]
-    withheld = {each.replica.name for each in schedule.withheld}
-    kept = [(p, p.replica) for p in schedule.placements if p.replica and p.why and p.replica.name not in withheld]
-    held = [f"{_name(replica)} ({p.why})" for p, replica in kept if not p.leaving]
+    if schedule.held_edits:
+        yield "; edit withheld from ", [f"{_name(each.replica)}: {word(each.refusal)}" for each in schedule.held_edits]
+    without_edit = {each.replica.name for each in schedule.held_edits}
+    explained = [
+        (p, p.replica) for p in schedule.placements if p.replica and p.why and p.replica.name not in without_edit
+    ]
+    held = [f"{_name(replica)} ({p.why})" for p, replica in explained if not p.leaving]
     if held and not (schedule.bad_selectors or schedule.over_bound):
         yield "; held as they are: ", held
-    leaving = [f"{_name(replica)} ({p.why})" for p, replica in kept if p.leaving]
+    leaving = [f"{_name(replica)} ({p.why})" for p, replica in explained if p.leaving]
     if leaving:
         yield "; kept until a replacement serves: ", leaving
 

@@ -25,7 +25,7 @@ class _Fill:
         self.work = work
         self.refused = {c.name: refuse(work.deployment, c, work.footprint) for c in work.candidates.values()}
         self.first: dict[str, Assignment] = {}
-        self.present = Counter(own.replica.cluster for own in work.roster.staying)
+        self.present = Counter(own.replica.cluster for own in work.roster.counted)
 
     def rank(self, cluster: Cluster) -> _Rank | None:
         """Return the cluster's rank, None when it has no room, or none was found within the budget."""

@@ -65,8 +65,8 @@ def exchangeable(before: Sequence[Group], after: Sequence[Group]) -> bool:
 def grows(before: Engines, after: Engines, where: Layout) -> bool:
     """Tell whether `after` takes more of some pool than `before`: more pods, or pods that take more."""
     had, takes = Counter(charges(before, where)), Counter(charges(after, where))
-    kept = had & takes
-    left, added = list((had - kept).elements()), list((takes - kept).elements())
+    unchanged = had & takes
+    left, added = list((had - unchanged).elements()), list((takes - unchanged).elements())
     return any(
         not exchangeable([group for at, group in left if at == site], [group for at, group in added if at == site])
         for site in {site for site, _ in added}

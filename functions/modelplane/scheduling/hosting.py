@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.hardware import Layout
 from modelplane.scheduling.options import ClusterOptions, EngineOption, PoolOption
-from modelplane.scheduling.room import Groups, Stock, has_room, join, verdict_states
+from modelplane.scheduling.room import Groups, Stock, has_room, join, room_states
 
 #: Engines as the bits of an integer.
 _Set = int
@@ -24,11 +24,11 @@ def with_placed(stock: Stock, placed: PoolOption, times: int = 1) -> Stock:
 
 def _largest(sets: Iterable[_Set]) -> list[_Set]:
     """Return the sets that are part of no other."""
-    kept: list[_Set] = []
+    largest: list[_Set] = []
     for each in sorted(set(sets), key=int.bit_count, reverse=True):
-        if not any(each | other == other for other in kept):
-            kept.append(each)
-    return kept
+        if not any(each | other == other for other in largest):
+            largest.append(each)
+    return largest
 
 
 def _members(engines: _Set) -> list[int]:
@@ -36,7 +36,7 @@ def _members(engines: _Set) -> list[int]:
 
 
 class Hosting:
-    """What the pools of one cluster can host; what it finds is kept for the search that asks."""
+    """What the pools of one cluster can host; what it finds lasts for the search that asks."""
 
     def __init__(self, options: ClusterOptions, layout: Layout, meter: Meter) -> None:
         self._layout = layout
@@ -53,7 +53,7 @@ class Hosting:
         key = self._kinds[site], groups
         found = self._room.get(key)
         if found is None:
-            self._meter.spend(verdict_states(groups))
+            self._meter.spend(room_states(groups))
             pool = self._layout.sites[site]
             found = pool.nodes > 0 and has_room(pool.nodes, pool.hardware.counts, groups)
             self._room[key] = found

@@ -18,9 +18,9 @@ from modelplane.scheduling.charge import taken_of
 from modelplane.scheduling.choices import Choices
 from modelplane.scheduling.demands import Choice, Node, Share, Wanted
 from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.judge import Judgement, judge
 from modelplane.scheduling.nearest import nearest_value
 from modelplane.scheduling.room import Demand
+from modelplane.scheduling.selectors import SelectorsVerdict, evaluate
 
 Claims = tuple[Claim, ...]
 _EVERY = Wanted()
@@ -49,7 +49,7 @@ def _key(device: Device) -> str | None:
 
 
 def _wish(request: DeviceRequest, hardware: Hardware) -> _Wish:
-    verdicts = [judge(request.selectors, device).outcome for device in hardware.devices]
+    verdicts = [evaluate(request.selectors, device).outcome for device in hardware.devices]
     keys = [_key(device) for device in hardware.devices]
     failing = {key for key, verdict in zip(keys, verdicts, strict=True) if verdict is Outcome.ERROR} - {None}
     matching = tuple(entry for entry, verdict in enumerate(verdicts) if verdict is Outcome.MATCH)
@@ -152,25 +152,25 @@ def _too_few_in_all(engine: str, wishes: Sequence[_Wish], hardware: Hardware) ->
 
 def _no_device(engine: str, request: DeviceRequest, hardware: Hardware) -> NoDevice:
     """Return the refusal of the device that came furthest: the selector it failed, and the value it has there."""
-    judged = [(judge(request.selectors, device), device) for device in hardware.devices]
-    if not judged:
+    evaluated = [(evaluate(request.selectors, device), device) for device in hardware.devices]
+    if not evaluated:
         return NoDevice(engine, request.name, 0)
-    furthest = max(judgement.selector for judgement, _ in judged)
-    stopped = [(judgement, device) for judgement, device in judged if judgement.selector == furthest]
-    failed: list[Judgement] = [judgement for judgement, _ in stopped if judgement.outcome is Outcome.ERROR]
+    furthest = max(verdict.selector for verdict, _ in evaluated)
+    stopped = [(verdict, device) for verdict, device in evaluated if verdict.selector == furthest]
+    failed: list[SelectorsVerdict] = [verdict for verdict, _ in stopped if verdict.outcome is Outcome.ERROR]
     if len(failed) == len(stopped):
         return NoDevice(engine, request.name, furthest, f"error: {failed[0].why}")
     text = request.selectors[furthest]
-    compared = [device for judgement, device in stopped if judgement.outcome is not Outcome.ERROR]
+    compared = [device for verdict, device in stopped if verdict.outcome is not Outcome.ERROR]
     return NoDevice(engine, request.name, furthest, nearest_value(text, compared))
 
 
 def _error(wishes: Sequence[_Wish], hardware: Hardware) -> SelectorError:
     """Return the first selector that fails with an error on a device of a class that it would otherwise claim."""
     return next(
-        SelectorError(wish.request.selectors[judgement.selector], device.name, judgement.why)
+        SelectorError(wish.request.selectors[verdict.selector], device.name, verdict.why)
         for wish in wishes
         for device in hardware.devices
-        if (judgement := judge(wish.request.selectors, device)).outcome is Outcome.ERROR
+        if (verdict := evaluate(wish.request.selectors, device)).outcome is Outcome.ERROR
         and _key(device) in {_key(hardware.devices[entry]) for entry in set(wish.matching) - set(wish.usable)}
     )

@@ -1,7 +1,7 @@
-"""What stays as it is: judges a deployment's replicas by their clusters and pools.
+"""What becomes of a replica that runs: whether it is held, leaves, or takes what is asked for on its own pools.
 
-Only an absent or vanishing cluster, an untolerated NoExecute taint, and pools that are gone or no longer match end a
-replica's stay. What cannot be read is never a reason: the replica is held.
+Only an absent or vanishing cluster, an untolerated NoExecute taint, and pools that are gone or no longer match make a
+replica leave. What cannot be read is never a reason: the replica is held.
 """
 
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines
 from modelplane.scheduling.options import ClusterOptions, Options, SiteOptions, stamp
-from modelplane.scheduling.roster import Own
+from modelplane.scheduling.roster import OwnReplica
 
 Known = Cluster | Gap | Malformed | None
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class InPlace:
     """What a replica's own pools make of the deployment's engines.
 
     `engines`: the engines there that come nearest to what it has; None when its pools are gone or do not match, and
@@ -49,24 +49,24 @@ def still_hosts(where: Layout, engines: Engines) -> bool:
     )
 
 
-class Judge:
-    """Judges the replicas of one deployment in one pass; what it finds for one holds for all that are alike."""
+class Retention:
+    """Checks the replicas of one deployment in one pass; what it finds for one holds for all that are alike."""
 
     def __init__(self, deployment: Deployment, options: Options) -> None:
         self._deployment = deployment
         self._options = options
-        self._stays: dict[tuple[Engines, Layout], Stay] = {}
+        self._in_place: dict[tuple[Engines, Layout], InPlace] = {}
 
-    def judge(self, own: Own, cluster: Known) -> None:
-        """Decide whether a replica stays, leaves or is held, as far as its cluster alone tells."""
+    def check_cluster(self, own: OwnReplica, cluster: Known) -> None:
+        """Let a replica leave, or hold it, as far as its cluster alone tells."""
         if isinstance(cluster, Cluster):
-            self._judge_cluster(own, cluster)
+            self._check_present(own, cluster)
         elif cluster is Gap.ABSENT:
             own.leave(EndCause.REPLACED, f"cluster {own.replica.cluster} does not exist")
         else:
             own.hold(f"cluster {own.replica.cluster} cannot be read")
 
-    def _judge_cluster(self, own: Own, cluster: Cluster) -> None:
+    def _check_present(self, own: OwnReplica, cluster: Cluster) -> None:
         if taint := repelling(self._deployment, cluster, Effect.NO_EXECUTE) if cluster.taints else None:
             own.leave(EndCause.EVICTED, f"cluster {cluster.name} is tainted {taint.key} NoExecute")
         elif cluster.deleting:
@@ -76,20 +76,20 @@ class Judge:
         elif not own.replica.engines:
             own.hold("its engines cannot be read")
 
-    def stay(self, own: Own, cluster: Cluster) -> Stay:
+    def in_place(self, own: OwnReplica, cluster: Cluster) -> InPlace:
         """Return what the replica's own pools make of the deployment's engines."""
         where = layout(cluster)
         key = own.replica.engines, where
-        found = self._stays.get(key)
+        found = self._in_place.get(key)
         if found is None:
-            found = self._stays[key] = self._resolve(own.replica.engines, where)
+            found = self._in_place[key] = self._resolve(own.replica.engines, where)
         return found
 
-    def _resolve(self, engines: Engines, where: Layout) -> Stay:
+    def _resolve(self, engines: Engines, where: Layout) -> InPlace:
         pools = {member.pool for engine in engines for member in engine.members}
         gone = sorted(pools - where.positions.keys())
         if gone:
-            return Stay(None, why=f"pool {gone[0]} does not exist any more")
+            return InPlace(None, why=f"pool {gone[0]} does not exist any more")
         before = {engine.name: engine for engine in engines}
         everywhere = self._options.on(where.shape)
         here: list[SiteOptions] = []
@@ -97,19 +97,21 @@ class Judge:
             sites = self._here(at, before.get(engine.name), pools, where)
             undecided = any(isinstance(refusal, SearchBound) for refusal in everywhere.refusals[at].values())
             if isinstance(sites, SearchBound) or (undecided and not sites):
-                return Stay(None, undecided=True)
+                return InPlace(None, undecided=True)
             if not sites:
-                return Stay(None, why=f"pool {', '.join(sorted(pools))} does not match engine {engine.name} any more")
+                return InPlace(
+                    None, why=f"pool {', '.join(sorted(pools))} does not match engine {engine.name} any more"
+                )
             here.append(sites)
         options = ClusterOptions(everywhere.engines, tuple(here), ({},) * len(here))
         nearest = stamp(options.engines, [next(options.of(at)) for at in range(len(here))], where)
-        return Stay(nearest, options, nearest != engines and grows(engines, nearest, where))
+        return InPlace(nearest, options, nearest != engines and grows(engines, nearest, where))
 
     def _here(self, at: int, before: StampedEngine | None, pools: set[str], where: Layout) -> SiteOptions | SearchBound:
         """Return the options for an engine on the replica's own pools, those first that change least.
 
         First comes what it claims now, also where a member claims nothing although it could elsewhere: being stranded
-        ends no replica's stay, but no edit makes it so. Then come the other options on its pool, then other pools.
+        moves no replica, but no edit makes it so. Then come the other options on its pool, then other pools.
         """
         sites = {
             site: options

@@ -11,11 +11,11 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.placement import EndCause
 from modelplane.model.replica import StampedEngine
 from modelplane.model.rollout import Rollout
-from modelplane.scheduling.roster import Own, seniority
+from modelplane.scheduling.roster import OwnReplica, seniority
 
 Engines = tuple[StampedEngine, ...]
 #: Carries out a change of a replica; tells whether it could.
-Change = Callable[[Own], bool]
+Change = Callable[[OwnReplica], bool]
 
 
 def _same_pods(one: Engines, two: Engines) -> bool:
@@ -23,27 +23,27 @@ def _same_pods(one: Engines, two: Engines) -> bool:
     return [replace(engine, copies=1) for engine in one] == [replace(engine, copies=1) for engine in two]
 
 
-def is_updated(own: Own, deployment: Deployment, wanted: Engines) -> bool:
+def is_updated(own: OwnReplica, deployment: Deployment, wanted: Engines) -> bool:
     """Tell whether a replica carries what would be stamped on its own pools now."""
     behind = deployment.rollout.follow_upgrades and own.replica.outdated_builder
     return own.replica.content == deployment.content and _same_pods(own.replica.engines, wanted) and not behind
 
 
-def _youngest_first(members: Iterable[Own]) -> list[Own]:
+def _youngest_first(members: Iterable[OwnReplica]) -> list[OwnReplica]:
     return sorted(members, key=lambda own: seniority(own.replica), reverse=True)
 
 
-def drop_surplus(staying: Sequence[Own], replicas: int) -> None:
+def drop_surplus(counted: Sequence[OwnReplica], replicas: int) -> None:
     """Let go of what is above `replicas` while something is outdated.
 
     First those that are outdated and never served with what they carry, which end at once; then the youngest outdated
-    ones that serve, which are leaving: kept until others serve. That is how a surge goes on from pass to pass.
+    ones that serve, which are leaving: and end once others serve. That is how a surge goes on from pass to pass.
     """
-    above = max(0, len(staying) - replicas)
-    outdated = [own for own in _youngest_first(staying) if own.outdated]
+    above = max(0, len(counted) - replicas)
+    outdated = [own for own in _youngest_first(counted) if own.outdated]
     unproven = [own for own in outdated if not own.replica.proven][:above]
     for own in unproven:
-        own.ended = EndCause.ROLLED_OUT
+        own.ending = EndCause.ROLLED_OUT
     for own in [own for own in outdated if own.serves_now][: above - len(unproven)]:
         own.leave(EndCause.ROLLED_OUT, "")
 
@@ -52,7 +52,7 @@ def drop_surplus(staying: Sequence[Own], replicas: int) -> None:
 class Step:
     """One step of a rollout. `no_room`: a surge was tried and found no place."""
 
-    members: Sequence[Own]
+    members: Sequence[OwnReplica]
     rollout: Rollout
     replicas: int
     no_room: bool = False
@@ -60,28 +60,28 @@ class Step:
     @property
     def surges_under_way(self) -> int:
         """Return how many replicas are leaving for a new one, or new ones have not served yet, whichever is more."""
-        leaving = sum(own.leaving is EndCause.ROLLED_OUT and own.ended is None for own in self.members)
-        return max(leaving, sum(own.stays and not own.replica.serves for own in self.members))
+        leaving = sum(own.leaving is EndCause.ROLLED_OUT and own.ending is None for own in self.members)
+        return max(leaving, sum(own.counted and not own.replica.serves for own in self.members))
 
     @property
-    def waiting(self) -> list[Own]:
+    def waiting(self) -> list[OwnReplica]:
         """Return the outdated replicas that may change, in order: those that do not serve now, then the youngest.
 
         One on a cluster that does not answer is passed over.
         """
         if self.rollout.paused:
             return []
-        may = [own for own in _youngest_first(self.members) if own.stays and own.outdated and own.reachable]
+        may = [own for own in _youngest_first(self.members) if own.counted and own.outdated and own.reachable]
         return sorted(may, key=lambda own: own.serves_now)
 
-    def may_surge(self, own: Own) -> bool:
+    def may_surge(self, own: OwnReplica) -> bool:
         """Tell whether the budget lets a new replica be started beside this one; one that can only surge always may."""
         most = self.rollout.budget(self.replicas).surge
         return self.surges_under_way < max(most, 1 if own.surge_only else 0)
 
-    def may_change(self, own: Own) -> bool:
+    def may_change(self, own: OwnReplica) -> bool:
         """Tell whether the budget lets a replica be changed where it stands: enough others serve now."""
-        others = sum(each.serves_now for each in self.members if each.ended is None and each is not own)
+        others = sum(each.serves_now for each in self.members if each.ending is None and each is not own)
         return others >= self.replicas - self.rollout.budget(self.replicas).unavailable
 
     def take(self, surge: Change, change: Change) -> None:
@@ -96,20 +96,22 @@ class Step:
             if not own.surge_only and (tried or in_place_first) and self.may_change(own):
                 change(own)
 
-    def settled_leaving(self) -> list[Own]:
+    def settled_leaving(self) -> list[OwnReplica]:
         """Return the replicas leaving for a new one that may go: enough have served with what they carry since.
 
         One that serves goes only for an updated one that serves now, while all of those do, or if as many others serve
         as the budget asks for: a flap or a lost cluster must not become an outage by the rollout's own doing.
         """
-        staying = [own for own in self.members if own.stays and not own.stray]
-        kept = max(0, self.replicas - sum(own.replica.proven for own in staying))
-        leaving = [own for own in _youngest_first(self.members) if own.leaving is EndCause.ROLLED_OUT and not own.ended]
-        updated = [own for own in staying if not own.outdated]
+        counted = [own for own in self.members if own.counted and not own.listed_only]
+        needed = max(0, self.replicas - sum(own.replica.proven for own in counted))
+        leaving = [
+            own for own in _youngest_first(self.members) if own.leaving is EndCause.ROLLED_OUT and not own.ending
+        ]
+        updated = [own for own in counted if not own.outdated]
         successors = len(updated) if all(own.serves_now for own in updated) else 0
-        going: list[Own] = []
-        for own in leaving[: max(0, len(leaving) - kept)]:
-            others = sum(each.serves_now for each in self.members if not each.ended and each not in (own, *going))
+        going: list[OwnReplica] = []
+        for own in leaving[: max(0, len(leaving) - needed)]:
+            others = sum(each.serves_now for each in self.members if not each.ending and each not in (own, *going))
             enough = others >= self.replicas - self.rollout.budget(self.replicas).unavailable
             if not own.serves_now or enough or len(going) < successors:
                 going.append(own)

@@ -57,8 +57,8 @@ def join(groups: Groups, group: Group, times: int = 1) -> Groups:
     return tuple(sorted([each for each in counted.items() if each[1] > 0]))
 
 
-def verdict_states(groups: Groups) -> int:
-    """Return what a verdict on these groups counts among the states of a search: its work, roughly."""
+def room_states(groups: Groups) -> int:
+    """Return what a check of the room for these groups counts among the states of a search: its work, roughly."""
     return 1 + len(groups) * sum([len(group) for group, _ in groups]) // 4
 
 

@@ -17,23 +17,23 @@ _LONGEST_INDEX = 10
 
 
 @dataclass(slots=True, eq=False)
-class Own:
+class OwnReplica:
     """One of ours, and what the pass has decided about it so far.
 
-    `leaving` is the cause for which it has to go once others serve, `ended` the cause for which it goes now. `stray`:
-    the fleet list shows it and the observed resources do not, so that it must be composed before it can end.
-    `reachable`: its cluster answers. `outdated`: it carries something else than the deployment asks for, and served
-    with it; `surge_only`: only a new replica elsewhere can take its place. `serves_now`: it is Ready with what it
-    carries, and its cluster answers.
+    `leaving` is the cause for which it has to go once others serve, `ending` the cause for which it goes now.
+    `listed_only`: the fleet list shows it and the observed resources do not, so that it must be composed before it can
+    end. `reachable`: its cluster answers. `outdated`: it carries something else than the deployment asks for, and
+    served with it; `surge_only`: only a new replica elsewhere can take its place. `serves_now`: it is Ready with what
+    it carries, and its cluster answers.
     """
 
     replica: Replica
     index: int
-    stray: bool = False
+    listed_only: bool = False
     stamp: Stamp = Stamp.APPLY
     engines: tuple[StampedEngine, ...] = ()
     leaving: EndCause | None = None
-    ended: EndCause | None = None
+    ending: EndCause | None = None
     why: str = ""
     reachable: bool = True
     outdated: bool = False
@@ -41,17 +41,17 @@ class Own:
     serves_now: bool = False
 
     @property
-    def stays(self) -> bool:
-        """Tell whether it counts as one of the replicas asked for."""
-        return self.leaving is None and self.ended is None
+    def counted(self) -> bool:
+        """Tell whether it counts towards spec.replicas."""
+        return self.leaving is None and self.ending is None
 
     @property
     def moving(self) -> bool:
         """Return whether it has to go once others serve, but for a rollout, which has a budget of its own."""
-        return self.leaving not in (None, EndCause.ROLLED_OUT) and self.ended is None
+        return self.leaving not in (None, EndCause.ROLLED_OUT) and self.ending is None
 
     def hold(self, why: str) -> None:
-        """Leave its spec as it is."""
+        """Leave its spec unchanged."""
         self.stamp, self.engines, self.why = Stamp.HOLD, self.replica.engines, why
 
     def leave(self, cause: EndCause, why: str) -> None:
@@ -64,13 +64,13 @@ class Own:
 class Roster:
     """The deployment's replicas, oldest first, and every (cluster, index) that a new one must not take."""
 
-    crew: list[Own] = field(default_factory=list)
+    members: list[OwnReplica] = field(default_factory=list)
     taken: dict[str, set[int]] = field(default_factory=dict)
 
     @property
-    def staying(self) -> list[Own]:
-        """Return those that count as replicas asked for."""
-        return [own for own in self.crew if own.leaving is None and own.ended is None]
+    def counted(self) -> list[OwnReplica]:
+        """Return those that count towards spec.replicas."""
+        return [own for own in self.members if own.counted]
 
     def reserve(self, cluster: str) -> int:
         """Return the lowest free index of a cluster, and take it."""
@@ -111,35 +111,37 @@ def _ours(deployment: Deployment, view: View) -> Iterable[tuple[Replica, bool]]:
 
 
 def _let_go(replica: Replica, view: View) -> bool:
-    """Tell whether a replica that only the fleet list shows is one that an earlier pass ended.
+    """Tell whether a replica that only the fleet list shows is one that an earlier pass has ended.
 
-    Lists come from a cache that lags, so they show a replica for a while after it was ended; composing it again would
+    Lists come from a cache that lags, so they show a replica for a while after it is gone; composing it again would
     bring it back to life, pass after pass. The deployment's own status is current: what it does not list was let go.
     One that serves is taken up whatever the status says: it may have been restored, and nothing that serves is lost.
     """
     return not (replica.serves or view.listed is None or replica.name in view.listed)
 
 
-def muster(deployment: Deployment, view: View) -> Roster:
-    """Return the roster. Of two with one (cluster, index) the older stays; one without an index gets a free one."""
+def build_roster(deployment: Deployment, view: View) -> Roster:
+    """Return the roster. Of two with one (cluster, index) the younger ends; one without an index gets a free one."""
     roster = Roster()
     unnumbered: list[tuple[Replica, bool]] = []
-    for replica, stray in sorted(_ours(deployment, view), key=lambda each: seniority(each[0])):
+    for replica, listed_only in sorted(_ours(deployment, view), key=lambda each: seniority(each[0])):
         index = _known_index(replica)
         used = roster.taken.setdefault(replica.cluster, set())
-        if replica.deleting or (stray and _let_go(replica, view)):
+        if replica.deleting or (listed_only and _let_go(replica, view)):
             used.update(() if index is None else (index,))
         elif index is None:
-            unnumbered.append((replica, stray))
+            unnumbered.append((replica, listed_only))
         else:
-            roster.crew.append(Own(replica, index, stray))
+            roster.members.append(OwnReplica(replica, index, listed_only))
     seen: set[tuple[str, int]] = set()
-    for own in roster.crew:
+    for own in roster.members:
         place = own.replica.cluster, own.index
         if place in seen:
             own.leave(EndCause.DUPLICATE, f"an older replica has index {own.index} on cluster {own.replica.cluster}")
-            own.ended = EndCause.DUPLICATE
+            own.ending = EndCause.DUPLICATE
         seen.add(place)
         roster.taken[own.replica.cluster].add(own.index)
-    roster.crew.extend(Own(replica, roster.reserve(replica.cluster), stray) for replica, stray in unnumbered)
+    roster.members.extend(
+        OwnReplica(replica, roster.reserve(replica.cluster), listed_only) for replica, listed_only in unnumbered
+    )
     return roster

@@ -1,31 +1,31 @@
-"""Which replicas go when there are more than asked for, and how many leaving ones are kept until others serve."""
+"""Which replicas go when there are more than asked for, and which leaving ones are needed until others serve."""
 
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from modelplane.scheduling.roster import Own, seniority
+from modelplane.scheduling.roster import OwnReplica, seniority
 
 
-def surplus(staying: Sequence[Own], replicas: int) -> list[Own]:
-    """Return the replicas to end so that `replicas` stay, one removal after the other.
+def surplus(counted: Sequence[OwnReplica], replicas: int) -> list[OwnReplica]:
+    """Return the replicas to end so that `replicas` are left, one removal after the other.
 
     First those that do not serve, then from the cluster with the most of them, then the latest cluster name, then the
     highest index.
     """
-    on_cluster = Counter(own.replica.cluster for own in staying)
-    idle = [own for own in staying if not own.replica.serves]
-    serving = [own for own in staying if own.replica.serves]
-    ended: list[Own] = []
+    on_cluster = Counter(own.replica.cluster for own in counted)
+    idle = [own for own in counted if not own.replica.serves]
+    serving = [own for own in counted if own.replica.serves]
+    removed: list[OwnReplica] = []
     for removals in (_removals(idle, on_cluster), _removals(serving, on_cluster)):
-        while len(staying) - len(ended) > replicas and (own := next(removals, None)):
-            ended.append(own)
-    return ended
+        while len(counted) - len(removed) > replicas and (own := next(removals, None)):
+            removed.append(own)
+    return removed
 
 
-def _removals(some: Sequence[Own], on_cluster: Counter[str]) -> Iterator[Own]:
-    """Yield replicas in the order in which they go; `on_cluster` counts all that stay, and is kept up to date."""
-    by_cluster: dict[str, list[Own]] = {}
+def _removals(some: Sequence[OwnReplica], on_cluster: Counter[str]) -> Iterator[OwnReplica]:
+    """Yield replicas in the order in which they go; `on_cluster` counts them all, and is kept up to date."""
+    by_cluster: dict[str, list[OwnReplica]] = {}
     for own in sorted(some, key=lambda own: own.index):
         by_cluster.setdefault(own.replica.cluster, []).append(own)
     names = sorted(by_cluster, reverse=True)
@@ -43,6 +43,6 @@ def _removals(some: Sequence[Own], on_cluster: Counter[str]) -> Iterator[Own]:
         yield own
 
 
-def kept_until_others_serve(leaving: Sequence[Own], needed: int) -> list[Own]:
-    """Return the leaving replicas that are kept: `needed` of them, the oldest, as those go last."""
+def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> list[OwnReplica]:
+    """Return the leaving replicas that do not end yet: `needed` of them, the oldest, as those go last."""
     return sorted(leaving, key=lambda own: seniority(own.replica))[:needed]

@@ -8,7 +8,7 @@ from modelplane.scheduling.budget import Budget, Meter, OutOfStatesError, Search
 from modelplane.scheduling.hardware import Layout
 from modelplane.scheduling.hosting import Hosting, with_placed
 from modelplane.scheduling.options import ClusterOptions, PoolOption
-from modelplane.scheduling.room import Shortage, Stock, join, more, shortage, shortage_of, size, verdict_states
+from modelplane.scheduling.room import Shortage, Stock, join, more, room_states, shortage, shortage_of, size
 
 Assignment = tuple[PoolOption, ...]
 _Key = tuple[ClusterOptions, Layout, Stock]
@@ -146,7 +146,7 @@ def _count_one(options: ClusterOptions, layout: Layout, stock: Stock, meter: Met
     for option in options.of(0):
         pool, group = layout.sites[option.site], option.option.group
         times = more(pool.nodes, pool.hardware.counts, stock[option.site], group) if pool.nodes else 0
-        meter.spend(verdict_states(stock[option.site]) * (1 + times.bit_length()))
+        meter.spend(room_states(stock[option.site]) * (1 + times.bit_length()))
         if times:
             yield (option,), times
             stock = with_placed(stock, option, times)

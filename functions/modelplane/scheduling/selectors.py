@@ -1,8 +1,38 @@
-"""Finds the selectors of a deployment that do not compile, with the position of the error."""
+"""What the selectors of a request say about a device, remembered by content, and which of them do not compile."""
+
+from dataclasses import dataclass
+from functools import lru_cache
 
 from modelplane import cel
 from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Device
 from modelplane.model.placement import BadSelector
+
+CACHE_SIZE = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class SelectorsVerdict:
+    """The outcome for one device; `selector` is the index of the one that decided against it, `why` its error."""
+
+    outcome: cel.Outcome
+    selector: int = 0
+    why: str = ""
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def evaluate(selectors: tuple[str, ...], device: Device) -> SelectorsVerdict:
+    """Return what the selectors, tried in order, say about the device: the first that does not match stops."""
+    for index, text in enumerate(selectors):
+        verdict = cel.verdict(text, device)
+        if verdict.outcome is not cel.Outcome.MATCH:
+            return SelectorsVerdict(verdict.outcome, index, verdict.why or "")
+    return SelectorsVerdict(cel.Outcome.MATCH)
+
+
+def matches(selectors: tuple[str, ...], device: Device) -> bool:
+    """Tell whether all selectors match the device."""
+    return evaluate(selectors, device).outcome is cel.Outcome.MATCH
 
 
 def bad_selectors(deployment: Deployment) -> tuple[BadSelector, ...]:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import BadSelector, CacheState, Footprint, Needs, Placement, View, Withheld
+from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldEdit, Needs, Placement, View
 from modelplane.model.refusal import Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.eligible import lacking
 from modelplane.scheduling.ledger import Ledger, identity
 from modelplane.scheduling.options import Options
-from modelplane.scheduling.roster import Roster, muster
+from modelplane.scheduling.roster import Roster, build_roster
 from modelplane.scheduling.selectors import bad_selectors
 
 
@@ -29,7 +29,7 @@ class Work:
     ledger: Ledger
     options: Options
     placed: list[Placement] = field(default_factory=list)
-    withheld: dict[str, Withheld] = field(default_factory=dict)
+    held_edits: dict[str, HeldEdit] = field(default_factory=dict)
     refusals: dict[str, Refusal] = field(default_factory=dict)
 
     def cluster(self, name: str) -> Cluster | Gap | Malformed | None:
@@ -42,7 +42,7 @@ class Work:
     @property
     def missing(self) -> int:
         """Return how many replicas are still to be placed."""
-        return max(0, self.deployment.replicas - len(self.roster.staying) - len(self.placed))
+        return max(0, self.deployment.replicas - len(self.roster.counted) - len(self.placed))
 
     @property
     def invalid(self) -> str:
@@ -103,7 +103,7 @@ def begin(deployment: Deployment, view: View) -> Work:
     return Work(
         deployment=deployment,
         view=view,
-        roster=muster(deployment, view),
+        roster=build_roster(deployment, view),
         bad_selectors=() if deployment.over_bound else bad_selectors(deployment),
         candidates={c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)},
         ledger=Ledger(_replicas(view)),

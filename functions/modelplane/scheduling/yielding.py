@@ -1,8 +1,8 @@
-"""Yield: the one order in which replicas that have not served yet keep their room, the same in every deployment's pass.
+"""Yield: the one order in which replicas that have not served yet get room, the same in every deployment's pass.
 
-Serving replicas are kept whatever the room. The others are walked by age, and each is kept iff it fits in all its
-pools beside everything kept before. A replica that has grown and does not serve at its new size yet is kept at the
-size it served with, and walked with the new one, before those that never served.
+Serving replicas have room whatever else is there. The others follow by age, and each has room iff it fits in all its
+pools beside those before it. A replica that has grown and does not serve at its new size yet has room at the size it
+served with, and asks for the new one before those that never served.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from modelplane.scheduling.roster import seniority
 
 
 def _proven(replica: Replica, engines: Engines, where: Layout) -> Engines | None:
-    """Return the engines a replica keeps without being asked, None when it never served."""
+    """Return the engines that a replica surely has room for, None when it never served."""
     if not replica.serves:
         return None
     served = replica.served_engines
@@ -36,7 +36,7 @@ def _exchange(stock: Stock, before: Engines | None, after: Engines, where: Layou
 
 
 def _short(stock: Stock, engines: Engines, where: Layout) -> Shortage | None:
-    """Return what is short in one of the pools that the engines stand on."""
+    """Return what is short in one of the pools that the engines are on."""
     for site in sorted({site for site, _ in charges(engines, where)}):
         pool = where.sites[site]
         short = shortage(pool.nodes, pool.hardware.counts, stock[site])
@@ -46,11 +46,11 @@ def _short(stock: Stock, engines: Engines, where: Layout) -> Shortage | None:
 
 
 def yielding(cluster: Cluster, ledger: Ledger) -> Mapping[str, Shortage]:
-    """Return the replicas of a cluster (by identity) that are not kept, or not at their new size, and what is short."""
+    """Return what is short for each replica of a cluster (by identity) that has no room, or none at its new size."""
     where = layout(cluster)
     present = [(replica, ledger.engines(replica)) for replica in ledger.residents(cluster.name)]
     proven = {identity(replica): _proven(replica, engines, where) for replica, engines in present}
-    stock = stock_of((kept for kept in proven.values() if kept is not None), where)
+    stock = stock_of((engines for engines in proven.values() if engines is not None), where)
     asking = [(replica, engines) for replica, engines in present if proven[identity(replica)] != engines]
     refused: dict[str, Shortage] = {}
     for replica, engines in sorted(asking, key=lambda each: (not each[0].serves, seniority(each[0]))):

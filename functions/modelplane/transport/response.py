@@ -47,7 +47,7 @@ def write_response(message: Any, result: Result) -> bytes:
     response.desired.CopyFrom(message.desired)
     if result.fatal is None:
         _desire(response, result)
-    _hand_on(response, message, result)
+    _carry_over(response, message, result)
     _require(response.requirements, result)
     _say(response, result)
     wire: bytes = response.SerializeToString(deterministic=True)
@@ -98,7 +98,7 @@ def _with_status(composite: bytes, status: Manifest) -> bytes:
     return serialized
 
 
-def _hand_on(response: Any, message: Any, result: Result) -> None:
+def _carry_over(response: Any, message: Any, result: Result) -> None:
     """Set the context: what was received, and over it the step's own (of two entries with one key the last counts)."""
     if result.context or message.HasField("context"):
         response.context = message.context + encode(result.context)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from modelplane.compose_endpoint.deployment import compose
+from modelplane.composing.placement_message import PlacementMessage, write_placements
 from modelplane.model.placement import Stamp
-from modelplane.observed.placements import HandedPlacement, write_placements
 from modelplane.step import Object, Request
 
 DEPLOYMENT = Object(
@@ -20,8 +20,8 @@ DEPLOYMENT = Object(
 )
 
 
-def placed(address: str | None) -> HandedPlacement:
-    return HandedPlacement(
+def placed(address: str | None) -> PlacementMessage:
+    return PlacementMessage(
         name="qwen-1234abcd",
         resource="replica-a-0",
         endpoint="endpoint-a-0",

@@ -3,8 +3,8 @@
 from typing import Any
 
 from modelplane.compose_replica.deployment import compose
+from modelplane.composing.placement_message import PlacementMessage, write_placements
 from modelplane.model.placement import Stamp
-from modelplane.observed.placements import HandedPlacement, write_placements
 from modelplane.step import Object, Request
 
 GPU = {"name": "gpu", "count": 8, "selectors": [{"cel": "true"}]}
@@ -42,8 +42,8 @@ LABELS = {
 }
 
 
-def placed(stamp: Stamp, spec: dict[str, Any] | None = None) -> HandedPlacement:
-    return HandedPlacement(
+def placed(stamp: Stamp, spec: dict[str, Any] | None = None) -> PlacementMessage:
+    return PlacementMessage(
         name="qwen-1234abcd",
         resource="replica-a-0",
         endpoint="endpoint-a-0",

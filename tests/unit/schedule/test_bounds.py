@@ -10,7 +10,7 @@ from modelplane.model.fleet import Device
 from modelplane.model.placement import Stamp
 from modelplane.step import Object
 from unit.schedule.objects import Server, cluster, deployment, member, replica, run
-from unit.schedule.test_states import handed
+from unit.schedule.test_states import messages
 
 #: What no other test asks a device.
 UNSEEN = 'device.driver != "unseen.example.com"'
@@ -64,7 +64,7 @@ def test_a_spec_over_a_bound_is_named_and_holds_what_runs(spec: dict[str, Any], 
     result, _ = run(deployment(replicas=2, **spec), Server(cluster("a", nodes=4), *own), *own)
     assert result.fatal is None
     assert scheduled(result) == (Reason.INVALID_ENGINE, f"2 of 2 replicas scheduled: {words}")
-    assert [(placed.resource, placed.stamp) for placed in handed(result)] == [
+    assert [(placed.resource, placed.stamp) for placed in messages(result)] == [
         ("replica-a-0", Stamp.HOLD),
         ("replica-a-1", Stamp.HOLD),
     ]
@@ -75,10 +75,10 @@ def test_a_spec_over_a_bound_places_nothing_new_and_scales_down(spec: dict[str, 
     own = replica("a"), replica("a", 1)
     server = Server(cluster("a", nodes=4), *own)
     result, _ = run(deployment(replicas=3, **spec), server, *own)
-    assert len(handed(result)) == 2
+    assert len(messages(result)) == 2
     assert scheduled(result) == (Reason.INVALID_ENGINE, f"2 of 3 replicas scheduled: {words}")
     assert "candidates" not in server.asked
-    assert len(handed(run(deployment(replicas=1, **spec), server, *own)[0])) == 1
+    assert len(messages(run(deployment(replicas=1, **spec), server, *own)[0])) == 1
 
 
 def test_no_selector_of_a_spec_over_a_bound_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,5 +114,5 @@ def test_a_replica_over_a_bound_is_charged_whole_nodes_without_looking_further(
     monkeypatch.setattr(cel, "verdict", verdict)
     small = deployment(engines=[{"name": "main", "members": [member("true", count=1)]}])
     result, _ = run(small, Server(cluster("a", nodes=nodes), large_replica()))
-    assert len(handed(result)) == placed
+    assert len(messages(result)) == placed
     assert UNSEEN not in looked

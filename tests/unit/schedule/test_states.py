@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.observed.placements import HandedPlacement, read_placements
+from modelplane.composing.placement_message import PlacementMessage, read_placements
 from modelplane.schedule import STEPS
 from modelplane.step import Object, Request, Result
 from unit.schedule.objects import BIG, TEMPLATE, Server, cache, cluster, deployment, member, replica, run
@@ -14,7 +14,7 @@ DEAD: dict[str, Any] = {"metadata": {"deletionTimestamp": "2026-01-02T00:00:00Z"
 NOT_READY: dict[str, Any] = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
 
 
-def handed(result: Result) -> tuple[HandedPlacement, ...]:
+def messages(result: Result) -> tuple[PlacementMessage, ...]:
     found = read_placements(Request(Object({}, ""), context=result.context))
     assert found is not None
     return found
@@ -55,7 +55,7 @@ def test_a_serving_replica_is_composed_again_whatever_happens_to_its_inputs(
     own = replica("a")
     result, _ = run(deployment(**spec), Server(*objects, own), own)
     assert result.fatal is None
-    assert [(placed.resource, placed.name) for placed in handed(result)] == [("replica-a-0", own.name)]
+    assert [(placed.resource, placed.name) for placed in messages(result)] == [("replica-a-0", own.name)]
 
 
 UNREADABLE = {
@@ -83,7 +83,7 @@ def test_what_cannot_be_read_is_fatal_and_names_the_field_so_that_nothing_change
 def test_before_anything_is_fetched_every_replica_is_kept_and_nothing_is_said() -> None:
     own = replica("a")
     result = STEPS["ModelDeployment"](Request(deployment(), observed={"replica-a-0": own}))
-    assert [placed.resource for placed in handed(result)] == ["replica-a-0"]
+    assert [placed.resource for placed in messages(result)] == ["replica-a-0"]
     assert (result.status, result.conditions, result.fatal) == (None, (), None)
 
 
@@ -126,7 +126,7 @@ def test_a_lost_replica_that_only_the_fleet_shows_is_composed_again_with_its_own
     lost = replica("a", metadata={"name": "by-hand-kept"})
     server = Server(cluster("a", nodes=2), lost)
     result, _ = run(deployment(replicas=2), server)
-    kept = next(placed for placed in handed(result) if placed.name == "by-hand-kept")
+    kept = next(placed for placed in messages(result) if placed.name == "by-hand-kept")
     assert (kept.resource, kept.cluster, kept.index) == ("replica-a-0", "a", 0)
 
 
@@ -135,7 +135,7 @@ def test_a_new_replica_carries_its_pool_its_device_classes_and_the_address_of_it
     both = {"name": "gpu", "count": 1, "selectors": [{"cel": BIG}]}
     members = [{"nodeSelector": {"devices": [both, nic]}, "template": TEMPLATE}]
     result, _ = run(deployment(engines=[{"name": "main", "members": members}]), Server(cluster("a")))
-    (placed,) = handed(result)
+    (placed,) = messages(result)
     assert placed.pools == {"main": "pool"}
     assert placed.classes == {"main": [{"gpu": "gpu.nvidia.com", "nic": "gpu.nvidia.com"}]}
     assert placed.address == "a.example.org"

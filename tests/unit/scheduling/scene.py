@@ -165,7 +165,7 @@ class Scene:
     def carry_out(self, one: Deployment, decided: Schedule) -> None:
         """Compose what was decided."""
         self._passes += 1
-        for end in decided.ended:
+        for end in decided.ending:
             del self.replicas[end.replica.uid]
         for placement in decided.placements:
             known = placement.replica

@@ -6,7 +6,7 @@ import pytest
 
 from modelplane.model.conditions import MESSAGE_LIMIT
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import BadSelector, CacheState, Footprint, Placement, Schedule, Stamp, Withheld
+from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldEdit, Placement, Schedule, Stamp
 from modelplane.model.refusal import (
     Deleting,
     NoDevice,
@@ -88,8 +88,8 @@ def test_what_is_kept_is_said_also_after_a_long_list_of_reasons() -> None:
     gone = [
         Placement("a", at, (), replica(OURS, f"a/{at}"), Stamp.HOLD, leaving=True, why="y" * 200) for at in range(9)
     ]
-    edits = tuple(Withheld(replica(OURS, f"b/{at}"), NoRoom("z" * 60, 1, 0)) for at in range(9))
-    message = explain(replace(many, placements=tuple(gone), withheld=edits), OURS).message
+    edits = tuple(HeldEdit(replica(OURS, f"b/{at}"), NoRoom("z" * 60, 1, 0)) for at in range(9))
+    message = explain(replace(many, placements=tuple(gone), held_edits=edits), OURS).message
     assert len(message) <= MESSAGE_LIMIT
     assert "; edit withheld from " in message
     assert message.endswith("; kept until a replacement serves: 9 more reasons")

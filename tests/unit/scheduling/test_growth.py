@@ -1,4 +1,4 @@
-"""Edits of what runs: applied in place where the replica's own pools host them, withheld whole where they do not."""
+"""Edits of what runs: applied in place where the replica's own pools host them, held as it was where  not."""
 
 from dataclasses import dataclass, replace
 
@@ -47,8 +47,8 @@ EDITS = [
     Edit("less is applied", (standalone(request(2)),), (NEIGHBOUR,), Stamp.APPLY),
     Edit("more that fits without the old pods is applied", (standalone(),), (NEIGHBOUR,), Stamp.APPLY),
     Edit("more copies that fit are applied", (standalone(request(4), copies=2),), (HALF,), Stamp.APPLY),
-    Edit("more copies that do not are withheld", (standalone(request(4), copies=2),), (NEIGHBOUR,), Stamp.HOLD),
-    Edit("a gang that does not fit is withheld", (gang([request(4)], [request(4)]),), (NEIGHBOUR,), Stamp.HOLD),
+    Edit("more copies that do not are not applied", (standalone(request(4), copies=2),), (NEIGHBOUR,), Stamp.HOLD),
+    Edit("a gang that does not fit is not applied", (gang([request(4)], [request(4)]),), (NEIGHBOUR,), Stamp.HOLD),
     Edit("another name is applied", (standalone(request(4), name="renamed"),), (NEIGHBOUR,), Stamp.APPLY),
     Edit(
         "another engine that fits is applied",
@@ -57,7 +57,7 @@ EDITS = [
         Stamp.APPLY,
     ),
     Edit(
-        "another engine that does not is withheld",
+        "another engine that does not is not applied",
         (standalone(request(4)), standalone(request(8), name="second")),
         (NEIGHBOUR,),
         Stamp.HOLD,
@@ -75,16 +75,16 @@ def edited(*engines: Engine, others: tuple[Replica, ...] = ()) -> tuple[Scene, S
 def test_an_edit_is_applied_in_place_iff_it_takes_no_more_or_fits(case: Edit) -> None:
     _, decided = edited(*case.engines, others=case.others)
     (placement,) = decided.placements
-    assert (placement.stamp, placement.leaving, decided.ended) == (case.stamp, False, ())
-    assert bool(decided.withheld) is (case.stamp is Stamp.HOLD)
+    assert (placement.stamp, placement.leaving, decided.ending) == (case.stamp, False, ())
+    assert bool(decided.held_edits) is (case.stamp is Stamp.HOLD)
     if case.stamp is Stamp.HOLD:
         assert placement.engines == (stamped(count=4),)
 
 
-def test_a_withheld_edit_is_named_with_its_numbers() -> None:
+def test_an_edit_that_does_not_fit_is_named_with_its_numbers() -> None:
     engine = standalone(request(4), copies=3)
     _, decided = edited(engine, others=(NEIGHBOUR,))
-    assert [each.refusal for each in decided.withheld] == [NoRoom("main", 3, 1)]
+    assert [each.refusal for each in decided.held_edits] == [NoRoom("main", 3, 1)]
     report = explain(decided, deployment(engine))
     assert (report.scheduled, report.reason) == (False, "InsufficientCapacity")
     assert report.message == (
@@ -159,7 +159,7 @@ def test_of_two_growths_that_raced_the_younger_reverts_and_does_not_try_again_un
 def test_a_growth_that_raced_goes_before_what_never_served() -> None:
     newcomer = deployment(name="new")
     scene = Scene(nodes(a=2), [grown("first", 1), replica(newcomer, "a/0", age=5, serves=False)])
-    assert [end.cause for end in scene.run(newcomer).ended] == [EndCause.YIELDED]
+    assert [end.cause for end in scene.run(newcomer).ending] == [EndCause.YIELDED]
     assert scene.run(deployment(standalone(copies=2), name="first")).placements[0].stamp is Stamp.APPLY
 
 

@@ -34,7 +34,7 @@ EVICTING = (Taint("out", Effect.NO_EXECUTE),)
 
 @dataclass(frozen=True)
 class State:
-    """A cluster as it is found: whether the replica there stays, is held or leaves."""
+    """A cluster as it is found: whether the edit is applied to the replica there, or it is held or leaves."""
 
     rule: str
     cluster: Cluster | Gap | Malformed
@@ -43,20 +43,20 @@ class State:
 
 
 STATES = [
-    State("a healthy cluster", THERE, "stays"),
-    State("not Ready", replace(THERE, ready=False), "stays"),
-    State("no address", replace(THERE, address=None), "stays"),
-    State("labels that no longer match", THERE, "stays", replace(OURS, cluster_selector={"region": "eu"})),
-    State("a NoSchedule taint", replace(THERE, taints=(Taint("k", Effect.NO_SCHEDULE),)), "stays"),
+    State("a healthy cluster", THERE, "applied"),
+    State("not Ready", replace(THERE, ready=False), "applied"),
+    State("no address", replace(THERE, address=None), "applied"),
+    State("labels that no longer match", THERE, "applied", replace(OURS, cluster_selector={"region": "eu"})),
+    State("a NoSchedule taint", replace(THERE, taints=(Taint("k", Effect.NO_SCHEDULE),)), "applied"),
     State("a NoExecute taint", replace(THERE, taints=EVICTING), "leaves"),
-    State("a NoExecute taint that is tolerated", replace(THERE, taints=EVICTING), "stays", tolerating(OURS, "out")),
+    State("a NoExecute taint that is tolerated", replace(THERE, taints=EVICTING), "applied", tolerating(OURS, "out")),
     State("an absent cluster", Gap.ABSENT, "leaves"),
     State("a cluster that is being deleted", replace(THERE, deleting=True), "leaves"),
     State("a cluster that cannot be read", Malformed("InferenceCluster", "a", "status", "is no object"), "held"),
     State("a cluster that has not published its pools", replace(THERE, pools=None), "held"),
     State("a pool that is gone", cluster("a", pool(1, name="renamed")), "leaves"),
-    State("a pool without nodes", cluster("a", pool(0)), "stays"),
-    State("devices that drift and still match", cluster("a", pool(1, gpu(9, 90))), "stays"),
+    State("a pool without nodes", cluster("a", pool(0)), "applied"),
+    State("devices that drift and still match", cluster("a", pool(1, gpu(9, 90))), "applied"),
     State(
         "devices that no longer match",
         cluster("a", pool(1, gpu(8, 40))),
@@ -64,7 +64,7 @@ STATES = [
         deployment(standalone(request(8, memory("80Gi")))),
     ),
     State("too few devices", cluster("a", pool(1, gpu(4))), "leaves"),
-    State("another DeviceClass", cluster("a", pool(1, gpu(device_class="other"))), "stays", at_once(OURS)),
+    State("another DeviceClass", cluster("a", pool(1, gpu(device_class="other"))), "applied", at_once(OURS)),
     State(
         "an error beside the match",
         cluster("a", pool(1, gpu(), gpu(name="bare", model=""))),
@@ -90,19 +90,19 @@ def test_a_serving_replica_leaves_only_for_the_listed_causes(case: State) -> Non
     decided = found(case, serves=True)
     evicted = isinstance(case.cluster, Cluster) and case.cluster.taints == EVICTING and case.then == "leaves"
     if evicted:
-        assert [end.cause for end in decided.ended] == [EndCause.EVICTED]
+        assert [end.cause for end in decided.ending] == [EndCause.EVICTED]
         return
     (placement,) = decided.placements
-    assert decided.ended == ()
+    assert decided.ending == ()
     assert placement.leaving is (case.then == "leaves")
-    assert placement.stamp is (Stamp.APPLY if case.then == "stays" else Stamp.HOLD)
-    assert bool(placement.why) is (case.then != "stays")
+    assert placement.stamp is (Stamp.APPLY if case.then == "applied" else Stamp.HOLD)
+    assert bool(placement.why) is (case.then != "applied")
 
 
 @pytest.mark.parametrize("case", [case for case in STATES if case.then == "leaves"], ids=lambda case: case.rule)
 def test_one_that_never_served_and_has_to_leave_goes_at_once(case: State) -> None:
     decided = found(case, serves=False)
-    assert (decided.placements, decided.unplaced, len(decided.ended)) == ((), 1, 1)
+    assert (decided.placements, decided.unplaced, len(decided.ending)) == ((), 1, 1)
 
 
 def test_a_held_replica_is_named_with_the_reason() -> None:
@@ -118,7 +118,7 @@ def test_leaving_ones_are_kept_as_far_as_too_few_serve_and_the_oldest_go_last() 
     scene = Scene(nodes(b=1), [*leaving, replica(ours, "b/0")])
     decided = scene.decide(ours)
     assert places(decided) == ["b/0", "-gone/2"]
-    assert [end.replica.index for end in decided.ended] == [1, 0]
+    assert [end.replica.index for end in decided.ending] == [1, 0]
 
 
 def test_an_evicted_one_whose_replacement_is_starting_stays_and_one_without_goes() -> None:
@@ -127,7 +127,7 @@ def test_an_evicted_one_whose_replacement_is_starting_stays_and_one_without_goes
     scene.change("a", taints=EVICTING)
     decided = scene.decide(ours)
     assert (places(decided), decided.unplaced) == (["-a/1", "b/0"], 1)
-    assert [end.replica.index for end in decided.ended] == [0]
+    assert [end.replica.index for end in decided.ending] == [0]
 
 
 @pytest.mark.parametrize("serves", [True, False])
@@ -144,7 +144,7 @@ def test_while_candidates_cannot_be_known_an_evicted_one_stays(unknown: str, ser
     else:
         scene.cache = Footprint("weights", {"region": "nowhere"})
     decided = scene.decide(ours)
-    assert (places(decided), decided.ended) == (["-a/0"], ())
+    assert (places(decided), decided.ending) == (["-a/0"], ())
 
 
 def test_a_replica_whose_own_spec_cannot_be_read_is_held() -> None:
@@ -158,7 +158,7 @@ def test_nothing_is_kept_of_a_parked_deployment_and_nothing_is_asked_for() -> No
     scene = Scene([THERE], [replica(parked, "a/0"), replica(parked, "gone/0", serves=False)])
     decided = scene.decide(parked)
     assert (decided.placements, scene.asked) == ((), [])
-    assert {end.cause for end in decided.ended} == {EndCause.SCALE_DOWN}
+    assert {end.cause for end in decided.ending} == {EndCause.SCALE_DOWN}
     assert explain(decided, parked).reason == "ScaledToZero"
 
 

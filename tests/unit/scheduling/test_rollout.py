@@ -44,11 +44,11 @@ def test_27_an_edit_surges_where_there_is_room_one_replica_at_a_time() -> None:
     first = scene.run(edited(one))
     assert [place for place in places(first) if not place.startswith("-")][-1] == "d/0"
     assert len([place for place in places(first) if place.startswith("-")]) == 1
-    assert (first.ended, carried(scene)) == ((), ["v1", "v1", "v1", "v2"])
+    assert (first.ending, carried(scene)) == ((), ["v1", "v1", "v1", "v2"])
     assert places(scene.run(edited(one))) == places(first)
     scene.serve()
     second = scene.run(edited(one))
-    assert [end.cause for end in second.ended] == [EndCause.ROLLED_OUT]
+    assert [end.cause for end in second.ending] == [EndCause.ROLLED_OUT]
     for _ in range(4):
         scene.serve()
         last = scene.run(edited(one))
@@ -60,7 +60,7 @@ def test_27_with_no_room_one_is_changed_where_it_stands_and_the_next_when_it_ser
     scene = serving(one, a=1, b=1, c=1)
     for many in (1, 2, 3):
         decided = scene.run(edited(one))
-        assert (decided.ended, carried(scene).count("v2")) == ((), many)
+        assert (decided.ending, carried(scene).count("v2")) == ((), many)
         assert carried(scene).count("v2") == many
         scene.run(edited(one))
         assert carried(scene).count("v2") == many
@@ -135,8 +135,8 @@ def test_of_too_many_the_youngest_that_are_behind_leave_first() -> None:
     scene = serving(one, a=3)
     decided = scene.run(replace(edited(one), replicas=2, rollout=Rollout(paused=True)))
     youngest = max(scene.replicas.values(), key=lambda replica: replica.created)
-    assert [end.cause for end in decided.ended] == [EndCause.ROLLED_OUT]
-    assert all(end.replica.created >= youngest.created for end in decided.ended)
+    assert [end.cause for end in decided.ending] == [EndCause.ROLLED_OUT]
+    assert all(end.replica.created >= youngest.created for end in decided.ending)
 
 
 def test_more_copies_alone_are_no_rollout() -> None:

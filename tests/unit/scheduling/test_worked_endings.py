@@ -45,7 +45,7 @@ def test_7_a_serving_replica_of_a_deleted_cluster_goes_when_its_replacement_serv
     scene.serve()
     last = scene.run(ours)
     assert places(last) == ["b/0"]
-    assert [end.cause for end in last.ended] == [EndCause.REPLACED]
+    assert [end.cause for end in last.ending] == [EndCause.REPLACED]
 
 
 def test_7_without_another_cluster_it_stays_and_the_shortfall_is_named() -> None:
@@ -84,7 +84,7 @@ def test_15_no_execute_moves_a_replica_once_its_replacement_serves() -> None:
     assert places(scene.run(ours)) == ["-a/0", "b/0"]
     scene.serve()
     last = scene.run(ours)
-    assert (places(last), [end.cause for end in last.ended]) == (["b/0"], [EndCause.EVICTED])
+    assert (places(last), [end.cause for end in last.ending]) == (["b/0"], [EndCause.EVICTED])
 
 
 def test_15_no_execute_with_nowhere_to_go_leaves_fewer_and_names_the_shortfall() -> None:
@@ -108,7 +108,7 @@ def test_22_a_malformed_selector_keeps_every_replica_and_says_where_it_is_wrong(
         (0, Stamp.HOLD, (stamped(),)),
         (1, Stamp.HOLD, (stamped(),)),
     ]
-    assert decided.ended == ()
+    assert decided.ending == ()
     report = explain(decided, typo)
     assert (report.scheduled, report.reason) == (False, "InvalidNodeSelector")
     assert report.message.startswith("2 of 2 replicas scheduled: engine main, request gpu, selector 0, line 1, column ")
@@ -159,6 +159,6 @@ def test_25_without_a_free_one_of_that_kind_the_old_stays_and_waits_for_room() -
     scene = on_l4()
     scene.run(deployment(standalone(request(1, memory("80Gi"))), name="other"))
     decided = scene.decide(h100())
-    assert (places(decided), decided.unplaced, decided.ended) == (["a/0"], 0, ())
+    assert (places(decided), decided.unplaced, decided.ending) == (["a/0"], 0, ())
     assert decided.rolling is not None
     assert decided.rolling.no_room

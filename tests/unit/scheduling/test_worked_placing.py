@@ -64,7 +64,7 @@ def test_2_three_replicas_on_two_equal_clusters_are_two_and_one() -> None:
 def test_6_the_one_that_goes_went_by_its_owners_word() -> None:
     ours = deployment(replicas=2)
     decided = Scene(nodes(a=4, b=4), [replica(ours, place) for place in ("a/0", "a/1", "b/3")]).decide(ours)
-    assert [(end.replica.index, end.cause) for end in decided.ended] == [(1, EndCause.SCALE_DOWN)]
+    assert [(end.replica.index, end.cause) for end in decided.ending] == [(1, EndCause.SCALE_DOWN)]
 
 
 def test_8_a_node_that_another_holds_is_taken_and_free_when_its_pool_is_gone() -> None:
@@ -133,7 +133,7 @@ def test_21_of_two_that_picked_one_node_the_older_keeps_it_and_who_serves_never_
         assert places(decided) == ["a/0"]
         scene.carry_out(one, decided)
     late = scene.run(second)
-    assert [end.cause for end in late.ended] == [EndCause.YIELDED]
+    assert [end.cause for end in late.ending] == [EndCause.YIELDED]
     assert (places(late), late.unplaced) == ([], 1)
     assert places(scene.run(first)) == ["a/0"]
     scene.serve()
@@ -145,7 +145,7 @@ def test_21_who_yields_is_placed_elsewhere_in_the_same_pass() -> None:
     raced = [replica(first, "a/0", serves=False, age=2), replica(second, "a/0", serves=False, age=1)]
     decided = Scene(nodes(a=1, b=1), raced).decide(second)
     assert places(decided) == ["b/0"]
-    assert [end.replica for end in decided.ended] == [raced[1]]
+    assert [end.replica for end in decided.ending] == [raced[1]]
 
 
 @pytest.mark.parametrize(("count", "unplaced"), [(1, 1), (2, 0)])

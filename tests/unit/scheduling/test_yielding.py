@@ -6,7 +6,7 @@ from dataclasses import replace
 from modelplane.model.names import digest
 from modelplane.model.placement import EndCause
 from modelplane.scheduling.ledger import Ledger, identity
-from modelplane.scheduling.roster import Own
+from modelplane.scheduling.roster import OwnReplica
 from modelplane.scheduling.scale import surplus
 from modelplane.scheduling.yielding import yielding
 from unit.scheduling.scene import (
@@ -61,16 +61,19 @@ def test_who_yields_leaves_its_index_alone_until_it_is_gone() -> None:
     there = cluster("a", pool(1, name="x"), pool(1, name="y"))
     raced = [replica(ONE, "a/0", age=2, serves=False), replica(TWO, "a/0", age=1, serves=False)]
     decided = Scene([there], raced).decide(TWO)
-    assert [end.cause for end in decided.ended] == [EndCause.YIELDED]
+    assert [end.cause for end in decided.ending] == [EndCause.YIELDED]
     assert places(decided) == ["a/1"]
     assert pools_of(decided.placements[0]) == {"main": "y"}
 
 
 def remaining(asked: int, *own: str) -> list[str]:
-    """Return who stays of replicas written as `cluster/index`, with a star when they do not serve."""
-    crew = [Own(replica(ONE, place.rstrip("*"), serves="*" not in place), int(place.rstrip("*")[2:])) for place in own]
-    ended = surplus(crew, asked)
-    return [f"{each.replica.cluster}/{each.index}" for each in crew if each not in ended]
+    """Return what is left of replicas written as `cluster/index`, with a star when they do not serve."""
+    members = [
+        OwnReplica(replica(ONE, place.rstrip("*"), serves="*" not in place), int(place.rstrip("*")[2:]))
+        for place in own
+    ]
+    ending = surplus(members, asked)
+    return [f"{each.replica.cluster}/{each.index}" for each in members if each not in ending]
 
 
 def test_scale_down_takes_idle_ones_then_from_where_most_are_then_the_last_name_and_index() -> None:

@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from modelplane.cel import memory
+from modelplane.composing import placement_message
 from modelplane.lru import Lru
-from modelplane.observed import memo, placements, replica
+from modelplane.observed import memo, replica
 from modelplane.transport import admission, objects, response
 from modelplane.transport.admission import LARGE, Admission, Received
 
@@ -177,7 +178,13 @@ def test_a_pod_s_limit_is_what_a_function_may_take() -> None:
 
 
 def test_what_is_held_at_the_most_fits_into_what_a_function_may_take() -> None:
-    caches: list[Lru[Any]] = [memory._SELECTORS, memory._VERDICTS, memo._KEPT, placements._PARSED, replica._ENGINES]
+    caches: list[Lru[Any]] = [
+        memory._SELECTORS,
+        memory._VERDICTS,
+        memo._KEPT,
+        placement_message._PARSED,
+        replica._ENGINES,
+    ]
     kept = sum(cache.limit for cache in (*caches, objects._BODIES, response._WIRES)) / _MIB
     idle, received_and_read = 70, 3
     assert idle + kept + 2 * received_and_read * admission.LARGEST <= admission.MEMORY

@@ -1,7 +1,7 @@
-"""The placements that `schedule` hands to the later steps of a ModelDeployment's pipeline, through the context.
+"""The message by which `schedule` tells the later steps of a ModelDeployment's pipeline what to compose.
 
-They travel as one text, a JSON object a line: a context value is a protobuf Struct, and five hundred placements cost
-a hundred times less as a text than as a tree of Struct values.
+It is one text in the pipeline context, a JSON object a line: a context value is a protobuf Struct, and five hundred
+placements cost a hundred times less as a text than as a tree of Struct values.
 """
 
 import json
@@ -16,12 +16,12 @@ from modelplane.step import Request
 
 
 @dataclass(frozen=True, slots=True)
-class HandedPlacement:
+class PlacementMessage:
     """One ModelReplica to compose, as the scheduler decided it.
 
     `pools` maps engine to pool. `classes` maps engine to one mapping per member: device request to DeviceClass, the
     requests that claim nothing left out; both only matter with APPLY. `address` is the cluster's gateway, None while
-    unknown. `spec` is the replica's present spec where it must be kept but is not among the observed resources.
+    unknown. `spec` is the replica's present spec where it is held and not among the observed resources.
     `revision` is what it carries, "" where that is not known; `builder` the least builder that it asks for, 0 for any.
     `identity` is the placement's own text, set when it is read: equal texts compose equal objects.
     """
@@ -41,17 +41,17 @@ class HandedPlacement:
     identity: str = ""
 
 
-def hand(
+def encode_placement(
     placement: Placement,
     namespace: str,
     deployment: str,
     *,
     address: str | None = None,
     spec: Mapping[str, Any] | None = None,
-) -> HandedPlacement:
+) -> PlacementMessage:
     """Return a placement of a deployment as the later steps need it."""
     replica, cluster, index = placement.replica, placement.cluster, placement.index
-    return HandedPlacement(
+    return PlacementMessage(
         name=replica.name if replica else replica_name(namespace, deployment, cluster, index),
         resource=(replica.resource if replica else "") or replica_resource(cluster, index),
         endpoint=endpoint_resource(cluster, index),
@@ -68,32 +68,32 @@ def hand(
     )
 
 
-def write_placements(placements: Iterable[HandedPlacement]) -> dict[str, str]:
+def write_placements(placements: Iterable[PlacementMessage]) -> dict[str, str]:
     """Return the context that carries the placements."""
     # Not `asdict`: it copies everything deeply, which costs five times as much as the text itself.
-    names = [field.name for field in fields(HandedPlacement)]
+    names = [field.name for field in fields(PlacementMessage)]
     encode = json.JSONEncoder(separators=(",", ":")).encode
     lines = (encode({name: getattr(one, name) for name in names}) for one in placements)
     return {CONTEXT_PLACEMENTS: "\n".join(lines)}
 
 
 #: The placements of the last passes by their text, so that a settled deployment's are parsed once.
-_PARSED: Final = Lru[tuple[HandedPlacement, ...]](16 * 1024 * 1024)
+_PARSED: Final = Lru[tuple[PlacementMessage, ...]](16 * 1024 * 1024)
 
 
-def _parse(text: str) -> tuple[HandedPlacement, ...]:
+def _parse(text: str) -> tuple[PlacementMessage, ...]:
     entries = ((line, json.loads(line)) for line in text.splitlines())
     return tuple(
-        HandedPlacement(**{**entry, "stamp": Stamp(entry["stamp"]), "identity": line}) for line, entry in entries
+        PlacementMessage(**{**entry, "stamp": Stamp(entry["stamp"]), "identity": line}) for line, entry in entries
     )
 
 
-def _weighed(text: str) -> tuple[tuple[HandedPlacement, ...], int]:
+def _weighed(text: str) -> tuple[tuple[PlacementMessage, ...], int]:
     placements = _parse(text)
     return placements, weigh((text, placements))
 
 
-def read_placements(request: Request) -> tuple[HandedPlacement, ...] | None:
+def read_placements(request: Request) -> tuple[PlacementMessage, ...] | None:
     """Return the placements of this pass, None when no step has written them."""
     text = request.context.get(CONTEXT_PLACEMENTS)
     return _PARSED.get(text, lambda: _weighed(text)) if isinstance(text, str) else None
