@@ -67,7 +67,10 @@ def test_every_worked_case_names_its_test() -> None:
     assert [case for case in cases if len(_CODE.findall(case)) != 1] == []
 
 
-@pytest.mark.parametrize("heading", ["Matching", "What may end a replica", "Rollout", "Upgrades of Modelplane"])
+RULED = ["Matching", "What may end a replica", "Rollout", "Upgrades of Modelplane", "What a deployment says"]
+
+
+@pytest.mark.parametrize("heading", RULED)
 def test_every_rule_of_scheduling_names_its_test(heading: str) -> None:
     rules = re.split(r"^(?:\d+\.|-) ", section(ROOT / "docs" / "scheduling.md", heading), flags=re.MULTILINE)[1:]
     assert [rule for rule in rules if "::test_" not in rule] == []

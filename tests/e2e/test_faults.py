@@ -68,8 +68,9 @@ def test_nothing_is_deleted_or_placed_twice_while_a_clusters_api_server_is_away(
         assert all(
             "deletionTimestamp" not in found["metadata"] for found in fleet.plane.hub.api.list(OBJECT, fleet.tag)
         )
-        said = condition(fleet.deployment("llama"), "ReplicasReady")
-        assert (said["status"], "last known state" in said["message"]) == ("True", True), said
+        unknown = fleet.wait_condition("llama", "ReplicasReady", "Unknown", "ClusterUnreachable")
+        said = condition(unknown, "ReplicasReady")
+        assert said["message"].count(f"cluster {cluster} does not answer, 1 replica there") == 1, said
     finally:
         server.start()
     server.wait_for(fleet.clusters[cluster].cluster.api.ready)

@@ -10,7 +10,6 @@ from typing import Any
 
 from modelplane.composing.placement_message import PlacementMessage, encode_placement, write_placements
 from modelplane.model.deployment import Deployment, Role
-from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Malformed
 from modelplane.model.placement import Placement, Schedule, Stamp, View
 from modelplane.model.replica import Replica
@@ -19,21 +18,13 @@ from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
 from modelplane.observed.replica import own_replicas, unreadable
 from modelplane.schedule.inputs import FLEET, Inputs, gather
+from modelplane.schedule.reachability import find_cluster
 from modelplane.schedule.rollout import rollout_status
-from modelplane.schedule.status import conditions, describe_status
+from modelplane.schedule.status import conditions, describe_status, is_ready
 from modelplane.step import AWAITING, SETTLED, Event, Object, Request, Result, Severity
 
 #: Clusters that one event names; the status holds all.
 MAX_CLUSTERS_TOLD = 10
-
-
-def _address(view: View, cluster: str) -> str | None:
-    """Return the address of a cluster's gateway, from wherever the pass has seen the cluster."""
-    known = view.clusters.get(cluster)
-    if isinstance(known, Cluster):
-        return known.address
-    listed = view.candidates if isinstance(view.candidates, tuple) else ()
-    return next((candidate.address for candidate in listed if candidate.name == cluster), None)
 
 
 def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | None:
@@ -46,11 +37,12 @@ def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | Non
 
 def _message(request: Request, deployment: Deployment, view: View, placement: Placement) -> PlacementMessage:
     held = placement.replica if placement.stamp is not Stamp.APPLY else None
+    cluster = find_cluster(view, placement.cluster)
     message = encode_placement(
         placement,
         deployment.namespace,
         deployment.name,
-        address=_address(view, placement.cluster),
+        address=cluster.address if cluster else None,
         spec=_present_spec(request, held) if held else None,
     )
     if held:
@@ -106,16 +98,16 @@ def compose(request: Request) -> Result:
     if inputs.outcome is None:
         return _wait(request, deployment, own, inputs)
     outcome = inputs.outcome
-    ready = sum(1 for p in outcome.placements if p.replica and p.replica.ready and not p.leaving)
     rollout = rollout_status(request, deployment, outcome)
+    found = conditions(request, deployment, inputs.view, outcome)
     return Result(
         status=describe_status(deployment, outcome) | ({"rollout": rollout} if rollout else {}),
-        conditions=conditions(request, deployment, outcome),
+        conditions=found,
         requirements=inputs.requirements,
         context=write_placements(
             _message(request, deployment, inputs.view, placement) for placement in outcome.placements
         ),
         events=tuple(_events(deployment, outcome)),
         ttl=SETTLED if outcome.settled else AWAITING,
-        ready=outcome.unplaced == 0 and ready >= deployment.replicas,
+        ready=is_ready(found),
     )

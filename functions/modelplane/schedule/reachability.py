@@ -1,0 +1,74 @@
+"""The clusters of a deployment's replicas: where they were seen, and which of them cannot be reached."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from modelplane.composing import requirements as require
+from modelplane.model.conditions import ClusterCondition
+from modelplane.model.fleet import Cluster
+from modelplane.model.placement import Schedule, View
+from modelplane.observed.fields import condition, text
+from modelplane.step import Object, Request
+
+#: Clusters that one message names; the InferenceClusters themselves say the rest.
+MAX_CLUSTERS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class LostCluster:
+    """A cluster that requests or the control plane cannot reach.
+
+    `replicas` are there, `ready` of them were when the cluster was last seen. `answers` is False where the API server
+    does not answer, else the gateway has no address. `why` is in the words of the InferenceCluster, "" without any.
+    """
+
+    name: str
+    replicas: int
+    ready: int
+    answers: bool
+    why: str
+
+    def __str__(self) -> str:
+        """Return what is wrong, how many replicas are there, and what to do."""
+        noun = "replica" if self.replicas == 1 else "replicas"
+        there = f"{self.replicas} {noun} there, {self.ready} ready when last seen"
+        why = f" ({self.why})" if self.why else ""
+        if self.answers:
+            return f"the gateway of cluster {self.name} has lost its address, {there}{why}: restore the gateway"
+        return (
+            f"cluster {self.name} does not answer, {there}{why}: restore the connection, or taint InferenceCluster "
+            f"{self.name} NoExecute to place them elsewhere"
+        )
+
+
+def find_cluster(view: View, name: str) -> Cluster | None:
+    """Return a cluster from wherever the pass has seen it, None where it has not."""
+    known = view.clusters.get(name)
+    if isinstance(known, Cluster):
+        return known
+    listed = view.candidates if isinstance(view.candidates, tuple) else ()
+    return next((candidate for candidate in listed if candidate.name == name), None)
+
+
+def is_reachable(view: View, name: str) -> bool:
+    """Tell whether a cluster answers and its gateway has an address; one that is not known counts as reachable."""
+    found = find_cluster(view, name)
+    return found is None or (found.answers and bool(found.address))
+
+
+def _own_words(request: Request, cluster: Cluster) -> str:
+    kind = ClusterCondition.BACKEND_READY if cluster.answers else ClusterCondition.CLUSTER_READY
+    found = request.one(require.cluster(cluster.name))
+    return text(condition(found, kind).get("message")) if isinstance(found, Object) else ""
+
+
+def find_lost(request: Request, view: View, schedule: Schedule) -> Iterator[LostCluster]:
+    """Yield the clusters that cannot be reached and have replicas that are not leaving, by name."""
+    counted = [each for each in schedule.placements if each.replica and not each.leaving]
+    replicas = Counter(each.cluster for each in counted)
+    ready = Counter(each.cluster for each in counted if each.replica and each.replica.ready)
+    for name, count in sorted(replicas.items()):
+        found = find_cluster(view, name)
+        if found is not None and not is_reachable(view, name):
+            yield LostCluster(name, count, ready[name], found.answers, _own_words(request, found))

@@ -1,0 +1,86 @@
+"""The condition ReplicasReady of a ModelDeployment: whether as many replicas serve as are asked for, else why not."""
+
+from collections.abc import Iterable
+
+from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
+from modelplane.model.deployment import Deployment
+from modelplane.model.placement import Placement, Schedule, View
+from modelplane.schedule.reachability import MAX_CLUSTERS, find_lost, is_reachable
+from modelplane.schedule.rollout import replica_message
+from modelplane.step import Request
+
+_KIND = DeploymentCondition.REPLICAS_READY
+
+
+def has_ready_replica(placement: Placement) -> bool:
+    """Tell whether the replica of a placement is Ready, as far as its last word tells."""
+    return placement.replica is not None and placement.replica.ready
+
+
+def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
+    """Return what Ready replicas say of themselves nevertheless, such as what is not in sync: once for a cluster."""
+    said: dict[str, list[tuple[str, str]]] = {}
+    for placement in placements:
+        if placement.replica and (words := replica_message(request, placement.replica)):
+            said.setdefault(placement.cluster, []).append((placement.replica.name, words))
+    return [
+        f"{name}: {words}" if not others else f"{name} and {len(others)} more on {cluster}: {words}"
+        for cluster, ((name, words), *others) in said.items()
+    ]
+
+
+def _complaint(request: Request, placement: Placement) -> str:
+    """Return one replica that is not Ready, with the reason its own condition gives."""
+    replica = placement.replica
+    if replica is None:
+        return f"a new one on {placement.cluster}"
+    why = replica_message(request, replica)
+    return f"{replica.name} on {placement.cluster}: {why}" if why else f"{replica.name} on {placement.cluster}"
+
+
+def _none_counted(view: View, schedule: Schedule) -> Condition:
+    """Return the condition of a deployment no replica of which is as asked; some may serve until they are replaced."""
+    serving = sum(1 for each in schedule.placements if has_ready_replica(each) and is_reachable(view, each.cluster))
+    if serving:
+        moving = "1 that has to move still serves" if serving == 1 else f"{serving} that have to move still serve"
+        text = f"no replica is placed as asked; {moving} until replaced"
+        return Condition(_KIND, Status.FALSE, Reason.DEGRADED, text)
+    return Condition(_KIND, Status.FALSE, Reason.NO_REPLICAS_SCHEDULED, "no replica is placed yet")
+
+
+def _not_ready(request: Request, schedule: Schedule, waiting: Iterable[Placement]) -> list[str]:
+    """Return each replica that is missing, with its own words."""
+    details = [_complaint(request, placement) for placement in waiting]
+    return details + ([f"{schedule.unplaced} not scheduled"] if schedule.unplaced else [])
+
+
+def replicas_ready(request: Request, deployment: Deployment, view: View, schedule: Schedule) -> Condition:
+    """Return ReplicasReady, which compares with what is asked for, not with what was placed.
+
+    It is Unknown while replicas are on clusters that cannot be reached: their last word is reported apart from what is
+    known of the others.
+    """
+    counted = [placement for placement in schedule.placements if not placement.leaving]
+    if deployment.replicas == 0:
+        return Condition(_KIND, Status.TRUE, Reason.SCALED_TO_ZERO, "spec.replicas is 0")
+    if not counted:
+        return _none_counted(view, schedule)
+    lost = list(find_lost(request, view, schedule))
+    known = [each for each in counted if each.cluster not in {cluster.name for cluster in lost}]
+    waiting = [placement for placement in known if not has_ready_replica(placement)]
+    ready = len(known) - len(waiting)
+    message = f"{ready} of {deployment.replicas} replicas ready"
+    details = _not_ready(request, schedule, waiting)
+    not_ready = [f"not ready: {'; '.join(details)}"] if details else []
+    if lost:
+        more = [f"{len(lost) - MAX_CLUSTERS} more clusters"] if len(lost) > MAX_CLUSTERS else []
+        unknown = [*map(str, lost[:MAX_CLUSTERS]), *more]
+        message = "; ".join([message, *unknown, *not_ready])
+        return Condition(_KIND, Status.UNKNOWN, Reason.CLUSTER_UNREACHABLE, message)
+    if ready >= deployment.replicas:
+        message = "; ".join([message, *_doubts(request, counted)])
+        return Condition(_KIND, Status.TRUE, Reason.ALL_REPLICAS_READY, message)
+    fell_back = any(placement.replica and placement.replica.serves for placement in waiting)
+    degraded = fell_back or (ready > 0 and schedule.unplaced > 0)
+    reason = Reason.DEGRADED if degraded else Reason.MODEL_STARTING
+    return Condition(_KIND, Status.FALSE, reason, "; ".join([message, *not_ready]))
