@@ -42,7 +42,7 @@ def burst() -> Iterator[Figure]:
             max(small),
             "s",
             seconds,
-            judged=max(small) / seconds,
+            compared=max(small) / seconds,
             limit=PASSING,
         )
 

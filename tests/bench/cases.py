@@ -58,11 +58,11 @@ def placing() -> Iterator[Figure]:
             on_half.total,
             "s",
             on_half.yardstick,
-            judged=growth,
+            compared=growth,
             limit=LINEAR,
         )
         growth = on_large.total / on_medium.total / 10
-        yield Figure("... growth to the tenfold, over linear", growth, "x", judged=growth, limit=LINEAR)
+        yield Figure("... growth to the tenfold, over linear", growth, "x", compared=growth, limit=LINEAR)
         yield Figure("resident after the largest case: schedule", on.resident("schedule"), "MiB")
 
 

@@ -12,14 +12,14 @@ from rich.table import Table
 class Figure:
     """One measured value in `unit`; `yardstick` is what the same messages cost a bare function, in the same run.
 
-    `judged` is what `limit` is about: the value, or its ratio to something that the name tells. No limit: told only.
+    `compared` is what `limit` is about: the value, or its ratio to something that the name tells. No limit: told only.
     """
 
     name: str
     value: float
     unit: str
     yardstick: float | None = None
-    judged: float | None = None
+    compared: float | None = None
     limit: float | None = None
 
     @property
@@ -30,17 +30,17 @@ class Figure:
     @property
     def met(self) -> bool:
         """Tell whether the limit holds."""
-        return self.limit is None or (self.judged is not None and self.judged <= self.limit)
+        return self.limit is None or (self.compared is not None and self.compared <= self.limit)
 
 
 def at_most(name: str, value: float, limit: float, unit: str, yardstick: float | None = None) -> Figure:
     """Return a figure whose own value has a limit."""
-    return Figure(name, value, unit, yardstick, judged=value, limit=limit)
+    return Figure(name, value, unit, yardstick, compared=value, limit=limit)
 
 
 def compared(name: str, value: float, to: float, limit: float, unit: str) -> Figure:
     """Return a figure whose ratio to `to`, its yardstick, has a limit."""
-    return Figure(name, value, unit, to, judged=value / to, limit=limit)
+    return Figure(name, value, unit, to, compared=value / to, limit=limit)
 
 
 def to_json(figures: Iterable[Figure]) -> str:
@@ -53,7 +53,7 @@ def print_table(figures: Sequence[Figure]) -> None:
     """Print the figures to standard output."""
     table = Table(title="Speed and memory", title_justify="left")
     table.add_column("figure")
-    for column in ("measured", "yardstick", "ratio", "judged", "limit"):
+    for column in ("measured", "yardstick", "ratio", "compared", "limit"):
         table.add_column(column, justify="right")
     table.add_column("")
     for figure in figures:
@@ -62,7 +62,7 @@ def print_table(figures: Sequence[Figure]) -> None:
             f"{figure.value:,.2f} {figure.unit}",
             "" if figure.yardstick is None else f"{figure.yardstick:,.2f} {figure.unit}",
             "" if figure.ratio is None else f"{figure.ratio:.2f}",
-            "" if figure.judged is None else f"{figure.judged:,.2f}",
+            "" if figure.compared is None else f"{figure.compared:,.2f}",
             "" if figure.limit is None else f"{figure.limit:,.2f}",
             "" if figure.limit is None else ("[green]met[/]" if figure.met else "[red]missed[/]"),
         )

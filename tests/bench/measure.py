@@ -11,7 +11,7 @@ from pathlib import Path
 
 import grpc  # type: ignore[import-untyped]
 
-from bench.passes import Call, Pass, Scene, run_pass
+from bench.passes import Call, PassRun, Scene, run_pass
 from modelplane.transport import messages
 from modelplane_dev.processes.functions import Functions
 from unit.transport.server_processes import server_of
@@ -72,7 +72,7 @@ def _connected(address: str) -> Iterator[Call]:
 
 
 @contextlib.contextmanager
-def yardstick(done: Pass) -> Iterator[Sequence[tuple[Call, bytes]]]:
+def yardstick(done: PassRun) -> Iterator[Sequence[tuple[Call, bytes]]]:
     """Serve bare functions that return the responses of a pass; yield their calls with the requests of that pass.
 
     A process for each step, as ours have: one process for all would be warm for every call but the first.
@@ -118,7 +118,7 @@ def timed(scenes: Sequence[Scene], on: Served, *steps: str, times: int) -> list[
     first = [run_pass(scene, pipeline) for scene in scenes]
     with contextlib.ExitStack() as stack:
         echoes = [stack.enter_context(yardstick(done)) for done in first]
-        passes: list[list[Pass]] = [[] for _ in scenes]
+        passes: list[list[PassRun]] = [[] for _ in scenes]
         bare: list[list[dict[str, float]]] = [[] for _ in scenes]
         for _ in range(times):
             for number, scene in enumerate(scenes):
@@ -127,14 +127,14 @@ def timed(scenes: Sequence[Scene], on: Served, *steps: str, times: int) -> list[
     return [_fastest(done, echo) for done, echo in zip(passes, bare, strict=True)]
 
 
-def _by_step(done: Pass, echo: Sequence[tuple[Call, bytes]]) -> dict[str, float]:
+def _by_step(done: PassRun, echo: Sequence[tuple[Call, bytes]]) -> dict[str, float]:
     spent = dict.fromkeys((one.step for one in done.exchanges), 0.0)
     for exchange, call in zip(done.exchanges, echo, strict=True):
         spent[exchange.step] += seconds_of([call])
     return spent
 
 
-def _fastest(passes: Sequence[Pass], bare: Sequence[Mapping[str, float]]) -> Timed:
+def _fastest(passes: Sequence[PassRun], bare: Sequence[Mapping[str, float]]) -> Timed:
     names = list(bare[0])
     return Timed(
         total=min(done.seconds() for done in passes),

@@ -61,7 +61,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class PassRun:
     """All calls of one pass, and the bytes of the objects that the last call of each step was given as required."""
 
     exchanges: tuple[Exchange, ...]
@@ -89,7 +89,7 @@ class Scene:
         return request
 
 
-def run_pass(scene: Scene, steps: Sequence[tuple[str, Call]]) -> Pass:
+def run_pass(scene: Scene, steps: Sequence[tuple[str, Call]]) -> PassRun:
     """Run the steps as one pass over the scene; raises NotSettledError where a function refuses."""
     request = scene.request()
     exchanges: list[Exchange] = []
@@ -111,7 +111,7 @@ def run_pass(scene: Scene, steps: Sequence[tuple[str, Call]]) -> Pass:
             asked = response.requirements
             fetched[step] = _fetch(request, asked, scene.store)
         request.desired.CopyFrom(response.desired)
-    return Pass(tuple(exchanges), sum(fetched.values()))
+    return PassRun(tuple(exchanges), sum(fetched.values()))
 
 
 def _fetch(request: Any, requirements: Any, store: Store) -> int:

@@ -28,7 +28,7 @@ def previewing() -> Iterator[Figure]:
             value, before = taken[size][act], taken[small][act]
             growth = value / before / times
             name = f"preview: {act} {size} replicas; growth from {small}, over linear"
-            yield Figure(name, value, "s", before, judged=growth, limit=LINEAR)
+            yield Figure(name, value, "s", before, compared=growth, limit=LINEAR)
 
 
 def _measured(size: int) -> dict[str, float]:

@@ -37,7 +37,7 @@ def soak() -> Iterator[Figure]:
         filled = resident[int(SAMPLES * FILLED)]
         peak = max(resident[int(SAMPLES * FILLED) :])
         told = f"soak, {CALLS // 2:,} calls of {name}: most resident, over that after {FILLED:.0%}"
-        yield Figure(told, peak, "MiB", filled, judged=peak / filled, limit=FLAT)
+        yield Figure(told, peak, "MiB", filled, compared=peak / filled, limit=FLAT)
     yield Figure("... both, in all", time.perf_counter() - began, "s")
 
 

@@ -63,7 +63,7 @@ def _case(kind: str, refused: str) -> Case:
 def test_a_tenant_s_case_is_judged_by_its_first_pass_and_its_peak_memory() -> None:
     time, memory = measured([_case("ModelDeployment", "")])
     assert (time.limit, memory.limit) == (250.0, 300.0)
-    assert time.judged == time.value
+    assert time.compared == time.value
     assert memory.value > 10
 
 
@@ -95,7 +95,7 @@ def test_the_memory_of_a_soak_is_judged_over_what_it_was_when_caches_were_filled
     monkeypatch.setattr(soak, "SAMPLES", 10)
     schedule, compose, seconds = soak.soak()
     assert [each.limit for each in (schedule, compose, seconds)] == [1.05, 1.05, None]
-    assert schedule.judged == pytest.approx(schedule.value / (schedule.yardstick or 0))
+    assert schedule.compared == pytest.approx(schedule.value / (schedule.yardstick or 0))
 
 
 def test_calls_on_one_connection_are_answered_as_grpc_s_own_client_is() -> None:

@@ -33,7 +33,7 @@ ROUNDS = 6
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrialCluster:
     """One cluster and what is asked of it, by the name of the deployment."""
 
     number: int
@@ -48,7 +48,7 @@ class Plan:
         return stranded(Pool("pool", self.nodes, (device,)), groups) is not None
 
 
-def plans(seed: int) -> Iterator[Plan]:
+def trial_clusters(seed: int) -> Iterator[TrialCluster]:
     """Return random fleets: pods of some or all GPUs of a node, copies, gangs, in all somewhat too many."""
     chance = random.Random(seed)  # noqa: S311 - a fixed seed is the point
     for number in range(FLEETS):
@@ -61,32 +61,32 @@ def plans(seed: int) -> Iterator[Plan]:
                 workers=chance.choice((0, 0, 0, 1, 2)),
             )
             demands[f"d{number}-{place}"] = demand
-        yield Plan(number, nodes, gpus, demands)
+        yield TrialCluster(number, nodes, gpus, demands)
 
 
 def test_everything_placed_is_bound_and_few_refusals_were_needless(
     fleet: Fleet, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    everything = list(plans(seed=1))
+    everything = list(trial_clusters(seed=1))
     placed = refused = 0
-    lucky: list[tuple[Plan, Demand]] = []
-    needless: list[tuple[Plan, Demand]] = []
+    lucky: list[tuple[TrialCluster, Demand]] = []
+    needless: list[tuple[TrialCluster, Demand]] = []
     for start in range(0, FLEETS, AT_ONCE):
         some = everything[start : start + AT_ONCE]
-        clusters = {plan.number: _ask(fleet, plan) for plan in some}
+        clusters = {trial.number: _ask(fleet, trial) for trial in some}
         serving = _settle(fleet, some)
         unplaced, bound = {}, {}
-        for plan in some:
-            cluster = clusters[plan.number]
-            unplaced[cluster] = [demand for name, demand in plan.demands.items() if name not in serving]
-            bound[cluster] = [demand for name, demand in plan.demands.items() if name in serving]
+        for trial in some:
+            cluster = clusters[trial.number]
+            unplaced[cluster] = [demand for name, demand in trial.demands.items() if name not in serving]
+            bound[cluster] = [demand for name, demand in trial.demands.items() if name in serving]
             _wait_bound(fleet, cluster, bound[cluster])
             placed += len(bound[cluster])
             refused += len(unplaced[cluster])
         for cluster, demand in _kubernetes_binds(fleet, unplaced):
-            plan = next(plan for plan in some if clusters[plan.number] == cluster)
-            (lucky if plan.strands([*bound[cluster], demand]) else needless).append((plan, demand))
-        for name in (name for plan in some for name in plan.demands):
+            trial = next(trial for trial in some if clusters[trial.number] == cluster)
+            (lucky if trial.strands([*bound[cluster], demand]) else needless).append((trial, demand))
+        for name in (name for trial in some for name in trial.demands):
             fleet.plane.hub.api.delete(DEPLOYMENT, name, fleet.tag)
     binds = len(lucky) + len(needless)
     with capsys.disabled():
@@ -98,17 +98,17 @@ def test_everything_placed_is_bound_and_few_refusals_were_needless(
     assert len(needless) / refused <= PRICE, needless
 
 
-def _ask(fleet: Fleet, plan: Plan) -> str:
-    """Make the plan's cluster and deployments; return the cluster's name."""
-    site = ("east", "west")[plan.number % 2]
-    cluster = fleet.add_cluster(site, nodes=plan.nodes, gpus=plan.gpus, suffix=f"-{plan.number}")
-    for name, demand in plan.demands.items():
+def _ask(fleet: Fleet, trial: TrialCluster) -> str:
+    """Make the trial's cluster and deployments; return the cluster's name."""
+    site = ("east", "west")[trial.number % 2]
+    cluster = fleet.add_cluster(site, nodes=trial.nodes, gpus=trial.gpus, suffix=f"-{trial.number}")
+    for name, demand in trial.demands.items():
         selector = {"matchLabels": {"name": cluster}}
         fleet.deploy(name, clusterSelector=selector, engines=[engine(demand.gpus, demand.copies, demand.workers)])
     return cluster
 
 
-def _settle(fleet: Fleet, some: list[Plan]) -> list[str]:
+def _settle(fleet: Fleet, some: list[TrialCluster]) -> list[str]:
     """Return which deployments are placed once that changes no more: who was refused is tried again after a yield."""
     before: list[str] | None = None
     for _ in range(ROUNDS):
@@ -120,13 +120,13 @@ def _settle(fleet: Fleet, some: list[Plan]) -> list[str]:
     raise AssertionError(f"after {ROUNDS} rounds it still changes who is placed, now {before}")
 
 
-def _placed(fleet: Fleet, some: list[Plan]) -> list[str]:
+def _placed(fleet: Fleet, some: list[TrialCluster]) -> list[str]:
     """Return which deployments are placed, once each serves or is refused."""
-    for name in (name for plan in some for name in plan.demands):
+    for name in (name for trial in some for name in trial.demands):
         found = fleet.deployment(name)
         refused = condition(found, "ReplicasScheduled").get("reason") == "InsufficientCapacity"
         assert fleet.counts(name) == (1, 1) or (refused and fleet.counts(name) == (0, 0)), found.get("status")
-    return [name for plan in some for name in plan.demands if fleet.counts(name) == (1, 1)]
+    return [name for trial in some for name in trial.demands if fleet.counts(name) == (1, 1)]
 
 
 def _wait_bound(fleet: Fleet, cluster: str, demands: list[Demand]) -> None:

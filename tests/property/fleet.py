@@ -8,7 +8,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import replica_name, replica_resource
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import CacheState, Footprint, Needs, Placement, Schedule, Stamp, View
+from modelplane.model.placement import CacheState, FleetView, Footprint, Needs, Placement, Schedule, Stamp
 from modelplane.model.replica import Replica
 from modelplane.scheduling import schedule
 from property.oracles.taints import carries
@@ -41,7 +41,9 @@ def merge(one: Needs, two: Needs) -> Needs:
     )
 
 
-def answer(deployment: Deployment, needs: Needs, own: tuple[Replica, ...], seen: Snapshot, order: Order = list) -> View:
+def answer(
+    deployment: Deployment, needs: Needs, own: tuple[Replica, ...], seen: Snapshot, order: Order = list
+) -> FleetView:
     """Return the view that fetching `needs` from `seen` gives; `order` is the order of lists."""
     cache = seen.cache if deployment.cache is None or needs.cache else Gap.NOT_FETCHED
     candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
@@ -53,7 +55,7 @@ def answer(deployment: Deployment, needs: Needs, own: tuple[Replica, ...], seen:
             if carries(cluster, deployment.cluster_selector) and carries(cluster, footprint)
         ]
         candidates = tuple(order(carrying))
-    return View(
+    return FleetView(
         own=tuple(order(own)),
         clusters={name: seen.clusters.get(name, Gap.ABSENT) for name in order(needs.clusters)},
         candidates=candidates,
@@ -67,7 +69,7 @@ def answer(deployment: Deployment, needs: Needs, own: tuple[Replica, ...], seen:
 
 
 @dataclass
-class Pass:
+class Decided:
     """What a pass decided, and what it asked for on the way."""
 
     schedule: Schedule
@@ -87,7 +89,7 @@ def decide(
     others_as_of: Snapshot | None = None,
     lists_as_of: Snapshot | None = None,
     order: Order = list,
-) -> Pass:
+) -> Decided:
     """Run one pass, answering what it needs until it decides.
 
     Others' objects, or every replica that is fetched, may be as they were earlier; what is observed is of now.
@@ -103,7 +105,7 @@ def decide(
     for count in range(1, ROUNDS + 1):
         outcome = schedule(deployment, answer(deployment, needs, own, seen, order))
         if isinstance(outcome, Schedule):
-            return Pass(outcome, needs, count)
+            return Decided(outcome, needs, count)
         asked = merge(needs, outcome)
         assert asked != needs, f"asks again for what it has: {outcome}"
         needs = asked

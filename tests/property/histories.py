@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint
-from property.fleet import Fleet, Pass, Snapshot, decide
+from property.fleet import Decided, Fleet, Snapshot, decide
 from property.oracles.placing import admissible
 from property.oracles.selectors import ANY_GPU
 from property.strategies import Draw, clusters, deployments, engine_lists, residents, taints, tolerations
@@ -34,7 +34,7 @@ class History:
             self.deployment = replace(self.deployment, engines=(MODEST,))
         self.rival: Deployment = draw(deployments(2, most=2))
 
-    def reconcile(self) -> Pass:
+    def reconcile(self) -> Decided:
         """Run a pass of the deployment and carry it out; often what it placed comes to serve."""
         decided = decide(self.deployment, self.fleet.snapshot())
         self.fleet.carry_out(self.deployment, decided.schedule, linger=self._draw(st.booleans()))

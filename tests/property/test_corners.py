@@ -8,7 +8,7 @@ from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Membe
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint
 from modelplane.model.names import replica_resource
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import CacheState, EndCause, Footprint, Needs, Schedule, Stamp, View
+from modelplane.model.placement import CacheState, EndCause, FleetView, Footprint, Needs, Schedule, Stamp
 from modelplane.model.replica import Replica
 from modelplane.scheduling import schedule
 from property.fleet import Fleet, Snapshot, decide
@@ -112,7 +112,7 @@ def test_one_of_ours_that_is_neither_observed_nor_deleting_is_composed_again_und
     there = cluster("a", nodes(4))
     fleet = running(deployment, there)
     (ours,) = fleet.own(deployment)
-    view = View(clusters={"a": there}, candidates=(there,), fleet=(ours,))
+    view = FleetView(clusters={"a": there}, candidates=(there,), fleet=(ours,))
     decided = schedule(deployment, view)
     assert isinstance(decided, Schedule)
     (placement,) = decided.placements
@@ -143,7 +143,9 @@ def test_a_cluster_that_cannot_be_read_moves_nothing(unknown: str) -> None:
         "malformed": Malformed("InferenceCluster", "a", "status.gpuPools", "is no list"),
         "no pools": replace(there, pools=None),
     }
-    decided = schedule(deployment, View(own=(ours,), clusters={"a": states[unknown]}, candidates=(), fleet=(ours,)))
+    decided = schedule(
+        deployment, FleetView(own=(ours,), clusters={"a": states[unknown]}, candidates=(), fleet=(ours,))
+    )
     assert isinstance(decided, Schedule)
     assert kept(decided) == {ours.uid}
     assert not decided.placements[0].leaving

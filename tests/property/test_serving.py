@@ -16,7 +16,7 @@ from property.oracles.placing import matching_assignments
 from property.strategies import examples
 
 
-def stands(deployment: Deployment, replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
+def is_as_asked(deployment: Deployment, replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
     """Tell whether the replica is stamped as the deployment asks, on pools that match."""
     cluster = clusters.get(replica.cluster)
     return cluster is not None and replica.engines in list(matching_assignments(cluster, deployment))
@@ -25,7 +25,7 @@ def stands(deployment: Deployment, replica: Replica, clusters: Mapping[str, Clus
 def assert_listed_cause(end: End, deployment: Deployment, own: tuple[Replica, ...], now: Snapshot) -> None:
     """Assert that the named cause is true, whether the replica serves or not."""
     replica, cluster = end.replica, now.clusters.get(end.replica.cluster)
-    edited = cluster is None or any(not stands(deployment, r, now.clusters) for r in own)
+    edited = cluster is None or any(not is_as_asked(deployment, r, now.clusters) for r in own)
     true = {
         EndCause.SCALE_DOWN: len(own) > deployment.replicas,
         EndCause.EVICTED: evicted(deployment, cluster),
@@ -116,7 +116,7 @@ def test_what_is_stamped_as_asked_is_left_as_it_is(data: st.DataObject) -> None:
         deployment, now = history.deployment, history.fleet.snapshot()
         for placement in history.reconcile().schedule.placements:
             replica = placement.replica
-            if replica is None or not stands(deployment, replica, now.clusters):
+            if replica is None or not is_as_asked(deployment, replica, now.clusters):
                 continue
             if replica.served_engines in {None, replica.engines}:  # else it has grown, and may have to take that back
                 assert placement.engines == replica.engines

@@ -78,7 +78,7 @@ class CacheState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class FleetView:
     """All that one scheduling pass may look at, each part possibly not fetched yet.
 
     `own`: the deployment's observed ModelReplicas. `clusters`: clusters by name (those of `own`); a name that is not

@@ -16,7 +16,7 @@ _UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnVersions:
     """Versions of a composite and of what it composed, as they stood at a revision of the store."""
 
     composite: str
@@ -35,7 +35,7 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Last:
-    own: Own
+    own: OwnVersions
     reads: tuple[_Read, ...]
     fetched: Fetched
 
@@ -46,9 +46,9 @@ class LastPasses:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._last: dict[Key, _Last] = {}
-        self._given: dict[Key, Own] = {}
+        self._given: dict[Key, OwnVersions] = {}
 
-    def own(self, key: Key) -> Own | None:
+    def own(self, key: Key) -> OwnVersions | None:
         """Return the versions of a composite and its composed objects as they are now, None when it is not there."""
         composite = self._store.peek(key)
         if composite is None:
@@ -58,9 +58,9 @@ class LastPasses:
         except CompositionError:
             composed = {}.values()
         versions = frozenset((key_of(obj), _version(obj)) for obj in composed)
-        return Own(_version(composite), versions, self._store.revision)
+        return OwnVersions(_version(composite), versions, self._store.revision)
 
-    def record(self, key: Key, own: Own | None, done: Pass | None, *, live: bool) -> None:
+    def record(self, key: Key, own: OwnVersions | None, done: Pass | None, *, live: bool) -> None:
         """Record a pass that began with `own`; one that failed is due again at once.
 
         `live`: it read the store itself, not a view that may be old.

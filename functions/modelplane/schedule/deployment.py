@@ -11,7 +11,7 @@ from typing import Any
 from modelplane.composing.placement_message import PlacementMessage, encode_placement, write_placements
 from modelplane.model.deployment import Deployment, Role
 from modelplane.model.observation import Malformed
-from modelplane.model.placement import Placement, Schedule, Stamp, View
+from modelplane.model.placement import FleetView, Placement, Schedule, Stamp
 from modelplane.model.replica import Replica
 from modelplane.model.rollout import BUILDER
 from modelplane.observed.deployment import read_deployment
@@ -35,7 +35,7 @@ def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | Non
     return next((mapping(obj.body.get("spec")) for obj in found if obj.metadata.get("uid") == replica.uid), None)
 
 
-def _message(request: Request, deployment: Deployment, view: View, placement: Placement) -> PlacementMessage:
+def _message(request: Request, deployment: Deployment, view: FleetView, placement: Placement) -> PlacementMessage:
     held = placement.replica if placement.stamp is not Stamp.APPLY else None
     cluster = find_cluster(view, placement.cluster)
     message = encode_placement(

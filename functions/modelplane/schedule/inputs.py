@@ -1,4 +1,4 @@
-"""What a scheduling pass looks at: stated as requirements, read from the request into a `View`.
+"""What a scheduling pass looks at: stated as requirements, read from the request into a `FleetView`.
 
 Asked for in stages: own replicas are at hand, their clusters come by name, and only what the decision turns on comes
 after that. Each stage repeats what the stages before asked for, so the requirements only grow and Crossplane's
@@ -13,7 +13,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import CacheState, Footprint, Needs, Schedule, View
+from modelplane.model.placement import CacheState, FleetView, Footprint, Needs, Schedule
 from modelplane.model.replica import Replica
 from modelplane.observed.cache import read_cache
 from modelplane.observed.cluster import read_cluster
@@ -35,7 +35,7 @@ class Inputs:
     """The requirements of a pass so far, the view they gave, and the outcome: None while something is not fetched."""
 
     requirements: tuple[Requirement, ...]
-    view: View
+    view: FleetView
     outcome: Schedule | None
 
 
@@ -86,7 +86,7 @@ def _require(deployment: Deployment, needs: Needs, cache: _Cache) -> Iterator[Re
         yield FLEET
 
 
-def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Replica, ...], cache: _Cache) -> View:
+def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Replica, ...], cache: _Cache) -> FleetView:
     """Return what was fetched of the needs; what nobody asked for stays `NOT_FETCHED` even if it is in the request."""
     candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
     if needs.candidates:
@@ -95,7 +95,7 @@ def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Rep
         candidates = listed if isinstance(listed, Gap) else tuple(read_cluster(obj) for obj in listed)
     fleet = request.all(FLEET) if needs.fleet else Gap.NOT_FETCHED
     residents = {name: request.all(require.residents(name)) for name in needs.residents}
-    return View(
+    return FleetView(
         own=own,
         clusters={name: _read_one_cluster(request, name) for name in needs.clusters},
         candidates=candidates,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from modelplane.composing import requirements as require
 from modelplane.model.conditions import ClusterCondition
 from modelplane.model.fleet import Cluster
-from modelplane.model.placement import Schedule, View
+from modelplane.model.placement import FleetView, Schedule
 from modelplane.observed.fields import condition, text
 from modelplane.step import Object, Request
 
@@ -42,7 +42,7 @@ class LostCluster:
         )
 
 
-def find_cluster(view: View, name: str) -> Cluster | None:
+def find_cluster(view: FleetView, name: str) -> Cluster | None:
     """Return a cluster from wherever the pass has seen it, None where it has not."""
     known = view.clusters.get(name)
     if isinstance(known, Cluster):
@@ -51,7 +51,7 @@ def find_cluster(view: View, name: str) -> Cluster | None:
     return next((candidate for candidate in listed if candidate.name == name), None)
 
 
-def is_reachable(view: View, name: str) -> bool:
+def is_reachable(view: FleetView, name: str) -> bool:
     """Tell whether a cluster answers and its gateway has an address; one that is not known counts as reachable."""
     found = find_cluster(view, name)
     return found is None or (found.answers and bool(found.address))
@@ -63,7 +63,7 @@ def _own_words(request: Request, cluster: Cluster) -> str:
     return text(condition(found, kind).get("message")) if isinstance(found, Object) else ""
 
 
-def find_lost(request: Request, view: View, schedule: Schedule) -> Iterator[LostCluster]:
+def find_lost(request: Request, view: FleetView, schedule: Schedule) -> Iterator[LostCluster]:
     """Yield the clusters that cannot be reached and have replicas that are not leaving, by name."""
     counted = [each for each in schedule.placements if each.replica and not each.leaving]
     replicas = Counter(each.cluster for each in counted)

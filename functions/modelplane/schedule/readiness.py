@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
 from modelplane.model.deployment import Deployment
-from modelplane.model.placement import Placement, Schedule, View
+from modelplane.model.placement import FleetView, Placement, Schedule
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_lost, is_reachable
 from modelplane.schedule.rollout import replica_message
 from modelplane.step import Request
@@ -38,7 +38,7 @@ def _complaint(request: Request, placement: Placement) -> str:
     return f"{replica.name} on {placement.cluster}: {why}" if why else f"{replica.name} on {placement.cluster}"
 
 
-def _none_counted(view: View, schedule: Schedule) -> Condition:
+def _none_counted(view: FleetView, schedule: Schedule) -> Condition:
     """Return the condition of a deployment no replica of which is as asked; some may serve until they are replaced."""
     serving = sum(1 for each in schedule.placements if has_ready_replica(each) and is_reachable(view, each.cluster))
     if serving:
@@ -54,7 +54,7 @@ def _not_ready(request: Request, schedule: Schedule, waiting: Iterable[Placement
     return details + ([f"{schedule.unplaced} not scheduled"] if schedule.unplaced else [])
 
 
-def replicas_ready(request: Request, deployment: Deployment, view: View, schedule: Schedule) -> Condition:
+def replicas_ready(request: Request, deployment: Deployment, view: FleetView, schedule: Schedule) -> Condition:
     """Return ReplicasReady, which compares with what is asked for, not with what was placed.
 
     It is Unknown while replicas are on clusters that cannot be reached: their last word is reported apart from what is

@@ -7,7 +7,7 @@ from modelplane.model.conditions import Condition, DeploymentCondition, Reason, 
 from modelplane.model.deployment import Deployment
 from modelplane.model.names import LABEL_DEPLOYMENT
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import CacheState, Placement, Schedule, View
+from modelplane.model.placement import CacheState, FleetView, Placement, Schedule
 from modelplane.schedule.readiness import has_ready_replica, replicas_ready
 from modelplane.schedule.rollout import (
     carried_revision,
@@ -85,7 +85,7 @@ def _cache(deployment: Deployment, schedule: Schedule) -> Condition:
     return Condition(kind, Status.TRUE, Reason.MODEL_CACHE_RESOLVED, f"ModelCache {name}")
 
 
-def conditions(request: Request, deployment: Deployment, view: View, schedule: Schedule) -> tuple[Condition, ...]:
+def conditions(request: Request, deployment: Deployment, view: FleetView, schedule: Schedule) -> tuple[Condition, ...]:
     """Return the deployment's conditions, all of its kind."""
     return (
         _scheduled(deployment, schedule),

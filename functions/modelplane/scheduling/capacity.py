@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from modelplane.model.fleet import ClaimKind, Cluster
 from modelplane.model.replica import Replica
-from modelplane.scheduling.hardware import Site, layout
+from modelplane.scheduling.hardware import PoolNodes, layout
 from modelplane.scheduling.ledger import Ledger
 from modelplane.scheduling.room import Groups, blocked
 
@@ -30,27 +30,27 @@ class PoolRoom:
     devices: tuple[DeviceRoom, ...]
 
 
-def _pool_room(cluster: str, site: Site, groups: Groups) -> PoolRoom:
-    counts = site.hardware.counts
+def _pool_room(cluster: str, pool: PoolNodes, groups: Groups) -> PoolRoom:
+    counts = pool.hardware.counts
     held = [
         sum(demand[entry][1] * pods * many for group, many in groups for demand, pods in group)
         for entry in range(len(counts))
     ]
-    claimable = [device.claim is ClaimKind.DRA for device in site.hardware.devices]
+    claimable = [device.claim is ClaimKind.DRA for device in pool.hardware.devices]
     whole = tuple((count, count) if claims else (0, 0) for count, claims in zip(counts, claimable, strict=True))
     devices = tuple(
-        DeviceRoom(device.name, site.nodes * count, max(0, site.nodes * count - taken))
-        for device, count, taken, claims in zip(site.hardware.devices, counts, held, claimable, strict=True)
+        DeviceRoom(device.name, pool.nodes * count, max(0, pool.nodes * count - taken))
+        for device, count, taken, claims in zip(pool.hardware.devices, counts, held, claimable, strict=True)
         if claims
     )
-    return PoolRoom(cluster, site.name, site.nodes, site.nodes - blocked(site.nodes, counts, groups, whole), devices)
+    return PoolRoom(cluster, pool.name, pool.nodes, pool.nodes - blocked(pool.nodes, counts, groups, whole), devices)
 
 
 def capacity(clusters: Iterable[Cluster], replicas: Iterable[Replica]) -> tuple[PoolRoom, ...]:
     """Return the room in every pool of the clusters beside these replicas, by cluster name, pools in their order."""
     ledger = Ledger(replicas)
     return tuple(
-        _pool_room(cluster.name, site, groups)
+        _pool_room(cluster.name, pool, groups)
         for cluster in sorted(clusters, key=lambda cluster: cluster.name)
-        for site, groups in zip(layout(cluster).sites, ledger.stock(cluster), strict=True)
+        for pool, groups in zip(layout(cluster).pools, ledger.stock(cluster), strict=True)
     )

@@ -11,13 +11,13 @@ from modelplane.model.placement import (
     Drift,
     End,
     EndCause,
+    FleetView,
     HeldEdit,
     Needs,
     Placement,
     Rolling,
     Schedule,
     Stamp,
-    View,
 )
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.scheduling.eligible import lacking, repelling
@@ -318,7 +318,7 @@ class _Pass:
         )
 
 
-def schedule(deployment: Deployment, view: View) -> Schedule | Needs:
+def schedule(deployment: Deployment, view: FleetView) -> Schedule | Needs:
     """Return where the deployment's replicas run, or what has to be fetched before that can be decided.
 
     Pure and deterministic: the order of any list in the view does not matter.

@@ -68,6 +68,8 @@ def grows(before: Engines, after: Engines, where: Layout) -> bool:
     unchanged = had & takes
     left, added = list((had - unchanged).elements()), list((takes - unchanged).elements())
     return any(
-        not exchangeable([group for at, group in left if at == site], [group for at, group in added if at == site])
-        for site in {site for site, _ in added}
+        not exchangeable(
+            [group for at, group in left if at == position], [group for at, group in added if at == position]
+        )
+        for position in {position for position, _ in added}
     )

@@ -24,8 +24,8 @@ class Hardware:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Site:
-    """A pool with its hardware."""
+class PoolNodes:
+    """A pool: its nodes, and what each of them carries."""
 
     name: str
     nodes: int
@@ -40,7 +40,7 @@ Shape = tuple[tuple[bool, Hardware], ...]
 class Layout:
     """The pools of a cluster in the operator's order. `shape` is equal for clusters whose pools host the same."""
 
-    sites: tuple[Site, ...]
+    pools: tuple[PoolNodes, ...]
     positions: Mapping[str, int]
     shape: Shape
 
@@ -68,9 +68,9 @@ def hardware(devices: tuple[Device, ...]) -> Hardware:
 
 @lru_cache(maxsize=8192)
 def _interned(pools: tuple[tuple[str, int, Hardware], ...]) -> Layout:
-    sites = tuple(Site(name, nodes, carried) for name, nodes, carried in pools)
-    shape = tuple((site.nodes > 0, site.hardware) for site in sites)
-    return Layout(sites, {site.name: position for position, site in enumerate(sites)}, shape)
+    found = tuple(PoolNodes(*pool) for pool in pools)
+    shape = tuple((pool.nodes > 0, pool.hardware) for pool in found)
+    return Layout(found, {pool.name: position for position, pool in enumerate(found)}, shape)
 
 
 @lru_cache(maxsize=8192)

@@ -18,8 +18,8 @@ _Set = int
 
 def with_placed(stock: Stock, placed: PoolOption, times: int = 1) -> Stock:
     """Return the stock with `times` more engines placed in that way."""
-    site, option = placed
-    return (*stock[:site], join(stock[site], option.group, times), *stock[site + 1 :])
+    position, option = placed
+    return (*stock[:position], join(stock[position], option.group, times), *stock[position + 1 :])
 
 
 def _largest(sets: Iterable[_Set]) -> list[_Set]:
@@ -41,20 +41,20 @@ class Hosting:
     def __init__(self, options: ClusterOptions, layout: Layout, meter: Meter) -> None:
         self._layout = layout
         self._meter = meter
-        self._options: list[dict[int, tuple[EngineOption, ...]]] = [dict(sites) for sites in options.sites]
+        self._options: list[dict[int, tuple[EngineOption, ...]]] = [dict(by_pool) for by_pool in options.by_pool]
         #: Pools of equal nodes host the same.
-        alike = [(pool.nodes, pool.hardware) for pool in layout.sites]
+        alike = [(pool.nodes, pool.hardware) for pool in layout.pools]
         self._kinds = [alike.index(kind) for kind in alike]
         self._room: dict[tuple[int, Groups], bool] = {}
         self._hosted: dict[tuple[int, Groups, _Set], bool] = {}
 
-    def fits(self, site: int, groups: Groups) -> bool:
+    def fits(self, position: int, groups: Groups) -> bool:
         """Tell whether a pool has room for these groups. Raises OutOfStatesError."""
-        key = self._kinds[site], groups
+        key = self._kinds[position], groups
         found = self._room.get(key)
         if found is None:
             self._meter.spend(room_states(groups))
-            pool = self._layout.sites[site]
+            pool = self._layout.pools[position]
             found = pool.nodes > 0 and has_room(pool.nodes, pool.hardware.counts, groups)
             self._room[key] = found
         return found
@@ -63,24 +63,26 @@ class Hosting:
         """Tell whether the engines from `at` on can be placed beside the stock. Raises OutOfStatesError."""
         wanted = (1 << len(self._options)) - (1 << at)
         reached: list[_Set] = [0]
-        *larger, smallest = sorted(range(len(stock)), key=lambda site: -self._layout.sites[site].nodes) or [0]
-        for site in larger:
+        *larger, smallest = sorted(range(len(stock)), key=lambda position: -self._layout.pools[position].nodes) or [0]
+        for position in larger:
             if wanted in reached:
                 return True
-            reached = _largest(some | more for more in self._most_hosted(site, stock[site], wanted) for some in reached)
+            reached = _largest(
+                some | more for more in self._most_hosted(position, stock[position], wanted) for some in reached
+            )
         # Of the smallest pool, on which least fits, it is only asked whether it hosts what is left.
         return any(self._hosts(smallest, stock[smallest], wanted & ~some) for some in reached)
 
-    def _most_hosted(self, site: int, groups: Groups, wanted: _Set) -> list[_Set]:
+    def _most_hosted(self, position: int, groups: Groups, wanted: _Set) -> list[_Set]:
         """Return the largest sets of wanted engines that a pool hosts beside what is there.
 
         Sets grow from single engines, and only those of which every part is hosted: what keeps engines apart is mostly
         a pair of them. First of all the whole set is tried as it comes, because mostly there is room.
         """
-        if self._takes_all(site, groups, wanted):
+        if self._takes_all(position, groups, wanted):
             return [wanted]
         hosted: set[_Set] = {0}
-        layer = {1 << at for at in _members(wanted) if self._hosts(site, groups, 1 << at)}
+        layer = {1 << at for at in _members(wanted) if self._hosts(position, groups, 1 << at)}
         single = sorted(layer)
         while layer:
             hosted |= layer
@@ -88,31 +90,31 @@ class Hosting:
             layer = {
                 each
                 for each in grown
-                if all(each & ~(1 << at) in hosted for at in _members(each)) and self._hosts(site, groups, each)
+                if all(each & ~(1 << at) in hosted for at in _members(each)) and self._hosts(position, groups, each)
             }
         return _largest(hosted)
 
-    def _takes_all(self, site: int, groups: Groups, engines: _Set) -> bool:
+    def _takes_all(self, position: int, groups: Groups, engines: _Set) -> bool:
         """Tell whether the pool hosts all of these engines, each in the first option that fits beside those before."""
         for at in _members(engines):
-            after = (join(groups, option.group) for option in self._options[at].get(site, ()))
-            found = next((each for each in after if self.fits(site, each)), None)
+            after = (join(groups, option.group) for option in self._options[at].get(position, ()))
+            found = next((each for each in after if self.fits(position, each)), None)
             if found is None:
                 return False
             groups = found
         return True
 
-    def _hosts(self, site: int, groups: Groups, engines: _Set) -> bool:
+    def _hosts(self, position: int, groups: Groups, engines: _Set) -> bool:
         """Tell whether the pool hosts all of these engines in some of their options beside what is there."""
         if not engines:
             return True
-        key = self._kinds[site], groups, engines
+        key = self._kinds[position], groups, engines
         found = self._hosted.get(key)
         if found is None:
             first, rest = (engines & -engines).bit_length() - 1, engines & (engines - 1)
             found = self._hosted[key] = any(
-                self.fits(site, after) and self._hosts(site, after, rest)
-                for option in self._options[first].get(site, ())
+                self.fits(position, after) and self._hosts(position, after, rest)
+                for option in self._options[first].get(position, ())
                 for after in (join(groups, option.group),)
             )
         return found

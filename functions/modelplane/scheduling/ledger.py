@@ -22,20 +22,20 @@ def charges(engines: Engines, where: Layout) -> list[tuple[int, Group]]:
     for engine in engines:
         pools = {member.pool for member in engine.members}
         for pool in pools if len(pools) == 1 else sorted(pools):
-            site = where.positions.get(pool)
-            if site is not None:
-                group = engine_group(engine, pool, where.sites[site].hardware)
+            position = where.positions.get(pool)
+            if position is not None:
+                group = engine_group(engine, pool, where.pools[position].hardware)
                 if group:
-                    found.append((site, group))
+                    found.append((position, group))
     return found
 
 
 def stock_of(engines: Iterable[Engines], where: Layout) -> Stock:
     """Return the groups on each pool of the layout, of all these engines."""
-    pools: list[dict[Group, int]] = [{} for _ in where.sites]
+    pools: list[dict[Group, int]] = [{} for _ in where.pools]
     for each in engines:
-        for site, group in charges(each, where):
-            pools[site][group] = pools[site].get(group, 0) + 1
+        for position, group in charges(each, where):
+            pools[position][group] = pools[position].get(group, 0) + 1
     return tuple(tuple(sorted(pool.items())) if pool else () for pool in pools)
 
 
@@ -83,4 +83,4 @@ class Ledger:
 
 
 def _empty(where: Layout) -> tuple[Groups, ...]:
-    return ((),) * len(where.sites)
+    return ((),) * len(where.pools)

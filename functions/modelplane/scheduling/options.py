@@ -52,14 +52,14 @@ class EngineMatch:
 
 
 class PoolOption(NamedTuple):
-    """An option for an engine, on the pool at `site`."""
+    """An option for an engine, on the pool at `position` of the layout."""
 
-    site: int
+    position: int
     option: EngineOption
 
 
 #: The options for an engine on each pool that has any, in the order in which they are tried.
-SiteOptions = tuple[tuple[int, tuple[EngineOption, ...]], ...]
+OptionsByPool = tuple[tuple[int, tuple[EngineOption, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,12 +67,12 @@ class ClusterOptions:
     """Per engine, in order: its options on the pools of a cluster, and why other pools have none."""
 
     engines: tuple[Engine, ...]
-    sites: tuple[SiteOptions, ...]
+    by_pool: tuple[OptionsByPool, ...]
     refusals: tuple[Mapping[int, Refusal], ...]
 
     def of(self, at: int) -> Iterator[PoolOption]:
         """Yield the options for an engine in the order in which they are tried."""
-        return (PoolOption(site, option) for site, options in self.sites[at] for option in options)
+        return (PoolOption(position, option) for position, options in self.by_pool[at] for option in options)
 
 
 def stamp_on_pool(engine: Engine, pool: str, claims: Sequence[Claims]) -> StampedEngine:
@@ -87,7 +87,7 @@ def stamp_on_pool(engine: Engine, pool: str, claims: Sequence[Claims]) -> Stampe
 def stamp(engines: Sequence[Engine], chosen: Sequence[PoolOption], layout: Layout) -> tuple[StampedEngine, ...]:
     """Return the engines stamped on the pools that were chosen."""
     return tuple(
-        stamp_on_pool(engine, layout.sites[each.site].name, each.option.claims)
+        stamp_on_pool(engine, layout.pools[each.position].name, each.option.claims)
         for engine, each in zip(engines, chosen, strict=True)
     )
 
@@ -178,21 +178,21 @@ def _decided(engine: Engine, found: EngineMatch | SearchBound) -> EngineMatch:
 def _assemble(
     engines: tuple[Engine, ...], hosts: tuple[bool, ...], matches: tuple[tuple[EngineMatch, ...], ...]
 ) -> ClusterOptions:
-    sites, refusals = [], []
+    by_pool, refusals = [], []
     for of_engine in matches:
         hosting = [match.could_claim for match, has_nodes in zip(of_engine, hosts, strict=True) if has_nodes]
         must_claim = [any(claiming) for claiming in zip(*hosting, strict=True)]
         here = []
         refused: dict[int, Refusal] = {}
-        for site, match in enumerate(of_engine):
+        for position, match in enumerate(of_engine):
             options = tuple(option for option in match.options if _claims_enough(option, must_claim))
             if options:
-                here.append((site, options))
+                here.append((position, options))
             else:
-                refused[site] = match.refusal or NotClaimable(match.engine.name)
-        sites.append(tuple(here))
+                refused[position] = match.refusal or NotClaimable(match.engine.name)
+        by_pool.append(tuple(here))
         refusals.append(refused)
-    return ClusterOptions(engines, tuple(sites), tuple(refusals))
+    return ClusterOptions(engines, tuple(by_pool), tuple(refusals))
 
 
 def _claims_enough(option: EngineOption, must_claim: Sequence[bool]) -> bool:

@@ -17,7 +17,7 @@ from modelplane.scheduling.eligible import repelling
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines
-from modelplane.scheduling.options import ClusterOptions, Options, SiteOptions, stamp
+from modelplane.scheduling.options import ClusterOptions, Options, OptionsByPool, stamp
 from modelplane.scheduling.roster import OwnReplica
 
 Known = Cluster | Gap | Malformed | None
@@ -41,7 +41,7 @@ class InPlace:
 
 def still_hosts(where: Layout, engines: Engines) -> bool:
     """Tell whether the pools of a cluster still match what is stamped: only the deployment asks for something else."""
-    carried = {site.name: site.hardware for site in where.sites}
+    carried = {pool.name: pool.hardware for pool in where.pools}
     members = [member for engine in engines for member in engine.members]
     return all(
         member.pool in carried and all(can_claim(claim, carried[member.pool]) for claim in member.claims)
@@ -92,40 +92,42 @@ class Retention:
             return InPlace(None, why=f"pool {gone[0]} does not exist any more")
         before = {engine.name: engine for engine in engines}
         everywhere = self._options.on(where.shape)
-        here: list[SiteOptions] = []
+        here: list[OptionsByPool] = []
         for at, engine in enumerate(everywhere.engines):
-            sites = self._here(at, before.get(engine.name), pools, where)
+            by_pool = self._here(at, before.get(engine.name), pools, where)
             undecided = any(isinstance(refusal, SearchBound) for refusal in everywhere.refusals[at].values())
-            if isinstance(sites, SearchBound) or (undecided and not sites):
+            if isinstance(by_pool, SearchBound) or (undecided and not by_pool):
                 return InPlace(None, undecided=True)
-            if not sites:
+            if not by_pool:
                 return InPlace(
                     None, why=f"pool {', '.join(sorted(pools))} does not match engine {engine.name} any more"
                 )
-            here.append(sites)
+            here.append(by_pool)
         options = ClusterOptions(everywhere.engines, tuple(here), ({},) * len(here))
         nearest = stamp(options.engines, [next(options.of(at)) for at in range(len(here))], where)
         return InPlace(nearest, options, nearest != engines and grows(engines, nearest, where))
 
-    def _here(self, at: int, before: StampedEngine | None, pools: set[str], where: Layout) -> SiteOptions | SearchBound:
+    def _here(
+        self, at: int, before: StampedEngine | None, pools: set[str], where: Layout
+    ) -> OptionsByPool | SearchBound:
         """Return the options for an engine on the replica's own pools, those first that change least.
 
         First comes what it claims now, also where a member claims nothing although it could elsewhere: being stranded
         moves no replica, but no edit makes it so. Then come the other options on its pool, then other pools.
         """
-        sites = {
-            site: options
-            for site, options in self._options.on(where.shape).sites[at]
-            if where.sites[site].name in pools
+        by_pool = {
+            position: options
+            for position, options in self._options.on(where.shape).by_pool[at]
+            if where.pools[position].name in pools
         }
         if before is None:
-            return tuple(sites.items())
-        same, hardware = where.positions[before.pool], where.sites[where.positions[before.pool]].hardware
-        on_it = sites.pop(same, ())
+            return tuple(by_pool.items())
+        same, hardware = where.positions[before.pool], where.pools[where.positions[before.pool]].hardware
+        on_it = by_pool.pop(same, ())
         if len(before.members) == len(self._options.engines[at].members):
             classes = tuple(tuple(claim.device_class for claim in member.claims) for member in before.members)
             unchanged = self._options.match_classes(at, hardware, classes)
             if isinstance(unchanged.refusal, SearchBound):
                 return unchanged.refusal
             on_it = unchanged.options + on_it
-        return ((same, on_it), *sites.items()) if on_it else tuple(sites.items())
+        return ((same, on_it), *by_pool.items()) if on_it else tuple(by_pool.items())

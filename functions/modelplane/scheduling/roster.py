@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from modelplane.model.deployment import Deployment
 from modelplane.model.names import replica_resource
 from modelplane.model.observation import Gap
-from modelplane.model.placement import EndCause, Stamp, View
+from modelplane.model.placement import EndCause, FleetView, Stamp
 from modelplane.model.replica import Replica, StampedEngine
 from modelplane.scheduling.ledger import identity
 
@@ -97,7 +97,7 @@ def _known_index(replica: Replica) -> int | None:
     return replica.index
 
 
-def _ours(deployment: Deployment, view: View) -> Iterable[tuple[Replica, bool]]:
+def _ours(deployment: Deployment, view: FleetView) -> Iterable[tuple[Replica, bool]]:
     """Yield the deployment's replicas, and of each whether it is only found in the fleet list."""
     observed = {identity(replica) for replica in view.own}
     resources = {replica.resource for replica in view.own if replica.resource}
@@ -110,7 +110,7 @@ def _ours(deployment: Deployment, view: View) -> Iterable[tuple[Replica, bool]]:
             yield replica, True
 
 
-def _let_go(replica: Replica, view: View) -> bool:
+def _let_go(replica: Replica, view: FleetView) -> bool:
     """Tell whether a replica that only the fleet list shows is one that an earlier pass has ended.
 
     Lists come from a cache that lags, so they show a replica for a while after it is gone; composing it again would
@@ -120,7 +120,7 @@ def _let_go(replica: Replica, view: View) -> bool:
     return not (replica.serves or view.listed is None or replica.name in view.listed)
 
 
-def build_roster(deployment: Deployment, view: View) -> Roster:
+def build_roster(deployment: Deployment, view: FleetView) -> Roster:
     """Return the roster. Of two with one (cluster, index) the younger ends; one without an index gets a free one."""
     roster = Roster()
     unnumbered: list[tuple[Replica, bool]] = []

@@ -47,7 +47,7 @@ class _Search:
             self.stuck = at, stock
             for option in self.options.of(at):
                 after = with_placed(stock, option)
-                if self.hosting.fits(option.site, after[option.site]) and good(at + 1, after):
+                if self.hosting.fits(option.position, after[option.position]) and good(at + 1, after):
                     chosen.append(option)
                     stock = after
                     break
@@ -67,17 +67,17 @@ class _Search:
         return self._nearest(self.stuck[1], self.stuck[0])
 
     def _has_room(self, stock: Stock, option: PoolOption) -> bool:
-        return self.hosting.fits(option.site, join(stock[option.site], option.option.group))
+        return self.hosting.fits(option.position, join(stock[option.position], option.option.group))
 
     def _nearest(self, stock: Stock, at: int) -> Refusal:
         """Return the refusal of the pool that came nearest to hosting an engine that finds no room beside the stock."""
         refusals = dict(self.options.refusals[at])
-        for site, options in self.options.sites[at]:
+        for position, options in self.options.by_pool[at]:
             short = min(
-                (_shortage(self.layout, stock, PoolOption(site, option)) for option in islice(options, _ASKED)),
+                (_shortage(self.layout, stock, PoolOption(position, option)) for option in islice(options, _ASKED)),
                 key=lambda short: short.needs - short.free,
             )
-            refusals[site] = NoRoom(self.options.engines[at].name, short.needs, short.free)
+            refusals[position] = NoRoom(self.options.engines[at].name, short.needs, short.free)
         return min(refusals.values(), key=_distance)
 
 
@@ -88,8 +88,8 @@ def _distance(refusal: Refusal) -> tuple[int, int]:
 
 def _shortage(layout: Layout, stock: Stock, placed: PoolOption) -> Shortage:
     """Return what the pool lacks: nodes for the engine itself, or for a group that it would strand."""
-    pool, group = layout.sites[placed.site], placed.option.group
-    counts, after = pool.hardware.counts, join(stock[placed.site], group)
+    pool, group = layout.pools[placed.position], placed.option.group
+    counts, after = pool.hardware.counts, join(stock[placed.position], group)
     own = shortage_of(pool.nodes, counts, after, group)
     return own or shortage(pool.nodes, counts, after) or Shortage(size(group), pool.nodes)
 
@@ -97,8 +97,8 @@ def _shortage(layout: Layout, stock: Stock, placed: PoolOption) -> Shortage:
 def _weigh(key: _Key, _found: object) -> int:
     """Return about how many bytes an entry keeps alive: the stock, and options that nothing else may keep."""
     options, layout, stock = key
-    here = sum(len(each) for sites in options.sites for _, each in sites)
-    return 500 + 500 * here + 100 * len(layout.sites) + 100 * sum(len(groups) for groups in stock)
+    here = sum(len(each) for by_pool in options.by_pool for _, each in by_pool)
+    return 500 + 500 * here + 100 * len(layout.pools) + 100 * sum(len(groups) for groups in stock)
 
 
 ASSIGNMENTS: Searches[_Key, Assignment | Refusal] = Searches(_REMEMBERED, _weigh)
@@ -144,9 +144,9 @@ def first_fit_and_count(
 
 def _count_one(options: ClusterOptions, layout: Layout, stock: Stock, meter: Meter) -> Iterator[tuple[Assignment, int]]:
     for option in options.of(0):
-        pool, group = layout.sites[option.site], option.option.group
-        times = more(pool.nodes, pool.hardware.counts, stock[option.site], group) if pool.nodes else 0
-        meter.spend(room_states(stock[option.site]) * (1 + times.bit_length()))
+        pool, group = layout.pools[option.position], option.option.group
+        times = more(pool.nodes, pool.hardware.counts, stock[option.position], group) if pool.nodes else 0
+        meter.spend(room_states(stock[option.position]) * (1 + times.bit_length()))
         if times:
             yield (option,), times
             stock = with_placed(stock, option, times)
@@ -170,7 +170,7 @@ def _times(found: Assignment, hosting: Hosting, stock: Stock) -> int:
         after = stock
         for option in found:
             after = with_placed(after, option, times)
-        return all(hosting.fits(option.site, after[option.site]) for option in found)
+        return all(hosting.fits(option.position, after[option.position]) for option in found)
 
     low, high = 1, 2
     while fit(high):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldEdit, Needs, Placement, View
+from modelplane.model.placement import BadSelector, CacheState, FleetView, Footprint, HeldEdit, Needs, Placement
 from modelplane.model.refusal import Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.budget import Budget
@@ -22,7 +22,7 @@ class Work:
     """A pass in progress. Its steps run in order; each may find that something has to be fetched first."""
 
     deployment: Deployment
-    view: View
+    view: FleetView
     roster: Roster
     bad_selectors: tuple[BadSelector, ...]
     candidates: Mapping[str, Cluster]
@@ -84,7 +84,7 @@ class Work:
         return not isinstance(self.view.fleet, Gap) or cluster in self.view.residents
 
 
-def _replicas(view: View) -> list[Replica]:
+def _replicas(view: FleetView) -> list[Replica]:
     """Return every replica of the view once; our own as they are observed, which is never older than a list.
 
     What a list shows under the name of an observed one is that one, also where its uid is that of a predecessor.
@@ -96,7 +96,7 @@ def _replicas(view: View) -> list[Replica]:
     return list(found.values())
 
 
-def begin(deployment: Deployment, view: View) -> Work:
+def begin(deployment: Deployment, view: FleetView) -> Work:
     """Return a pass over the view in which nothing is decided yet."""
     listed = () if isinstance(view.candidates, Gap) else view.candidates
     wanted = deployment.cluster_selector

@@ -28,18 +28,18 @@ def _proven(replica: Replica, engines: Engines, where: Layout) -> Engines | None
 
 def _exchange(stock: Stock, before: Engines | None, after: Engines, where: Layout) -> Stock:
     pools = list(stock)
-    for site, group in charges(before or (), where):
-        pools[site] = join(pools[site], group, -1)
-    for site, group in charges(after, where):
-        pools[site] = join(pools[site], group)
+    for position, group in charges(before or (), where):
+        pools[position] = join(pools[position], group, -1)
+    for position, group in charges(after, where):
+        pools[position] = join(pools[position], group)
     return tuple(pools)
 
 
 def _short(stock: Stock, engines: Engines, where: Layout) -> Shortage | None:
     """Return what is short in one of the pools that the engines are on."""
-    for site in sorted({site for site, _ in charges(engines, where)}):
-        pool = where.sites[site]
-        short = shortage(pool.nodes, pool.hardware.counts, stock[site])
+    for position in sorted({position for position, _ in charges(engines, where)}):
+        pool = where.pools[position]
+        short = shortage(pool.nodes, pool.hardware.counts, stock[position])
         if short:
             return short
     return None

@@ -69,7 +69,7 @@ def existing(reader: ControlPlane | View, kind: str, namespace: str | None, name
     return found
 
 
-def told(obj: Mapping[str, Any] | None) -> dict[str, tuple[str, str, str]]:
+def conditions_of(obj: Mapping[str, Any] | None) -> dict[str, tuple[str, str, str]]:
     """Return an object's conditions: type to status, reason and message."""
     assert obj is not None
     conditions = obj["status"]["conditions"]

@@ -8,7 +8,7 @@ from modelplane.model.conditions import Condition, Status
 from modelplane.preview import ControlPlane
 from modelplane.preview.conditions import first_names
 from modelplane.step import Desired, Request, Result, Step
-from unit.preview.fakes import TEAM, composing, config_map, endpoint, existing, plane, told
+from unit.preview.fakes import TEAM, composing, conditions_of, config_map, endpoint, existing, plane
 
 ROUTED = Condition("RoutingReady", Status.TRUE, "BackendConfigured", "all is well")
 
@@ -31,13 +31,13 @@ def passed(control: ControlPlane, do: str | None = None) -> dict[str, Any]:
 
 def test_a_composite_whose_resources_are_ready_is_ready() -> None:
     made = passed(plane(endpoint(), ModelEndpoint=composing(a=config_map("a"))))
-    assert told(made)["Synced"] == ("True", "ReconcileSuccess", "")
-    assert told(made)["Ready"] == ("True", "Available", "")
-    assert told(made)["Responsive"] == ("True", "WatchCircuitClosed", "")
+    assert conditions_of(made)["Synced"] == ("True", "ReconcileSuccess", "")
+    assert conditions_of(made)["Ready"] == ("True", "Available", "")
+    assert conditions_of(made)["Responsive"] == ("True", "WatchCircuitClosed", "")
 
 
 def test_a_composite_that_composes_nothing_is_ready() -> None:
-    assert told(passed(plane(endpoint(), ModelEndpoint=composing())))["Ready"] == ("True", "Available", "")
+    assert conditions_of(passed(plane(endpoint(), ModelEndpoint=composing())))["Ready"] == ("True", "Available", "")
 
 
 #: Readiness of resources and the pipeline's own word, and the Ready that comes of them.
@@ -54,7 +54,7 @@ def test_readiness_is_that_of_the_resources_unless_the_pipeline_says_it(
 ) -> None:
     wanted = {name: Desired.of(config_map(name), ready=ready) for name, ready in resources.items()}
     made = passed(plane(endpoint(), ModelEndpoint=lambda _: Result(desired=wanted, ready=word)))
-    assert told(made)["Ready"] == expected
+    assert conditions_of(made)["Ready"] == expected
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_message_names_the_first_three(names: str, text: str) -> None:
 def test_crossplanes_own_conditions_cannot_be_set_by_a_pipeline() -> None:
     claims = tuple(Condition(kind, Status.FALSE, "Claimed") for kind in ("Ready", "Synced", "Healthy", "Responsive"))
     made = passed(plane(endpoint(), ModelEndpoint=lambda _: Result(conditions=claims)))
-    assert {kind: said[0] for kind, said in told(made).items() if kind != "RoutingReady"} == {
+    assert {kind: said[0] for kind, said in conditions_of(made).items() if kind != "RoutingReady"} == {
         "Responsive": "True",
         "Synced": "True",
         "Ready": "True",
@@ -97,8 +97,8 @@ def test_a_fatal_result_changes_nothing_but_says_so() -> None:
     before = passed(control)
     made = passed(control, "bad")
     text = 'cannot compose resources: pipeline step "step-1" returned a fatal result: no input'
-    assert told(made)["Synced"] == ("False", "ReconcileError", text)
-    assert told(made)["Ready"] == told(before)["Ready"]
+    assert conditions_of(made)["Synced"] == ("False", "ReconcileError", text)
+    assert conditions_of(made)["Ready"] == conditions_of(before)["Ready"]
     assert made["status"]["routing"] == {"hostname": "h"}
     assert control.get("ConfigMap", TEAM, "a") is not None
 
@@ -106,7 +106,7 @@ def test_a_fatal_result_changes_nothing_but_says_so() -> None:
 def test_a_fatal_result_sets_its_own_conditions() -> None:
     missing = Condition("RoutingReady", Status.FALSE, "InvalidURL", "no host")
     made = passed(plane(endpoint(), ModelEndpoint=lambda _: Result(fatal="no input", conditions=(missing,))))
-    assert told(made)["RoutingReady"] == ("False", "InvalidURL", "no host")
+    assert conditions_of(made)["RoutingReady"] == ("False", "InvalidURL", "no host")
 
 
 def test_a_condition_that_a_failed_pass_did_not_set_is_unknown() -> None:
@@ -116,9 +116,9 @@ def test_a_condition_that_a_failed_pass_did_not_set_is_unknown() -> None:
     passed(control)
     made = passed(control, "bad")
     message = "A fatal error occurred before the status of this condition could be determined."
-    assert told(made)["Extra"] == ("Unknown", "FatalError", message)
+    assert conditions_of(made)["Extra"] == ("Unknown", "FatalError", message)
     # The run time repeats the conditions of the composite's kind in every answer, fatal ones too.
-    assert told(made)["RoutingReady"] == ("True", "BackendConfigured", "all is well")
+    assert conditions_of(made)["RoutingReady"] == ("True", "BackendConfigured", "all is well")
 
 
 def test_an_error_of_crossplane_drops_what_the_pipeline_said() -> None:
@@ -127,8 +127,8 @@ def test_an_error_of_crossplane_drops_what_the_pipeline_said() -> None:
     control = plane(endpoint(), ModelEndpoint=by_annotation({"good": good, "bad": bad}))
     passed(control)
     made = passed(control, "bad")
-    assert told(made)["RoutingReady"][:2] == ("Unknown", "FatalError")
-    assert told(made)["Synced"][0] == "False"
+    assert conditions_of(made)["RoutingReady"][:2] == ("Unknown", "FatalError")
+    assert conditions_of(made)["Synced"][0] == "False"
 
 
 def test_a_later_step_is_not_called_after_a_fatal_one() -> None:
@@ -147,8 +147,8 @@ def test_a_defect_of_a_step_is_a_fatal_result() -> None:
         raise KeyError("x")
 
     made = passed(plane(endpoint(), ModelEndpoint=broken))
-    assert told(made)["Synced"][0] == "False"
-    assert "a defect of Modelplane" in told(made)["Synced"][2]
+    assert conditions_of(made)["Synced"][0] == "False"
+    assert "a defect of Modelplane" in conditions_of(made)["Synced"][2]
 
 
 def test_a_status_field_that_is_left_out_is_removed_and_a_foreign_one_stays() -> None:
@@ -179,8 +179,8 @@ def test_a_composite_that_is_being_deleted_is_not_composed() -> None:
     going = endpoint(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["example.org/hold"])
     control = plane(going, ModelEndpoint=composing(a=config_map("a")))
     made = passed(control)
-    assert told(made)["Ready"] == ("False", "Deleting", "")
-    assert told(made)["Synced"] == ("True", "ReconcileSuccess", "")
+    assert conditions_of(made)["Ready"] == ("False", "Deleting", "")
+    assert conditions_of(made)["Synced"] == ("True", "ReconcileSuccess", "")
     assert control.list("ConfigMap") == []
 
 

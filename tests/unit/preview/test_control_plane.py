@@ -8,7 +8,7 @@ import pytest
 
 from modelplane.preview import ControlPlane, InvalidObject, View
 from modelplane.step import Desired, Request, Requirement, Result
-from unit.preview.fakes import TEAM, composing, config_map, endpoint, existing, inference_class, plane, told
+from unit.preview.fakes import TEAM, composing, conditions_of, config_map, endpoint, existing, inference_class, plane
 
 
 def test_applying_again_keeps_what_the_control_plane_wrote() -> None:
@@ -139,7 +139,7 @@ def test_a_composite_that_came_with_a_status_is_left_as_it_came() -> None:
     control.apply(changed)
     control.settle()
     assert calls["came"] > 0
-    assert told(control.get("ModelEndpoint", TEAM, "came"))["Ready"][0] == "True"
+    assert conditions_of(control.get("ModelEndpoint", TEAM, "came"))["Ready"][0] == "True"
 
 
 def test_a_world_answers_after_each_pass_with_merge_patches() -> None:

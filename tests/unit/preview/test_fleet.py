@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.preview import ControlPlane
-from unit.preview.fakes import existing, told
+from unit.preview.fakes import conditions_of, existing
 from unit.preview.fleets import cluster, deployment, hardware
 
 FLEET = (hardware(), cluster("east"), cluster("west"))
@@ -42,7 +42,7 @@ def test_in_a_healthy_world_everything_becomes_ready() -> None:
     for kind, namespace in (("InferenceClass", None), ("InferenceCluster", None), ("ModelDeployment", "team")):
         for obj in control.list(kind):
             found = control.get(kind, namespace, obj["metadata"]["name"])
-            unwell = {name for name, said in told(found).items() if said[0] != "True"}
+            unwell = {name for name, said in conditions_of(found).items() if said[0] != "True"}
             # These say that something is under way or amiss.
             assert unwell <= {"RolloutProgressing", "PlacementDrifted"}
 
@@ -101,8 +101,8 @@ def published(name: str, **status: Any) -> dict[str, Any]:
     gpu = {"name": "gpu", "driver": "gpu.example.org", "deviceClassName": "gpu.example.org", "count": 8}
     pool = {"name": "pool", "nodes": 1, "devices": [{**gpu, "capacity": {"memory": {"value": "80Gi"}}}]}
     ready = {"type": "Ready", "status": "True", "reason": "Available", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-    told = {"gpuPools": [pool], "gateway": {"address": "192.0.2.1"}, "conditions": [ready], **status}
-    return {**cluster(name), "status": told}
+    conditions_of = {"gpuPools": [pool], "gateway": {"address": "192.0.2.1"}, "conditions": [ready], **status}
+    return {**cluster(name), "status": conditions_of}
 
 
 def test_a_cluster_that_came_with_a_status_is_taken_at_its_word() -> None:

@@ -8,7 +8,7 @@ import pytest
 from modelplane.model.observation import Gap
 from modelplane.preview import ControlPlane, Pass
 from modelplane.step import Desired, Event, Request, Requirement, Result, SchemaRequirement, Severity, Step
-from unit.preview.fakes import TEAM, config_map, endpoint, existing, inference_class, plane, told
+from unit.preview.fakes import TEAM, conditions_of, config_map, endpoint, existing, inference_class, plane
 
 
 def reconcile(control: ControlPlane, view: Any = None) -> Pass:
@@ -53,7 +53,7 @@ def test_five_rounds_of_fetching_are_granted_and_no_sixth() -> None:
     assert done.run.calls == 6
     why = "requirements didn't stabilize after the maximum number of iterations (5)"
     expected = f'cannot compose resources: cannot run Composition pipeline step "step-1": {why}'
-    assert told(control.get("ModelEndpoint", TEAM, "e"))["Synced"] == ("False", "ReconcileError", expected)
+    assert conditions_of(control.get("ModelEndpoint", TEAM, "e"))["Synced"] == ("False", "ReconcileError", expected)
 
 
 def test_unresolved_absent_and_present_are_three_states() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from modelplane.preview import ControlPlane
 from modelplane.step import Desired, Request, Result
-from unit.preview.fakes import TEAM, composing, config_map, endpoint, existing, inference_class, plane, told
+from unit.preview.fakes import TEAM, composing, conditions_of, config_map, endpoint, existing, inference_class, plane
 
 
 def reconcile(control: ControlPlane) -> ControlPlane:
@@ -81,7 +81,7 @@ def test_what_exists_keeps_its_name_whatever_it_is_called_now() -> None:
 
 def test_an_invalid_name_fails_the_pass() -> None:
     control = reconcile(plane(endpoint(), ModelEndpoint=composing(ok=config_map("a"), one=config_map("Not_valid"))))
-    assert told(control.get("ModelEndpoint", TEAM, "e"))["Synced"][2] == (
+    assert conditions_of(control.get("ModelEndpoint", TEAM, "e"))["Synced"][2] == (
         'cannot compose resources: cannot apply composed resource "one" because it has an invalid name "Not_valid". '
         "Must be a valid RFC 1123 subdomain name."
     )
@@ -103,7 +103,7 @@ def unsettled(**manifests: dict[str, Any]) -> str:
     """Return what Synced says after a pass that wants these, and that nothing was composed."""
     control = reconcile(plane(endpoint(), ModelEndpoint=composing(ok=config_map("a"), **manifests)))
     assert control.list("ConfigMap") == []
-    return told(control.get("ModelEndpoint", TEAM, "e"))["Synced"][2]
+    return conditions_of(control.get("ModelEndpoint", TEAM, "e"))["Synced"][2]
 
 
 def test_a_cluster_scoped_resource_of_a_namespaced_composite_fails_the_pass() -> None:
@@ -119,14 +119,14 @@ def test_a_composed_kind_that_does_not_exist_fails_the_pass() -> None:
 def test_a_field_that_no_schema_declares_fails_the_pass() -> None:
     wrong = {**endpoint("child"), "spec": {"url": "http://example.org", "nonsense": 1}}
     control = reconcile(plane(endpoint(), ModelEndpoint=composing(one=wrong)))
-    assert told(control.get("ModelEndpoint", TEAM, "e"))["Synced"][0] == "False"
+    assert conditions_of(control.get("ModelEndpoint", TEAM, "e"))["Synced"][0] == "False"
     assert control.get("ModelEndpoint", TEAM, "child") is None
 
 
 def test_an_invalid_resource_is_left_out_and_named_while_the_rest_is_applied() -> None:
     wrong = {**endpoint("child"), "spec": {"url": ""}}
     control = reconcile(plane(endpoint(), ModelEndpoint=composing(bad=wrong, good=config_map("a"))))
-    assert told(control.get("ModelEndpoint", TEAM, "e"))["Synced"] == (
+    assert conditions_of(control.get("ModelEndpoint", TEAM, "e"))["Synced"] == (
         "False",
         "ReconcileError",
         "Unsynced resources: bad",
@@ -139,7 +139,7 @@ def test_what_another_composite_controls_is_not_taken_over() -> None:
     control = plane(endpoint("other"), endpoint(), ModelEndpoint=composing(one=config_map("a")))
     control.reconcile("ModelEndpoint", TEAM, "other")
     reconcile(control)
-    assert told(control.get("ModelEndpoint", TEAM, "e"))["Synced"][2] == "Unsynced resources: one"
+    assert conditions_of(control.get("ModelEndpoint", TEAM, "e"))["Synced"][2] == "Unsynced resources: one"
     assert existing(control, "ConfigMap", TEAM, "a")["metadata"]["ownerReferences"][0]["name"] == "other"
 
 
@@ -188,7 +188,7 @@ def test_what_a_usage_protects_fails_the_pass_that_would_delete_it() -> None:
     reconcile(control)
     control.apply(endpoint(annotations={"want": ""}))
     reconcile(control)
-    assert "cannot garbage collect" in told(control.get("ModelEndpoint", TEAM, "e"))["Synced"][2]
+    assert "cannot garbage collect" in conditions_of(control.get("ModelEndpoint", TEAM, "e"))["Synced"][2]
     assert control.get("ConfigMap", TEAM, "a") is not None
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.preview import healthy
-from unit.preview.fakes import TEAM, existing, plane, told
+from unit.preview.fakes import TEAM, conditions_of, existing, plane
 
 OBJECT = "kubernetes.m.crossplane.io/v1alpha1"
 
@@ -33,7 +33,7 @@ def held(obj: dict[str, Any]) -> dict[str, Any]:
     control = plane(obj, world=healthy)
     assert control.settle()
     made = existing(control, "Object", TEAM, "o")
-    assert (told(made)["Ready"][0], told(made)["Synced"][0]) == ("True", "True")
+    assert (conditions_of(made)["Ready"][0], conditions_of(made)["Synced"][0]) == ("True", "True")
     found: dict[str, Any] = made["status"]["atProvider"]["manifest"]
     return found
 
@@ -120,7 +120,7 @@ def test_connections_and_charts_are_ready(api_version: str, kind: str, namespace
     metadata = {"name": "x", **({"namespace": namespace} if namespace else {})}
     control = plane({"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": {}}, world=healthy)
     assert control.settle()
-    assert told(control.get(kind, namespace, "x"))["Ready"][0] == "True"
+    assert conditions_of(control.get(kind, namespace, "x"))["Ready"][0] == "True"
 
 
 def test_a_status_that_an_object_came_with_stays_until_the_object_changes() -> None:
@@ -130,7 +130,7 @@ def test_a_status_that_an_object_came_with_stays_until_the_object_changes() -> N
     assert existing(control, "Object", TEAM, "o")["status"] == broken
     control.apply(remote(manifest("v1", "Namespace", finalizers=["kubernetes"])))
     control.settle()
-    assert told(control.get("Object", TEAM, "o"))["Ready"][0] == "True"
+    assert conditions_of(control.get("Object", TEAM, "o"))["Ready"][0] == "True"
 
 
 def test_a_status_that_was_patched_stays_until_the_object_changes() -> None:
@@ -139,7 +139,7 @@ def test_a_status_that_was_patched_stays_until_the_object_changes() -> None:
     broken = {"conditions": [{"type": "Synced", "status": "False", "reason": "ReconcileError"}]}
     control.patch_status("Object", TEAM, "o", broken)
     control.settle()
-    assert told(control.get("Object", TEAM, "o")) == {"Synced": ("False", "ReconcileError", "")}
+    assert conditions_of(control.get("Object", TEAM, "o")) == {"Synced": ("False", "ReconcileError", "")}
 
 
 def test_without_a_world_nobody_answers() -> None:

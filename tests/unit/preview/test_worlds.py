@@ -8,7 +8,7 @@ import pytest
 
 from modelplane.preview import ControlPlane, View, healthy
 from modelplane.preview.worlds import World, failing, slow, unreachable
-from unit.preview.fakes import TEAM, existing, told
+from unit.preview.fakes import TEAM, conditions_of, existing
 from unit.preview.fleets import cluster, deployment, hardware
 
 FLEET = (hardware(), cluster("east"), cluster("west"))
@@ -35,7 +35,7 @@ def settled(world: World | None, *objects: Any) -> ControlPlane:
 def serving(control: ControlPlane) -> dict[str, bool]:
     """Return, for the cluster of each replica, whether the replica serves."""
     replicas = control.list("ModelReplica")
-    return {obj["spec"]["clusterName"]: told(obj)["ModelReady"][0] == "True" for obj in replicas}
+    return {obj["spec"]["clusterName"]: conditions_of(obj)["ModelReady"][0] == "True" for obj in replicas}
 
 
 def workloads(control: ControlPlane) -> list[dict[str, Any]]:
@@ -57,11 +57,11 @@ class TestHealthy:
         for replica in control.list("ModelReplica"):
             control.reconcile("ModelReplica", TEAM, replica["metadata"]["name"])
             edited = [obj for obj in workloads(control) if obj["metadata"]["generation"] == 2]
-            last = [obj for obj in edited if told(obj)["Ready"][0] == "False"]
+            last = [obj for obj in edited if conditions_of(obj)["Ready"][0] == "False"]
             (status,) = [obj["status"]["atProvider"]["manifest"]["status"] for obj in last]
             assert (status["observedGeneration"], status["availableReplicas"]) == (2, 0)
         assert control.settle()
-        assert {told(obj)["Ready"][0] for obj in workloads(control)} == {"True"}
+        assert {conditions_of(obj)["Ready"][0] for obj in workloads(control)} == {"True"}
         assert serving(control) == {"east": True, "west": True}
 
     def test_an_edit_is_seen_by_the_replica_and_by_the_deployment(self) -> None:
@@ -83,7 +83,7 @@ class TestHealthy:
         control.apply(obj)
         control.world = watched = Watched()
         control.reconcile("InferenceClass", None, "gpu-class")
-        assert told(watched.last(obj))["Ready"][0] == "True"
+        assert conditions_of(watched.last(obj))["Ready"][0] == "True"
 
 
 class Watched:
@@ -114,7 +114,7 @@ class TestFailing:
         control = settled(world, *fleet, chat(gang=gang))
         assert serving(control) == {"east": False, "west": True}
         (replica,) = [obj for obj in control.list("ModelReplica") if obj["spec"]["clusterName"] == "east"]
-        assert "0 of 1 copies ready: 1 pod: RunContainerError: no such file" in told(replica)["ModelReady"][2]
+        assert "0 of 1 copies ready: 1 pod: RunContainerError: no such file" in conditions_of(replica)["ModelReady"][2]
 
     def test_what_serves_fails_only_once_it_runs_what_the_rule_is_about(self) -> None:
         control = settled(healthy, chat())
@@ -123,7 +123,7 @@ class TestFailing:
         assert serving(control) == {"east": True, "west": True}
         control.apply(chat("v2"))
         control.reconcile("ModelDeployment", TEAM, "chat")
-        states = {told(obj)["Ready"][0] for obj in workloads(control)}
+        states = {conditions_of(obj)["Ready"][0] for obj in workloads(control)}
         assert states == {"True"}, "no pass has composed the new version yet"
         assert control.settle()
         assert False in serving(control).values()
@@ -173,11 +173,14 @@ class TestUnreachable:
         for obj in workloads(control):
             away = obj["spec"]["providerConfigRef"]["name"] == "east"
             kept = obj["status"]["atProvider"] == before[obj["metadata"]["name"]]["status"]["atProvider"]
-            assert (told(obj)["Ready"][0], told(obj)["Synced"][0]) == ("True", "False" if away else "True")
+            assert (conditions_of(obj)["Ready"][0], conditions_of(obj)["Synced"][0]) == (
+                "True",
+                "False" if away else "True",
+            )
             assert kept == away
         control.world = healthy
         assert control.settle()
-        assert {told(obj)["Synced"][0] for obj in workloads(control)} == {"True"}
+        assert {conditions_of(obj)["Synced"][0] for obj in workloads(control)} == {"True"}
         assert serving(control) == {"east": True, "west": True}
 
     def test_what_is_composed_for_a_cluster_that_was_never_reached_has_no_status_but_that(self) -> None:
@@ -219,7 +222,7 @@ class TestSlow:
         control.apply(chat("v2"))
         states = []
         while not control.settle(max_passes=1):
-            states.append({told(obj)["Ready"][0] for obj in workloads(control)})
+            states.append({conditions_of(obj)["Ready"][0] for obj in workloads(control)})
         assert states.count({"False"}) == 3
 
     def test_what_never_starts_in_time_does_not_settle(self) -> None:
@@ -236,7 +239,11 @@ def test_worlds_lie_over_one_another() -> None:
 
     control = settled(failing(lambda _: "broken", unreachable({"west"}, slow(2, Odd()))), *export_of_clusters(), chat())
     assert serving(control) == {"east": False, "west": False}
-    away = {obj["spec"]["providerConfigRef"]["name"] for obj in workloads(control) if told(obj)["Synced"][0] == "False"}
+    away = {
+        obj["spec"]["providerConfigRef"]["name"]
+        for obj in workloads(control)
+        if conditions_of(obj)["Synced"][0] == "False"
+    }
     assert "RunContainerError: broken" in str(control.list("ModelReplica"))
     assert control.view().schema("example.org/v1", "Odd") is not None
     assert away == set(), "of two that speak of an object the outer one is heard"

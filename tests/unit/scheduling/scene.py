@@ -7,7 +7,7 @@ from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Membe
 from modelplane.model.fleet import Attribute, ClaimKind, Cluster, Device, Effect, Pool, Taint
 from modelplane.model.names import replica_resource
 from modelplane.model.observation import Gap
-from modelplane.model.placement import CacheState, Footprint, Needs, Placement, Schedule, Stamp, View
+from modelplane.model.placement import CacheState, FleetView, Footprint, Needs, Placement, Schedule, Stamp
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
 from modelplane.model.rollout import Amount, Rollout
 from modelplane.scheduling import schedule
@@ -127,12 +127,12 @@ class Scene:
         self.asked: list[Needs] = []
         self._passes = 0
 
-    def view(self, one: Deployment, needs: Needs) -> View:
+    def view(self, one: Deployment, needs: Needs) -> FleetView:
         """Return what fetching `needs` gives to a deployment."""
         everything = tuple(self.replicas.values())
         wanted: Mapping[str, str] = one.cluster_selector
         listed = tuple(c for c in self.clusters.values() if all(c.labels.get(k) == v for k, v in wanted.items()))
-        return View(
+        return FleetView(
             own=tuple(r for r in everything if r.owner == one.uid and not r.deleting),
             clusters={name: self.clusters.get(name, Gap.ABSENT) for name in needs.clusters},
             candidates=listed if needs.candidates else Gap.NOT_FETCHED,

@@ -14,7 +14,7 @@ from unit.scheduling.scene import NIC, cluster, gang, gpu, memory, nic, pool, re
 
 
 def empty(there: Cluster) -> Stock:
-    return ((),) * len(layout(there).sites)
+    return ((),) * len(layout(there).pools)
 
 
 def outcome(there: Cluster, *engines: Engine) -> list[str] | Refusal:

@@ -7,7 +7,7 @@ import pytest
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Effect, Taint
 from modelplane.model.observation import Gap
-from modelplane.model.placement import Footprint, Needs, View
+from modelplane.model.placement import FleetView, Footprint, Needs
 from modelplane.model.replica import Replica
 from modelplane.scheduling import schedule
 from unit.scheduling.scene import Scene, cluster, deployment, nodes, pool, replica, request, stamped, standalone
@@ -69,7 +69,7 @@ def test_a_pass_asks_only_for_what_its_decision_turns_on(case: Situation) -> Non
 
 @pytest.mark.parametrize("missing", [Gap.ABSENT], ids=["no such cache"])
 def test_a_cache_without_a_footprint_asks_for_no_candidates(missing: Gap) -> None:
-    view = View(cache=missing)
+    view = FleetView(cache=missing)
     decided = schedule(replace(OURS, cache="weights"), view)
     assert not isinstance(decided, Needs)
     assert (decided.unplaced, decided.candidates) == (2, None)
@@ -78,7 +78,7 @@ def test_a_cache_without_a_footprint_asks_for_no_candidates(missing: Gap) -> Non
 def test_the_cluster_of_one_that_only_the_fleet_list_shows_is_asked_for_unless_it_is_a_candidate() -> None:
     there = cluster("a", pool(4))
     for place, asked in (("a/5", None), ("far/5", Needs(frozenset({"far"})))):
-        view = View(candidates=(there,), fleet=(replica(OURS, place),))
+        view = FleetView(candidates=(there,), fleet=(replica(OURS, place),))
         outcome = schedule(OURS, view)
         assert (outcome if isinstance(outcome, Needs) else None) == asked
 

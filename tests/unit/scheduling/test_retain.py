@@ -7,7 +7,7 @@ import pytest
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster, Effect, Taint
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import EndCause, Footprint, Schedule, Stamp, View
+from modelplane.model.placement import EndCause, FleetView, Footprint, Schedule, Stamp
 from modelplane.scheduling import explain, schedule
 from unit.scheduling.scene import (
     Scene,
@@ -79,7 +79,7 @@ def found(case: State, *, serves: bool) -> Schedule:
     asked = case.ours.engines[0].members[0].requests[0].selectors
     running = replica(case.ours, "a/0", stamped(selectors=asked), serves=serves)
     full = cluster("full", pool(0), region="eu")
-    view = View((running,), {"a": case.cluster}, (full,), fleet=(running,))
+    view = FleetView((running,), {"a": case.cluster}, (full,), fleet=(running,))
     decided = schedule(case.ours, view)
     assert isinstance(decided, Schedule)
     return decided

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from modelplane.model.fleet import Effect
-from modelplane.model.placement import EndCause, Schedule, View
+from modelplane.model.placement import EndCause, FleetView, Schedule
 from modelplane.model.replica import Replica
 from modelplane.scheduling import schedule
 from modelplane.scheduling.roster import build_roster
@@ -13,7 +13,7 @@ OURS = deployment(replicas=3)
 
 
 def indices(*own: Replica) -> dict[str, int]:
-    return {each.replica.uid: each.index for each in build_roster(OURS, View(own=own)).members}
+    return {each.replica.uid: each.index for each in build_roster(OURS, FleetView(own=own)).members}
 
 
 def test_the_resource_name_is_the_index_where_the_label_is_missing_or_edited() -> None:
@@ -52,14 +52,14 @@ def test_of_two_with_one_cluster_and_index_the_older_stays() -> None:
     assert [(end.replica.uid, end.cause) for end in decided.ending] == [("young", EndCause.DUPLICATE)]
 
 
-def listed_view(scene: Scene, *listed_only: Replica, listed: frozenset[str] | None = None) -> View:
+def listed_view(scene: Scene, *listed_only: Replica, listed: frozenset[str] | None = None) -> FleetView:
     """Return a view in which these of our replicas are in the fleet list and not among the observed.
 
     `listed` are the names in the deployment's own status, None before it has any.
     """
     there = tuple(scene.clusters.values())
     own = tuple(scene.replicas.values())
-    return View(own, {c.name: c for c in there}, there, fleet=(*own, *listed_only), listed=listed)
+    return FleetView(own, {c.name: c for c in there}, there, fleet=(*own, *listed_only), listed=listed)
 
 
 def test_one_of_ours_that_only_the_fleet_list_shows_is_composed_again() -> None:
