@@ -4,7 +4,7 @@ from typing import Any
 
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import healthy, unreachable
-from unit.preview.fakes import TEAM, existing, told
+from unit.preview.fakes import TEAM, conditions_of, existing
 from unit.preview.fleets import cluster, deployment, hardware
 from unit.schedule.objects import Server, replica, run
 from unit.schedule.objects import cluster as observed_cluster
@@ -18,7 +18,7 @@ def settled(*objects: Any) -> ControlPlane:
 
 
 def replicas_ready(control: ControlPlane) -> tuple[str, str, str]:
-    return told(existing(control, "ModelDeployment", TEAM, "chat"))["ReplicasReady"]
+    return conditions_of(existing(control, "ModelDeployment", TEAM, "chat"))["ReplicasReady"]
 
 
 def placed(control: ControlPlane) -> list[tuple[str, bool]]:
@@ -42,7 +42,7 @@ def test_a_cluster_that_does_not_answer_is_named_once_with_its_replicas_which_st
         "elsewhere"
     )
     assert message.count("does not answer") == 1
-    assert told(existing(control, "ModelDeployment", TEAM, "chat"))["Ready"][0] == "False"
+    assert conditions_of(existing(control, "ModelDeployment", TEAM, "chat"))["Ready"][0] == "False"
 
 
 def test_a_cluster_that_answers_again_makes_the_deployment_ready_again() -> None:
