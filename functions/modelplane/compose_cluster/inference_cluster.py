@@ -33,7 +33,7 @@ def _result(
         conditions=conditions,
         requirements=requirements,
         ttl=SETTLED if all(condition.status is Status.TRUE for condition in conditions) else AWAITING,
-        ready=observation.ready,
+        ready=all(condition.status is Status.TRUE for condition in conditions),
     )
 
 

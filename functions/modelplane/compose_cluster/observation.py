@@ -46,11 +46,6 @@ class ClusterObservation:
         """Return `status.gateway`, empty while the gateway has no address."""
         return gateway.read_address(self.gateway, mapping(self.last.get("gateway")))
 
-    @property
-    def ready(self) -> bool:
-        """Tell whether replicas can be put there: the cluster answers and its gateway has an address."""
-        return self.connection.status is Status.TRUE and bool(self.address)
-
     def is_ready(self, resource: str) -> bool:
         """Tell whether an observed resource is ready; one that observes nothing is, once it is observed itself."""
         if resource == PROBE:

@@ -50,7 +50,7 @@ def test_a_pool_of_a_broken_class_publishes_what_it_last_published(found: Any, w
     assert ready.message.startswith("spec.nodePools[l4].className: InferenceClass l4 ")
     assert words in ready.message
     assert "stays as it was last published" in ready.message
-    assert result.ready is True
+    assert result.ready is False
 
 
 @pytest.mark.parametrize(("found", "words"), BROKEN.values(), ids=BROKEN)
@@ -62,7 +62,7 @@ def test_a_new_pool_of_a_broken_class_is_left_out_and_the_others_stay(found: Any
     assert ready.reason == "WaitingForClasses"
     assert ready.message.startswith("spec.nodePools[new].className: ")
     assert "is left out" in ready.message
-    assert result.ready is True
+    assert result.ready is False
 
 
 def test_a_pool_that_is_taken_out_is_published_no_more() -> None:

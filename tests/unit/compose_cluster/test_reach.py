@@ -125,3 +125,20 @@ def test_the_storage_class_for_caches_is_published() -> None:
     body = given.cluster()
     body["spec"]["cluster"]["existing"]["cache"] = {"storageClassName": "rwx"}
     assert given.status(given.run(body))["cache"] == {"storageClassName": "rwx"}
+
+
+READY: dict[str, tuple[dict[str, Any], Any, tuple[Status, Status]]] = {
+    "both": ({}, [given.device_class()], (Status.TRUE, Status.TRUE)),
+    "no class": ({}, [], (Status.FALSE, Status.TRUE)),
+    "no gateway address": ({"gateway": given.gateway()}, [given.device_class()], (Status.TRUE, Status.FALSE)),
+    "neither": ({"kube-system": REFUSED}, [given.device_class()], (Status.FALSE, Status.FALSE)),
+}
+
+
+@pytest.mark.parametrize(("observed", "classes", "told"), READY.values(), ids=READY)
+def test_a_cluster_is_ready_only_if_cluster_ready_and_backend_ready_are(
+    observed: dict[str, Any], classes: Any, told: tuple[Status, Status]
+) -> None:
+    result = given.run(given.cluster(), given.reached(**observed), class_l4=classes)
+    assert tuple(given.condition(result, kind).status for kind in ("ClusterReady", "BackendReady")) == told
+    assert result.ready is (told == (Status.TRUE, Status.TRUE))
