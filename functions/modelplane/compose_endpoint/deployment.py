@@ -9,6 +9,7 @@ from typing import Any
 
 from modelplane.composing.hold import held
 from modelplane.composing.placement_message import PlacementMessage, read_placements
+from modelplane.model.conditions import Status
 from modelplane.model.names import (
     API_VERSION,
     LABEL_CLUSTER,
@@ -16,7 +17,8 @@ from modelplane.model.names import (
     LABEL_REPLICA_INDEX,
     replica_hostname,
 )
-from modelplane.observed.fields import condition, mapping, text
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.replica import ready_status
 from modelplane.step import Desired, Manifest, Object, Request, Result
 
 
@@ -25,11 +27,15 @@ def _url(address: str) -> str:
     return f"https://[{address}]" if ":" in address else f"https://{address}"
 
 
+def _last_url(endpoint: Object | None) -> str:
+    return text(mapping(endpoint.body.get("spec")).get("url")) if endpoint else ""
+
+
 def _ready(replica: Object | None, endpoint: Object | None) -> bool:
     """Return whether the replica may take traffic: it is Ready; while that is unknown, as it was last."""
-    status = condition(replica, "Ready").get("status") if replica else None
-    if status in ("True", "False"):
-        return bool(status == "True")
+    status = ready_status(replica) if replica else ""
+    if status in (Status.TRUE, Status.FALSE):
+        return status == Status.TRUE
     return endpoint is not None and mapping(endpoint.body.get("spec")).get("ready") is True
 
 
@@ -56,8 +62,7 @@ def _manifest(deployment: Object, placement: PlacementMessage, url: str, *, read
 def _desired(request: Request, placement: PlacementMessage) -> Desired | None:
     """Return the endpoint of a placement, None while its cluster has never had an address."""
     deployment, endpoint = request.composite, request.observed.get(placement.endpoint)
-    observed_url = text(mapping(endpoint.body.get("spec")).get("url")) if endpoint else ""
-    url = _url(placement.address) if placement.address else observed_url
+    url = _url(placement.address) if placement.address else _last_url(endpoint)
     if not url:
         return Desired.of(held(endpoint.body), ready=True) if endpoint else None
     ready = _ready(request.observed.get(placement.resource), endpoint)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.composing.placement_message import PlacementMessage, read_placements
+from modelplane.model.conditions import Status
 from modelplane.model.names import (
     ANNOTATION_PICKER,
     API_VERSION,
@@ -13,7 +14,8 @@ from modelplane.model.names import (
     LABEL_REVISION,
 )
 from modelplane.model.placement import Stamp
-from modelplane.observed.fields import is_true, mapping, mappings
+from modelplane.observed.fields import mapping, mappings
+from modelplane.observed.replica import ready_status
 from modelplane.step import Desired, Manifest, Object, Request, Result
 
 #: Fields of a ModelReplica's spec that are ours to set; `spec.crossplane` is Crossplane's own.
@@ -103,7 +105,7 @@ def _desired(deployment: Object, placement: PlacementMessage, observed: Object |
     version = None if placement.stamp is Stamp.APPLY or observed is None else observed.key
     return Desired(
         build=lambda: _manifest(deployment, placement, observed),
-        ready=observed is not None and is_true(observed, "Ready"),
+        ready=observed is not None and ready_status(observed) == Status.TRUE,
         key=("ModelReplica", deployment.key, placement.identity, version),
     )
 

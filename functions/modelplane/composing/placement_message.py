@@ -1,17 +1,20 @@
 """The message by which `schedule` tells the later steps of a ModelDeployment's pipeline what to compose.
 
-It is one text in the pipeline context, a JSON object a line: a context value is a protobuf Struct, and five hundred
+It is one text in the pipeline context, a JSON list a line: a context value is a protobuf Struct, and five hundred
 placements cost a hundred times less as a text than as a tree of Struct values.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, Final
 
 from modelplane.lru import Lru, weigh
+from modelplane.model.deployment import Deployment
 from modelplane.model.names import CONTEXT_PLACEMENTS, endpoint_resource, replica_name, replica_resource
 from modelplane.model.placement import Placement, Stamp
+from modelplane.model.rollout import BUILDER
 from modelplane.step import Request
 
 
@@ -42,17 +45,13 @@ class PlacementMessage:
 
 
 def encode_placement(
-    placement: Placement,
-    namespace: str,
-    deployment: str,
-    *,
-    address: str | None = None,
-    spec: Mapping[str, Any] | None = None,
+    placement: Placement, deployment: Deployment, *, address: str | None = None, spec: Mapping[str, Any] | None = None
 ) -> PlacementMessage:
-    """Return a placement of a deployment as the later steps need it."""
+    """Return a placement of a deployment as the later steps need it; a held replica keeps its revision and builder."""
     replica, cluster, index = placement.replica, placement.cluster, placement.index
+    held = replica if placement.stamp is not Stamp.APPLY else None
     return PlacementMessage(
-        name=replica.name if replica else replica_name(namespace, deployment, cluster, index),
+        name=replica.name if replica else replica_name(deployment.namespace, deployment.name, cluster, index),
         resource=(replica.resource if replica else "") or replica_resource(cluster, index),
         endpoint=endpoint_resource(cluster, index),
         cluster=cluster,
@@ -65,27 +64,33 @@ def encode_placement(
         },
         address=address,
         spec=spec,
+        revision=held.revision if held else deployment.revision,
+        builder=BUILDER if deployment.rollout.follow_upgrades and not held else 0,
     )
+
+
+#: What of a placement is on its line, in this order; the text of the line is its identity.
+_FIELDS: Final = tuple(field.name for field in fields(PlacementMessage) if field.name != "identity")
+_VALUES: Final = attrgetter(*_FIELDS)
 
 
 def write_placements(placements: Iterable[PlacementMessage]) -> dict[str, str]:
     """Return the context that carries the placements."""
-    # Not `asdict`: it copies everything deeply, which costs five times as much as the text itself.
-    names = [field.name for field in fields(PlacementMessage)]
     encode = json.JSONEncoder(separators=(",", ":")).encode
-    lines = (encode({name: getattr(one, name) for name in names}) for one in placements)
-    return {CONTEXT_PLACEMENTS: "\n".join(lines)}
+    return {CONTEXT_PLACEMENTS: "\n".join([encode(_VALUES(one)) for one in placements])}
 
 
 #: The placements of the last passes by their text, so that a settled deployment's are parsed once.
 _PARSED: Final = Lru[tuple[PlacementMessage, ...]](16 * 1024 * 1024)
 
 
+def _parse_line(line: str) -> PlacementMessage:
+    values = dict(zip(_FIELDS, json.loads(line), strict=True))
+    return PlacementMessage(**{**values, "stamp": Stamp(values["stamp"]), "identity": line})
+
+
 def _parse(text: str) -> tuple[PlacementMessage, ...]:
-    entries = ((line, json.loads(line)) for line in text.splitlines())
-    return tuple(
-        PlacementMessage(**{**entry, "stamp": Stamp(entry["stamp"]), "identity": line}) for line, entry in entries
-    )
+    return tuple(map(_parse_line, text.splitlines()))
 
 
 def _weighed(text: str) -> tuple[tuple[PlacementMessage, ...], int]:

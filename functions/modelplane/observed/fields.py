@@ -7,17 +7,19 @@ from modelplane.step import Object
 
 #: The annotation that names a composed object within its composite.
 RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
+#: A dict first: to tell that one is a mapping takes a tenth of what asking the abstract class does.
+_MAPPING: Final = (dict, Mapping)
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return a mapping as it is, anything else as the empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, _MAPPING) else {}
 
 
 def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the items of a list that are mappings."""
     if isinstance(value, list):
-        yield from (item for item in value if isinstance(item, Mapping))
+        yield from (item for item in value if isinstance(item, _MAPPING))
 
 
 def text(value: Any) -> str:

@@ -5,12 +5,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from modelplane.lru import Lru, weigh
+from modelplane.model.conditions import ReplicaCondition
 from modelplane.model.deployment import Role
 from modelplane.model.names import LABEL_REPLICA_INDEX, LABEL_REVISION
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
 from modelplane.model.rollout import BUILDER
 from modelplane.observed.bounds import selector_texts, too_many_selectors
 from modelplane.observed.fields import (
+    condition,
     controller,
     count,
     deleting,
@@ -123,6 +125,18 @@ def read_own_replica(obj: Object) -> Replica:
         revision=labels(obj).get(LABEL_REVISION, ""),
         outdated_builder=0 < builder < BUILDER,
     )
+
+
+@once_per_version
+def ready_status(obj: Object) -> str:
+    """Return the status of the condition Ready, "" where there is none."""
+    return text(condition(obj, "Ready").get("status"))
+
+
+@once_per_version
+def model_message(obj: Object) -> str:
+    """Return what the replica says of its model: the message of ModelReady, "" where there is none."""
+    return text(condition(obj, ReplicaCondition.MODEL_READY).get("message"))
 
 
 def unreadable(replica: Replica) -> str | None:

@@ -13,7 +13,6 @@ from modelplane.model.deployment import Deployment, Role
 from modelplane.model.observation import Malformed
 from modelplane.model.placement import FleetView, Placement, Schedule, Stamp
 from modelplane.model.replica import Replica
-from modelplane.model.rollout import BUILDER
 from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
 from modelplane.observed.replica import own_replicas, unreadable
@@ -38,17 +37,12 @@ def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | Non
 def _message(request: Request, deployment: Deployment, view: FleetView, placement: Placement) -> PlacementMessage:
     held = placement.replica if placement.stamp is not Stamp.APPLY else None
     cluster = find_cluster(view, placement.cluster)
-    message = encode_placement(
+    return encode_placement(
         placement,
-        deployment.namespace,
-        deployment.name,
+        deployment,
         address=cluster.address if cluster else None,
         spec=_present_spec(request, held) if held else None,
     )
-    if held:
-        return replace(message, revision=held.revision)
-    builder = BUILDER if deployment.rollout.follow_upgrades else 0
-    return replace(message, revision=deployment.revision, builder=builder)
 
 
 def _held(replica: Replica) -> Placement:
@@ -77,9 +71,16 @@ def _events(deployment: Deployment, schedule: Schedule) -> Iterator[Event]:
 
 
 def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], inputs: Inputs) -> Result:
-    """Return the answer while inputs are still being fetched: everything stays as it is, and what is asked for."""
+    """Return the answer while inputs are being fetched: what is asked for.
+
+    Crossplane takes nothing else of it and calls again. Where there is nothing left to fetch, the pass ends with every
+    replica as it is.
+    """
+    waits = Result(requirements=inputs.requirements, ttl=AWAITING, ready=False)
+    if any(requirement.name not in request.required for requirement in inputs.requirements):
+        return waits
     held = [_message(request, deployment, inputs.view, _held(replica)) for replica in own]
-    return Result(requirements=inputs.requirements, context=write_placements(held), ttl=AWAITING, ready=False)
+    return replace(waits, context=write_placements(held))
 
 
 def compose(request: Request) -> Result:

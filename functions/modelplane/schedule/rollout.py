@@ -8,7 +8,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.names import replica_name
 from modelplane.model.placement import Placement, Rolling, Schedule
 from modelplane.model.replica import Replica
-from modelplane.observed.fields import condition, text
+from modelplane.observed.replica import model_message
 from modelplane.step import Request
 
 
@@ -29,7 +29,7 @@ def carried_revision(deployment: Deployment, placement: Placement) -> str:
 def replica_message(request: Request, replica: Replica) -> str:
     """Return what a replica waits for in its own words, "" while it says nothing."""
     observed = request.observed.get(replica.resource)
-    return text(condition(observed, "ModelReady").get("message")) if observed else ""
+    return model_message(observed) if observed else ""
 
 
 def count_updated(schedule: Schedule) -> int:

@@ -20,7 +20,7 @@ Change = Callable[[OwnReplica], bool]
 
 def _same_pods(one: Engines, two: Engines) -> bool:
     """Tell whether pods of one and the other are alike: the number of copies restarts none."""
-    return [replace(engine, copies=1) for engine in one] == [replace(engine, copies=1) for engine in two]
+    return one == two or [replace(each, copies=1) for each in one] == [replace(each, copies=1) for each in two]
 
 
 def is_updated(own: OwnReplica, deployment: Deployment, wanted: Engines) -> bool:

@@ -39,13 +39,15 @@ class WireObject(Object):
     of objects holds few.
     """
 
-    __slots__ = ("_identity", "_wire")
+    __slots__ = ("_key", "_kind", "_wire")
     _wire: bytes | memoryview
-    _identity: tuple[str, Hashable] | None
+    _kind: str | None
+    _key: Hashable
 
     def __init__(self, wire: bytes | memoryview) -> None:
         object.__setattr__(self, "_wire", wire)
-        object.__setattr__(self, "_identity", None)
+        object.__setattr__(self, "_kind", None)
+        object.__setattr__(self, "_key", None)
 
     @property
     def body(self) -> Manifest:
@@ -70,17 +72,16 @@ class WireObject(Object):
     @property
     def key(self) -> Hashable:
         """Return what identifies this version of the object."""
-        return self._identified()[1]
+        if self._key is None:
+            object.__setattr__(self, "_key", _identify(bytes(self._wire)))
+        return self._key
 
     @property
     def kind(self) -> str:
         """Return `kind`."""
-        return self._identified()[0]
-
-    def _identified(self) -> tuple[str, Hashable]:
-        if self._identity is None:
-            object.__setattr__(self, "_identity", _identify(bytes(self._wire)))
-        return cast("tuple[str, Hashable]", self._identity)
+        if self._kind is None:
+            object.__setattr__(self, "_kind", _kind(bytes(self._wire)))
+        return cast("str", self._kind)
 
 
 class _Outline(Object):
@@ -111,22 +112,27 @@ def _weight(wire: bytes) -> int:
     return _EXPANSION * len(wire) + sum(size * wire.count(tag) for tag, size in _VALUES.items())
 
 
-def _identify(wire: bytes) -> tuple[str, Hashable]:
-    """Return kind and key, read without parsing the rest.
+def _kind(wire: bytes) -> str:
+    """Return the kind: many objects are never asked for more."""
+    kind = Fields.FromString(wire).fields.get("kind", b"")
+    return _text(kind) if len(kind) <= _KIND_LENGTH else str(Peek.FromString(kind).text)
+
+
+def _identify(wire: bytes) -> bytes:
+    """Return the key, read without parsing the rest.
 
     uid and resourceVersion only count on an object that an API server has written, which its managedFields show:
     manifests from files repeat them. So does a control plane that was restored from a backup, hence the digest. All
     other objects go by content (the same content in another order has another key, which costs a parse and nothing
-    else). The key holds values as they are serialized: they are only compared.
+    else). The key is one text of the values as they are serialized, each of which begins with its kind and length: it
+    is hashed once however often it is looked up.
     """
     fields = Fields.FromString(wire).fields
     metadata = Peek.FromString(fields.get("metadata", b"")).struct.fields
-    kind, uid, version = fields.get("kind", b""), metadata.get("uid"), metadata.get("resourceVersion")
-    text = _text(kind) if len(kind) <= _KIND_LENGTH else str(Peek.FromString(kind).text)
-    written = metadata.get("managedFields")
+    uid, version, written = metadata.get("uid"), metadata.get("resourceVersion"), metadata.get("managedFields")
     if uid and version and written is not None:
-        return text, (fields.get("apiVersion"), kind, uid, version, _digest(wire, written))
-    return text, hashlib.sha256(wire).digest()
+        return b"|".join((fields.get("apiVersion", b""), fields.get("kind", b""), uid, version, _digest(wire, written)))
+    return hashlib.sha256(wire).digest()
 
 
 @lru_cache(maxsize=256)
@@ -134,7 +140,7 @@ def _text(value: bytes) -> str:
     return str(Peek.FromString(value).text)
 
 
-def _digest(wire: bytes, written: bytes) -> tuple[int, int, frozenset[bytes]]:
+def _digest(wire: bytes, written: bytes) -> bytes:
     """Return a digest of a serialized object that is the same whatever the order in which its maps were written.
 
     Crossplane writes maps in another order every time: a digest of the bytes as they are would never be met again, and
@@ -142,5 +148,5 @@ def _digest(wire: bytes, written: bytes) -> tuple[int, int, frozenset[bytes]]:
     (the lower half of Adler-32) and the times at which the object was written, which `written`, its managedFields,
     tell: two contents under one version were written at two times.
     """
-    times = [piece[:_TIME_LENGTH] for piece in written.split(_TIME)[1:]]
-    return len(wire), adler32(wire) & 0xFFFF, frozenset(times)
+    times = sorted({piece[:_TIME_LENGTH] for piece in written.split(_TIME)[1:]})
+    return b"%d|%d|%b" % (len(wire), adler32(wire) & 0xFFFF, b"".join(times))

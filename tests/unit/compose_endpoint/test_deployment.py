@@ -80,6 +80,21 @@ def test_an_endpoint_is_the_cluster_address_with_the_replicas_own_host() -> None
     }
 
 
+class Unread(Object):
+    """An object that a step must not look into: that alone costs as much as all else that is done with it."""
+
+    @property
+    def body(self) -> Any:
+        """Fail."""
+        raise AssertionError("was looked into")
+
+
+def test_an_endpoint_is_not_looked_into_while_its_cluster_and_replica_tell_all() -> None:
+    unread = Unread.__new__(Unread)
+    spec = endpoints("gw.example.org", replica=replica("True"), endpoint=unread)["endpoint-a-0"]["spec"]
+    assert (spec["url"], spec["ready"]) == ("https://gw.example.org", True)
+
+
 def test_an_ipv6_address_is_bracketed() -> None:
     assert endpoints("2001:db8::1")["endpoint-a-0"]["spec"]["url"] == "https://[2001:db8::1]"
 

@@ -1,14 +1,17 @@
 """Every input absent, malformed, half-written or deleted: what serves stays, and the status says why."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from modelplane import compose_endpoint, compose_replica
 from modelplane.composing.placement_message import PlacementMessage, read_placements
 from modelplane.schedule import STEPS
-from modelplane.step import Object, Request, Result
+from modelplane.step import Object, Request, Result, Step
 from unit.schedule.objects import BIG, TEMPLATE, Server, cache, cluster, deployment, member, replica, run
 
+Steps = Mapping[str, Step]
 CACHED: dict[str, Any] = {"modelCacheRef": {"name": "weights"}}
 DEAD: dict[str, Any] = {"metadata": {"deletionTimestamp": "2026-01-02T00:00:00Z"}}
 NOT_READY: dict[str, Any] = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
@@ -80,11 +83,13 @@ def test_what_cannot_be_read_is_fatal_and_names_the_field_so_that_nothing_change
     assert f"{field}: " in result.fatal
 
 
-def test_before_anything_is_fetched_every_replica_is_kept_and_nothing_is_said() -> None:
-    own = replica("a")
-    result = STEPS["ModelDeployment"](Request(deployment(), observed={"replica-a-0": own}))
-    assert [placed.resource for placed in messages(result)] == ["replica-a-0"]
+@pytest.mark.parametrize("later", [compose_replica.STEPS, compose_endpoint.STEPS], ids=["replica", "endpoint"])
+def test_before_anything_is_fetched_nothing_is_said_and_a_later_step_would_change_nothing(later: Steps) -> None:
+    observed = {"replica-a-0": replica("a")}
+    result = STEPS["ModelDeployment"](Request(deployment(), observed=observed))
     assert (result.status, result.conditions, result.fatal) == (None, (), None)
+    after = later["ModelDeployment"](Request(deployment(), observed=observed, context=result.context))
+    assert after.fatal is not None
 
 
 WORDS = {

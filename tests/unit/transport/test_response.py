@@ -44,6 +44,13 @@ def test_status_is_laid_over_that_of_the_earlier_steps_by_top_level_field(earlie
     assert plain(response.desired.composite)["resource"] == seen
 
 
+@pytest.mark.parametrize("value", [True, "1", None, [0.5], {"1": "1"}, 0.5, False], ids=repr)
+def test_a_status_that_was_sent_before_is_sent_again_and_no_other_for_it(value: Any) -> None:
+    statuses = [{"a": value}, {"a": 1}, {"a": value}, {"a": True}]
+    sent = [plain(written(request_of(), Result(status=status)).desired.composite) for status in statuses]
+    assert [repr(each["resource"]["status"]["a"]) for each in sent] == [repr(value), "1.0", repr(value), "True"]
+
+
 def test_the_context_is_handed_on_with_what_the_step_adds() -> None:
     request = request_of(context={"theirs": {"managedFields": ["kept"]}, "both": "old"})
     response = written(request, Result(context={"both": "new", "mine": [1, None]}))
