@@ -1,4 +1,4 @@
-"""Which clusters may take a new replica, devices and room aside, and which drive away those they have."""
+"""Which clusters may take a new replica, devices and room aside, and which no longer may have those that they have."""
 
 from collections.abc import Mapping
 
@@ -37,6 +37,14 @@ def repelling(deployment: Deployment, cluster: Cluster, *effects: Effect) -> Tai
 def lacking(cluster: Cluster, wanted: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the first label (key, value) of a selector that the cluster does not carry."""
     return next((label for label in sorted(wanted.items()) if cluster.labels.get(label[0]) != label[1]), None)
+
+
+def drift(deployment: Deployment, cluster: Cluster) -> str:
+    """Return in words why the deployment no longer allows a cluster that it has a replica on, "" where it does."""
+    if label := lacking(cluster, deployment.cluster_selector):
+        return f"spec.clusterSelector asks for {label[0]}={label[1]}"
+    taint = repelling(deployment, cluster, Effect.NO_SCHEDULE)
+    return f"the cluster is tainted {taint.key} NoSchedule, which spec.tolerations does not cover" if taint else ""
 
 
 def refuse(deployment: Deployment, cluster: Cluster, footprint: Footprint | None) -> Refusal | None:

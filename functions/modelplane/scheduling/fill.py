@@ -5,8 +5,8 @@ from collections import Counter
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import digest
-from modelplane.model.placement import Placement
-from modelplane.model.refusal import Refusal, SearchBound
+from modelplane.model.placement import Needs, Placement
+from modelplane.model.refusal import OutsideCache, Refusal, SearchBound
 from modelplane.scheduling.eligible import refuse
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.hosting import with_placed
@@ -86,6 +86,13 @@ def fill(work: Work, refused: dict[str, Refusal]) -> None:
         refused.update((name, refusal) for name, refusal in refusals if refusal)
 
 
-def undecided(work: Work) -> bool:
-    """Tell whether some candidate was given up rather than checked."""
-    return any(isinstance(refusal, SearchBound) for refusal in work.refusals.values())
+def place(work: Work) -> Needs | None:
+    """Place what is missing on the candidates."""
+    needs = work.needs_to_place()
+    if needs or not work.missing or work.holds_new:
+        return needs
+    fill(work, work.refusals)
+    refusals = [work.refusals.get(name) for name in work.candidates]
+    undecided = any(isinstance(refusal, SearchBound) for refusal in refusals)
+    work.checked = any(not isinstance(refusal, OutsideCache) for refusal in refusals) and not undecided
+    return None

@@ -4,130 +4,89 @@ Only an absent or vanishing cluster, an untolerated NoExecute taint, and pools t
 replica leave. What cannot be read is never a reason: the replica is held.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster, Effect
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import EndCause
-from modelplane.model.refusal import SearchBound
-from modelplane.model.replica import StampedEngine
-from modelplane.scheduling.charge import can_claim
-from modelplane.scheduling.eligible import repelling
-from modelplane.scheduling.growth import grows
-from modelplane.scheduling.hardware import Layout, layout
-from modelplane.scheduling.ledger import Engines
-from modelplane.scheduling.options import ClusterOptions, Options, OptionsByPool, stamp
+from modelplane.model.placement import EndCause, Needs, Stamp
+from modelplane.scheduling.eligible import drift, repelling
+from modelplane.scheduling.hardware import layout
+from modelplane.scheduling.in_place import apply
+from modelplane.scheduling.own_pools import InPlace, still_hosts
+from modelplane.scheduling.rollout import is_updated
 from modelplane.scheduling.roster import OwnReplica
-
-Known = Cluster | Gap | Malformed | None
-
-
-@dataclass(frozen=True, slots=True)
-class InPlace:
-    """What a replica's own pools make of the deployment's engines.
-
-    `engines`: the engines there that come nearest to what it has; None when its pools are gone or do not match, and
-    then `why` says so. `growing`: they take more than it has, so that room must be checked. `options`: all there are.
-    `undecided`: the options take too long to find, and no replica is moved for that.
-    """
-
-    engines: Engines | None
-    options: ClusterOptions | None = None
-    growing: bool = False
-    undecided: bool = False
-    why: str = ""
+from modelplane.scheduling.work import Work
 
 
-def still_hosts(where: Layout, engines: Engines) -> bool:
-    """Tell whether the pools of a cluster still match what is stamped: only the deployment asks for something else."""
-    carried = {pool.name: pool.hardware for pool in where.pools}
-    members = [member for engine in engines for member in engine.members]
-    return all(
-        member.pool in carried and all(can_claim(claim, carried[member.pool]) for claim in member.claims)
-        for member in members
-    )
+def retain(work: Work) -> Needs | None:
+    """Check every replica against its cluster and pools, and apply what its own pools host as it is."""
+    clusters = {name: work.cluster(name) for name in {own.replica.cluster for own in work.roster.members} - {""}}
+    unknown = frozenset(name for name, cluster in clusters.items() if cluster is None)
+    if unknown:
+        return replace(work.needs_to_place(), clusters=unknown)
+    for own in work.roster.members:
+        cluster = clusters.get(own.replica.cluster)
+        own.reachable = not isinstance(cluster, Cluster) or cluster.answers
+        own.serves_now = own.reachable and own.replica.ready and own.replica.proven
+        if own.counted:
+            _check_cluster(own, cluster, work.deployment)
+            if own.stamp is Stamp.APPLY and isinstance(cluster, Cluster):
+                _check_pools(work, own, cluster)
+    return None
 
 
-class Retention:
-    """Checks the replicas of one deployment in one pass; what it finds for one holds for all that are alike."""
+def _check_cluster(own: OwnReplica, cluster: Cluster | Gap | Malformed | None, deployment: Deployment) -> None:
+    """Let a replica leave, or hold it, as far as its cluster alone tells."""
+    name = own.replica.cluster
+    if cluster is Gap.ABSENT:
+        own.leave(EndCause.REPLACED, f"cluster {name} does not exist")
+    elif not isinstance(cluster, Cluster):
+        own.hold(f"cluster {name} cannot be read")
+    elif taint := repelling(deployment, cluster, Effect.NO_EXECUTE) if cluster.taints else None:
+        own.leave(EndCause.EVICTED, f"cluster {name} is tainted {taint.key} NoExecute")
+    elif cluster.deleting:
+        own.leave(EndCause.REPLACED, f"cluster {name} is being deleted")
+    elif cluster.pools is None:
+        own.hold(f"cluster {name} has not published its pools")
+    elif not own.replica.engines:
+        own.hold("its engines cannot be read")
 
-    def __init__(self, deployment: Deployment, options: Options) -> None:
-        self._deployment = deployment
-        self._options = options
-        self._in_place: dict[tuple[Engines, Layout], InPlace] = {}
 
-    def check_cluster(self, own: OwnReplica, cluster: Known) -> None:
-        """Let a replica leave, or hold it, as far as its cluster alone tells."""
-        if isinstance(cluster, Cluster):
-            self._check_present(own, cluster)
-        elif cluster is Gap.ABSENT:
-            own.leave(EndCause.REPLACED, f"cluster {own.replica.cluster} does not exist")
-        else:
-            own.hold(f"cluster {own.replica.cluster} cannot be read")
+def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
+    """Hold a replica, let it leave, call it outdated, or apply what is asked for, by what its own pools host."""
+    if work.invalid:
+        own.hold(work.invalid)
+        return
+    found = work.own_pools.resolve(own, cluster)
+    if found.undecided:
+        own.hold("the ways to match its pools are too many to look at")
+    elif found.engines is None:
+        _leave_pools(work, own, cluster, found)
+    elif work.deployment.rollout.follow_selectors and _waits(work, own) and drift(work.deployment, cluster):
+        own.surge_only = True
+        _outdate(work, own, found)
+    elif _waits(work, own) and not is_updated(own, work.deployment, found.engines):
+        _outdate(work, own, found)
+    else:
+        apply(work, own, found, found.engines)
 
-    def _check_present(self, own: OwnReplica, cluster: Cluster) -> None:
-        if taint := repelling(self._deployment, cluster, Effect.NO_EXECUTE) if cluster.taints else None:
-            own.leave(EndCause.EVICTED, f"cluster {cluster.name} is tainted {taint.key} NoExecute")
-        elif cluster.deleting:
-            own.leave(EndCause.REPLACED, f"cluster {cluster.name} is being deleted")
-        elif cluster.pools is None:
-            own.hold(f"cluster {cluster.name} has not published its pools")
-        elif not own.replica.engines:
-            own.hold("its engines cannot be read")
 
-    def in_place(self, own: OwnReplica, cluster: Cluster) -> InPlace:
-        """Return what the replica's own pools make of the deployment's engines."""
-        where = layout(cluster)
-        key = own.replica.engines, where
-        found = self._in_place.get(key)
-        if found is None:
-            found = self._in_place[key] = self._resolve(own.replica.engines, where)
-        return found
+def _leave_pools(work: Work, own: OwnReplica, cluster: Cluster, found: InPlace) -> None:
+    """Let a replica go whose pools do not match: an edit that they cannot host is a rollout, a lost pool is not."""
+    if _waits(work, own) and still_hosts(layout(cluster), own.replica.engines):
+        own.surge_only = True
+        _outdate(work, own, found)
+    else:
+        own.leave(EndCause.REPLACED, found.why)
 
-    def _resolve(self, engines: Engines, where: Layout) -> InPlace:
-        pools = {member.pool for engine in engines for member in engine.members}
-        gone = sorted(pools - where.positions.keys())
-        if gone:
-            return InPlace(None, why=f"pool {gone[0]} does not exist any more")
-        before = {engine.name: engine for engine in engines}
-        everywhere = self._options.on(where.shape)
-        here: list[OptionsByPool] = []
-        for at, engine in enumerate(everywhere.engines):
-            by_pool = self._here(at, before.get(engine.name), pools, where)
-            undecided = any(isinstance(refusal, SearchBound) for refusal in everywhere.refusals[at].values())
-            if isinstance(by_pool, SearchBound) or (undecided and not by_pool):
-                return InPlace(None, undecided=True)
-            if not by_pool:
-                return InPlace(
-                    None, why=f"pool {', '.join(sorted(pools))} does not match engine {engine.name} any more"
-                )
-            here.append(by_pool)
-        options = ClusterOptions(everywhere.engines, tuple(here), ({},) * len(here))
-        nearest = stamp(options.engines, [next(options.of(at)) for at in range(len(here))], where)
-        return InPlace(nearest, options, nearest != engines and grows(engines, nearest, where))
 
-    def _here(
-        self, at: int, before: StampedEngine | None, pools: set[str], where: Layout
-    ) -> OptionsByPool | SearchBound:
-        """Return the options for an engine on the replica's own pools, those first that change least.
+def _waits(work: Work, own: OwnReplica) -> bool:
+    """Tell whether an edit waits for the rollout: one that never served with what it carries waits for nothing."""
+    return own.replica.proven or work.deployment.rollout.paused
 
-        First comes what it claims now, also where a member claims nothing although it could elsewhere: being stranded
-        moves no replica, but no edit makes it so. Then come the other options on its pool, then other pools.
-        """
-        by_pool = {
-            position: options
-            for position, options in self._options.on(where.shape).by_pool[at]
-            if where.pools[position].name in pools
-        }
-        if before is None:
-            return tuple(by_pool.items())
-        same, hardware = where.positions[before.pool], where.pools[where.positions[before.pool]].hardware
-        on_it = by_pool.pop(same, ())
-        if len(before.members) == len(self._options.engines[at].members):
-            classes = tuple(tuple(claim.device_class for claim in member.claims) for member in before.members)
-            unchanged = self._options.match_classes(at, hardware, classes)
-            if isinstance(unchanged.refusal, SearchBound):
-                return unchanged.refusal
-            on_it = unchanged.options + on_it
-        return ((same, on_it), *by_pool.items()) if on_it else tuple(by_pool.items())
+
+def _outdate(work: Work, own: OwnReplica, found: InPlace) -> None:
+    own.hold("")
+    own.outdated = True
+    work.in_place[own] = found

@@ -1,10 +1,13 @@
-"""Which replicas go when there are more than asked for, and which leaving ones are needed until others serve."""
+"""Which replicas go when there are more than asked for."""
 
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from modelplane.scheduling.roster import OwnReplica, seniority
+from modelplane.model.placement import EndCause, Needs
+from modelplane.scheduling.rollout import drop_surplus
+from modelplane.scheduling.roster import OwnReplica
+from modelplane.scheduling.work import Work
 
 
 def surplus(counted: Sequence[OwnReplica], replicas: int) -> list[OwnReplica]:
@@ -43,6 +46,9 @@ def _removals(some: Sequence[OwnReplica], on_cluster: Counter[str]) -> Iterator[
         yield own
 
 
-def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> list[OwnReplica]:
-    """Return the leaving replicas that do not end yet: `needed` of them, the oldest, as those go last."""
-    return sorted(leaving, key=lambda own: seniority(own.replica))[:needed]
+def scale_down(work: Work) -> Needs | None:
+    """End what is more than asked for: what a rollout replaces first."""
+    drop_surplus(work.roster.counted, work.deployment.replicas)
+    for own in surplus(work.roster.counted, work.deployment.replicas):
+        own.ending = EndCause.SCALE_DOWN
+    return None

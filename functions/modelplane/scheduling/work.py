@@ -13,13 +13,20 @@ from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.eligible import lacking
 from modelplane.scheduling.ledger import Ledger, identity
 from modelplane.scheduling.options import Options
-from modelplane.scheduling.roster import Roster, build_roster
+from modelplane.scheduling.own_pools import InPlace, OwnPools
+from modelplane.scheduling.rollout import Step
+from modelplane.scheduling.roster import OwnReplica, Roster, build_roster
 from modelplane.scheduling.selectors import bad_selectors
 
 
 @dataclass(slots=True)
 class Work:
-    """A pass in progress. Its steps run in order; each may find that something has to be fetched first."""
+    """A pass in progress.
+
+    `rollout_step` keeps a rollout within its budgets. `in_place`: what the own pools of each outdated replica can host.
+    `growing`: the replicas that would take more than they have, and what. `checked`: every candidate was looked at, so
+    that none has room beyond what was placed.
+    """
 
     deployment: Deployment
     view: FleetView
@@ -28,9 +35,14 @@ class Work:
     candidates: Mapping[str, Cluster]
     ledger: Ledger
     options: Options
+    own_pools: OwnPools
+    rollout_step: Step
+    in_place: dict[OwnReplica, InPlace] = field(default_factory=dict)
+    growing: list[tuple[OwnReplica, InPlace]] = field(default_factory=list)
     placed: list[Placement] = field(default_factory=list)
     held_edits: dict[str, HeldEdit] = field(default_factory=dict)
     refusals: dict[str, Refusal] = field(default_factory=dict)
+    checked: bool = False
 
     def cluster(self, name: str) -> Cluster | Gap | Malformed | None:
         """Return a cluster as fetched by name, else as a candidate; None when it was not fetched."""
@@ -38,6 +50,11 @@ class Work:
         if found is Gap.NOT_FETCHED:
             return self.candidates.get(name)
         return found
+
+    def published(self, own: OwnReplica) -> Cluster | None:
+        """Return the cluster of a replica, None unless it is known with its pools."""
+        cluster = self.cluster(own.replica.cluster)
+        return cluster if isinstance(cluster, Cluster) and cluster.pools is not None else None
 
     @property
     def missing(self) -> int:
@@ -100,12 +117,16 @@ def begin(deployment: Deployment, view: FleetView) -> Work:
     """Return a pass over the view in which nothing is decided yet."""
     listed = () if isinstance(view.candidates, Gap) else view.candidates
     wanted = deployment.cluster_selector
+    roster = build_roster(deployment, view)
+    options = Options(deployment.engines, Budget(len(listed) + len(view.clusters)))
     return Work(
         deployment=deployment,
         view=view,
-        roster=build_roster(deployment, view),
+        roster=roster,
         bad_selectors=() if deployment.over_bound else bad_selectors(deployment),
         candidates={c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)},
         ledger=Ledger(_replicas(view)),
-        options=Options(deployment.engines, Budget(len(listed) + len(view.clusters))),
+        options=options,
+        own_pools=OwnPools(options),
+        rollout_step=Step(roster.members, deployment.rollout, deployment.replicas),
     )

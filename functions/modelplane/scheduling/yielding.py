@@ -8,12 +8,15 @@ served with, and asks for the new one before those that never served.
 from collections.abc import Mapping
 
 from modelplane.model.fleet import Cluster
+from modelplane.model.placement import EndCause, HeldEdit, Needs, Stamp
+from modelplane.model.refusal import NoRoom
 from modelplane.model.replica import Replica
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines, Ledger, charges, identity, stock_of
 from modelplane.scheduling.room import Shortage, Stock, join, shortage
-from modelplane.scheduling.roster import seniority
+from modelplane.scheduling.roster import OwnReplica, seniority
+from modelplane.scheduling.work import Work
 
 
 def _proven(replica: Replica, engines: Engines, where: Layout) -> Engines | None:
@@ -61,3 +64,42 @@ def yielding(cluster: Cluster, ledger: Ledger) -> Mapping[str, Shortage]:
         else:
             stock = after
     return refused
+
+
+def contested(work: Work) -> list[OwnReplica]:
+    """Return the replicas that may have to yield; none does while what is asked for is invalid."""
+    if work.invalid:
+        return []
+    return [own for own in work.roster.counted if _unproven(work, own) and work.published(own)]
+
+
+def _unproven(work: Work, own: OwnReplica) -> bool:
+    """Tell whether a replica never served, or takes more than what it last served with."""
+    served = own.replica.served_engines
+    if not own.replica.serves or served is None or served == own.engines:
+        return not own.replica.serves
+    cluster = work.published(own)
+    return cluster is not None and grows(served, own.engines, layout(cluster))
+
+
+def give_way(work: Work) -> Needs | None:
+    """End what never served and does not fit, and revert what grew and does not fit, in the order of all."""
+    asking = {identity(own.replica): own for own in contested(work)}
+    for name in sorted({own.replica.cluster for own in asking.values()}):
+        cluster = work.cluster(name)
+        if isinstance(cluster, Cluster):
+            for uid, short in yielding(cluster, work.ledger).items():
+                if uid in asking:
+                    _give_way(work, asking[uid], short)
+    return None
+
+
+def _give_way(work: Work, own: OwnReplica, short: Shortage) -> None:
+    served = own.replica.served_engines if own.replica.serves else None
+    if served is None:
+        own.ending = EndCause.YIELDED
+        return
+    own.stamp, own.engines = Stamp.REVERT, served
+    own.why = "it grew at the same time as others, and does not fit at its new size"
+    work.ledger.restamp(own.replica, served)
+    work.held_edits[identity(own.replica)] = HeldEdit(own.replica, NoRoom(served[0].name, short.needs, short.free))

@@ -1,0 +1,65 @@
+"""Puts what a pass has decided into a Schedule."""
+
+from collections.abc import Iterator
+
+from modelplane.model.fleet import Cluster
+from modelplane.model.observation import Gap
+from modelplane.model.placement import CacheState, Drift, End, Placement, Rolling, Schedule, Stamp
+from modelplane.scheduling.eligible import drift
+from modelplane.scheduling.roster import OwnReplica, seniority
+from modelplane.scheduling.work import Work
+
+
+def conclude(work: Work) -> Schedule:
+    """Return what was decided."""
+    members = [_placement(work, own) for own in work.roster.members if own.ending is None or own.listed_only]
+    ending = [End(own.replica, own.ending) for own in work.roster.members if own.ending and not own.listed_only]
+    return Schedule(
+        replicas=work.deployment.replicas,
+        placements=tuple(sorted([*members, *work.placed], key=lambda p: (p.cluster, p.index))),
+        ending=tuple(sorted(ending, key=lambda end: (end.replica.cluster, seniority(end.replica)))),
+        unplaced=work.missing,
+        rolling=_rolling(work),
+        drifted=tuple(_drifted(work)),
+        refusals=work.refusals,
+        candidates=None if isinstance(work.view.candidates, Gap) else len(work.candidates),
+        held_edits=tuple(work.held_edits[uid] for uid in sorted(work.held_edits)),
+        bad_selectors=work.bad_selectors,
+        over_bound=work.deployment.over_bound,
+        cache=CacheState.NOT_REQUIRED if work.deployment.cache is None else work.view.cache,
+    )
+
+
+def _drifted(work: Work) -> Iterator[Drift]:
+    for own in work.roster.counted:
+        cluster = work.cluster(own.replica.cluster)
+        if isinstance(cluster, Cluster) and (why := drift(work.deployment, cluster)):
+            yield Drift(own.replica, why)
+
+
+def _rolling(work: Work) -> Rolling | None:
+    """Return how far the rollout is, None where no replica is on its way to what is asked."""
+    members = [own for own in work.roster.members if own.ending is None]
+    starting = [own for own in members if own.counted and not own.outdated and not own.replica.proven]
+    outdated = [own for own in members if own.outdated]
+    if not (outdated or starting or work.placed):
+        return None
+    waited_for = next(iter(starting or [own for own in outdated if not own.serves_now]), None)
+    first = _placement(work, waited_for) if waited_for else next(iter(work.placed), None)
+    paused = work.deployment.rollout.paused and bool(outdated)
+    return Rolling(first, work.rollout_step.no_room and not starting, paused)
+
+
+def _placement(work: Work, own: OwnReplica) -> Placement:
+    as_asked = own.stamp is Stamp.APPLY or own.replica.content == work.deployment.content
+    return Placement(
+        own.replica.cluster,
+        own.index,
+        own.engines,
+        own.replica,
+        own.stamp,
+        leaving=not own.counted,
+        why=own.why,
+        updated=own.counted and not own.outdated and as_asked,
+        serving=own.serves_now,
+    )

@@ -1,0 +1,61 @@
+"""Gives a replica what is asked for on the pools that it has, once it is known to fit if it takes more."""
+
+from modelplane.model.placement import HeldEdit, Needs, Stamp
+from modelplane.model.refusal import Refusal
+from modelplane.scheduling.hardware import layout
+from modelplane.scheduling.ledger import Engines, identity
+from modelplane.scheduling.options import stamp
+from modelplane.scheduling.own_pools import InPlace
+from modelplane.scheduling.rollout import is_updated
+from modelplane.scheduling.roster import OwnReplica, seniority
+from modelplane.scheduling.search import assign
+from modelplane.scheduling.work import Work
+
+
+def apply(work: Work, own: OwnReplica, found: InPlace, engines: Engines) -> None:
+    """Stamp the engines on a replica; one that would take more is held until `grow` has checked the room."""
+    if found.growing:
+        own.hold("")
+        work.growing.append((own, found))
+        return
+    own.engines = engines
+    own.serves_now = own.serves_now and is_updated(own, work.deployment, engines)
+    if engines != own.replica.engines:
+        work.ledger.restamp(own.replica, engines)
+
+
+def grow(work: Work) -> Needs | None:
+    """Apply the edits that take more, those of replicas that have served first, then by age."""
+    for own, found in sorted(work.growing, key=lambda each: (not each[0].replica.serves, seniority(each[0].replica))):
+        _grow(work, own, found)
+    return None
+
+
+def _grow(work: Work, own: OwnReplica, found: InPlace) -> None:
+    """Apply an edit that takes more where it fits beside everything else, else hold the replica."""
+    cluster = work.published(own)
+    if cluster is None or found.options is None:
+        return
+    stock = work.ledger.stock_without(cluster, own.replica)
+    assignment = assign(found.options, layout(cluster), stock, work.options.budget)
+    if isinstance(assignment, Refusal):
+        own.hold("the edit does not fit in its pools")
+        work.held_edits[identity(own.replica)] = HeldEdit(own.replica, assignment)
+    else:
+        own.stamp, own.why = Stamp.APPLY, ""
+        own.engines = stamp(work.deployment.engines, assignment, layout(cluster))
+        work.ledger.restamp(own.replica, own.engines)
+
+
+def change(work: Work, own: OwnReplica) -> bool:
+    """Give an outdated replica what is asked for on its own pools; tell whether that fits."""
+    found = work.in_place[own]
+    if found.engines is None:
+        return False
+    own.stamp, own.outdated, own.serves_now = Stamp.APPLY, False, False
+    if found.growing:
+        _grow(work, own, found)
+        own.outdated = own.stamp is not Stamp.APPLY
+    else:
+        apply(work, own, found, found.engines)
+    return not own.outdated

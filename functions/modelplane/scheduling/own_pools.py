@@ -1,0 +1,103 @@
+"""What the pools that a replica has can host of the engines that its deployment asks for."""
+
+from dataclasses import dataclass
+
+from modelplane.model.fleet import Cluster
+from modelplane.model.refusal import SearchBound
+from modelplane.model.replica import StampedEngine
+from modelplane.scheduling.charge import can_claim
+from modelplane.scheduling.growth import grows
+from modelplane.scheduling.hardware import Layout, layout
+from modelplane.scheduling.ledger import Engines
+from modelplane.scheduling.options import ClusterOptions, Options, OptionsByPool, stamp
+from modelplane.scheduling.roster import OwnReplica
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """What a replica's own pools make of the deployment's engines.
+
+    `engines`: the engines there that come nearest to what it has; None when its pools are gone or do not match, and
+    then `why` says so. `growing`: they take more than it has, so that room must be checked. `options`: all there are.
+    `undecided`: the options take too long to find, and no replica is moved for that.
+    """
+
+    engines: Engines | None
+    options: ClusterOptions | None = None
+    growing: bool = False
+    undecided: bool = False
+    why: str = ""
+
+
+def still_hosts(where: Layout, engines: Engines) -> bool:
+    """Tell whether the pools of a cluster still match what is stamped: only the deployment asks for something else."""
+    carried = {pool.name: pool.hardware for pool in where.pools}
+    members = [member for engine in engines for member in engine.members]
+    return all(
+        member.pool in carried and all(can_claim(claim, carried[member.pool]) for claim in member.claims)
+        for member in members
+    )
+
+
+class OwnPools:
+    """The own pools of a deployment's replicas in one pass; what is found holds for all that are alike."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._in_place: dict[tuple[Engines, Layout], InPlace] = {}
+
+    def resolve(self, own: OwnReplica, cluster: Cluster) -> InPlace:
+        """Return what the replica's own pools make of the deployment's engines."""
+        where = layout(cluster)
+        key = own.replica.engines, where
+        found = self._in_place.get(key)
+        if found is None:
+            found = self._in_place[key] = self._resolve(own.replica.engines, where)
+        return found
+
+    def _resolve(self, engines: Engines, where: Layout) -> InPlace:
+        pools = {member.pool for engine in engines for member in engine.members}
+        gone = sorted(pools - where.positions.keys())
+        if gone:
+            return InPlace(None, why=f"pool {gone[0]} does not exist any more")
+        before = {engine.name: engine for engine in engines}
+        everywhere = self._options.on(where.shape)
+        here: list[OptionsByPool] = []
+        for at, engine in enumerate(everywhere.engines):
+            by_pool = self._here(at, before.get(engine.name), pools, where)
+            undecided = any(isinstance(refusal, SearchBound) for refusal in everywhere.refusals[at].values())
+            if isinstance(by_pool, SearchBound) or (undecided and not by_pool):
+                return InPlace(None, undecided=True)
+            if not by_pool:
+                return InPlace(
+                    None, why=f"pool {', '.join(sorted(pools))} does not match engine {engine.name} any more"
+                )
+            here.append(by_pool)
+        options = ClusterOptions(everywhere.engines, tuple(here), ({},) * len(here))
+        nearest = stamp(options.engines, [next(options.of(at)) for at in range(len(here))], where)
+        return InPlace(nearest, options, nearest != engines and grows(engines, nearest, where))
+
+    def _here(
+        self, at: int, before: StampedEngine | None, pools: set[str], where: Layout
+    ) -> OptionsByPool | SearchBound:
+        """Return the options for an engine on the replica's own pools, those first that change least.
+
+        First comes what it claims now, also where a member claims nothing although it could elsewhere: being stranded
+        moves no replica, but no edit makes it so. Then come the other options on its pool, then other pools.
+        """
+        by_pool = {
+            position: options
+            for position, options in self._options.on(where.shape).by_pool[at]
+            if where.pools[position].name in pools
+        }
+        if before is None:
+            return tuple(by_pool.items())
+        same, hardware = where.positions[before.pool], where.pools[where.positions[before.pool]].hardware
+        on_it = by_pool.pop(same, ())
+        if len(before.members) == len(self._options.engines[at].members):
+            classes = tuple(tuple(claim.device_class for claim in member.claims) for member in before.members)
+            unchanged = self._options.match_classes(at, hardware, classes)
+            if isinstance(unchanged.refusal, SearchBound):
+                return unchanged.refusal
+            on_it = unchanged.options + on_it
+        return ((same, on_it), *by_pool.items()) if on_it else tuple(by_pool.items())

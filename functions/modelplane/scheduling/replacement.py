@@ -1,0 +1,62 @@
+"""Replaces replicas: starts one beside an outdated one, and ends those that leave once enough others serve."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from modelplane.model.fleet import Cluster
+from modelplane.model.placement import EndCause, Needs
+from modelplane.scheduling.fill import fill
+from modelplane.scheduling.in_place import change
+from modelplane.scheduling.roster import OwnReplica, seniority
+from modelplane.scheduling.work import Work
+
+_WAY_OUT = "; scale down to let it go before"
+_WAYS_OUT = "; scale down or taint its cluster NoExecute to let it go before"
+
+
+def roll(work: Work) -> Needs | None:
+    """Take the next step of a rollout."""
+    work.rollout_step.take(partial(_surge, work), partial(change, work))
+    return None
+
+
+def _surge(work: Work, own: OwnReplica) -> bool:
+    """Place a replica in place of an outdated one, which then leaves; tell whether it found a place."""
+    if work.missing or work.holds_new or work.needs_to_place(surging=True):
+        return False
+    before = len(work.placed)
+    own.leave(EndCause.ROLLED_OUT, "")
+    fill(work, {})
+    found = len(work.placed) > before
+    if not found:
+        own.leaving = None
+    return found
+
+
+def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> list[OwnReplica]:
+    """Return the leaving replicas that do not end yet: `needed` of them, the oldest, as those go last."""
+    return sorted(leaving, key=lambda own: seniority(own.replica))[:needed]
+
+
+def dismiss(work: Work) -> Needs | None:
+    """End the leaving replicas that are not needed any more; where no candidate is known, all are."""
+    for own in work.rollout_step.settled_leaving():
+        own.ending = EndCause.ROLLED_OUT
+    counted, leaving = work.roster.counted, [own for own in work.roster.members if own.moving]
+    # One that is only listed may be gone, because lists lag: no other replica ends because it serves.
+    serving = sum(own.replica.serves and not own.listed_only for own in counted)
+    short = max(0, work.deployment.replicas - serving)
+    oldest = needed_until_others_serve([own for own in leaving if own.replica.serves], short)
+    needed = set(oldest)
+    if work.missing and work.checked:
+        pending = len(counted) - serving + len(work.placed)
+        needed -= set([own for own in oldest if own.leaving is EndCause.EVICTED][pending:])
+    elif work.missing:
+        needed |= {own for own in leaving if not own.replica.serves}
+    for own in leaving:
+        if own not in needed:
+            own.ending = own.leaving
+        elif work.missing:
+            there = isinstance(work.cluster(own.replica.cluster), Cluster)
+            own.why += _WAYS_OUT if there and own.leaving is not EndCause.EVICTED else _WAY_OUT
+    return None
