@@ -4,7 +4,7 @@ A dict is kept by the object's version for the calls to come, so that an object 
 """
 
 import hashlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
 from typing import Any, Final, cast
 from zlib import adler32
@@ -13,7 +13,8 @@ from modelplane.lru import Lru, weigh
 from modelplane.step import Manifest, Object
 from modelplane.step.secrets import seal_secrets
 from modelplane.transport.messages import Fields, Peek
-from modelplane.transport.structs import LARGE, decode, decode_outline
+from modelplane.transport.structs import LARGE, decode, decode_outline, pick_fields
+from modelplane.transport.wire import Wire
 
 #: Bytes that the dicts which are kept take at most, as a rule less than half. What steps read of a fleet is cached by
 #: itself (`observed.memo`), so that this holds the objects of a large composite, not those of a fleet.
@@ -28,6 +29,7 @@ _VALUES: Final = {b"\x2a": 184, b"\x32": 64, b"\x1a": 56}
 #: What stands before a time in managedFields: the key `time`, and the tags and lengths of a text of 20 characters.
 _TIME: Final = b"\x04time\x12\x16\x1a\x14"
 _TIME_LENGTH: Final = 20
+_IDENTIFYING: Final = frozenset({"apiVersion", "kind", "metadata"})
 #: Kubernetes takes no longer kind than 63 characters; what is longer is not cached.
 _KIND_LENGTH: Final = 72
 
@@ -40,11 +42,11 @@ class WireObject(Object):
     """
 
     __slots__ = ("_key", "_kind", "_wire")
-    _wire: bytes | memoryview
+    _wire: Wire
     _kind: str | None
     _key: Hashable
 
-    def __init__(self, wire: bytes | memoryview) -> None:
+    def __init__(self, wire: Wire) -> None:
         object.__setattr__(self, "_wire", wire)
         object.__setattr__(self, "_kind", None)
         object.__setattr__(self, "_key", None)
@@ -64,23 +66,22 @@ class WireObject(Object):
         """Return the body of the outline; raises as `body` does."""
         return _BODIES.get((self.key, "outline"), lambda: self._read(decode_outline))
 
-    def _read(self, decoder: Callable[[bytes], dict[str, Any]]) -> tuple[Manifest, int]:
-        wire = bytes(self._wire)
-        body = seal_secrets(decoder(wire))
-        return body, _weight(wire) if len(wire) < LARGE else weigh(body)
+    def _read(self, decoder: Callable[[Wire], dict[str, Any]]) -> tuple[Manifest, int]:
+        body = seal_secrets(decoder(self._wire))
+        return body, _weight(bytes(self._wire)) if len(self._wire) < LARGE else weigh(body)
 
     @property
     def key(self) -> Hashable:
         """Return what identifies this version of the object."""
         if self._key is None:
-            object.__setattr__(self, "_key", _identify(bytes(self._wire)))
+            object.__setattr__(self, "_key", _identify(self._wire))
         return self._key
 
     @property
     def kind(self) -> str:
         """Return `kind`."""
         if self._kind is None:
-            object.__setattr__(self, "_kind", _kind(bytes(self._wire)))
+            object.__setattr__(self, "_kind", _kind(self._wire))
         return cast("str", self._kind)
 
 
@@ -112,13 +113,21 @@ def _weight(wire: bytes) -> int:
     return _EXPANSION * len(wire) + sum(size * wire.count(tag) for tag, size in _VALUES.items())
 
 
-def _kind(wire: bytes) -> str:
+def _kind(wire: Wire) -> str:
     """Return the kind: many objects are never asked for more."""
-    kind = Fields.FromString(wire).fields.get("kind", b"")
+    kind = _outer(wire).get("kind", b"")
     return _text(kind) if len(kind) <= _KIND_LENGTH else str(Peek.FromString(kind).text)
 
 
-def _identify(wire: bytes) -> bytes:
+def _outer(wire: Wire) -> Mapping[str, bytes]:
+    """Return the fields that identify an object, and maybe others, each a serialized Value."""
+    if len(wire) < LARGE:
+        fields: Mapping[str, bytes] = Fields.FromString(bytes(wire)).fields
+        return fields
+    return pick_fields(wire, _IDENTIFYING)
+
+
+def _identify(wire: Wire) -> bytes:
     """Return the key, read without parsing the rest.
 
     uid and resourceVersion only count on an object that an API server has written, which its managedFields show:
@@ -127,7 +136,7 @@ def _identify(wire: bytes) -> bytes:
     else). The key is one text of the values as they are serialized, each of which begins with its kind and length: it
     is hashed once however often it is looked up.
     """
-    fields = Fields.FromString(wire).fields
+    fields = _outer(wire)
     metadata = Peek.FromString(fields.get("metadata", b"")).struct.fields
     uid, version, written = metadata.get("uid"), metadata.get("resourceVersion"), metadata.get("managedFields")
     if uid and version and written is not None:
@@ -140,7 +149,7 @@ def _text(value: bytes) -> str:
     return str(Peek.FromString(value).text)
 
 
-def _digest(wire: bytes, written: bytes) -> bytes:
+def _digest(wire: Wire, written: bytes) -> bytes:
     """Return a digest of a serialized object that is the same whatever the order in which its maps were written.
 
     Crossplane writes maps in another order every time: a digest of the bytes as they are would never be met again, and

@@ -3,14 +3,15 @@
 Reading and writing the wire format by hand was tried: up to a third faster, which no target needs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from sys import intern
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct, Value
 
-from modelplane.transport.wire import entry_of, fields_of
+from modelplane.transport.wire import Wire, entry_of, fields_of
 
 #: What is left out, by key, where it is of this kind: the list is the API server's bookkeeping, often half of an
 #: object, and nothing we decide by.
@@ -25,25 +26,42 @@ _TAGS: Final = {"list_value": 0x32, "struct_value": 0x2A}
 LARGE: Final = 32 * 1024
 
 
-def decode(wire: bytes) -> dict[str, Any]:
+def decode(wire: Wire) -> dict[str, Any]:
     """Return the dict that a serialized Struct holds: integral numbers as int, without `managedFields` lists.
 
     Raises `google.protobuf.message.DecodeError` for bytes that are no Struct.
     """
-    return _read(Struct.FromString(wire), _ALWAYS)
+    return _read(Struct.FromString(bytes(wire)), _ALWAYS)
 
 
-def decode_outline(wire: bytes) -> dict[str, Any]:
+def decode_outline(wire: Wire) -> dict[str, Any]:
     """Return what `decode` does, without pod templates: those of a large object are not even parsed."""
     if len(wire) < LARGE:
-        return _read(Struct.FromString(wire), _OF_OUTLINES)
-    try:
+        return _read(Struct.FromString(bytes(wire)), _OF_OUTLINES)
+    with _garbled():
         return _outline_struct(wire, 0, len(wire))
+
+
+def pick_fields(wire: Wire, names: Container[str]) -> dict[str, bytes]:
+    """Return the fields of a serialized Struct that have these names, each a serialized Value; no other is copied.
+
+    Raises `google.protobuf.message.DecodeError` for bytes that are no Struct.
+    """
+    with _garbled():
+        entries = (entry_of(wire, begin, stop) for _, begin, stop in fields_of(wire, 0, len(wire)))
+        return {name: bytes(wire[at:until]) for name, (at, until) in entries if name in names}
+
+
+@contextmanager
+def _garbled() -> Iterator[None]:
+    """Raise `google.protobuf.message.DecodeError` for whatever reading bytes that are no Struct raises."""
+    try:
+        yield
     except (IndexError, UnicodeDecodeError, ValueError) as error:
         raise DecodeError(f"an object is cut off or garbled: {error}") from error
 
 
-def _outline_struct(wire: bytes, start: int, end: int) -> dict[str, Any]:
+def _outline_struct(wire: Wire, start: int, end: int) -> dict[str, Any]:
     read = {}
     for _, begin, stop in fields_of(wire, start, end):
         key, (at, until) = entry_of(wire, begin, stop)
@@ -52,9 +70,9 @@ def _outline_struct(wire: bytes, start: int, end: int) -> dict[str, Any]:
     return read
 
 
-def _outline_value(wire: bytes, start: int, end: int) -> Any:
+def _outline_value(wire: Wire, start: int, end: int) -> Any:
     if end - start < LARGE or wire[start] not in _TAGS.values():
-        return _read_value(Value.FromString(wire[start:end]), _OF_OUTLINES)
+        return _read_value(Value.FromString(bytes(wire[start:end])), _OF_OUTLINES)
     ((_, begin, stop),) = fields_of(wire, start, end)
     if wire[start] == _TAGS["struct_value"]:
         return _outline_struct(wire, begin, stop)

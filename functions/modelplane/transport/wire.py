@@ -17,6 +17,8 @@ _COMPOSITE, _RESOURCES, _KEY, _VALUE, _ITEMS, _RESOURCE = 1, 2, 1, 2, 1, 1
 #: Bits that a number in protobuf has at most, less the last byte's.
 _LONGEST: Final = 63
 _NOTHING: Final = memoryview(b"")
+#: Serialized bytes, or a view of a part of them.
+Wire = bytes | memoryview
 
 
 @dataclass(slots=True)
@@ -64,12 +66,12 @@ def _read_state(wire: bytes, view: memoryview, parts: Parts, start: int, end: in
             parts.observed[name] = _resource(wire, view, *found, _NOTHING)
 
 
-def entry_of(wire: bytes, start: int, end: int) -> tuple[str, tuple[int, int]]:
+def entry_of(wire: Wire, start: int, end: int) -> tuple[str, tuple[int, int]]:
     """Return the key of an entry of a map, and where its value is."""
     key, value = "", (end, end)
     for number, begin, stop in fields_of(wire, start, end):
         if number == _KEY:
-            key = wire[begin:stop].decode()
+            key = str(wire[begin:stop], "utf-8")
         elif number == _VALUE:
             value = begin, stop
     return key, value
@@ -83,7 +85,7 @@ def _resource(wire: bytes, view: memoryview, start: int, end: int, found: memory
     return found
 
 
-def fields_of(wire: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+def fields_of(wire: Wire, at: int, end: int) -> Iterator[tuple[int, int, int]]:
     """Yield number, start and end of each field of a message; the next one begins where it ends.
 
     A field that is no text, bytes or message is given without content: none of what is read here is.
@@ -108,7 +110,7 @@ def fields_of(wire: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
         yield tag >> 3, start, at
 
 
-def _varint(wire: bytes, at: int) -> tuple[int, int]:
+def _varint(wire: Wire, at: int) -> tuple[int, int]:
     """Return the number that begins at a place, and where it ends."""
     byte = wire[at]
     at += 1

@@ -5,6 +5,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from google.protobuf.message import DecodeError
 
 from bench.fleet import cluster, others
 from modelplane.lru import Lru
@@ -13,7 +14,7 @@ from modelplane.step import Object
 from modelplane.step.sealed import Sealed
 from modelplane.transport import objects
 from modelplane.transport.objects import WireObject
-from modelplane.transport.structs import decode, encode
+from modelplane.transport.structs import LARGE, decode, encode
 from unit.transport.orders import encode_in_any_order
 
 
@@ -41,15 +42,29 @@ def test_an_object_reads_as_it_was_sent_without_its_managed_fields() -> None:
         {**_FROM_SERVER, "apiVersion": "v2"},
     ],
 )
-def test_an_object_of_an_api_server_is_known_by_its_uid_and_version(other: dict[str, Any]) -> None:
-    assert WireObject(encode(_FROM_SERVER)).key == WireObject(encode(_FROM_SERVER)).key
-    assert WireObject(encode(_FROM_SERVER)).key != WireObject(encode(other)).key
+@pytest.mark.parametrize("size", [1, LARGE])
+def test_an_object_of_an_api_server_is_known_by_its_uid_and_version(other: dict[str, Any], size: int) -> None:
+    data = {"data": {"a": "x" * size}}
+    one, two, another = (WireObject(encode(each | data)) for each in (_FROM_SERVER, _FROM_SERVER, other))
+    assert one.key == two.key
+    assert one.key != another.key
+    assert one.kind == "ConfigMap"
 
 
-def test_an_object_of_an_api_server_is_known_in_whatever_order_its_maps_are_written() -> None:
-    wires = [encode_in_any_order(_LARGE, seed) for seed in range(20)]
+@pytest.mark.parametrize("added", [{}, {"data": {"a": "x" * LARGE}}], ids=["of a fleet", "large"])
+def test_an_object_of_an_api_server_is_known_in_whatever_order_its_maps_are_written(added: dict[str, Any]) -> None:
+    wires = [encode_in_any_order(_LARGE | added, seed) for seed in range(20)]
     assert len(set(wires)) == 20
-    assert {WireObject(wire).key for wire in wires} == {WireObject(encode(_LARGE)).key}
+    assert {WireObject(wire).key for wire in wires} == {WireObject(encode(_LARGE | added)).key}
+
+
+@pytest.mark.parametrize("cut", [1, 5000, LARGE])
+def test_a_large_object_that_is_cut_off_is_known_by_nothing(cut: int) -> None:
+    wire = encode(_FROM_SERVER | {"data": {"a": "x" * 2 * LARGE}})[:-cut]
+    with pytest.raises(DecodeError):
+        _ = WireObject(wire).key
+    with pytest.raises(DecodeError):
+        _ = WireObject(wire).kind
 
 
 def _written(seconds: int, **fields: Any) -> dict[str, Any]:
