@@ -188,6 +188,7 @@ class ModelReplicaStatus(BaseModel):
     servedEngines: list[dict[str, Any]] | None = None
     servedStamp: str | None = None
     builder: int | None = None
+    held: str | None = None
     volumes: list[str] | None = None
     endpoint: str | None = None
     workloads: list[Workload] | None = None

@@ -7,7 +7,7 @@ from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.validation import find_warnings
 from modelplane.compose_replica.weights import mounted, recorded_volumes
 from modelplane.composing.messages import sentences
-from modelplane.model.conditions import Condition, Reason, ReplicaCondition, Status
+from modelplane.model.conditions import Condition, Reason, ReplicaCondition, Status, cap
 from modelplane.model.names import LABEL_CLUSTER, replica_hostname
 from modelplane.observed.fields import is_true, labels, mapping, text
 
@@ -95,6 +95,17 @@ def _volumes(found: ReplicaFindings, *, settled: bool) -> list[str]:
     return sorted(wanted if settled else {*recorded_volumes(found.replica), *mounted(found.remotes), *wanted})
 
 
+def _held(found: ReplicaFindings) -> str:
+    """Return why what runs stays as it is although something else is asked for, "" where nothing is held.
+
+    It is an obstacle to composing, or an edit that the cluster has not taken of a replica that has served.
+    """
+    if found.obstacle:
+        return found.obstacle.message if found.engines() else ""
+    served = mapping(found.replica.body.get("status")).get("served") is True
+    return found.sync_failure() if served and _taken(found).status is Status.FALSE else ""
+
+
 def status(found: ReplicaFindings) -> dict[str, Any]:
     """Return the whole status of ours: a field that is left out is removed.
 
@@ -108,6 +119,8 @@ def status(found: ReplicaFindings) -> dict[str, Any]:
         written["volumes"] = volumes
     if found.builder:
         written["builder"] = found.builder
+    if held := _held(found):
+        written["held"] = cap(held)
     if found.spec and in_sync and found.serves:
         written |= {"servedEngines": list(found.spec.block), "servedStamp": found.stamp}
     else:

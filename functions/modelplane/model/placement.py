@@ -134,6 +134,16 @@ class HeldEdit:
 
 
 @dataclass(frozen=True, slots=True)
+class TooSmall:
+    """A replica that runs on a pool that has become too small: nodes it needs there, nodes the others leave it."""
+
+    replica: Replica
+    pool: str
+    needs: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rolling:
     """How far a rollout is.
 
@@ -171,6 +181,7 @@ class Schedule:
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     candidates: int | None = None
     held_edits: tuple[HeldEdit, ...] = ()
+    too_small: tuple[TooSmall, ...] = ()
     rolling: Rolling | None = None
     drifted: tuple[Drift, ...] = ()
     bad_selectors: tuple[BadSelector, ...] = ()

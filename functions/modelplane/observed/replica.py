@@ -139,6 +139,11 @@ def model_message(obj: Object) -> str:
     return text(condition(obj, ReplicaCondition.MODEL_READY).get("message"))
 
 
+def held_message(obj: Object) -> str:
+    """Return why what runs of the replica stays as it is though something else is asked for, "" where it does not."""
+    return text(mapping(obj.body.get("status")).get("held"))
+
+
 def unreadable(replica: Replica) -> str | None:
     """Return the field that keeps a replica from being judged, None when all was read."""
     if not replica.cluster:

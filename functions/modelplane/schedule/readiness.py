@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import FleetView, Placement, Schedule
+from modelplane.schedule.held import held_replicas
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_lost, is_reachable
-from modelplane.schedule.rollout import replica_message
+from modelplane.schedule.rollout import hold_message, replica_message
 from modelplane.step import Request
 
 _KIND = DeploymentCondition.REPLICAS_READY
@@ -18,11 +19,15 @@ def has_ready_replica(placement: Placement) -> bool:
 
 
 def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
-    """Return what Ready replicas say of themselves nevertheless, such as what is not in sync: once for a cluster."""
+    """Return what Ready replicas say of themselves nevertheless, such as what is not in sync: once for a cluster.
+
+    What a replica that is held says is the same, and is said of it already.
+    """
     said: dict[str, list[tuple[str, str]]] = {}
     for placement in placements:
-        if placement.replica and (words := replica_message(request, placement.replica)):
-            said.setdefault(placement.cluster, []).append((placement.replica.name, words))
+        replica = placement.replica
+        if replica and not hold_message(request, replica) and (words := replica_message(request, replica)):
+            said.setdefault(placement.cluster, []).append((replica.name, words))
     return [
         f"{name}: {words}" if not others else f"{name} and {len(others)} more on {cluster}: {words}"
         for cluster, ((name, words), *others) in said.items()
@@ -58,7 +63,7 @@ def replicas_ready(request: Request, deployment: Deployment, view: FleetView, sc
     """Return ReplicasReady, which compares with what is asked for, not with what was placed.
 
     It is Unknown while replicas are on clusters that cannot be reached: their last word is reported apart from what is
-    known of the others.
+    known of the others. All Ready are not enough where an edit is held: some of them are not as asked.
     """
     counted = [placement for placement in schedule.placements if not placement.leaving]
     if deployment.replicas == 0:
@@ -72,15 +77,18 @@ def replicas_ready(request: Request, deployment: Deployment, view: FleetView, sc
     message = f"{ready} of {deployment.replicas} replicas ready"
     details = _not_ready(request, schedule, waiting)
     not_ready = [f"not ready: {'; '.join(details)}"] if details else []
+    held = held_replicas(request, deployment, schedule)
+    rest = [*not_ready, *([f"not as asked: {'; '.join(held)}"] if held else [])]
     if lost:
         more = [f"{len(lost) - MAX_CLUSTERS} more clusters"] if len(lost) > MAX_CLUSTERS else []
         unknown = [*map(str, lost[:MAX_CLUSTERS]), *more]
-        message = "; ".join([message, *unknown, *not_ready])
+        message = "; ".join([message, *unknown, *rest])
         return Condition(_KIND, Status.UNKNOWN, Reason.CLUSTER_UNREACHABLE, message)
     if ready >= deployment.replicas:
-        message = "; ".join([message, *_doubts(request, counted)])
-        return Condition(_KIND, Status.TRUE, Reason.ALL_REPLICAS_READY, message)
+        message = "; ".join([message, *rest, *_doubts(request, counted)])
+        status, reason = (Status.FALSE, Reason.EDIT_HELD) if held else (Status.TRUE, Reason.ALL_REPLICAS_READY)
+        return Condition(_KIND, status, reason, message)
     fell_back = any(placement.replica and placement.replica.serves for placement in waiting)
     degraded = fell_back or (ready > 0 and schedule.unplaced > 0)
     reason = Reason.DEGRADED if degraded else Reason.MODEL_STARTING
-    return Condition(_KIND, Status.FALSE, reason, "; ".join([message, *not_ready]))
+    return Condition(_KIND, Status.FALSE, reason, "; ".join([message, *rest]))

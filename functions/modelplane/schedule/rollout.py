@@ -8,7 +8,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.names import replica_name
 from modelplane.model.placement import Placement, Rolling, Schedule
 from modelplane.model.replica import Replica
-from modelplane.observed.replica import model_message
+from modelplane.observed.replica import held_message, model_message
 from modelplane.step import Request
 
 
@@ -32,6 +32,12 @@ def replica_message(request: Request, replica: Replica) -> str:
     return model_message(observed) if observed else ""
 
 
+def hold_message(request: Request, replica: Replica) -> str:
+    """Return in a replica's own words why it runs on as it was, "" where it does not."""
+    observed = request.observed.get(replica.resource)
+    return held_message(observed) if observed else ""
+
+
 def count_updated(schedule: Schedule) -> int:
     """Return how many replicas that are not leaving serve now with what the deployment asks for."""
     return sum(1 for each in schedule.placements if each.updated and each.serving and not each.leaving)
@@ -46,7 +52,8 @@ def _waits_for(request: Request, deployment: Deployment, rolling: Rolling) -> di
     placement = rolling.waiting_for
     if placement is None:
         return {}
-    said = replica_message(request, placement.replica) if placement.replica else ""
+    replica = placement.replica
+    said = (hold_message(request, replica) or replica_message(request, replica)) if replica else ""
     return {"name": name_of(deployment, placement), "cluster": placement.cluster, "message": said or "it starts"}
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap
 from modelplane.model.placement import CacheState, Drift, End, Placement, Rolling, Schedule, Stamp
+from modelplane.scheduling.crowding import find_too_small
 from modelplane.scheduling.eligible import drift
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.work import Work
@@ -24,6 +25,7 @@ def conclude(work: Work) -> Schedule:
         refusals=work.refusals,
         candidates=None if isinstance(work.view.candidates, Gap) else len(work.candidates),
         held_edits=tuple(work.held_edits[uid] for uid in sorted(work.held_edits)),
+        too_small=tuple(find_too_small(work)),
         bad_selectors=work.bad_selectors,
         over_bound=work.deployment.over_bound,
         cache=CacheState.NOT_REQUIRED if work.deployment.cache is None else work.view.cache,

@@ -48,7 +48,7 @@ def _check_cluster(own: OwnReplica, cluster: Cluster | Gap | Malformed | None, d
     elif cluster.deleting:
         own.leave(EndCause.REPLACED, f"cluster {name} is being deleted")
     elif cluster.pools is None:
-        own.hold(f"cluster {name} has not published its pools")
+        own.hold(f"cluster {name} has not published its pools: see its condition ClusterReady")
     elif not own.replica.engines:
         own.hold("its engines cannot be read")
 
@@ -60,7 +60,7 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
         return
     found = work.own_pools.resolve(own, cluster)
     if found.undecided:
-        own.hold("the ways to match its pools are too many to look at")
+        own.hold("the ways to match its pools are too many to look at: request devices by narrower selectors")
     elif found.engines is None:
         _leave_pools(work, own, cluster, found)
     elif work.deployment.rollout.follow_selectors and _waits(work, own) and drift(work.deployment, cluster):

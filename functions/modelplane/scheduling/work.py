@@ -65,8 +65,12 @@ class Work:
     def invalid(self) -> str:
         """Return why what is asked for can be given to no replica, "" when it can."""
         if self.deployment.over_bound:
-            return "the spec of the deployment is over a bound"
-        return "a selector of the deployment does not compile" if self.bad_selectors else ""
+            return "the spec of the deployment is over a bound: make it smaller, ReplicasScheduled names the field"
+        return (
+            "a selector of the deployment does not compile: correct it, ReplicasScheduled says where"
+            if self.bad_selectors
+            else ""
+        )
 
     @property
     def holds_new(self) -> bool:

@@ -38,14 +38,34 @@ def _exchange(stock: Stock, before: Engines | None, after: Engines, where: Layou
     return tuple(pools)
 
 
-def _short(stock: Stock, engines: Engines, where: Layout) -> Shortage | None:
-    """Return what is short in one of the pools that the engines are on."""
+def _short(stock: Stock, engines: Engines, where: Layout) -> tuple[str, Shortage] | None:
+    """Return the first of the engines' pools that is short, and what is short there."""
     for position in sorted({position for position, _ in charges(engines, where)}):
         pool = where.pools[position]
         short = shortage(pool.nodes, pool.hardware.counts, stock[position])
         if short:
-            return short
+            return pool.name, short
     return None
+
+
+def crowded_out(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Shortage]]:
+    """Return the replicas of a cluster (by identity) that do not fit beside those before them in the order of all.
+
+    Each is given with the pool that is short, which was made smaller than what runs there. Those that have served come
+    first in the order.
+    """
+    where, whole = layout(cluster), ledger.stock(cluster)
+    if not any(shortage(pool.nodes, pool.hardware.counts, whole[at]) for at, pool in enumerate(where.pools)):
+        return {}
+    stock = stock_of((), where)
+    found: dict[str, tuple[str, Shortage]] = {}
+    for replica in sorted(ledger.residents(cluster.name), key=lambda each: (not each.serves, seniority(each))):
+        after = _exchange(stock, None, ledger.engines(replica), where)
+        if short := _short(after, ledger.engines(replica), where):
+            found[identity(replica)] = short
+        else:
+            stock = after
+    return found
 
 
 def yielding(cluster: Cluster, ledger: Ledger) -> Mapping[str, Shortage]:
@@ -60,7 +80,7 @@ def yielding(cluster: Cluster, ledger: Ledger) -> Mapping[str, Shortage]:
         after = _exchange(stock, proven[identity(replica)], engines, where)
         short = _short(after, engines, where)
         if short:
-            refused[identity(replica)] = short
+            refused[identity(replica)] = short[1]
         else:
             stock = after
     return refused

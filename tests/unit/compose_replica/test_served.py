@@ -69,6 +69,23 @@ def test_an_edit_counts_as_served_only_once_the_cluster_runs_it() -> None:
     assert _status(done)["servedEngines"] == [given.engine(copies=3)]
 
 
+def test_an_edit_that_its_cluster_refuses_is_held_in_the_clusters_words_until_it_is_taken() -> None:
+    before, status = given.replica(), {"served": True, "servedEngines": [given.engine()]}
+    after, observed = given.replica(given.engine(copies=3), status=status), given.serving(before)
+    observed["deployment-main"]["spec"] = given.run(after, observed).desired["deployment-main"].build()["spec"]
+    assert "held" not in _status(given.run(after, observed))
+    observed["deployment-main"]["status"]["conditions"][0] = given.synced("False", "quota exceeded")
+    refused = _status(given.run(after, observed))
+    assert "quota exceeded" in refused["held"]
+    assert "held" not in _status(given.run(before, given.serving(before)))
+
+
+def test_what_cannot_be_composed_is_held_only_where_something_runs() -> None:
+    body = given.replica(given.engine(members=[given.member(role="Leader")]))
+    assert "an engine needs one Standalone" in _status(given.run(body, given.serving(given.replica())))["held"]
+    assert "held" not in _status(given.run(body))
+
+
 @pytest.mark.parametrize(("before", "reason"), [("True", "Accepted"), ("False", "Deploying")])
 def test_an_unreachable_cluster_keeps_the_last_state_and_says_since_when(before: str, reason: str) -> None:
     accepted = {"type": "ModelAccepted", "status": before, "reason": "x"}

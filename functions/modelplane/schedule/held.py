@@ -1,0 +1,45 @@
+"""Which replicas run on although they are not as asked, why, and what to do about it."""
+
+from collections.abc import Iterator
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.placement import Placement, Schedule, Stamp
+from modelplane.model.replica import Replica
+from modelplane.schedule.rollout import hold_message
+from modelplane.scheduling.wording import count, word
+from modelplane.step import Request
+
+
+def _edit_held(deployment: Deployment, placement: Placement, replica: Replica) -> str:
+    """Return why `schedule` holds a replica that carries something else than the deployment asks for, "" elsewhere."""
+    if placement.stamp is not Stamp.HOLD or not placement.why:
+        return ""
+    edited = replica.content != deployment.content or replica.revision not in ("", deployment.revision)
+    return f"the edit is held, {placement.why}" if edited else ""
+
+
+def _causes(request: Request, deployment: Deployment, schedule: Schedule) -> Iterator[tuple[Replica, str]]:
+    """Yield each replica that is not leaving and not as asked, with why and what to do."""
+    without_room = {edit.replica.name for edit in schedule.held_edits}
+    for placement in schedule.placements:
+        replica = placement.replica
+        if replica and not placement.leaving and replica.name not in without_room:
+            yield replica, _edit_held(deployment, placement, replica)
+            yield replica, hold_message(request, replica)
+    for edit in schedule.held_edits:
+        why = f"the edit is held, its pools have no room for it ({word(edit.refusal)}): free some, or undo the edit"
+        yield edit.replica, why
+    for small in schedule.too_small:
+        short = (
+            f"pool {small.pool} is too small for it, needs {count(small.needs, 'node')}, {small.free} left by others"
+        )
+        yield small.replica, f"{short}: give the pool its nodes back, or scale down"
+
+
+def held_replicas(request: Request, deployment: Deployment, schedule: Schedule) -> list[str]:
+    """Return the causes for which replicas are not as asked, each once: replicas with their clusters, why, remedy."""
+    named: dict[str, list[str]] = {}
+    for replica, why in _causes(request, deployment, schedule):
+        if why:
+            named.setdefault(why, []).append(f"{replica.name} on {replica.cluster}")
+    return [f"{', '.join(sorted(names))}: {why.rstrip('.')}" for why, names in sorted(named.items())]
