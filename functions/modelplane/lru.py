@@ -42,6 +42,11 @@ class Lru(Generic[V]):
                 self._kept.move_to_end(key)
                 return found[0]
         value, weight = make()
+        self.put(key, value, weight)
+        return value
+
+    def put(self, key: Hashable, value: V, weight: int) -> None:
+        """Keep a value of this weight under `key`, in place of the one that is there."""
         weight += ENTRY
         with self._lock:
             replaced = self._kept.pop(key, None)
@@ -49,7 +54,6 @@ class Lru(Generic[V]):
             self._weight += weight - (replaced[1] if replaced else 0)
             while self._weight > self.limit:
                 self._weight -= self._kept.popitem(last=False)[1][1]
-        return value
 
 
 def weigh(value: Any) -> int:

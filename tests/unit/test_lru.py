@@ -31,6 +31,20 @@ def test_what_was_used_longest_ago_is_forgotten_first() -> None:
     assert _fill(Lru[str](2 * (ENTRY + 1)), "a", "b", "a", "c", "a", "b") == ["a", "b", "c", "b"]
 
 
+def test_a_value_that_is_put_takes_the_place_and_the_weight_of_the_one_before() -> None:
+    cache = Lru[str](2 * (ENTRY + 2))
+    cache.put("a", "first", 2)
+    cache.put("b", "other", 2)
+    cache.put("a", "second", 1)
+    assert [cache.get(key, lambda: ("made", 1)) for key in ("a", "b", "c", "a", "b")] == [
+        "second",
+        "other",
+        "made",
+        "made",
+        "made",
+    ]
+
+
 def test_a_value_heavier_than_the_limit_is_returned_and_not_kept() -> None:
     cache = Lru[str](ENTRY + 10)
     assert cache.get("big", lambda: ("first", 11)) == "first"

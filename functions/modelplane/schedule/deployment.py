@@ -20,7 +20,8 @@ from modelplane.schedule.inputs import FLEET, Inputs, gather
 from modelplane.schedule.reachability import find_cluster
 from modelplane.schedule.rollout import rollout_status
 from modelplane.schedule.status import conditions, describe_status, is_ready
-from modelplane.step import AWAITING, SETTLED, Event, Object, Request, Result, Severity
+from modelplane.schedule.ttl import response_ttl
+from modelplane.step import AWAITING, Event, Object, Request, Result, Severity
 
 #: Clusters that one event names; the status holds all.
 MAX_CLUSTERS_TOLD = 10
@@ -109,6 +110,6 @@ def compose(request: Request) -> Result:
             _message(request, deployment, inputs.view, placement) for placement in outcome.placements
         ),
         events=tuple(_events(deployment, outcome)),
-        ttl=SETTLED if outcome.settled else AWAITING,
+        ttl=response_ttl(request, deployment, outcome),
         ready=is_ready(found),
     )
