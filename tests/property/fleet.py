@@ -161,7 +161,7 @@ class Fleet:
     def _content(deployment: Deployment, placement: Placement) -> str:
         """Return what the pods of a replica are made of from now on."""
         reverted = placement.stamp is Stamp.REVERT and placement.replica is not None
-        return placement.replica.served_content if reverted and placement.replica else deployment.content
+        return placement.replica.served_content if reverted and placement.replica else deployment.profiles[0].content
 
     def _compose(self, deployment: Deployment, placement: Placement) -> None:
         self._born += 1
@@ -175,7 +175,7 @@ class Fleet:
             owner=deployment.uid,
             resource=replica_resource(placement.cluster, placement.index),
             index=placement.index,
-            content=deployment.content,
+            content=deployment.profiles[0].content,
             created=f"2024-06-01T{self._clock // 3600:02}:{self._clock // 60 % 60:02}:{self._clock % 60:02}Z",
         )
 

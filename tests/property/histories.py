@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint
+from profiles import with_engines
 from property.fleet import Decided, Fleet, Snapshot, decide
 from property.oracles.placing import admissible
 from property.oracles.selectors import ANY_GPU
@@ -31,7 +32,7 @@ class History:
         self.fleet = Fleet(fleet, draw(residents(fleet, most=2)))
         self.deployment: Deployment = draw(deployments(1))
         if not any(next(admissible(cluster, self.deployment, ()), None) for cluster in fleet.values()):
-            self.deployment = replace(self.deployment, engines=(MODEST,))
+            self.deployment = with_engines(self.deployment, (MODEST,))
         self.rival: Deployment = draw(deployments(2, most=2))
 
     def reconcile(self) -> Decided:
@@ -115,16 +116,16 @@ class History:
 
     def resize(self) -> None:
         """Change the size of the first engine: its copies, or its workers."""
-        first, *rest = self.deployment.engines
+        first, *rest = self.deployment.profiles[0].engines
         members: tuple[Member, ...] = tuple(
             replace(m, pods=self._draw(st.integers(1, 2))) if m.role is Role.WORKER else m for m in first.members
         )
         first = replace(first, copies=self._draw(st.integers(1, 3)), members=members)
-        self.deployment = replace(self.deployment, engines=(first, *rest))
+        self.deployment = with_engines(self.deployment, (first, *rest))
 
     def edit_engines(self) -> None:
         """Ask for other engines."""
-        self.deployment = replace(self.deployment, engines=self._draw(engine_lists()))
+        self.deployment = with_engines(self.deployment, self._draw(engine_lists()))
 
     def tolerate(self) -> None:
         """Tolerate other taints."""

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role
 from modelplane.model.fleet import Cluster, Device, Effect, Pool, Taint
 from modelplane.model.placement import EndCause, Schedule
 from modelplane.model.replica import Replica
 from modelplane.model.rollout import Amount, Budget, Rollout
+from profiles import with_content
 from property.fleet import Fleet, decide
 from property.oracles.selectors import ANY_GPU
 from property.strategies import Draw
@@ -40,7 +41,7 @@ def _cluster(name: str, nodes: int) -> Cluster:
 def _deployment(name: str, replicas: int, rollout: Rollout) -> Deployment:
     engine = Engine("main", (Member(Role.STANDALONE, 1, (DeviceRequest("gpu", 1, (ANY_GPU,)),)),))
     uid = f"uid-{name}"
-    return Deployment("team", name, uid, (engine,), "2024-01-01", replicas, rollout=rollout, content=GOOD[0])
+    return Deployment("team", name, uid, (Profile((engine,), GOOD[0]),), "2024-01-01", replicas, rollout=rollout)
 
 
 class Played:
@@ -110,7 +111,7 @@ class Played:
 
     def edit(self) -> None:
         """Ask for another image, a bad one at times; or for an older one again."""
-        self.deployment = replace(self.deployment, content=self._draw(st.sampled_from((*GOOD, BAD))))
+        self.deployment = with_content(self.deployment, self._draw(st.sampled_from((*GOOD, BAD))))
 
     def load_some(self) -> None:
         """Let the pods of some replica come up."""
@@ -151,7 +152,7 @@ class Played:
 
     def edit_rival(self) -> None:
         """Let the rival be edited and reconciled."""
-        self.rival = replace(self.rival, content=self._draw(st.sampled_from(GOOD)))
+        self.rival = with_content(self.rival, self._draw(st.sampled_from(GOOD)))
         self.reconcile(self.rival)
 
     def happen(self, *happenings: Callable[[], object]) -> None:
@@ -162,8 +163,8 @@ class Played:
         """Let every cluster answer and take replicas, an image that works be asked for, and the rollout go on."""
         for name, cluster in self.fleet.clusters.items():
             self.fleet.clusters[name] = replace(cluster, answers=True, ready=True, taints=())
-        if self.deployment.content == BAD:
-            self.deployment = replace(self.deployment, content=GOOD[0])
+        if self.deployment.profiles[0].content == BAD:
+            self.deployment = with_content(self.deployment, GOOD[0])
         self.deployment = replace(self.deployment, rollout=replace(self.deployment.rollout, paused=False))
 
 

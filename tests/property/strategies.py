@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role, Toleration
 from modelplane.model.fleet import Attribute, ClaimKind, Cluster, Device, Effect, Pool, Taint
 from modelplane.model.replica import Replica
 from property.fleet import Snapshot
@@ -134,7 +134,7 @@ def deployments(draw: st.DrawFn, number: int = 1, most: int = 4) -> Deployment:
         draw(st.sampled_from(("team-a", "team-b"))),
         draw(st.sampled_from(("model", f"model-{number}"))),
         f"owner-{number}",
-        draw(engine_lists()),
+        (Profile(draw(engine_lists())),),
         created=f"2024-01-01T00:00:{number:02}Z",
         replicas=draw(st.integers(1, most)),
         cluster_selector=draw(st.sampled_from(({}, {}, {"region": "eu"}))),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.placement import EndCause
+from profiles import with_engines
 from property.fleet import Fleet, Snapshot, decide
 from property.oracles.ending import yielding
 from property.oracles.room import groups_on, has_room
@@ -41,10 +42,10 @@ class Race:
             early = self.racers[number]
             self.fleet.carry_out(early, decide(early, self.fleet.snapshot()).schedule)
             self.fleet.serve()
-            first, *rest = early.engines
+            first, *rest = early.profiles[0].engines
             bigger = replace(first, copies=first.copies + (draw(st.integers(0, 2)) if growing else 0))
             more = early.replicas + draw(st.integers(0, 2))
-            self.racers[number] = replace(early, replicas=more, engines=(bigger, *rest))
+            self.racers[number] = with_engines(replace(early, replicas=more), (bigger, *rest))
         self.before: Snapshot = self.fleet.snapshot()
 
     def round(self, *, stale: bool = False) -> None:

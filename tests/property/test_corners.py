@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint
 from modelplane.model.names import replica_resource
 from modelplane.model.observation import Gap, Malformed
@@ -19,7 +19,7 @@ from property.test_oracles import gpu
 def wanted(*selectors: str, count: int = 8, replicas: int = 1, owner: str = "owner", copies: int = 1) -> Deployment:
     request = DeviceRequest("gpu", count, selectors or (ANY_GPU,))
     engine = Engine("e", (Member(Role.STANDALONE, 1, (request,)),), copies)
-    return Deployment("team", f"model-{owner}", owner, (engine,), replicas=replicas)
+    return Deployment("team", f"model-{owner}", owner, (Profile((engine,)),), replicas=replicas)
 
 
 def cluster(name: str, *pools: Pool) -> Cluster:
@@ -246,7 +246,7 @@ def test_a_search_over_more_states_than_the_bound_refuses_and_never_guesses() ->
     pools = tuple(nodes(1, f"p{i}") for i in range(7))
     request = DeviceRequest("gpu", 8, (ANY_GPU,))
     engines = tuple(Engine(f"e{i}", (Member(Role.STANDALONE, 1, (request,)),)) for i in range(8))
-    deployment = Deployment("team", "model", "owner", engines)
+    deployment = Deployment("team", "model", "owner", (Profile(engines),))
     decided = decide(deployment, Snapshot({"a": cluster("a", *pools)})).schedule
     assert decided.placements == ()
     assert decided.refusals["a"].reason in {"SearchBound", "NoRoom"}

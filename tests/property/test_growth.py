@@ -1,4 +1,4 @@
-"""Growth is a placement too: applied in place where it fits, held as it was where  not."""
+"""Growth is a placement too: applied in place where it fits, else the replica is held."""
 
 from dataclasses import replace
 
@@ -9,6 +9,7 @@ from modelplane.model.deployment import Deployment, Engine
 from modelplane.model.placement import Stamp
 from modelplane.model.rollout import Amount, Rollout
 from modelplane.scheduling import growth
+from profiles import with_engines
 from property.fleet import Fleet, Snapshot, decide
 from property.oracles import growth as oracle
 from property.oracles.arrangements import stranded
@@ -49,7 +50,7 @@ def test_growth_that_fits_is_applied_in_place_and_otherwise_the_replica_is_held(
     fleet.serve()
     assume(fleet.own(deployment))
     (before,) = fleet.own(deployment)
-    edited = replace(deployment, engines=data.draw(grown(deployment.engines)), rollout=IN_PLACE)
+    edited = with_engines(replace(deployment, rollout=IN_PLACE), data.draw(grown(deployment.profiles[0].engines)))
     cluster = now.clusters[before.cluster]
     own_pools = {engine.pool for engine in before.engines}
     ways = [way for way in matching_assignments(cluster, edited) if {e.pool for e in way} <= own_pools]
@@ -82,7 +83,7 @@ def test_growth_of_several_replicas_strands_nobody(situation: Situation, data: s
     fleet = Fleet(now.clusters, now.replicas)
     fleet.carry_out(deployment, decide(deployment, fleet.snapshot()).schedule)
     fleet.serve()
-    edited = replace(deployment, engines=data.draw(grown(deployment.engines)))
+    edited = with_engines(deployment, data.draw(grown(deployment.profiles[0].engines)))
     for _ in range(2):
         decided = decide(edited, fleet.snapshot()).schedule
         fleet.carry_out(edited, decided)
@@ -104,7 +105,7 @@ def test_any_edit_that_its_own_pools_can_host_is_applied_in_place(
     fleet.serve()
     assume(fleet.own(deployment))
     (before,) = fleet.own(deployment)
-    edited = replace(deployment, replicas=1, engines=engines, rollout=IN_PLACE)
+    edited = with_engines(replace(deployment, replicas=1, rollout=IN_PLACE), engines)
     cluster = now.clusters[before.cluster]
     own_pools = {engine.pool for engine in before.engines}
     ways = [way for way in matching_assignments(cluster, edited) if {e.pool for e in way} <= own_pools]
@@ -123,9 +124,9 @@ def test_any_edit_that_its_own_pools_can_host_is_applied_in_place(
 @examples(100)
 def test_an_edit_that_makes_a_replica_smaller_is_applied_whatever_the_room(situation: Situation, nodes: int) -> None:
     deployment, now = situation
-    first, *rest = deployment.engines
-    small = replace(deployment, replicas=1, engines=(replace(first, copies=1), *rest))
-    large = replace(small, engines=(replace(first, copies=2), *rest))
+    first, *rest = deployment.profiles[0].engines
+    small = with_engines(replace(deployment, replicas=1), (replace(first, copies=1), *rest))
+    large = with_engines(small, (replace(first, copies=2), *rest))
     fleet = Fleet(now.clusters, now.replicas)
     fleet.carry_out(large, decide(large, fleet.snapshot()).schedule)
     fleet.serve()
@@ -135,7 +136,7 @@ def test_an_edit_that_makes_a_replica_smaller_is_applied_whatever_the_room(situa
         fleet.clusters[name] = replace(cluster, pools=shrunk)
     (placement,) = decide(small, fleet.snapshot()).schedule.placements
     assert placement.stamp is Stamp.APPLY
-    assert [engine.copies for engine in placement.engines] == [engine.copies for engine in small.engines]
+    assert [engine.copies for engine in placement.engines] == [engine.copies for engine in small.profiles[0].engines]
 
 
 def _groups(kinds: int) -> st.SearchStrategy[Group]:

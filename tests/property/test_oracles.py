@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role
 from modelplane.model.fleet import Attribute, ClaimKind, Cluster, Device, Pool
 from modelplane.model.replica import Claim, Replica
 from property.oracles.arrangements import stranded
@@ -98,7 +98,7 @@ def test_the_rule_strands_nothing_where_entries_do_not_overlap(data: st.DataObje
 
 
 def deployment(*engines: Engine) -> Deployment:
-    return Deployment("team", "model", "owner", engines)
+    return Deployment("team", "model", "owner", (Profile(engines),))
 
 
 def engine(name: str, *selectors: str, count: int = 8) -> Engine:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.model.deployment import Deployment, Engine, Member, Role
+from modelplane.model.deployment import Deployment, Engine, Member, Profile, Role
 from modelplane.model.fleet import ClaimKind, Cluster, Effect, Pool
 from modelplane.model.placement import Footprint
 from property.fleet import Fleet, decide
@@ -18,7 +18,7 @@ POOL_REASONS = ("NoDevice", "TooFewDevices", "SelectorError", "NotClaimable", "N
 
 def pool_reasons(pool: Pool, deployment: Deployment) -> set[str]:
     """Return the reasons that may be given for a pool and a deployment with a single request."""
-    (request,) = deployment.engines[0].members[0].requests
+    (request,) = deployment.profiles[0].engines[0].members[0].requests
     answers = [answer(request.selectors, device) for device in pool.devices]
     matching = [d for d, a in zip(pool.devices, answers, strict=True) if a is Answer.YES]
     if not matching:
@@ -69,7 +69,9 @@ def test_every_candidate_has_one_reason_the_first_that_holds(data: st.DataObject
         deleting = draw(st.sampled_from((False, False, False, True)))
         fleet[name] = replace(cluster, pools=pools, taints=tainted, deleting=deleting)
     member = Member(Role.STANDALONE, 1, (draw(requests("r")),))
-    deployment = Deployment("team", "model", "owner", (Engine("e", (member,)),), replicas=9, cache="weights")
+    deployment = Deployment(
+        "team", "model", "owner", (Profile((Engine("e", (member,)),)),), replicas=9, cache="weights"
+    )
     cache = draw(st.sampled_from(LABELS))
     played = Fleet(fleet)
     played.cache = Footprint("weights", cache)

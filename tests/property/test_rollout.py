@@ -57,7 +57,7 @@ def test_a_rollout_ends_where_every_replica_can_serve_and_overcommits_nothing(da
     decided = played.reconcile()
     assert overcommitted(played.fleet) == []
     assert len(played.own()) == played.deployment.replicas - decided.unplaced
-    behind = [replica for replica in played.own() if replica.content != played.deployment.content]
+    behind = [replica for replica in played.own() if replica.content != played.deployment.profiles[0].content]
     stuck = decided.rolling is not None and decided.rolling.no_room and played.budget.unavailable == 0
     short = decided.unplaced > 0
     assert not behind or stuck or short

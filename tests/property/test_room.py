@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role
 from modelplane.model.fleet import Cluster, Pool
 from modelplane.model.placement import Footprint, Schedule
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
@@ -73,9 +73,9 @@ def test_a_request_that_may_be_split_over_entries_strands_nobody() -> None:
     engine = Engine("e", (Member(Role.STANDALONE, 1, (request,)),), copies=3)
     cluster = Cluster("c", ready=True, address="192.0.2.1", pools=(pool,))
     now = Snapshot({"c": cluster}, tuple(held))
-    assert decide(Deployment("team", "m", "owner", (engine,)), now).schedule.unplaced == 1
+    assert decide(Deployment("team", "m", "owner", (Profile((engine,)),)), now).schedule.unplaced == 1
     smaller = replace(engine, copies=2)
-    assert decide(Deployment("team", "m", "owner", (smaller,)), now).schedule.unplaced == 0
+    assert decide(Deployment("team", "m", "owner", (Profile((smaller,)),)), now).schedule.unplaced == 0
 
 
 @given(situations(), st.data())

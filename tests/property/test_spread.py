@@ -6,11 +6,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.model.deployment import Deployment
+from modelplane.model.deployment import Deployment, Profile
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import replica_resource
 from modelplane.model.placement import EndCause
 from modelplane.model.replica import Replica
+from profiles import with_engines
 from property.fleet import Snapshot, decide
 from property.oracles.ending import scale_down
 from property.oracles.placing import admissible, how_many_more
@@ -96,7 +97,7 @@ def outcomes(caps: dict[str, int], have: Counter[str], wanted: int) -> set[tuple
 @examples(150)
 def test_new_replicas_go_where_fewest_are_then_where_most_room_is(situation: Situation, more: int) -> None:
     deployment, now = situation
-    deployment = replace(deployment, engines=deployment.engines[:1])
+    deployment = with_engines(deployment, deployment.profiles[0].engines[:1])
     others = tuple(r for r in now.replicas if r.owner != deployment.uid)
     own = [replace(r, engines=r.engines[:1], serves=True) for r in now.replicas if r.owner == deployment.uid]
     now = replace(now, replicas=(*others, *own))
@@ -120,8 +121,8 @@ def test_deployments_created_together_do_not_all_pick_the_same_of_equal_clusters
         name: replace(cluster, name=name, ready=True, address="192.0.2.1", labels={}) for name in ("a", "b", "c", "d")
     }
     picked = Counter[str]()
-    engines = situation[0].engines
+    engines = situation[0].profiles[0].engines
     for number in range(12):
-        one = Deployment("team", f"model-{number}", f"uid-{number}", engines)
+        one = Deployment("team", f"model-{number}", f"uid-{number}", (Profile(engines),))
         picked.update(p.cluster for p in decide(one, Snapshot(alike)).schedule.placements)
     assert not picked or len(picked) > 1

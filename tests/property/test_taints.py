@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role, Toleration
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint
 from modelplane.model.refusal import Tainted
 from property.fleet import Fleet, Snapshot, decide
@@ -15,7 +15,7 @@ from property.strategies import examples, taints, tolerations
 from property.test_oracles import gpu
 
 MEMBER = Member(Role.STANDALONE, 1, (DeviceRequest("gpu", 1, (ANY_GPU,)),))
-WANTED = Deployment("team", "model", "owner", (Engine("e", (MEMBER,)),))
+WANTED = Deployment("team", "model", "owner", (Profile((Engine("e", (MEMBER,)),)),))
 
 
 def cluster(name: str, *tainted: Taint) -> Cluster:

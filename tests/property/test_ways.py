@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from modelplane.lru import Lru
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role
 from modelplane.model.fleet import Cluster, Pool
 from modelplane.model.placement import Schedule
 from modelplane.model.refusal import Refusal, SearchBound
@@ -76,7 +76,7 @@ def test_an_engine_of_few_distinct_groups_is_matched_however_many_ways_there_are
     cluster = data.draw(large.clusters("c", (engine,)))
     pool = (cluster.pools or ())[0]
     assume(distinct_groups(engine, pool, DECIDED) is not None)
-    found = Options((engine,), Budget()).match(0, hardware(pool.devices))
+    found = Options(Profile((engine,)), Budget()).match(0, hardware(pool.devices))
     assert not isinstance(found.refusal, SearchBound)
 
 
@@ -87,7 +87,7 @@ def test_a_spec_of_few_distinct_ways_is_decided(data: st.DataObject) -> None:
     clusters = {name: data.draw(large.clusters(name, engines)) for name in ("a", "b")}
     for cluster in clusters.values():
         assume(distinct_ways(engines, cluster.pools or (), DECIDED) is not None)
-    deployment = Deployment("team", "model", "owner", engines, replicas=data.draw(st.integers(1, 4)))
+    deployment = Deployment("team", "model", "owner", (Profile(engines),), replicas=data.draw(st.integers(1, 4)))
     decided = decide(deployment, Snapshot(clusters)).schedule
     assert "SearchBound" not in {refusal.reason for refusal in decided.refusals.values()}
 
@@ -105,7 +105,7 @@ def test_many_engines_are_on_the_first_pools_that_take_all_of_them(data: st.Data
     drawn = data.draw(st.lists(counts, min_size=1, max_size=3))
     pools_ = tuple(Pool(f"p{at}", nodes, (gpu(count=count),)) for at, (nodes, count) in enumerate(drawn))
     cluster = Cluster("c", ready=True, address="192.0.2.1", pools=pools_)
-    deployment = Deployment("team", "model", "owner", engines)
+    deployment = Deployment("team", "model", "owner", (Profile(engines),))
     first = next(admissible(cluster, deployment, ()), None)
     decided = decide(deployment, Snapshot({"c": cluster})).schedule
     assert [placement.engines for placement in decided.placements] == ([first] if first else [])

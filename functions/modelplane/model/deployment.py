@@ -58,25 +58,41 @@ class Toleration:
 
 
 @dataclass(frozen=True, slots=True)
+class Profile:
+    """One way to serve a model: the engines of a replica.
+
+    `content` is the digest of what pods are to be made of, but for where they run and what they claim there. `name` is
+    "" for the only profile of a deployment that states its engines itself.
+    """
+
+    engines: tuple[Engine, ...]
+    content: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Deployment:
     """A ModelDeployment. Identity is (namespace, uid). `created` is RFC 3339 text, which sorts as time does.
 
     `cluster_selector` holds labels that a candidate must carry. `cache` is the referenced ModelCache's name, if any.
-    `content` is the digest of what pods are to be made of, but for where they run and what they claim there;
-    `revision` is the hash of that and of the device requests, which users see. `over_bound` is the first field that
-    is larger than the API admits, None when none is: an object that was stored before the bound was.
+    `profiles` are the ways to serve it, the preferred one first; exactly one is read today. `revision` is the hash of
+    what pods are to be made of and of the device requests, which users see. `over_bound` is the first field that is
+    larger than the API admits, None when none is: an object that was stored before the bound was.
     """
 
     namespace: str
     name: str
     uid: str
-    engines: tuple[Engine, ...]
+    profiles: tuple[Profile, ...]
     created: str = ""
     replicas: int = 1
     cluster_selector: Mapping[str, str] = field(default_factory=dict)
     tolerations: tuple[Toleration, ...] = ()
     cache: str | None = None
     rollout: Rollout = field(default_factory=Rollout)
-    content: str = ""
     revision: str = ""
     over_bound: Malformed | None = None
+
+    def profile(self, name: str) -> Profile:
+        """Return the profile of that name. Raises KeyError when there is none."""
+        return {profile.name: profile for profile in self.profiles}[name]

@@ -40,7 +40,8 @@ class Placement:
     `engines` are the deployment's engines resolved on the chosen pools (with APPLY), else what is stamped. `replica`
     is the observed one, None for a new one. `leaving`: it ends once others serve. `why` says in one
     sentence why it is leaving, held or reverted; "" otherwise. `updated`: it carries what the deployment asks for.
-    `serving`: it serves now with what it carries, and its cluster answers.
+    `serving`: it serves now with what it carries, and its cluster answers. `profile` is the deployment's profile whose
+    engines these are.
     """
 
     cluster: str
@@ -52,6 +53,7 @@ class Placement:
     why: str = ""
     updated: bool = True
     serving: bool = False
+    profile: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,10 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class BadSelector:
-    """A selector of the deployment that does not compile: where (engine, request, index, 1-based position) and why."""
+    """A selector of the deployment that does not compile: why, and where.
+
+    That is the profile, the engine, the request, the index among the request's selectors, and the 1-based position.
+    """
 
     engine: str
     request: str
@@ -123,6 +128,7 @@ class BadSelector:
     line: int
     column: int
     why: str
+    profile: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,20 @@
-"""Why a cluster or pool was not chosen, as values whose text is built only when somebody asks for it.
+"""Why a cluster or pool was not chosen, as values whose text is built only when it is shown.
 
 The order of the classes is the order of precedence (docs/scheduling.md, "Refusals"): of several reasons the first that
 holds is a cluster's, and a cluster whose pools fail differently counts under the pool that failed latest in this order.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A reason not to place on a cluster. Its name (`type(refusal).__name__`) is what status and JSON show."""
+    """A reason not to place on a cluster. Its name (`type(refusal).__name__`) is what status and JSON show.
+
+    `profile` is the deployment's profile that the cluster's pools do not host, "" for a reason that holds for all.
+    """
+
+    profile: str = field(default="", kw_only=True)
 
     @property
     def reason(self) -> str:
@@ -128,6 +133,11 @@ PRECEDENCE: tuple[type[Refusal], ...] = (
     NoRoom,
     SearchBound,
 )
+
+
+def of_profile(refusal: Refusal, profile: str) -> Refusal:
+    """Return the refusal as that of a profile."""
+    return refusal if refusal.profile == profile else replace(refusal, profile=profile)
 
 
 def rank(refusal: Refusal) -> int:

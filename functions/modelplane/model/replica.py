@@ -52,7 +52,7 @@ class Replica:
     the engines block it last served with. `index` is None where its label is missing or no number. `content` and
     `served_content` are the digests of what its pods are made of, and were when it last served; of the deployment's
     own replicas alone. `revision` is the one that it was given, `outdated_builder` whether an earlier version of
-    Modelplane built its workloads.
+    Modelplane built its workloads. `profile` is the deployment's profile that it was placed with.
     """
 
     namespace: str
@@ -72,6 +72,7 @@ class Replica:
     served_content: str = ""
     revision: str = ""
     outdated_builder: bool = False
+    profile: str = ""
 
     @property
     def proven(self) -> bool:

@@ -1,7 +1,7 @@
 """Reads a ModelDeployment, strictly: through the models generated from its XRD."""
 
 from modelplane.api import modeldeployment as api
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role, Toleration
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
 from modelplane.model.rollout import Amount, Rollout
@@ -65,14 +65,13 @@ def read_deployment(obj: Object) -> Deployment | Malformed:
         namespace=obj.namespace,
         name=obj.name,
         uid=text(obj.metadata.get("uid")),
-        engines=tuple(_engine(engine) for engine in spec.engines),
+        profiles=(Profile(tuple(_engine(engine) for engine in spec.engines), wanted_content(obj)),),
         created=text(obj.metadata.get("creationTimestamp")),
         replicas=spec.replicas,
         cluster_selector=(spec.clusterSelector.matchLabels if spec.clusterSelector else None) or {},
         tolerations=tuple(_toleration(toleration) for toleration in spec.tolerations or ()),
         cache=spec.modelCacheRef.name if spec.modelCacheRef else None,
         rollout=_rollout(spec.rollout) if spec.rollout else Rollout(),
-        content=wanted_content(obj),
         revision=revision(obj),
         over_bound=find_over_bound(obj),
     )

@@ -65,7 +65,8 @@ def _events(deployment: Deployment, schedule: Schedule) -> Iterator[Event]:
         yield _told("Placed replicas", new)
     for cause in sorted({end.cause for end in schedule.ending}):
         yield _told(f"Ended replicas ({cause})", [end.replica.cluster for end in schedule.ending if end.cause is cause])
-    gangs = sorted(e.name for e in deployment.engines if any(m.role is Role.WORKER for m in e.members))
+    engines = [engine for profile in deployment.profiles for engine in profile.engines]
+    gangs = sorted({engine.name for engine in engines if any(m.role is Role.WORKER for m in engine.members)})
     if new and gangs and deployment.cache is None:
         text = f"Engine {', '.join(gangs)} is a gang without spec.modelCacheRef: every pod downloads the weights itself"
         yield Event(Severity.WARNING, text)

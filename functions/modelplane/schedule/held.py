@@ -14,7 +14,8 @@ def _edit_held(deployment: Deployment, placement: Placement, replica: Replica) -
     """Return why `schedule` holds a replica that carries something else than the deployment asks for, "" elsewhere."""
     if placement.stamp is not Stamp.HOLD or not placement.why:
         return ""
-    edited = replica.content != deployment.content or replica.revision not in ("", deployment.revision)
+    content = deployment.profile(replica.profile).content
+    edited = replica.content != content or replica.revision not in ("", deployment.revision)
     return f"the edit is held, {placement.why}" if edited else ""
 
 

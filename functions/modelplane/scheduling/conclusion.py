@@ -53,7 +53,7 @@ def _rolling(work: Work) -> Rolling | None:
 
 
 def _placement(work: Work, own: OwnReplica) -> Placement:
-    as_asked = own.stamp is Stamp.APPLY or own.replica.content == work.deployment.content
+    as_asked = own.stamp is Stamp.APPLY or own.replica.content == work.profile_of(own).content
     return Placement(
         own.replica.cluster,
         own.index,
@@ -64,4 +64,5 @@ def _placement(work: Work, own: OwnReplica) -> Placement:
         why=own.why,
         updated=own.counted and not own.outdated and as_asked,
         serving=own.serves_now,
+        profile=own.replica.profile,
     )

@@ -30,9 +30,8 @@ class _Fill:
     def rank(self, cluster: Cluster) -> _Rank | None:
         """Return the cluster's rank, None when it has no room, or none was found within the budget."""
         where, work = layout(cluster), self.work
-        found = first_fit_and_count(
-            work.options.on(where.shape), where, work.ledger.stock(cluster), work.options.budget
-        )
+        options = work.options[work.profile.name].on(where.shape)
+        found = first_fit_and_count(options, where, work.ledger.stock(cluster), work.budget)
         if isinstance(found, SearchBound):
             self.refused[cluster.name] = found
             return None
@@ -52,16 +51,18 @@ class _Fill:
         self.work.ledger.put(cluster, stock)
         self.present[cluster.name] += 1
         index = self.work.roster.reserve(cluster.name)
-        engines = stamp(self.work.deployment.engines, chosen, layout(cluster))
-        self.work.placed.append(Placement(cluster.name, index, engines))
+        profile = self.work.profile
+        engines = stamp(profile.engines, chosen, layout(cluster))
+        self.work.placed.append(Placement(cluster.name, index, engines, profile=profile.name))
 
     def refusal(self, cluster: Cluster) -> Refusal | None:
         """Return why the cluster takes no other replica."""
         known = self.refused[cluster.name]
         if known:
             return known
-        where, options = layout(cluster), self.work.options
-        found = assign(options.on(where.shape), where, self.work.ledger.stock(cluster), options.budget)
+        where, work = layout(cluster), self.work
+        options = work.options[work.profile.name].on(where.shape)
+        found = assign(options, where, work.ledger.stock(cluster), work.budget)
         return found if isinstance(found, Refusal) else None
 
 

@@ -37,13 +37,13 @@ def _grow(work: Work, own: OwnReplica, found: InPlace) -> None:
     if cluster is None or found.options is None:
         return
     stock = work.ledger.stock_without(cluster, own.replica)
-    assignment = assign(found.options, layout(cluster), stock, work.options.budget)
+    assignment = assign(found.options, layout(cluster), stock, work.budget)
     if isinstance(assignment, Refusal):
         own.hold("the edit does not fit in its pools")
         work.held_edits[identity(own.replica)] = HeldEdit(own.replica, assignment)
     else:
         own.stamp, own.why = Stamp.APPLY, ""
-        own.engines = stamp(work.deployment.engines, assignment, layout(cluster))
+        own.engines = stamp(work.profile_of(own).engines, assignment, layout(cluster))
         work.ledger.restamp(own.replica, own.engines)
 
 

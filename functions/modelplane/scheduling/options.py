@@ -11,8 +11,8 @@ from itertools import product
 from typing import NamedTuple
 
 from modelplane.lru import Lru
-from modelplane.model.deployment import Engine
-from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, rank
+from modelplane.model.deployment import Engine, Profile
+from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_profile, rank
 from modelplane.model.replica import StampedEngine, StampedMember
 from modelplane.scheduling.budget import Budget, Meter, Searches
 from modelplane.scheduling.charge import group
@@ -26,6 +26,8 @@ _CLUSTERS = 4096
 
 #: The DeviceClasses that each member of an engine claims.
 Classes = tuple[tuple[str, ...], ...]
+#: A profile's name, one of its engines, the hardware, and the classes that it has to claim, None for any.
+_Key = tuple[str, Engine, Hardware, Classes | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,8 +66,9 @@ OptionsByPool = tuple[tuple[int, tuple[EngineOption, ...]], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterOptions:
-    """Per engine, in order: its options on the pools of a cluster, and why other pools have none."""
+    """Per engine of a profile, in order: its options on the pools of a cluster, and why other pools have none."""
 
+    profile: str
     engines: tuple[Engine, ...]
     by_pool: tuple[OptionsByPool, ...]
     refusals: tuple[Mapping[int, Refusal], ...]
@@ -104,12 +107,13 @@ def _combine(engine: Engine, members: Sequence[Sequence[MemberOption]], meter: M
     return tuple(option for option in found.values() if option.group)
 
 
-def _match(engine: Engine, hardware: Hardware, meter: Meter) -> EngineMatch:
+def _match(key: _Key, meter: Meter) -> EngineMatch:
+    profile, engine, hardware, _ = key
     found = [match_member(engine.name, member, hardware, meter) for member in engine.members]
     failed = [refusal for refusal in found if isinstance(refusal, Refusal)]
     members = [() if isinstance(options, Refusal) else options for options in found]
     could_claim = tuple(any(option.claims for option in options) for options in members)
-    refusal = min(failed, key=rank) if failed else None
+    refusal = of_profile(min(failed, key=rank), profile) if failed else None
     return EngineMatch(engine, _combine(engine, members, meter), could_claim, refusal)
 
 
@@ -120,23 +124,24 @@ def _match_classes(engine: Engine, hardware: Hardware, classes: Classes, meter: 
     return EngineMatch(engine, _combine(engine, members, meter))
 
 
-def _weigh(key: tuple[Engine, Hardware, Classes | None], found: EngineMatch | SearchBound) -> int:
+def _weigh(key: _Key, found: EngineMatch | SearchBound) -> int:
     """Return about how many bytes an entry keeps alive: the texts of the engine, and its options."""
-    engine, hardware, _ = key
+    _, engine, hardware, _ = key
     texts = sum(len(text) for member in engine.members for request in member.requests for text in request.selectors)
     options = 0 if isinstance(found, SearchBound) else len(found.options)
     return 2000 + texts + options * (500 + 100 * len(hardware.counts))
 
 
-MATCHES: Searches[tuple[Engine, Hardware, Classes | None], EngineMatch] = Searches(_REMEMBERED, _weigh)
+MATCHES: Searches[_Key, EngineMatch] = Searches(_REMEMBERED, _weigh)
 _ASSEMBLED: Lru[ClusterOptions] = Lru(_CLUSTERS)
 
 
 class Options:
-    """The options for the engines of a deployment in one pass, within the pass's budget."""
+    """The options for the engines of a profile in one pass, within the pass's budget."""
 
-    def __init__(self, engines: tuple[Engine, ...], budget: Budget) -> None:
-        self.engines = engines
+    def __init__(self, profile: Profile, budget: Budget) -> None:
+        self.profile = profile.name
+        self.engines = profile.engines
         self.budget = budget
         self._matches: dict[tuple[int, Hardware], EngineMatch] = {}
         self._clusters: dict[Shape, ClusterOptions] = {}
@@ -146,16 +151,17 @@ class Options:
         found = self._matches.get((at, hardware))
         if found is None:
             engine = self.engines[at]
-            looked = MATCHES.find((engine, hardware, None), self.budget, lambda meter: _match(engine, hardware, meter))
-            found = self._matches[at, hardware] = _decided(engine, looked)
+            key = self.profile, engine, hardware, None
+            looked = MATCHES.find(key, self.budget, lambda meter: _match(key, meter))
+            found = self._matches[at, hardware] = _decided(key, looked)
         return found
 
     def match_classes(self, at: int, hardware: Hardware, classes: Classes) -> EngineMatch:
         """Return the options for an engine on hardware that claim exactly these classes."""
         engine = self.engines[at]
-        key = engine, hardware, classes
+        key = self.profile, engine, hardware, classes
         looked = MATCHES.find(key, self.budget, lambda meter: _match_classes(engine, hardware, classes, meter))
-        return _decided(engine, looked)
+        return _decided(key, looked)
 
     def on(self, shape: Shape) -> ClusterOptions:
         """Return the options on pools of this shape. A pool without nodes is in it, and has never room."""
@@ -163,20 +169,23 @@ class Options:
         if found is None:
             matches = tuple(tuple(self.match(at, each) for _, each in shape) for at in range(len(self.engines)))
             hosts = tuple(hosting for hosting, _ in shape)
-            found = _ASSEMBLED.get((hosts, matches), lambda: (_assemble(self.engines, hosts, matches), 1))
+            key = self.profile, hosts, matches
+            found = _ASSEMBLED.get(key, lambda: (_assemble(self.profile, self.engines, hosts, matches), 1))
             self._clusters[shape] = found
         return found
 
 
-def _decided(engine: Engine, found: EngineMatch | SearchBound) -> EngineMatch:
+def _decided(key: _Key, found: EngineMatch | SearchBound) -> EngineMatch:
     """Return the match; of one that was not decided any member that requests devices could claim some."""
     if isinstance(found, EngineMatch):
         return found
-    return EngineMatch(engine, (), tuple(bool(member.requests) for member in engine.members), found)
+    profile, engine, _, _ = key
+    could_claim = tuple(bool(member.requests) for member in engine.members)
+    return EngineMatch(engine, (), could_claim, of_profile(found, profile))
 
 
 def _assemble(
-    engines: tuple[Engine, ...], hosts: tuple[bool, ...], matches: tuple[tuple[EngineMatch, ...], ...]
+    profile: str, engines: tuple[Engine, ...], hosts: tuple[bool, ...], matches: tuple[tuple[EngineMatch, ...], ...]
 ) -> ClusterOptions:
     by_pool, refusals = [], []
     for of_engine in matches:
@@ -189,10 +198,10 @@ def _assemble(
             if options:
                 here.append((position, options))
             else:
-                refused[position] = match.refusal or NotClaimable(match.engine.name)
+                refused[position] = match.refusal or NotClaimable(match.engine.name, profile=profile)
         by_pool.append(tuple(here))
         refusals.append(refused)
-    return ClusterOptions(engines, tuple(by_pool), tuple(refusals))
+    return ClusterOptions(profile, engines, tuple(by_pool), tuple(refusals))
 
 
 def _claims_enough(option: EngineOption, must_claim: Sequence[bool]) -> bool:

@@ -1,5 +1,6 @@
 """What the pools that a replica has can host of the engines that its deployment asks for."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from modelplane.model.fleet import Cluster
@@ -42,29 +43,30 @@ def still_hosts(where: Layout, engines: Engines) -> bool:
 class OwnPools:
     """The own pools of a deployment's replicas in one pass; what is found holds for all that are alike."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Mapping[str, Options]) -> None:
         self._options = options
-        self._in_place: dict[tuple[Engines, Layout], InPlace] = {}
+        self._in_place: dict[tuple[str, Engines, Layout], InPlace] = {}
 
     def resolve(self, own: OwnReplica, cluster: Cluster) -> InPlace:
         """Return what the replica's own pools make of the deployment's engines."""
         where = layout(cluster)
-        key = own.replica.engines, where
+        key = own.replica.profile, own.replica.engines, where
         found = self._in_place.get(key)
         if found is None:
-            found = self._in_place[key] = self._resolve(own.replica.engines, where)
+            found = self._in_place[key] = self._resolve(*key)
         return found
 
-    def _resolve(self, engines: Engines, where: Layout) -> InPlace:
+    def _resolve(self, profile: str, engines: Engines, where: Layout) -> InPlace:
         pools = {member.pool for engine in engines for member in engine.members}
         gone = sorted(pools - where.positions.keys())
         if gone:
             return InPlace(None, why=f"pool {gone[0]} does not exist any more")
         before = {engine.name: engine for engine in engines}
-        everywhere = self._options.on(where.shape)
+        options = self._options[profile]
+        everywhere = options.on(where.shape)
         here: list[OptionsByPool] = []
         for at, engine in enumerate(everywhere.engines):
-            by_pool = self._here(at, before.get(engine.name), pools, where)
+            by_pool = self._here(options, at, before.get(engine.name), pools, where)
             undecided = any(isinstance(refusal, SearchBound) for refusal in everywhere.refusals[at].values())
             if isinstance(by_pool, SearchBound) or (undecided and not by_pool):
                 return InPlace(None, undecided=True)
@@ -73,12 +75,12 @@ class OwnPools:
                     None, why=f"pool {', '.join(sorted(pools))} does not match engine {engine.name} any more"
                 )
             here.append(by_pool)
-        options = ClusterOptions(everywhere.engines, tuple(here), ({},) * len(here))
-        nearest = stamp(options.engines, [next(options.of(at)) for at in range(len(here))], where)
-        return InPlace(nearest, options, nearest != engines and grows(engines, nearest, where))
+        found = ClusterOptions(profile, everywhere.engines, tuple(here), ({},) * len(here))
+        nearest = stamp(found.engines, [next(found.of(at)) for at in range(len(here))], where)
+        return InPlace(nearest, found, nearest != engines and grows(engines, nearest, where))
 
     def _here(
-        self, at: int, before: StampedEngine | None, pools: set[str], where: Layout
+        self, options: Options, at: int, before: StampedEngine | None, pools: set[str], where: Layout
     ) -> OptionsByPool | SearchBound:
         """Return the options for an engine on the replica's own pools, those first that change least.
 
@@ -86,17 +88,17 @@ class OwnPools:
         moves no replica, but no edit makes it so. Then come the other options on its pool, then other pools.
         """
         by_pool = {
-            position: options
-            for position, options in self._options.on(where.shape).by_pool[at]
+            position: of_pool
+            for position, of_pool in options.on(where.shape).by_pool[at]
             if where.pools[position].name in pools
         }
         if before is None:
             return tuple(by_pool.items())
         same, hardware = where.positions[before.pool], where.pools[where.positions[before.pool]].hardware
         on_it = by_pool.pop(same, ())
-        if len(before.members) == len(self._options.engines[at].members):
+        if len(before.members) == len(options.engines[at].members):
             classes = tuple(tuple(claim.device_class for claim in member.claims) for member in before.members)
-            unchanged = self._options.match_classes(at, hardware, classes)
+            unchanged = options.match_classes(at, hardware, classes)
             if isinstance(unchanged.refusal, SearchBound):
                 return unchanged.refusal
             on_it = unchanged.options + on_it

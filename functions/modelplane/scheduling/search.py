@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from modelplane.model.refusal import NoRoom, Refusal, SearchBound, rank
+from modelplane.model.refusal import NoRoom, Refusal, SearchBound, of_profile, rank
 from modelplane.scheduling.budget import Budget, Meter, OutOfStatesError, Searches
 from modelplane.scheduling.hardware import Layout
 from modelplane.scheduling.hosting import Hosting, with_placed
@@ -77,7 +77,8 @@ class _Search:
                 (_shortage(self.layout, stock, PoolOption(position, option)) for option in islice(options, _ASKED)),
                 key=lambda short: short.needs - short.free,
             )
-            refusals[position] = NoRoom(self.options.engines[at].name, short.needs, short.free)
+            engine, profile = self.options.engines[at].name, self.options.profile
+            refusals[position] = NoRoom(engine, short.needs, short.free, profile=profile)
         return min(refusals.values(), key=_distance)
 
 
@@ -108,12 +109,13 @@ COUNTS: Searches[_Key, tuple[Assignment, int]] = Searches(_REMEMBERED, _weigh)
 def assign(options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget) -> Assignment | Refusal:
     """Return the first assignment in declared order of pools that has room, or the cluster's refusal."""
 
-    def look(meter: Meter) -> Assignment | Refusal:
+    def search_assignment(meter: Meter) -> Assignment | Refusal:
         search = _Search(options, layout, meter)
         found = search.run(stock)
         return search.refusal(stock) if found is None else found
 
-    return ASSIGNMENTS.find((options, layout, stock), budget, look)
+    found = ASSIGNMENTS.find((options, layout, stock), budget, search_assignment)
+    return of_profile(found, options.profile) if isinstance(found, Refusal) else found
 
 
 def first_fit_and_count(
@@ -126,7 +128,7 @@ def first_fit_and_count(
     """
     several = _count_several if len(options.engines) > 1 else _count_one
 
-    def look(meter: Meter) -> tuple[Assignment, int]:
+    def search_and_count(meter: Meter) -> tuple[Assignment, int]:
         first: Assignment = ()
         total = 0
         try:
@@ -139,7 +141,8 @@ def first_fit_and_count(
                 raise
         return first, total
 
-    return COUNTS.find((options, layout, stock), budget, look)
+    found = COUNTS.find((options, layout, stock), budget, search_and_count)
+    return SearchBound(found.states, profile=options.profile) if isinstance(found, SearchBound) else found
 
 
 def _count_one(options: ClusterOptions, layout: Layout, stock: Stock, meter: Meter) -> Iterator[tuple[Assignment, int]]:

@@ -38,12 +38,12 @@ def matches(selectors: tuple[str, ...], device: Device) -> bool:
 def bad_selectors(deployment: Deployment) -> tuple[BadSelector, ...]:
     """Return every selector that does not compile, in the order in which the deployment states them."""
     found: dict[BadSelector, None] = {}
-    for engine in deployment.engines:
-        for member in engine.members:
-            for request in member.requests:
-                for index, text in enumerate(request.selectors):
-                    compiled = cel.compiled(text)
-                    if isinstance(compiled, cel.SelectorError):
-                        where = engine.name, request.name, index, compiled.line, compiled.column
-                        found.setdefault(BadSelector(*where, compiled.why))
+    members = ((p, engine, member) for p in deployment.profiles for engine in p.engines for member in engine.members)
+    for profile, engine, member in members:
+        for request in member.requests:
+            for index, text in enumerate(request.selectors):
+                compiled = cel.compiled(text)
+                if isinstance(compiled, cel.SelectorError):
+                    where = engine.name, request.name, index, compiled.line, compiled.column
+                    found.setdefault(BadSelector(*where, compiled.why, profile.name))
     return tuple(found)

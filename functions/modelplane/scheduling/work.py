@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from modelplane.model.deployment import Deployment
+from modelplane.model.deployment import Deployment, Profile
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, FleetView, Footprint, HeldEdit, Needs, Placement
@@ -23,9 +23,9 @@ from modelplane.scheduling.selectors import bad_selectors
 class Work:
     """A pass in progress.
 
-    `rollout_step` keeps a rollout within its budgets. `in_place`: what the own pools of each outdated replica can host.
-    `growing`: the replicas that would take more than they have, and what. `checked`: every candidate was looked at, so
-    that none has room beyond what was placed.
+    `options` are those of each profile, by its name. `rollout_step` keeps a rollout within its budgets. `in_place`:
+    what the own pools of each outdated replica can host. `growing`: the replicas that would take more than they have,
+    and what. `checked`: every candidate was looked at, so that none has room beyond what was placed.
     """
 
     deployment: Deployment
@@ -34,7 +34,8 @@ class Work:
     bad_selectors: tuple[BadSelector, ...]
     candidates: Mapping[str, Cluster]
     ledger: Ledger
-    options: Options
+    budget: Budget
+    options: Mapping[str, Options]
     own_pools: OwnPools
     rollout_step: Step
     in_place: dict[OwnReplica, InPlace] = field(default_factory=dict)
@@ -50,6 +51,15 @@ class Work:
         if found is Gap.NOT_FETCHED:
             return self.candidates.get(name)
         return found
+
+    @property
+    def profile(self) -> Profile:
+        """Return the profile that a new replica is placed with."""
+        return self.deployment.profiles[0]
+
+    def profile_of(self, own: OwnReplica) -> Profile:
+        """Return the profile that a replica was placed with."""
+        return self.deployment.profile(own.replica.profile)
 
     def published(self, own: OwnReplica) -> Cluster | None:
         """Return the cluster of a replica, None unless it is known with its pools."""
@@ -122,7 +132,8 @@ def begin(deployment: Deployment, view: FleetView) -> Work:
     listed = () if isinstance(view.candidates, Gap) else view.candidates
     wanted = deployment.cluster_selector
     roster = build_roster(deployment, view)
-    options = Options(deployment.engines, Budget(len(listed) + len(view.clusters)))
+    budget = Budget(len(listed) + len(view.clusters))
+    options = {profile.name: Options(profile, budget) for profile in deployment.profiles}
     return Work(
         deployment=deployment,
         view=view,
@@ -130,6 +141,7 @@ def begin(deployment: Deployment, view: FleetView) -> Work:
         bad_selectors=() if deployment.over_bound else bad_selectors(deployment),
         candidates={c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)},
         ledger=Ledger(_replicas(view)),
+        budget=budget,
         options=options,
         own_pools=OwnPools(options),
         rollout_step=Step(roster.members, deployment.rollout, deployment.replicas),

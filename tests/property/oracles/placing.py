@@ -20,7 +20,8 @@ Stamped = tuple[StampedEngine, ...]
 def matching_assignments(cluster: Cluster, deployment: Deployment) -> Iterator[Stamped]:
     """Yield every assignment that fits by kind of device, whatever the room, in the order of trial."""
     pools = cluster.pools or ()
-    ways = [[way for pool in pools for way in engine_ways(pools, pool, engine)] for engine in deployment.engines]
+    (profile,) = deployment.profiles
+    ways = [[way for pool in pools for way in engine_ways(pools, pool, engine)] for engine in profile.engines]
     yield from product(*ways)
 
 

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role, Toleration
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
 from modelplane.model.rollout import Amount, Rollout
 from modelplane.observed.deployment import listed_replicas, read_deployment
 from modelplane.step import Object
+from profiles import with_content
 
 TEMPLATE: dict[str, Any] = {"spec": {"containers": [{"name": "engine", "image": "vllm:1"}]}}
 STANDALONE = {"nodeSelector": {"devices": [{"name": "gpu", "selectors": [{"cel": "true"}]}]}, "template": TEMPLATE}
@@ -24,11 +25,11 @@ def deployment(spec: object) -> Object:
 def test_what_is_left_out_has_the_defaults_of_the_api() -> None:
     read = read_deployment(deployment({"engines": [{"name": "main", "members": [STANDALONE]}]}))
     assert isinstance(read, Deployment)
-    assert replace(read, content="", revision="") == Deployment(
+    assert replace(with_content(read, ""), revision="") == Deployment(
         namespace="ml",
         name="qwen",
         uid="u",
-        engines=(Engine("main", (Member(Role.STANDALONE, 1, (DeviceRequest("gpu", 1, ("true",)),)),), 1),),
+        profiles=(Profile((Engine("main", (Member(Role.STANDALONE, 1, (DeviceRequest("gpu", 1, ("true",)),)),), 1),)),),
         created="2026-01-01T00:00:00Z",
         replicas=1,
     )
@@ -45,7 +46,10 @@ def test_everything_that_placement_turns_on_is_read() -> None:
     }
     read = read_deployment(deployment(spec))
     assert isinstance(read, Deployment)
-    assert [(member.role, member.pods) for member in read.engines[0].members] == [(Role.LEADER, 1), (Role.WORKER, 3)]
+    assert [(member.role, member.pods) for member in read.profiles[0].engines[0].members] == [
+        (Role.LEADER, 1),
+        (Role.WORKER, 3),
+    ]
     assert (read.replicas, read.cluster_selector, read.cache) == (0, {"region": "eu"}, "weights")
     assert read.tolerations == (
         Toleration(exists=True),
@@ -75,7 +79,7 @@ def test_a_worker_without_a_worker_block_means_one_worker_node() -> None:
     members = [{**STANDALONE, "role": "Leader"}, {"role": "Worker", "template": TEMPLATE}]
     read = read_deployment(deployment({"engines": [{"name": "main", "members": members}]}))
     assert isinstance(read, Deployment)
-    assert read.engines[0].members[1].pods == 1
+    assert read.profiles[0].engines[0].members[1].pods == 1
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Role, Toleration
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role, Toleration
 from modelplane.model.fleet import Attribute, ClaimKind, Cluster, Device, Effect, Pool, Taint
 from modelplane.model.names import replica_resource
 from modelplane.model.observation import Gap
@@ -74,7 +74,9 @@ def gang(leader: Iterable[DeviceRequest], worker: Iterable[DeviceRequest], worke
 
 def deployment(*engines: Engine, replicas: int = 1, name: str = "model", namespace: str = TEAM) -> Deployment:
     """Return a deployment (whole nodes of 8 GPUs if no engine is said). Its uid is made of namespace and name."""
-    return Deployment(namespace, name, f"uid-{namespace}-{name}", engines or (standalone(),), replicas=replicas)
+    return Deployment(
+        namespace, name, f"uid-{namespace}-{name}", (Profile(engines or (standalone(),)),), replicas=replicas
+    )
 
 
 def at_once(one: Deployment) -> Deployment:
@@ -172,9 +174,9 @@ class Scene:
             if known is None:
                 born = replica(one, f"{placement.cluster}/{placement.index}", *placement.engines, serves=False)
                 made = f"2025-02-01T00:{self._passes:02}:00Z"
-                self.replicas[born.uid] = replace(born, created=made, content=one.content)
+                self.replicas[born.uid] = replace(born, created=made, content=one.profiles[0].content)
             elif placement.stamp is not Stamp.HOLD:
-                self.replicas[known.uid] = replace(known, engines=placement.engines, content=one.content)
+                self.replicas[known.uid] = replace(known, engines=placement.engines, content=one.profiles[0].content)
 
     def serve(self) -> None:
         """Let every replica serve with the engines it has."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from modelplane.model.deployment import Engine
+from modelplane.model.deployment import Engine, Profile
 from modelplane.model.fleet import ClaimKind, Cluster, Pool
 from modelplane.model.refusal import NoDevice, NoRoom, NotClaimable, Refusal, SearchBound, TooFewDevices
 from modelplane.scheduling.budget import Budget
@@ -19,13 +19,13 @@ def empty(there: Cluster) -> Stock:
 
 def outcome(there: Cluster, *engines: Engine) -> list[str] | Refusal:
     """Return the pool of each engine on an empty cluster, or the refusal."""
-    where, options = layout(there), Options(engines, Budget())
+    where, options = layout(there), Options(Profile(engines), Budget())
     found = assign(options.on(where.shape), where, empty(there), options.budget)
     return found if isinstance(found, Refusal) else [engine.pool for engine in stamp(engines, found, where)]
 
 
 def more(there: Cluster, *engines: Engine) -> int:
-    where, options = layout(there), Options(engines, Budget())
+    where, options = layout(there), Options(Profile(engines), Budget())
     found = first_fit_and_count(options.on(where.shape), where, empty(there), options.budget)
     assert not isinstance(found, SearchBound)
     return found[1]

@@ -1,4 +1,4 @@
-"""Edits of what runs: applied in place where the replica's own pools host them, held as it was where  not."""
+"""Edits of what runs: applied in place where the replica's own pools host them; else the replica is held."""
 
 from dataclasses import dataclass, replace
 

@@ -76,7 +76,7 @@ STATES = [
 
 def found(case: State, *, serves: bool) -> Schedule:
     """Return the schedule with the replica on the cluster, and nowhere else to go."""
-    asked = case.ours.engines[0].members[0].requests[0].selectors
+    asked = case.ours.profiles[0].engines[0].members[0].requests[0].selectors
     running = replica(case.ours, "a/0", stamped(selectors=asked), serves=serves)
     full = cluster("full", pool(0), region="eu")
     view = FleetView((running,), {"a": case.cluster}, (full,), fleet=(running,))

@@ -8,16 +8,17 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Effect, Taint
 from modelplane.model.placement import EndCause, Schedule, Stamp
 from modelplane.model.rollout import Amount, Rollout
+from profiles import with_content, with_engines
 from unit.scheduling.scene import Scene, at_once, deployment, nodes, places
 
 
 def old(replicas: int = 1, rollout: Rollout | None = None) -> Deployment:
     """Return a deployment of whole nodes at its first revision."""
-    return replace(deployment(replicas=replicas), content="v1", rollout=rollout or Rollout())
+    return with_content(replace(deployment(replicas=replicas), rollout=rollout or Rollout()), "v1")
 
 
 def edited(one: Deployment, content: str = "v2") -> Deployment:
-    return replace(one, content=content)
+    return with_content(one, content)
 
 
 def serving(one: Deployment, **counts: int) -> Scene:
@@ -142,7 +143,7 @@ def test_of_too_many_the_youngest_that_are_behind_leave_first() -> None:
 def test_more_copies_alone_are_no_rollout() -> None:
     one = old()
     scene = serving(one, a=2)
-    more = replace(one, engines=(replace(one.engines[0], copies=2),))
+    more = with_engines(one, (replace(one.profiles[0].engines[0], copies=2),))
     decided = scene.run(more)
     assert stamps(decided) == {"a/0": Stamp.APPLY}
     assert [replica.engines[0].copies for replica in scene.replicas.values()] == [2]
