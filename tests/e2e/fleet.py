@@ -19,26 +19,33 @@ from modelplane_dev.plane.waiting import eventually
 
 EVENT = Kind("v1", "Event")
 #: Seconds within which the control plane does what it was told, on a busy machine of two cores.
-SOON = 180.0
+SOON = 300.0
 
 
 @dataclass
 class Fleet:
-    """The clusters of one scenario. `tag` is its label on clusters, its namespace and the stem of all names."""
+    """The clusters of one scenario. `tag` is its label on clusters, its namespace and the stem of all names.
+
+    `figures` are lines that tell what it has measured.
+    """
 
     plane: ControlPlane
     tag: str
     clusters: dict[str, InferenceSite] = field(default_factory=dict)
+    figures: list[str] = field(default_factory=list)
 
     def open(self) -> None:
         """Make the scenario's namespace."""
         self.plane.hub.api.apply(namespace(self.tag))
 
-    def add_cluster(self, site: str, *, nodes: int = 1, gpus: int = 8, suffix: str = "") -> str:
-        """Make a cluster with one pool on a site, wait until it takes replicas, and return its name.
+    def add_cluster(self, site: str, *, nodes: int = 1, gpus: int = 8) -> str:
+        """Make a cluster with one pool on a site, wait until it takes replicas, and return its name."""
+        name = self.begin_cluster(site, nodes=nodes, gpus=gpus)
+        self.wait_cluster(name)
+        return name
 
-        `suffix` tells clusters of one site apart.
-        """
+    def begin_cluster(self, site: str, *, nodes: int = 1, gpus: int = 8, suffix: str = "") -> str:
+        """Make a cluster with one pool on a site, and return its name; `suffix` tells clusters of one site apart."""
         api, name = self.plane.hub.api, f"{self.tag}-{site}{suffix}"
         inference_class = gpu_class(f"{self.tag}-{gpus}", count=gpus)
         api.apply(inference_class)
@@ -47,8 +54,11 @@ class Fleet:
         self.plane.connect(manifest, site)
         self.clusters[name] = self.plane.sites[site]
         self.clusters[name].offer(manifest, [inference_class])
-        eventually(lambda: self.assert_condition(self.cluster(name), "Ready"), within=SOON)
         return name
+
+    def wait_cluster(self, name: str) -> None:
+        """Wait until a cluster takes replicas."""
+        eventually(lambda: self.assert_condition(self.cluster(name), "Ready"), within=SOON)
 
     def cluster(self, name: str) -> Manifest:
         """Return an InferenceCluster as it is now."""

@@ -6,7 +6,6 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import click
 import pytest
 
 from e2e.fleet import Fleet
@@ -50,9 +49,8 @@ def judged(plane: ControlPlane, what: str) -> dict[str, float]:
     return found
 
 
-def test_a_settled_fleet_opens_no_breaker_and_asks_little_of_the_api_servers(
-    fleet: Fleet, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.alone
+def test_a_settled_fleet_opens_no_breaker_and_asks_little_of_the_api_servers(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=3)
     names = [f"d{number}" for number in range(SETTLED)]
     for name in names:
@@ -66,16 +64,14 @@ def test_a_settled_fleet_opens_no_breaker_and_asks_little_of_the_api_servers(
         load = {name: (requests(server) - before[name]) / (WATCHED / 60) for name, server in servers.items()}
         opened = judged(fleet.plane, "opens")
         assert judged(fleet.plane, "events")
-    with capsys.disabled():
-        words = ", ".join(f"{count:.0f} a minute on the {name} cluster" for name, count in load.items())
-        click.echo(f"\n{SETTLED} settled deployments: requests {words}")
+    words = ", ".join(f"{count:.0f} a minute on the {name} cluster" for name, count in load.items())
+    fleet.figures.append(f"{SETTLED} settled deployments: requests {words}")
     assert opened == {}
     assert [fleet.counts(name) for name in names] == [(1, 1)] * SETTLED
 
 
-def test_many_replicas_that_start_at_once_are_ready_before_an_open_breaker_closes(
-    fleet: Fleet, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.alone
+def test_many_replicas_that_start_at_once_are_ready_before_an_open_breaker_closes(fleet: Fleet) -> None:
     fleet.add_cluster("west", nodes=4)
     with default_settings(fleet.plane):
         fleet.deploy("large", replicas=STARTING)
@@ -83,7 +79,6 @@ def test_many_replicas_that_start_at_once_are_ready_before_an_open_breaker_close
         fleet.wait_counts("large", total=STARTING, ready=STARTING)
         seconds = time.monotonic() - started
         opened = judged(fleet.plane, "opens")
-    with capsys.disabled():
-        click.echo(
-            f"\n{STARTING} replicas of one deployment ready after {seconds:.0f} s; breakers that opened: {opened}"
-        )
+    fleet.figures.append(
+        f"{STARTING} replicas of one deployment ready after {seconds:.0f} s; breakers that opened: {opened}"
+    )

@@ -1,5 +1,7 @@
 """The commands of the pages that need a whole control plane: the `sh` blocks, run as they stand there."""
 
+import pytest
+
 from docs.blocks import ON_A_PLANE, scripts
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
@@ -21,14 +23,12 @@ def _run(script: str, hub: Cluster) -> str:
     return hub.shell(script, ROOT)
 
 
-def _serving_beside_a_free_cluster(fleet: Fleet) -> tuple[str, str]:
-    """Return the cluster on which a deployment of one replica serves, and a free one."""
-    both = [fleet.add_cluster(site) for site in ("east", "west")]
+def _serving_beside_a_free_cluster(fleet: Fleet, site: str) -> tuple[str, str]:
+    """Return a cluster on a site, on which a deployment of one replica serves, and a free one."""
+    here = fleet.add_cluster(site)
     fleet.deploy("llama", engines=[engine(8)])
     fleet.wait_ready("llama")
-    here: str = fleet.replica("llama")["spec"]["clusterName"]
-    both.remove(here)
-    return here, both[0]
+    return here, fleet.add_cluster("west")
 
 
 def test_the_page_on_installing_applies_what_the_server_takes(plane: ControlPlane) -> None:
@@ -41,7 +41,7 @@ def test_the_page_on_installing_applies_what_the_server_takes(plane: ControlPlan
 
 
 def test_the_page_on_draining_moves_a_clusters_replicas_and_takes_the_taint_away(fleet: Fleet) -> None:
-    here, there = _serving_beside_a_free_cluster(fleet)
+    here, there = _serving_beside_a_free_cluster(fleet, "east")
     for script in _scripts("drain-a-cluster"):
         _run(script.replace(CLUSTER, here), fleet.plane.hub)
     assert fleet.replica("llama")["spec"]["clusterName"] == there
@@ -49,8 +49,9 @@ def test_the_page_on_draining_moves_a_clusters_replicas_and_takes_the_taint_away
     fleet.wait_counts("llama", total=1, ready=1)
 
 
+@pytest.mark.takes("north")
 def test_the_page_on_removing_gives_up_a_cluster_that_never_answers_again(fleet: Fleet) -> None:
-    here, there = _serving_beside_a_free_cluster(fleet)
+    here, there = _serving_beside_a_free_cluster(fleet, "north")
     server = fleet.clusters[here].processes["api_server"]
     abandon, taint, delete = (script.replace(CLUSTER, here) for script in _scripts("remove-a-cluster"))
     server.stop()

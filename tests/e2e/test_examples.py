@@ -1,5 +1,7 @@
 """The documented deployments on clusters of the example fleet that run."""
 
+import pytest
+
 from e2e.fleet import SOON
 from modelplane.model.names import tenant_namespace
 from modelplane_dev.plane.api import condition
@@ -12,6 +14,8 @@ PLACED = ("qwen3-8b", "qwen3-coder-480b", "llama-3.3-70b-rdma")
 UNPLACED = "llama-4-maverick-unplaced"
 
 
+# They select clusters of every scenario.
+@pytest.mark.alone
 def test_the_example_deployments_are_served_and_what_nobody_has_is_refused_with_words(plane: ControlPlane) -> None:
     apply_fleet(plane)
     apply_team(plane)

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane_dev.plane.api import condition
@@ -12,9 +14,9 @@ from modelplane_dev.plane.waiting import eventually
 AWAY = 120.0
 
 
-def _serving(fleet: Fleet) -> str:
-    """Return the cluster on which a deployment of one replica serves."""
-    cluster = fleet.add_cluster("east", nodes=2)
+def _serving(fleet: Fleet, site: str = "east") -> str:
+    """Return the cluster, on a site, on which a deployment of one replica serves."""
+    cluster = fleet.add_cluster(site, nodes=2)
     fleet.deploy("llama", engines=[engine(8)])
     fleet.wait_ready("llama")
     return cluster
@@ -33,6 +35,7 @@ def test_a_malformed_selector_on_a_serving_deployment_changes_nothing(fleet: Fle
     assert fleet.counts("llama") == (1, 1)
 
 
+@pytest.mark.alone
 def test_a_function_that_is_killed_and_restarted_costs_nothing(fleet: Fleet) -> None:
     cluster = _serving(fleet)
     pods = fleet.names(cluster)
@@ -48,6 +51,7 @@ def test_a_function_that_is_killed_and_restarted_costs_nothing(fleet: Fleet) -> 
     assert fleet.names(cluster) >= pods
 
 
+@pytest.mark.alone
 def test_crossplane_restarted_in_the_middle_goes_on(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=2)
     fleet.deploy("llama", engines=[engine(8)], replicas=2)
@@ -56,8 +60,9 @@ def test_crossplane_restarted_in_the_middle_goes_on(fleet: Fleet) -> None:
     assert len(fleet.names(cluster)) == 2
 
 
+@pytest.mark.takes("north")
 def test_nothing_is_deleted_or_placed_twice_while_a_clusters_api_server_is_away(fleet: Fleet) -> None:
-    cluster = _serving(fleet)
+    cluster = _serving(fleet, "north")
     pods, replicas = fleet.names(cluster), [replica["metadata"]["uid"] for replica in fleet.replicas("llama")]
     server = fleet.clusters[cluster].processes["api_server"]
     server.stop()

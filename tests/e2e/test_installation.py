@@ -11,6 +11,7 @@ BINDING = Kind("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
 USAGE = Kind("protection.crossplane.io/v1beta1", "ClusterUsage")
 
 
+@pytest.mark.alone
 def test_without_the_rights_of_install_a_replica_says_what_is_forbidden_and_with_them_it_serves(fleet: Fleet) -> None:
     hub = fleet.plane.hub
     fleet.add_cluster("east")

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 
-import click
 import pytest
 
 from e2e.fleet import SOON, Fleet
@@ -23,7 +22,8 @@ def _seconds(check: Callable[[], None]) -> float:
     return time.monotonic() - started
 
 
-def test_objects_and_endpoints_follow_within_seconds(fleet: Fleet, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.alone
+def test_objects_and_endpoints_follow_within_seconds(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east")
     site, tenant = fleet.clusters[cluster].cluster.api, tenant_namespace(fleet.tag)
 
@@ -41,7 +41,6 @@ def test_objects_and_endpoints_follow_within_seconds(fleet: Fleet, capsys: pytes
     objects = _seconds(has_objects)
     _seconds(replica_is_ready)
     endpoint = _seconds(endpoint_is_ready)
-    with capsys.disabled():
-        click.echo(f"\napplied to objects {objects:.1f} s, replica Ready to endpoint ready {endpoint:.1f} s")
+    fleet.figures.append(f"applied to objects {objects:.1f} s, replica Ready to endpoint ready {endpoint:.1f} s")
     assert objects < OBJECTS
     assert endpoint < ENDPOINT

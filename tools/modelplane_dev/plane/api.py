@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 #: Seconds that one request may take.
-PATIENCE = 10.0
+PATIENCE = 30.0
 #: How often a request is made again, a second later, when the server asks for that.
 TRIES = 10
 

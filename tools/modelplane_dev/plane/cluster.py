@@ -23,7 +23,7 @@ ACCOUNTS: Mapping[str, str] = {
     "provider-kubernetes": "crossplane-system:modelplane-provider-kubernetes",
 }
 #: Seconds that a script on a page may take.
-SCRIPT = 180.0
+SCRIPT = 300.0
 EVERYWHERE = ("garbage-collector-controller", "namespace-controller")
 
 

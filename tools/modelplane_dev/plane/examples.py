@@ -10,7 +10,7 @@ from modelplane_dev.plane.cluster import namespace
 from modelplane_dev.plane.control_plane import ControlPlane
 
 TEAM = "ml"
-#: The clusters of the example fleet that the two sites play.
+#: The clusters of the example fleet that the first sites stand for.
 CLUSTERS = ("us-east-1", "us-west-2")
 
 
@@ -22,7 +22,7 @@ def manifests(folder: str) -> Iterator[Manifest]:
 
 def apply_fleet(plane: ControlPlane) -> None:
     """Apply the classes and those clusters of the example fleet that run, each on a site, with its nodes."""
-    sites = dict(zip(CLUSTERS, plane.sites, strict=True))
+    sites = dict(zip(CLUSTERS, plane.sites, strict=False))
     classes = [found for found in manifests("fleet") if found["kind"] == "InferenceClass"]
     for inference_class in classes:
         plane.hub.api.apply(inference_class)
