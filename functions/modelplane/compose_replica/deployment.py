@@ -59,9 +59,9 @@ def _applied(spec: Mapping[str, Any], placement: PlacementMessage) -> dict[str, 
 
 
 def _held_spec(placement: PlacementMessage, observed: Object | None) -> dict[str, Any]:
-    """Return the spec a replica has, untouched, or with the engines it last served with."""
+    """Return the spec a replica has, or with the engines it last served with; its cluster as it was placed."""
     source = mapping(observed.body.get("spec")) if observed else mapping(placement.spec)
-    spec = {field: source[field] for field in _SPEC_FIELDS if field in source}
+    spec = {field: source[field] for field in _SPEC_FIELDS if field in source} | {"clusterName": placement.cluster}
     if placement.stamp is Stamp.REVERT and observed:
         spec["engines"] = mapping(observed.body.get("status"))["servedEngines"]
     return spec

@@ -1,15 +1,17 @@
 """What keeps a replica from being composed anew, so that everything it has is held."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.validation import find_problems
 from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Reason
+from modelplane.model.names import LABEL_CLUSTER
 from modelplane.model.observation import Gap
 from modelplane.observed.fields import deleting, mapping
 from modelplane.observed.remote import Remote
+from modelplane.observed.replica import lacks_label, placed_cluster
 from modelplane.step import Object
 
 
@@ -41,6 +43,18 @@ def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
     if deleting(cluster):
         return wait(f"{named} is being deleted and goes when nothing runs there", "Delete this ModelReplica.")
     return name
+
+
+def misplaced(replica: Object, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> Obstacle | None:
+    """Return why a replica may compose nothing on the cluster that its spec names: it was edited, or lacks a label."""
+    placed = placed_cluster(replica)
+    if placed and placed != spec.cluster:
+        moved = f"spec.clusterName is {spec.cluster}, the ModelDeployment has placed this replica on {placed}"
+        return Obstacle(Reason.DEPLOYING, sentences(moved, "It restores the field: edit the ModelDeployment instead."))
+    if remotes or not lacks_label(replica):
+        return None
+    missing = f"Label this ModelReplica {LABEL_CLUSTER}={spec.cluster}: without the label it composes nothing"
+    return Obstacle(Reason.WAITING_FOR_CLUSTER, sentences(missing))
 
 
 def reach(spec: ReplicaSpec, cluster: Object | Gap, remotes: Iterable[Remote]) -> str | Obstacle:

@@ -17,7 +17,7 @@ def _warnings(found: ReplicaFindings) -> list[str]:
     if found.spec is None:
         return []
     warnings, cluster = find_warnings(found.spec), found.spec.cluster
-    if labels(found.replica).get(LABEL_CLUSTER) != cluster:
+    if labels(found.replica).get(LABEL_CLUSTER) != cluster and found.remotes:
         warnings.append(
             f"Label this ModelReplica {LABEL_CLUSTER}={cluster}: without the label the cluster's status does not count "
             "it, nor does a deployment that grows there."

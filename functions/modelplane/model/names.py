@@ -59,6 +59,9 @@ CLAIM_NAME = "devices"
 #: Where an engine finds the weights of its ModelCache.
 MODELS_PATH = "/mnt/models"
 
+_REPLICA = "replica-"
+#: Digits that no index has.
+_LONGEST_INDEX = 10
 #: Longest Kubernetes object name that also fits a label value.
 NAME_LIMIT = 63
 #: Longest name on an inference cluster: a LeaderWorkerSet's pods carry a label made of it and a revision hash.
@@ -94,7 +97,16 @@ def replica_name(namespace: str, deployment: str, cluster: str, index: int) -> s
 
 def replica_resource(cluster: str, index: int) -> str:
     """Return the composition resource name of a deployment's ModelReplica on (cluster, index)."""
-    return f"replica-{cluster}-{index}"
+    return f"{_REPLICA}{cluster}-{index}"
+
+
+def place_of_resource(resource: str) -> tuple[str, int] | None:
+    """Return the (cluster, index) of which `replica_resource` made a name, None for any other name."""
+    cluster, _, number = resource.removeprefix(_REPLICA).rpartition("-")
+    is_index = number.isascii() and number.isdecimal() and len(number) < _LONGEST_INDEX
+    if not cluster or not is_index or resource != replica_resource(cluster, int(number)):
+        return None
+    return cluster, int(number)
 
 
 def endpoint_resource(cluster: str, index: int) -> str:

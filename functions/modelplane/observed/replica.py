@@ -7,7 +7,7 @@ from typing import Any, Final
 from modelplane.lru import Lru, weigh
 from modelplane.model.conditions import ReplicaCondition
 from modelplane.model.deployment import Role
-from modelplane.model.names import LABEL_REPLICA_INDEX, LABEL_REVISION
+from modelplane.model.names import LABEL_CLUSTER, LABEL_REPLICA_INDEX, LABEL_REVISION, place_of_resource
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
 from modelplane.model.rollout import BUILDER
 from modelplane.observed.bounds import selector_texts, too_many_selectors
@@ -74,9 +74,37 @@ def _index(obj: Object) -> int | None:
     return int(value) if value.isascii() and value.isdigit() else None
 
 
+def _cluster(obj: Object) -> str:
+    asked = text(mapping(obj.body.get("spec")).get("clusterName"))
+    return "" if not asked or lacks_label(obj) else placed_cluster(obj) or asked
+
+
+def placed_cluster(obj: Object) -> str:
+    """Return the cluster on which a ModelDeployment has placed the replica, "" for one written by hand.
+
+    It is in the resource name, which Crossplane keys on: spec and labels of a composed replica can be edited, and are
+    restored.
+    """
+    place = place_of_resource(resource_name(obj)) if controller(obj) else None
+    return place[0] if place else ""
+
+
+def lacks_label(obj: Object) -> bool:
+    """Tell whether a replica written by hand has to be labelled with its cluster before it may compose anything.
+
+    One that has served, or composed something, went before that rule.
+    """
+    spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
+    began = status.get("served") is True or bool(status.get("workloads"))
+    return not controller(obj) and not began and labels(obj).get(LABEL_CLUSTER) != spec.get("clusterName")
+
+
 @once_per_version
 def read_replica(obj: Object) -> Replica:
-    """Return the replica. One without a readable `spec.clusterName` or engines is pinned nowhere and holds nothing."""
+    """Return the replica. One without a readable `spec.clusterName` or engines is pinned nowhere and holds nothing.
+
+    Neither does one that composes nothing because it lacks its cluster's label.
+    """
     obj = obj.outline
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
     served = read_engines(status.get("servedEngines"))
@@ -84,7 +112,7 @@ def read_replica(obj: Object) -> Replica:
         namespace=obj.namespace,
         name=obj.name,
         uid=text(obj.metadata.get("uid")),
-        cluster=text(spec.get("clusterName")),
+        cluster=_cluster(obj),
         engines=read_engines(spec.get("engines")),
         owner=controller(obj),
         resource=resource_name(obj),

@@ -4,16 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from modelplane.model.deployment import Deployment
-from modelplane.model.names import replica_resource
+from modelplane.model.names import place_of_resource
 from modelplane.model.observation import Gap
 from modelplane.model.placement import EndCause, FleetView, Stamp
 from modelplane.model.replica import Replica, StampedEngine
 from modelplane.scheduling.ledger import identity
-
-#: Length of a resource name without its cluster and index.
-_RESOURCE_LENGTH = len(replica_resource("", 0)) - 1
-#: Digits of no index that we ever gave.
-_LONGEST_INDEX = 10
 
 
 @dataclass(slots=True, eq=False)
@@ -87,14 +82,8 @@ def seniority(replica: Replica) -> tuple[str, str, str]:
 
 def _known_index(replica: Replica) -> int | None:
     """Return the index from the resource name, which Crossplane keys on; a label can be edited, so it comes second."""
-    number = replica.resource[len(replica.cluster) + _RESOURCE_LENGTH :]
-    if (
-        number.isdecimal()
-        and len(number) < _LONGEST_INDEX
-        and replica.resource == replica_resource(replica.cluster, int(number))
-    ):
-        return int(number)
-    return replica.index
+    cluster, index = place_of_resource(replica.resource) or ("", None)
+    return index if cluster == replica.cluster else replica.index
 
 
 def _ours(deployment: Deployment, view: FleetView) -> Iterable[tuple[Replica, bool]]:

@@ -28,9 +28,9 @@ def plane(*objects: Any, world: Any = healthy) -> ControlPlane:
 
 
 def by_hand() -> dict[str, Any]:
-    """Return a replica that somebody wrote, without any label."""
+    """Return a replica that somebody wrote, with the one label that it needs."""
     body = replicas.replica()
-    body["metadata"] = {"name": "by-hand", "namespace": "team"}
+    body["metadata"] = {"name": "by-hand", "namespace": "team", "labels": {"modelplane.ai/cluster": "eu-1"}}
     body["spec"]["modelCacheRef"] = {"name": "weights"}
     return body
 

@@ -12,7 +12,7 @@ ROUTES = ("httproute", "httproute-path")
 
 
 def _all(name: str, namespace: str = "team", engine: str = "main") -> dict[str, dict[str, Any]]:
-    metadata = {"name": name, "namespace": namespace}
+    metadata = {"name": name, "namespace": namespace, "labels": {"modelplane.ai/cluster": given.CLUSTER}}
     result = given.run(given.replica(given.engine(engine), metadata=metadata))
     return {resource: given.manifest_of(result, resource) for resource in result.desired}
 

@@ -128,9 +128,20 @@ def test_an_object_the_cluster_never_took_is_told_with_the_providers_words() -> 
 
 
 @pytest.mark.parametrize("labels", [None, {}, {"modelplane.ai/cluster": "other"}])
-def test_a_hand_written_replica_works_and_is_told_its_label(labels: Any) -> None:
+def test_a_hand_written_replica_without_its_clusters_label_composes_nothing_until_it_is_labelled(labels: Any) -> None:
     body = given.replica(metadata={"name": "by-hand", "namespace": "team", "labels": labels})
-    result = given.run(body, given.serving(body))
+    result = given.run(body)
+    words = "Label this ModelReplica modelplane.ai/cluster=eu-1: without the label it composes nothing."
+    assert (dict(result.desired), given.condition(result, "ModelAccepted").message) == ({}, words)
+    body["metadata"]["labels"] = {"modelplane.ai/cluster": "eu-1"}
+    assert "deployment-main" in given.run(body).desired
+
+
+@pytest.mark.parametrize("labels", [None, {}, {"modelplane.ai/cluster": "other"}])
+def test_a_hand_written_replica_that_serves_without_its_label_is_kept_and_told_the_label(labels: Any) -> None:
+    body = given.replica(metadata={"name": "by-hand", "namespace": "team", "labels": labels})
+    labelled = {"name": "by-hand", "namespace": "team", "labels": {"modelplane.ai/cluster": "eu-1"}}
+    result = given.run(body, given.serving(given.replica(metadata=labelled)))
     accepted = given.condition(result, "ModelAccepted")
     assert result.ready is True
     assert (accepted.status, accepted.reason) == (Status.TRUE, "Accepted")

@@ -22,13 +22,15 @@ def _replica(name: str, *env: dict[str, Any]) -> dict[str, Any]:
 
 
 def plane(*names: str, unlabelled: str = "") -> ControlPlane:
-    """Return a control plane at rest where replicas of these names use one Secret; one may be without labels."""
+    """Return a control plane at rest where replicas of these names use one Secret; one may have lost its labels."""
     replicas = [_replica(name, ref("Secret", "token")) for name in names]
-    for replica in replicas:
-        if replica["metadata"]["name"] == unlabelled:
-            del replica["metadata"]["labels"]
     cluster = {**given.cluster(), "spec": {"cluster": {"source": "Existing", "existing": {"secretRef": {"name": "k"}}}}}
     made = ControlPlane([cluster, SECRET, *replicas], pipelines=given.alone)
+    assert made.settle()
+    for replica in made.list("ModelReplica"):
+        if replica["metadata"]["name"] == unlabelled:
+            del replica["metadata"]["labels"]
+            made.apply(replica)
     assert made.settle()
     return made
 

@@ -101,7 +101,33 @@ def test_a_worker_without_a_worker_block_is_one_pod() -> None:
     ids=repr,
 )
 def test_a_replica_that_cannot_be_judged_names_the_field(spec: object, field: str | None) -> None:
-    assert unreadable(read_replica(replica(spec))) == field
+    owned = {"ownerReferences": [{"uid": "owner", "controller": True}]}
+    assert unreadable(read_replica(replica(spec, metadata=owned))) == field
+
+
+BY_HAND: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "without a label": ({}, {}, ""),
+    "with another cluster's label": ({"labels": {"modelplane.ai/cluster": "b"}}, {}, ""),
+    "with its label": ({"labels": {"modelplane.ai/cluster": "a"}}, {}, "a"),
+    "that has served": ({}, {"served": True}, "a"),
+    "that has begun": ({}, {"workloads": [{"engine": "main"}]}, "a"),
+}
+
+
+@pytest.mark.parametrize(("metadata", "status", "cluster"), BY_HAND.values(), ids=BY_HAND)
+def test_a_replica_by_hand_that_composes_nothing_for_lack_of_a_label_holds_nothing(
+    metadata: dict[str, Any], status: dict[str, Any], cluster: str
+) -> None:
+    found = replica({"clusterName": "a", "engines": ENGINES}, metadata=metadata, status=status)
+    assert read_replica(found).cluster == cluster
+
+
+def test_a_composed_replica_is_on_the_cluster_of_its_resource_name_whatever_its_spec_says() -> None:
+    metadata = {
+        "annotations": {"crossplane.io/composition-resource-name": "replica-eu-west-1-3"},
+        "ownerReferences": [{"uid": "owner", "controller": True}],
+    }
+    assert read_replica(replica({"clusterName": "a", "engines": ENGINES}, metadata=metadata)).cluster == "eu-west-1"
 
 
 @pytest.mark.parametrize("label", ["", "x", "-1", "٣", "1.0"])
