@@ -150,9 +150,8 @@ class Fleet:
                 self._compose(deployment, placement)
             elif placement.stamp is not Stamp.HOLD:
                 now = self.replicas[placement.replica.uid]
-                self.replicas[now.uid] = replace(
-                    now, engines=placement.engines, content=self._content(deployment, placement)
-                )
+                edited = replace(now, engines=placement.engines, content=self._content(deployment, placement))
+                self.replicas[now.uid] = self._mounting(edited, deployment, placement)
         self._listed[deployment.uid] = frozenset(
             p.replica.name if p.replica else _name(deployment, p) for p in decided.placements
         )
@@ -162,6 +161,15 @@ class Fleet:
         """Return what the pods of a replica are made of from now on."""
         reverted = placement.stamp is Stamp.REVERT and placement.replica is not None
         return placement.replica.served_content if reverted and placement.replica else deployment.profiles[0].content
+
+    @staticmethod
+    def _mounting(replica: Replica, deployment: Deployment, placement: Placement) -> Replica:
+        """Return a replica with the volume that it was given: it has not served with another one."""
+        if placement.stamp is not Stamp.APPLY:
+            return replica
+        moves = replica.volume not in ("", placement.volume)
+        given = replace(replica, volume=placement.volume, cache=deployment.cache or "")
+        return replace(given, served_content="") if moves else given
 
     def _compose(self, deployment: Deployment, placement: Placement) -> None:
         self._born += 1
@@ -176,6 +184,8 @@ class Fleet:
             resource=replica_resource(placement.cluster, placement.index),
             index=placement.index,
             content=deployment.profiles[0].content,
+            volume=placement.volume,
+            cache=deployment.cache or "",
             created=f"2024-06-01T{self._clock // 3600:02}:{self._clock // 60 % 60:02}:{self._clock % 60:02}Z",
         )
 

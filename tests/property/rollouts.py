@@ -1,13 +1,13 @@
 """Rollouts that are played: what pods really run and whether they serve, beside what is observed of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from hypothesis import strategies as st
 
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role
 from modelplane.model.fleet import Cluster, Device, Effect, Pool, Taint
-from modelplane.model.placement import EndCause, Schedule
+from modelplane.model.placement import EndCause, Footprint, Schedule
 from modelplane.model.replica import Replica
 from modelplane.model.rollout import Amount, Budget, Rollout
 from profiles import with_content
@@ -16,6 +16,8 @@ from property.oracles.selectors import ANY_GPU
 from property.strategies import Draw
 
 GPU = "gpu.nvidia.com"
+#: Volumes of a cache.
+VOLUMES = ("volume-1", "volume-2")
 #: Images: those that come to serve, and one that never does.
 GOOD, BAD = ("v1", "v2", "v3"), "bad"
 
@@ -44,6 +46,11 @@ def _deployment(name: str, replicas: int, rollout: Rollout) -> Deployment:
     return Deployment("team", name, uid, (Profile((engine,), GOOD[0]),), "2024-01-01", replicas, rollout=rollout)
 
 
+def _pods(replica: Replica) -> tuple[object, ...]:
+    """Return what the pods of a replica are made of."""
+    return replica.engines, replica.content, replica.volume
+
+
 class Played:
     """A deployment and a rival on clusters of one-GPU nodes, and the pods of their replicas."""
 
@@ -52,10 +59,23 @@ class Played:
         sizes = {name: draw(st.integers(1, 4)) for name in ("a", "b", "c")}
         self.fleet = Fleet({name: _cluster(name, nodes) for name, nodes in sizes.items()})
         self.deployment = _deployment("ours", draw(st.integers(1, 6)), draw(rollouts()))
+        if draw(st.booleans()):
+            self.deployment = replace(self.deployment, cache="weights")
+        self.stage(VOLUMES[0])
         self.rival = _deployment("rival", draw(st.integers(0, 2)), Rollout())
         #: What each replica's pods run and serve with, by uid; none: they do not serve.
         self.serving: dict[str, str] = {}
         self.rounds(4)
+
+    def stage(self, volume: str, clusters: Iterable[str] = ("a", "b", "c")) -> None:
+        """Let a volume of the cache be staged on clusters, "" for none, and stay on the others as it is."""
+        before = self.fleet.cache.volumes if isinstance(self.fleet.cache, Footprint) else {}
+        volumes = {**before, **dict.fromkeys(clusters, volume)}
+        self.fleet.cache = Footprint("weights", {}, {name: found for name, found in volumes.items() if found})
+
+    def restage(self) -> None:
+        """Let another volume be staged on a cluster, or none be Ready there for a while."""
+        self.stage(self._draw(st.sampled_from((*VOLUMES, ""))), [self._draw(st.sampled_from(("a", "b", "c")))])
 
     @property
     def budget(self) -> Budget:
@@ -80,14 +100,15 @@ class Played:
         after = {replica.uid: replica for replica in self.fleet.own(of)}
         for uid, replica in before.items():
             now = after.get(uid)
-            if now is None or (now.engines, now.content) != (replica.engines, replica.content):
+            if now is None or _pods(now) != _pods(replica):
                 self.serving.pop(uid, None)
         return decided
 
     def load(self, uid: str) -> None:
         """Let the pods of a replica come up, if its image can."""
         replica = self.fleet.replicas.get(uid)
-        if replica and replica.content != BAD:
+        waits = replica and replica.cache and not replica.volume
+        if replica and replica.content != BAD and not waits:
             self.serving[uid] = replica.content
 
     def observe(self, uid: str) -> None:
@@ -165,6 +186,7 @@ class Played:
             self.fleet.clusters[name] = replace(cluster, answers=True, ready=True, taints=())
         if self.deployment.profiles[0].content == BAD:
             self.deployment = with_content(self.deployment, GOOD[0])
+        self.stage(VOLUMES[0])
         self.deployment = replace(self.deployment, rollout=replace(self.deployment.rollout, paused=False))
 
 
@@ -174,6 +196,6 @@ def taken(before: dict[str, Replica], played: Played, decided: Schedule, served:
     changed = {
         uid
         for uid, replica in before.items()
-        if (now := played.fleet.replicas.get(uid)) and now.content != replica.content
+        if (now := played.fleet.replicas.get(uid)) and _pods(now) != _pods(replica)
     }
     return sorted((ended | changed) & served)

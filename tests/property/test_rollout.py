@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from property.rollouts import Played, taken
+from property.rollouts import VOLUMES, Played, taken
 from property.strategies import examples
 from property.test_convergence import overcommitted
 
@@ -15,7 +15,13 @@ def test_without_mishaps_no_fewer_serve_than_the_budget_allows(data: st.DataObje
     least = min(played.deployment.replicas, played.count()) - played.budget.unavailable
     for _ in range(25):
         played.happen(
-            played.reconcile, played.reconcile, played.load_some, played.observe_all, played.edit, played.edit_rival
+            played.reconcile,
+            played.reconcile,
+            played.load_some,
+            played.observe_all,
+            played.edit,
+            played.edit_rival,
+            played.restage,
         )
         assert played.count() >= least
         assert len(played.own()) <= played.deployment.replicas + max(1, played.budget.surge)
@@ -28,7 +34,7 @@ def test_whatever_happens_a_pass_takes_down_no_more_than_the_budget_allows(data:
     for _ in range(25):
         played.happen(
             played.edit, played.load_some, played.observe_all, played.flap, played.rescale, played.lose_cluster,
-            played.evict, played.pause, played.edit_rival,
+            played.evict, played.pause, played.edit_rival, played.restage,
         )  # fmt: skip
         before = {replica.uid: replica for replica in played.own()}
         served = frozenset(
@@ -50,14 +56,15 @@ def test_a_rollout_ends_where_every_replica_can_serve_and_overcommits_nothing(da
     for _ in range(15):
         played.happen(
             played.edit, played.reconcile, played.load_some, played.observe_all, played.flap, played.rescale,
-            played.lose_cluster, played.evict, played.pause, played.edit_rival,
+            played.lose_cluster, played.evict, played.pause, played.edit_rival, played.restage,
         )  # fmt: skip
     played.mend()
     played.rounds(40)
     decided = played.reconcile()
     assert overcommitted(played.fleet) == []
     assert len(played.own()) == played.deployment.replicas - decided.unplaced
-    behind = [replica for replica in played.own() if replica.content != played.deployment.profiles[0].content]
+    content, volume = played.deployment.profiles[0].content, VOLUMES[0] if played.deployment.cache else ""
+    behind = [replica for replica in played.own() if (replica.content, replica.volume) != (content, volume)]
     stuck = decided.rolling is not None and decided.rolling.no_room and played.budget.unavailable == 0
     short = decided.unplaced > 0
     assert not behind or stuck or short
@@ -69,11 +76,13 @@ def test_a_rollout_that_cannot_end_comes_to_rest(data: st.DataObject) -> None:
     played = Played(data.draw)
     played.deployment = data.draw(st.just(played.deployment))
     for _ in range(6):
-        played.happen(played.edit, played.reconcile, played.load_some, played.observe_all, played.rescale)
+        played.happen(
+            played.edit, played.reconcile, played.load_some, played.observe_all, played.rescale, played.restage
+        )
     played.rounds(40)
-    before = {replica.uid: (replica.content, replica.cluster) for replica in played.own()}
+    before = {replica.uid: (replica.content, replica.volume, replica.cluster) for replica in played.own()}
     for _ in range(3):
         decided = played.reconcile()
         assert decided.ending == ()
         played.observe_all()
-    assert {replica.uid: (replica.content, replica.cluster) for replica in played.own()} == before
+    assert {replica.uid: (replica.content, replica.volume, replica.cluster) for replica in played.own()} == before

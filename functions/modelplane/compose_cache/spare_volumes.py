@@ -43,10 +43,12 @@ def spare_volumes(request: Request, wanted: Manifests) -> Iterator[SpareVolume]:
 
 
 def _may_mount(replica: Object, cache: str, spare: SpareVolume) -> bool:
-    """Tell whether a replica may mount a volume: it says so, or it has begun and has not said yet what it mounts."""
+    """Tell whether a replica may mount a volume: it should, it says so, or it has begun and not said what it mounts."""
     spec, status = mapping(replica.body.get("spec")), mapping(replica.body.get("status"))
     if spec.get("clusterName") != spare.cluster:
         return False
+    if spec.get("volume") == spare.volume:
+        return True
     if isinstance(mounted := status.get("volumes"), list):
         return spare.volume in mounted
     uses = mapping(spec.get("modelCacheRef")).get("name") == cache

@@ -55,7 +55,8 @@ def _applied(spec: Mapping[str, Any], placement: PlacementMessage) -> dict[str, 
     kept = {field: spec[field] for field in ("modelCacheRef", "serving") if field in spec}
     engines = [_engine(engine, placement) for engine in spec["engines"]]
     builder = {"builder": placement.builder} if placement.builder else {}
-    return {"clusterName": placement.cluster, **kept, **builder, "engines": engines}
+    volume = {"volume": placement.volume} if placement.volume else {}
+    return {"clusterName": placement.cluster, **kept, **volume, **builder, "engines": engines}
 
 
 def _held_spec(placement: PlacementMessage, observed: Object | None) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """The volume of a ModelCache that a replica mounts: when it may, which one, and when it moves to the next.
 
-A new replica waits until its cache is Ready on its cluster. One that mounts a volume keeps it, whatever becomes of the
-cache, until another one is Ready there; then the replicas of a deployment move to it one at a time.
+`schedule` stamps the volume of a composed replica: all that its pods are made of stands in its spec, and another volume
+is a rollout. One that is not stamped yet keeps what it mounts. A replica that is written by hand finds the volume in
+the cache: it waits until that is Ready on its cluster, and keeps what it mounts until another one is Ready there; then
+the replicas with its deployment's label move to it one at a time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +21,7 @@ from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane.model.observation import Gap
 from modelplane.model.staging import Staging, StagingPhase
 from modelplane.observed.cache import read_staging
-from modelplane.observed.fields import deleting, is_true, labels, mapping, mappings, text
+from modelplane.observed.fields import controller, deleting, is_true, labels, mapping, mappings, text
 from modelplane.observed.remote import Remote
 from modelplane.step import Object, Request, Requirement
 
@@ -97,7 +99,9 @@ def _current(request: Request, remotes: Mapping[str, Remote]) -> set[str]:
 
 
 def _moves(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> bool:
-    """Tell whether the replica mounts another volume than it should."""
+    """Tell whether a replica that finds its volume in the cache mounts another one than it should."""
+    if _is_stamped(request, spec):
+        return False
     target = _target(spec, request.composite.namespace, request.one(_cache(request, spec))).volume
     current = _current(request, remotes)
     return bool(target and current) and target not in current
@@ -145,16 +149,36 @@ def _first_to_move(request: Request, cache: Object | Gap, target: str) -> str | 
     return None if first is me else first.name
 
 
+def _is_stamped(request: Request, spec: ReplicaSpec) -> bool:
+    """Tell whether the spec says which volume to mount; a ModelDeployment says it of the replicas that it composes."""
+    return bool(spec.volume or controller(request.composite))
+
+
+def _stamped(spec: ReplicaSpec, target: Mount, current: set[str]) -> Mount | Obstacle:
+    """Return the volume that is stamped; where none is, what the replica mounts, or that it waits for one."""
+    volume = spec.volume or min(current, default="")
+    if volume:
+        message = sentences(target.message, f"The replica keeps volume {volume}") if target.message else ""
+        return Mount(volume, message)
+    waits = f"ModelCache {spec.cache} is staged, its ModelDeployment is about to set spec.volume"
+    return Obstacle(Reason.WAITING_FOR_CACHE, target.message or waits)
+
+
 def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> Mount | Obstacle:
     """Return what to mount, or why the replica cannot be composed yet: only one that mounts nothing waits."""
     if not spec.cache:
         return Mount()
     cache = request.one(_cache(request, spec))
     target, current = _target(spec, request.composite.namespace, cache), _current(request, remotes)
+    if _is_stamped(request, spec):
+        return _stamped(spec, target, current)
     if target.volume in current or (target.volume and not current):
         return target
-    if not current:
-        return Obstacle(Reason.WAITING_FOR_CACHE, target.message)
+    return _keep(request, cache, target, current) if current else Obstacle(Reason.WAITING_FOR_CACHE, target.message)
+
+
+def _keep(request: Request, cache: Object | Gap, target: Mount, current: set[str]) -> Mount:
+    """Return the volume that a replica keeps until another is Ready and its turn has come to move there."""
     kept = min(current)
     if not target.volume:
         return Mount(kept, sentences(target.message, f"The replica keeps volume {kept}"))

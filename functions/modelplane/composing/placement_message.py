@@ -26,6 +26,7 @@ class PlacementMessage:
     requests that claim nothing left out; both only matter with APPLY. `address` is the cluster's gateway, None while
     unknown. `spec` is the replica's present spec where it is held and not among the observed resources.
     `revision` is what it carries, "" where that is not known; `builder` the least builder that it asks for, 0 for any.
+    `volume` is the claim of the cache to mount with APPLY, "" for none.
     `identity` is the placement's own text, set when it is read: equal texts compose equal objects.
     """
 
@@ -41,6 +42,7 @@ class PlacementMessage:
     spec: Mapping[str, Any] | None = None
     revision: str = ""
     builder: int = 0
+    volume: str = ""
     identity: str = ""
 
 
@@ -66,6 +68,7 @@ def encode_placement(
         spec=spec,
         revision=held.revision if held else deployment.revision,
         builder=BUILDER if deployment.rollout.follow_upgrades and not held else 0,
+        volume=placement.volume,
     )
 
 

@@ -41,7 +41,7 @@ class Placement:
     is the observed one, None for a new one. `leaving`: it ends once others serve. `why` says in one
     sentence why it is leaving, held or reverted; "" otherwise. `updated`: it carries what the deployment asks for.
     `serving`: it serves now with what it carries, and its cluster answers. `profile` is the deployment's profile whose
-    engines these are.
+    engines these are. `volume` is the claim of the cache to mount (with APPLY), "" while none is staged there.
     """
 
     cluster: str
@@ -54,6 +54,7 @@ class Placement:
     updated: bool = True
     serving: bool = False
     profile: str = ""
+    volume: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,14 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """The clusters a ModelCache selects: labels a cluster must carry; empty selects all."""
+    """The clusters a ModelCache selects: labels a cluster must carry; empty selects all.
+
+    `volumes` are the claims on which it is staged, by cluster; a cluster where it is not Ready is missing.
+    """
 
     cache: str
     selector: Mapping[str, str] = field(default_factory=dict)
+    volumes: Mapping[str, str] = field(default_factory=dict)
 
 
 class CacheState(StrEnum):

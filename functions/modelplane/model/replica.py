@@ -52,7 +52,8 @@ class Replica:
     the engines block it last served with. `index` is None where its label is missing or no number. `content` and
     `served_content` are the digests of what its pods are made of, and were when it last served; of the deployment's
     own replicas alone. `revision` is the one that it was given, `outdated_builder` whether an earlier version of
-    Modelplane built its workloads. `profile` is the deployment's profile that it was placed with.
+    Modelplane built its workloads. `cache` is the ModelCache that it names, `volume` the claim of it that its pods
+    mount, "" where that is not known. `profile` is the deployment's profile that it was placed with.
     """
 
     namespace: str
@@ -72,6 +73,8 @@ class Replica:
     served_content: str = ""
     revision: str = ""
     outdated_builder: bool = False
+    cache: str = ""
+    volume: str = ""
     profile: str = ""
 
     @property

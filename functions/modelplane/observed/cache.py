@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from modelplane.model.observation import Malformed
 from modelplane.model.placement import CacheState, Footprint
-from modelplane.model.staging import Staging
-from modelplane.observed.fields import mapping, mappings, text
+from modelplane.model.staging import Staging, StagingPhase
+from modelplane.observed.fields import deleting, mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
@@ -20,7 +20,13 @@ def read_cache(obj: Object) -> Footprint | CacheState | Malformed:
         return Malformed("ModelCache", obj.name, "spec.clusterSelector.matchLabels", "give a map of label texts")
     if not isinstance(mapping(obj.body.get("status")).get("clusters"), list):
         return CacheState.UNRESOLVED
-    return Footprint(obj.name, dict(mapping(wanted)))
+    return Footprint(obj.name, dict(mapping(wanted)), {} if deleting(obj) else _volumes(obj))
+
+
+def _volumes(obj: Object) -> dict[str, str]:
+    """Return the claims on which the cache is staged, by cluster."""
+    rows = read_staging(obj).items()
+    return {name: found.volume for name, found in rows if found.phase == StagingPhase.READY and found.volume}
 
 
 @once_per_version

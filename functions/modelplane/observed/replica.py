@@ -125,6 +125,13 @@ def read_replica(obj: Object) -> Replica:
     )
 
 
+def _volume(obj: Object) -> str:
+    """Return the claim that the pods of a replica mount, "" where it was not stamped and more than one may be meant."""
+    spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
+    recorded = [volume for volume in (status.get("volumes") or ()) if isinstance(volume, str)]
+    return text(spec.get("volume")) or (recorded[0] if len(recorded) == 1 else "")
+
+
 def _served_content(obj: Object, content: str) -> str:
     """Return the digest of what the pods were made of when the replica last served: `content`, or another one.
 
@@ -133,10 +140,8 @@ def _served_content(obj: Object, content: str) -> str:
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
     if count(status.get("builder")) < count(spec.get("builder")):
         return _ANOTHER
-    recorded = [volume for volume in (status.get("volumes") or ()) if isinstance(volume, str)]
-    volume = text(spec.get("volume")) or (recorded[0] if len(recorded) == 1 else "")
     if served := text(status.get("servedStamp")):
-        return content if served == stamp_digest(obj, volume) else _ANOTHER
+        return content if served == stamp_digest(obj, _volume(obj)) else _ANOTHER
     before = Object({**obj.body, "spec": {**spec, "engines": status.get("servedEngines")}}, obj.key)
     return content if carried_content(before) == content else _ANOTHER
 
@@ -152,6 +157,8 @@ def read_own_replica(obj: Object) -> Replica:
         served_content=_served_content(obj, content),
         revision=labels(obj).get(LABEL_REVISION, ""),
         outdated_builder=0 < builder < BUILDER,
+        cache=text(mapping(mapping(obj.body.get("spec")).get("modelCacheRef")).get("name")),
+        volume=_volume(obj),
     )
 
 

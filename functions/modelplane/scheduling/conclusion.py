@@ -65,4 +65,5 @@ def _placement(work: Work, own: OwnReplica) -> Placement:
         updated=own.counted and not own.outdated and as_asked,
         serving=own.serves_now,
         profile=own.replica.profile,
+        volume=own.volume,
     )

@@ -51,9 +51,9 @@ class _Fill:
         self.work.ledger.put(cluster, stock)
         self.present[cluster.name] += 1
         index = self.work.roster.reserve(cluster.name)
-        profile = self.work.profile
+        profile, volume = self.work.profile, self.work.staged_volume(cluster.name)
         engines = stamp(profile.engines, chosen, layout(cluster))
-        self.work.placed.append(Placement(cluster.name, index, engines, profile=profile.name))
+        self.work.placed.append(Placement(cluster.name, index, engines, profile=profile.name, volume=volume))
 
     def refusal(self, cluster: Cluster) -> Refusal | None:
         """Return why the cluster takes no other replica."""

@@ -24,12 +24,12 @@ def _surge(work: Work, own: OwnReplica) -> bool:
     """Place a replica in place of an outdated one, which then leaves; tell whether it found a place."""
     if work.missing or work.holds_new or work.needs_to_place(surging=True):
         return False
-    before = len(work.placed)
+    before, why = len(work.placed), own.why
     own.leave(EndCause.ROLLED_OUT, "")
     fill(work, {})
     found = len(work.placed) > before
     if not found:
-        own.leaving = None
+        own.leaving, own.why = None, why
     return found
 
 

@@ -23,12 +23,15 @@ def retain(work: Work) -> Needs | None:
     """Check every replica against its cluster and pools, and apply what its own pools host as it is."""
     clusters = {name: work.cluster(name) for name in {own.replica.cluster for own in work.roster.members} - {""}}
     unknown = frozenset(name for name, cluster in clusters.items() if cluster is None)
-    if unknown:
-        return replace(work.needs_to_place(), clusters=unknown)
+    cache = bool(clusters) and work.deployment.cache is not None and work.view.cache is Gap.NOT_FETCHED
+    if unknown or cache:
+        needs = work.needs_to_place()
+        return replace(needs, clusters=unknown, cache=cache or needs.cache)
     for own in work.roster.members:
         cluster = clusters.get(own.replica.cluster)
         own.reachable = not isinstance(cluster, Cluster) or cluster.answers
         own.serves_now = own.reachable and own.replica.ready and own.replica.proven
+        own.volume = work.volume_of(own)
         if own.counted:
             _check_cluster(own, cluster, work.deployment)
             if own.stamp is Stamp.APPLY and isinstance(cluster, Cluster):
@@ -63,6 +66,8 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
         own.hold("the ways to match its pools are too many to look at: request devices by narrower selectors")
     elif found.engines is None:
         _leave_pools(work, own, cluster, found)
+    elif unstaged := _unstaged(work, own):
+        _hold_unstaged(work, own, found, unstaged)
     elif work.deployment.rollout.follow_selectors and _waits(work, own) and drift(work.deployment, cluster):
         own.surge_only = True
         _outdate(work, own, found)
@@ -70,6 +75,22 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
         _outdate(work, own, found)
     else:
         apply(work, own, found, found.engines)
+
+
+def _unstaged(work: Work, own: OwnReplica) -> str:
+    """Return that another cache is asked for and is not staged on a replica's cluster, "" where it needs no change."""
+    cache, before = work.deployment.cache, own.replica
+    if cache is None or cache == before.cache or not before.volume or own.volume:
+        return ""
+    return f"ModelCache {cache} is not staged on cluster {before.cluster}: stage it there, or name another"
+
+
+def _hold_unstaged(work: Work, own: OwnReplica, found: InPlace, why: str) -> None:
+    """Hold a replica until its cluster has the cache; a new replica elsewhere may take its place before."""
+    if _waits(work, own):
+        own.surge_only = True
+        _outdate(work, own, found)
+    own.hold(why)
 
 
 def _leave_pools(work: Work, own: OwnReplica, cluster: Cluster, found: InPlace) -> None:

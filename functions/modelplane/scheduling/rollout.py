@@ -26,8 +26,9 @@ def _same_pods(one: Engines, two: Engines) -> bool:
 def is_updated(own: OwnReplica, deployment: Deployment, wanted: Engines) -> bool:
     """Tell whether a replica carries what would be stamped on its own pools now."""
     behind = deployment.rollout.follow_upgrades and own.replica.outdated_builder
+    moves = bool(own.volume and own.replica.volume) and own.volume != own.replica.volume
     same_content = own.replica.content == deployment.profile(own.replica.profile).content
-    return same_content and _same_pods(own.replica.engines, wanted) and not behind
+    return same_content and _same_pods(own.replica.engines, wanted) and not behind and not moves
 
 
 def _youngest_first(members: Iterable[OwnReplica]) -> list[OwnReplica]:

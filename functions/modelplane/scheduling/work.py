@@ -66,6 +66,15 @@ class Work:
         cluster = self.cluster(own.replica.cluster)
         return cluster if isinstance(cluster, Cluster) and cluster.pools is not None else None
 
+    def staged_volume(self, cluster: str) -> str:
+        """Return the claim on which the deployment's cache is staged on a cluster, "" where none is."""
+        return self.footprint.volumes.get(cluster, "") if self.footprint else ""
+
+    def volume_of(self, own: OwnReplica) -> str:
+        """Return the claim that a replica should mount: where the cache is not staged, what it has of the same one."""
+        kept = own.replica.volume if own.replica.cache == self.deployment.cache else ""
+        return self.staged_volume(own.replica.cluster) or kept
+
     @property
     def missing(self) -> int:
         """Return how many replicas are still to be placed."""

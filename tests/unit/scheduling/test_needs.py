@@ -49,7 +49,7 @@ SITUATIONS = [
         [Needs(A | {"gone"}), FILL],
     ),
     Situation("a cache: asked for with the rest", replace(OURS, cache="weights"), (), [replace(FILL, cache=True)]),
-    Situation("a settled one needs no cache", replace(OURS, cache="weights"), SERVING, [Needs(A | B)]),
+    Situation("a settled one: its cache too", replace(OURS, cache="weights"), SERVING, [Needs(A | B, cache=True)]),
     Situation(
         "a selector that does not compile: its clusters",
         replace(deployment(standalone(request(8, "device.("))), replicas=3),
