@@ -91,11 +91,15 @@ def fields_of(wire: Wire, at: int, end: int) -> Iterator[tuple[int, int, int]]:
     A field that is no text, bytes or message is given without content: none of what is read here is.
     """
     while at < end:
-        tag, at = _varint(wire, at)
+        tag, at = wire[at], at + 1
+        if tag >= 0x80:
+            tag, at = _varint(wire, at - 1)
         size = 0
         match tag & 7:
-            case 2:  # bytes, with their length in front
-                size, at = _varint(wire, at)
+            case 2:  # bytes, with their length in front; mostly it has one byte or two
+                size, at = wire[at], at + 1
+                if size >= 0x80:
+                    size, at = (size & 0x7F | wire[at] << 7, at + 1) if wire[at] < 0x80 else _varint(wire, at - 1)
             case 0:  # a number of any length
                 _, at = _varint(wire, at)
             case 1:
