@@ -4,10 +4,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from enum import Enum
+from functools import wraps
 from gc import get_referents
 from sys import getsizeof
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
+P = ParamSpec("P")
+T = TypeVar("T")
 V = TypeVar("V")
 
 
@@ -54,6 +57,42 @@ class Lru(Generic[V]):
             self._weight += weight - (replaced[1] if replaced else 0)
             while self._weight > self.limit:
                 self._weight -= self._kept.popitem(last=False)[1][1]
+
+
+class Identity:
+    """A part of a key that stands for one object and keeps it alive; finding it again costs no comparison."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: object) -> None:
+        self.of: Final = of
+
+    def __hash__(self) -> int:
+        return id(self.of)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and self.of is other.of
+
+
+def remembered(cache: Lru[Any], weigh_entry: Callable[..., int]) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator for a pure function: a value for the same arguments is taken from the cache.
+
+    `weigh_entry` gives the bytes that arguments and value keep alive. `functools.lru_cache` counts entries, so that it
+    does only where none of them can be large.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def find(*args: P.args, **kwargs: P.kwargs) -> T:
+            def make() -> tuple[T, int]:
+                return function(*args, **kwargs), weigh_entry(*args, **kwargs)
+
+            found: T = cache.get((function, *args, *kwargs.items()), make)
+            return found
+
+        return find
+
+    return decorate
 
 
 def weigh(value: Any) -> int:

@@ -5,13 +5,11 @@ evaluations. Hashing a device costs more than all the rest of a warm call, so in
 is one by the identity of the device object.
 """
 
-import threading
-from itertools import islice
 from typing import Final
 
 from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of what it does)
 from modelplane.cel.verdict import Outcome, SelectorError, Verdict
-from modelplane.lru import Lru, weigh
+from modelplane.lru import Identity, Lru, weigh
 from modelplane.model.fleet import Device
 
 _MIB: Final = 1024 * 1024
@@ -19,12 +17,8 @@ _MIB: Final = 1024 * 1024
 _CODE: Final = 128
 _SELECTORS: Final = Lru[Selector | SelectorError](16 * _MIB)
 _VERDICTS: Final = Lru[Verdict](32 * _MIB)
-#: Entries of the cache by identity.
-_SEEN: Final = 16_384
-
-#: (text, id of a device) to the device, which keeps the id its own, and the verdict.
-_seen: dict[tuple[str, int], tuple[Device, Verdict]] = {}
-_lock = threading.Lock()
+#: Verdicts by text and identity of the device.
+_SEEN: Final = Lru[Verdict](8 * _MIB)
 
 
 def compiled(text: str) -> Selector | SelectorError:
@@ -42,18 +36,7 @@ def _compile(text: str) -> Selector | SelectorError:
 
 def verdict(text: str, device: Device) -> Verdict:
     """Return what a selector says about a device; ERROR also for a selector that does not compile."""
-    key = (text, id(device))
-    found = _seen.get(key)
-    if found is not None and found[0] is device:
-        return found[1]
-    fresh = _by_content(text, device)
-    with _lock:
-        if len(_seen) >= _SEEN:
-            # The oldest eighth goes: cheaper than keeping order on every hit, and the memory by content still knows.
-            for old in list(islice(_seen, _SEEN // 8)):
-                del _seen[old]
-        _seen[key] = (device, fresh)
-    return fresh
+    return _SEEN.get((text, Identity(device)), lambda: (_by_content(text, device), weigh((text, device))))
 
 
 def _by_content(text: str, device: Device) -> Verdict:

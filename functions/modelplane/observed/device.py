@@ -1,15 +1,17 @@
 """Reads declared devices, as an InferenceClass's spec and the pools of an InferenceCluster's status hold them."""
 
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from modelplane import cel
+from modelplane.lru import Lru, remembered, weigh
 from modelplane.model.fleet import Device
 from modelplane.observed.fields import count, text
 
+_DEVICES: Final = Lru[Device](8 * 1024 * 1024)
 
-@lru_cache(maxsize=4096)
+
+@remembered(_DEVICES, weigh)
 def _interned(device: Device) -> Device:
     """Return the first device seen with this content: a thousand clusters of one class share one value."""
     return device

@@ -1,16 +1,19 @@
 """What a stamped replica takes of its pools, whether or not its pods are bound yet."""
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from sys import getsizeof
+from typing import Final
 
 from modelplane.cel import Outcome
+from modelplane.lru import Identity, Lru
 from modelplane.model.fleet import ClaimKind
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.room import Demand, Group
+from modelplane.scheduling.room import Demand, Group, weigh_groups
 from modelplane.scheduling.selectors import evaluate, matches
 
-CACHE_SIZE = 1 << 14
+#: The groups of engines on hardware, by the identity of both: replicas of a deployment share their engines.
+_GROUPS: Final = Lru[Group](16 * 1024 * 1024)
 
 
 def _entries(claim: Claim, hardware: Hardware) -> list[int]:
@@ -79,8 +82,19 @@ def group(pods: Iterable[tuple[Demand, int]]) -> Group:
     return tuple(sorted(counted.items()))
 
 
-@lru_cache(maxsize=CACHE_SIZE)
+def weigh_engine(engine: StampedEngine) -> int:
+    """Return the bytes that an engine keeps alive, or somewhat more, in a fraction of the time that weighing takes."""
+    claims = [claim for member in engine.members for claim in member.claims]
+    texts = [text for claim in claims for text in claim.selectors]
+    return 512 + 512 * len(engine.members) + 768 * len(claims) + sum([8 + getsizeof(text) for text in texts])
+
+
 def engine_group(engine: StampedEngine, pool: str, hardware: Hardware) -> Group:
     """Return the group of the engine's claiming pods on the pool of that name."""
-    members = (member for member in engine.members if member.pool == pool)
-    return group((_demand_of(member, hardware), member.pods * engine.copies) for member in members)
+
+    def make() -> tuple[Group, int]:
+        members = (member for member in engine.members if member.pool == pool)
+        found = group((_demand_of(member, hardware), member.pods * engine.copies) for member in members)
+        return found, weigh_engine(engine) + weigh_groups(len(hardware.counts), ((found, 1),))
+
+    return _GROUPS.get((Identity(engine), pool, hardware), make)

@@ -6,13 +6,16 @@ per kind of pool and not once per cluster.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from sys import getsizeof
+from typing import Final
 
+from modelplane.lru import Identity, Lru, remembered, weigh
 from modelplane.model.fleet import Cluster, Device, Pool
 
 #: Most devices of one entry on a node that are counted. No machine has as many; a typo of a billion must not cost
 #: memory, and counting fewer than there are only refuses, it never overcommits.
 MOST_DEVICES = 4096
+_MIB: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,40 +48,39 @@ class Layout:
     shape: Shape
 
 
-class Identity:
-    """A cache key that stands for one object and keeps it alive; reading an object twice costs no comparison."""
-
-    __slots__ = ("of",)
-
-    def __init__(self, of: Cluster) -> None:
-        self.of = of
-
-    def __hash__(self) -> int:
-        return id(self.of)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and self.of is other.of
+_HARDWARE: Final = Lru[Hardware](8 * _MIB)
+_POOLS: Final = Lru[Layout](4 * _MIB)
+_LAYOUTS: Final = Lru[Layout](12 * _MIB)
+#: Bytes of a pool without its devices, which are shared and weighed with their hardware.
+_POOL: Final = 512
 
 
-@lru_cache(maxsize=4096)
+@remembered(_HARDWARE, weigh)
 def hardware(devices: tuple[Device, ...]) -> Hardware:
     """Return the hardware of these device entries."""
     return Hardware(devices, tuple(max(0, min(device.count, MOST_DEVICES)) for device in devices))
 
 
-@lru_cache(maxsize=8192)
+@remembered(_POOLS, lambda pools: _POOL * (1 + len(pools)))
 def _interned(pools: tuple[tuple[str, int, Hardware], ...]) -> Layout:
     found = tuple(PoolNodes(*pool) for pool in pools)
     shape = tuple((pool.nodes > 0, pool.hardware) for pool in found)
     return Layout(found, {pool.name: position for position, pool in enumerate(found)}, shape)
 
 
-@lru_cache(maxsize=8192)
-def _layout(cluster: Identity) -> Layout:
-    pools: tuple[Pool, ...] = cluster.of.pools or ()
-    return _interned(tuple((pool.name, max(0, pool.nodes), hardware(pool.devices)) for pool in pools))
+def weigh_cluster(cluster: Cluster) -> int:
+    """Return the bytes that a cluster keeps alive but for devices, or somewhat more, sooner than weighing them does."""
+    texts = [text for label in cluster.labels.items() for text in label]
+    texts += [text for taint in cluster.taints for text in (taint.key, taint.value)]
+    return sum([96 + getsizeof(text) for text in texts]) + _POOL * (2 + len(cluster.pools or ()))
+
+
+def _layout(cluster: Cluster) -> tuple[Layout, int]:
+    pools: tuple[Pool, ...] = cluster.pools or ()
+    found = _interned(tuple((pool.name, max(0, pool.nodes), hardware(pool.devices)) for pool in pools))
+    return found, weigh_cluster(cluster)
 
 
 def layout(cluster: Cluster) -> Layout:
     """Return the cluster's pools, one value for all clusters with equal pools; none when it has not published them."""
-    return _layout(Identity(cluster))
+    return _LAYOUTS.get(Identity(cluster), lambda: _layout(cluster))

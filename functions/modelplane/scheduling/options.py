@@ -20,9 +20,9 @@ from modelplane.scheduling.hardware import Hardware, Layout, Shape
 from modelplane.scheduling.match import Claims, MemberOption, match_classes, match_member
 from modelplane.scheduling.room import Group
 
-#: Bytes of what is remembered of engines on hardware, and clusters of which the options are.
-_REMEMBERED = 32 * 1024 * 1024
-_CLUSTERS = 4096
+#: Bytes of what is remembered of engines on hardware, and of the options on clusters.
+_REMEMBERED = 16 * 1024 * 1024
+_CLUSTERS = 8 * 1024 * 1024
 
 #: The DeviceClasses that each member of an engine claims.
 Classes = tuple[tuple[str, ...], ...]
@@ -132,6 +132,11 @@ def _weigh(key: _Key, found: EngineMatch | SearchBound) -> int:
     return 2000 + texts + options * (500 + 100 * len(hardware.counts))
 
 
+def weigh_options(found: ClusterOptions) -> int:
+    """Return about how many bytes the options on a cluster keep alive, where nothing else keeps them."""
+    return 500 + 500 * sum(len(each) for by_pool in found.by_pool for _, each in by_pool)
+
+
 MATCHES: Searches[_Key, EngineMatch] = Searches(_REMEMBERED, _weigh)
 _ASSEMBLED: Lru[ClusterOptions] = Lru(_CLUSTERS)
 
@@ -170,8 +175,12 @@ class Options:
             matches = tuple(tuple(self.match(at, each) for _, each in shape) for at in range(len(self.engines)))
             hosts = tuple(hosting for hosting, _ in shape)
             key = self.profile, hosts, matches
-            found = _ASSEMBLED.get(key, lambda: (_assemble(self.profile, self.engines, hosts, matches), 1))
-            self._clusters[shape] = found
+
+            def make() -> tuple[ClusterOptions, int]:
+                options = _assemble(self.profile, self.engines, hosts, matches)
+                return options, weigh_options(options)
+
+            found = self._clusters[shape] = _ASSEMBLED.get(key, make)
         return found
 
 

@@ -11,8 +11,10 @@ its count from each of them, so its pods can form every sum between what they su
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from math import lcm
+from typing import Any, Final
+
+from modelplane.lru import Lru, remembered
 
 #: What one pod takes of each entry: (surely, at most). Never more than a node has.
 Demand = tuple[tuple[int, int], ...]
@@ -31,8 +33,8 @@ _Units = tuple[int | None, ...]
 #: Bits of a number of devices in an integer that holds one for each entry; the highest one stays free.
 _BITS = 16
 _HALF = 1 << (_BITS - 1)
-#: Verdicts kept: few pools differ, so this is far more than a fleet of a thousand clusters uses.
-CACHE_SIZE = 1 << 16
+#: Verdicts: few pools differ, so this is far more than a fleet of a thousand clusters uses.
+_VERDICTS: Final = Lru[Any](16 * 1024 * 1024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,15 @@ def room_states(groups: Groups) -> int:
     return 1 + len(groups) * sum([len(group) for group, _ in groups]) // 4
 
 
-@lru_cache(maxsize=CACHE_SIZE)
+def weigh_groups(entries: int, groups: Groups) -> int:
+    """Return the bytes that groups on a pool of so many entries keep alive, or somewhat more."""
+    return 128 + 64 * entries + sum([192 + (192 + 128 * entries) * len(group) for group, _ in groups])
+
+
+def _weigh_verdict(_nodes: int, counts: tuple[int, ...], groups: Groups, *_others: Group) -> int:
+    return 256 + weigh_groups(len(counts), groups)
+
+
 def has_room(nodes: int, counts: tuple[int, ...], groups: Groups) -> bool:
     """Tell whether there is room for all groups: what `shortage` says, mostly for a fraction of its work."""
     if not groups:
@@ -72,6 +82,13 @@ def has_room(nodes: int, counts: tuple[int, ...], groups: Groups) -> bool:
         return False
     if sum([pods * many for pods, (_, many) in zip(sizes, groups, strict=True)]) <= nodes:
         return True
+    return _has_room(nodes, counts, groups)
+
+
+@remembered(_VERDICTS, _weigh_verdict)
+def _has_room(nodes: int, counts: tuple[int, ...], groups: Groups) -> bool:
+    """Tell whether there is room for groups that have more pods than there are nodes."""
+    sizes = [size(group) for group, _ in groups]
     vectors = [(_most(demand), pods, at) for at, (group, _) in enumerate(groups) for demand, pods in group]
     beyond = sum([(_HALF - 1 - count) << (_BITS * entry) for entry, count in enumerate(counts)])
     over = sum([_HALF << (_BITS * entry) for entry in range(len(counts))])
@@ -89,17 +106,20 @@ def has_room(nodes: int, counts: tuple[int, ...], groups: Groups) -> bool:
     return shortage(nodes, counts, groups) is None
 
 
-@lru_cache(maxsize=CACHE_SIZE)
 def _most(demand: Demand) -> int:
     """Return the most that a pod takes of each entry, in an integer: added to another it shows what is too much."""
     return sum([most << (_BITS * entry) for entry, (_, most) in enumerate(demand)])
 
 
-@lru_cache(maxsize=CACHE_SIZE)
 def shortage(nodes: int, counts: tuple[int, ...], groups: Groups) -> Shortage | None:
     """Return a group that the others could strand, None when there is room for all groups."""
     if sum([size(group) * many for group, many in groups]) <= nodes:
         return None
+    return _shortage(nodes, counts, groups)
+
+
+@remembered(_VERDICTS, _weigh_verdict)
+def _shortage(nodes: int, counts: tuple[int, ...], groups: Groups) -> Shortage | None:
     pool = _Pool(nodes, counts, groups)
     return next((found for group, _ in groups if (found := pool.shortage_of(group))), None)
 
@@ -109,7 +129,7 @@ def shortage_of(nodes: int, counts: tuple[int, ...], groups: Groups, group: Grou
     return _Pool(nodes, counts, groups).shortage_of(group)
 
 
-@lru_cache(maxsize=CACHE_SIZE)
+@remembered(_VERDICTS, _weigh_verdict)
 def more(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group) -> int:
     """Return how many more alike groups a pool takes; adding one never makes room, so this is a binary search."""
     if not group or not has_room(nodes, counts, join(groups, group)):

@@ -7,14 +7,24 @@ from modelplane.model.refusal import NoRoom, Refusal, SearchBound, of_profile, r
 from modelplane.scheduling.budget import Budget, Meter, OutOfStatesError, Searches
 from modelplane.scheduling.hardware import Layout
 from modelplane.scheduling.hosting import Hosting, with_placed
-from modelplane.scheduling.options import ClusterOptions, PoolOption
-from modelplane.scheduling.room import Shortage, Stock, join, more, room_states, shortage, shortage_of, size
+from modelplane.scheduling.options import ClusterOptions, PoolOption, weigh_options
+from modelplane.scheduling.room import (
+    Shortage,
+    Stock,
+    join,
+    more,
+    room_states,
+    shortage,
+    shortage_of,
+    size,
+    weigh_groups,
+)
 
 Assignment = tuple[PoolOption, ...]
 _Key = tuple[ClusterOptions, Layout, Stock]
 
-#: Outcomes that are remembered, in about bytes.
-_REMEMBERED = 32 * 1024 * 1024
+#: Bytes of the outcomes that are remembered; counts are asked for of every cluster.
+_REMEMBERED = 16 * 1024 * 1024
 #: Options of a pool that are asked how many nodes they lack; the others would only refine a number in a message.
 _ASKED = 8
 
@@ -98,12 +108,12 @@ def _shortage(layout: Layout, stock: Stock, placed: PoolOption) -> Shortage:
 def _weigh(key: _Key, _found: object) -> int:
     """Return about how many bytes an entry keeps alive: the stock, and options that nothing else may keep."""
     options, layout, stock = key
-    here = sum(len(each) for by_pool in options.by_pool for _, each in by_pool)
-    return 500 + 500 * here + 100 * len(layout.pools) + 100 * sum(len(groups) for groups in stock)
+    here = zip(layout.pools, stock, strict=True)
+    return weigh_options(options) + sum([weigh_groups(len(pool.hardware.counts), groups) for pool, groups in here])
 
 
 ASSIGNMENTS: Searches[_Key, Assignment | Refusal] = Searches(_REMEMBERED, _weigh)
-COUNTS: Searches[_Key, tuple[Assignment, int]] = Searches(_REMEMBERED, _weigh)
+COUNTS: Searches[_Key, tuple[Assignment, int]] = Searches(2 * _REMEMBERED, _weigh)
 
 
 def assign(options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget) -> Assignment | Refusal:

@@ -1,14 +1,11 @@
-"""What the selectors of a request say about a device, remembered by content, and which of them do not compile."""
+"""What the selectors of a request say about a device, and which of them do not compile."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from modelplane import cel
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Device
 from modelplane.model.placement import BadSelector
-
-CACHE_SIZE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +17,6 @@ class SelectorsVerdict:
     why: str = ""
 
 
-@lru_cache(maxsize=CACHE_SIZE)
 def evaluate(selectors: tuple[str, ...], device: Device) -> SelectorsVerdict:
     """Return what the selectors, tried in order, say about the device: the first that does not match stops."""
     for index, text in enumerate(selectors):

@@ -22,7 +22,7 @@ _MIB: Final = 1024 * 1024
 #: Serialized manifests by `Desired.key`, so that a settled pass builds none.
 _WIRES: Final = Lru[bytes](16 * _MIB)
 #: Serialized statuses by their JSON text, which is written ten times as fast: a settled pass repeats its status.
-_STATUSES_SENT: Final = Lru[bytes](16 * _MIB)
+_STATUSES_SENT: Final = Lru[bytes](8 * _MIB)
 
 _STATUSES: Final = {
     Status.TRUE: sdk.STATUS_CONDITION_TRUE,

@@ -13,6 +13,7 @@ import pytest
 
 from modelplane import cel
 from modelplane.cel import memory
+from modelplane.lru import Lru, weigh
 from modelplane.model.fleet import Attribute, Device
 
 DEVICE = Device(name="gpu", driver="gpu.nvidia.com", attributes=(Attribute("i", "int", 3),))
@@ -88,11 +89,11 @@ def test_compiled_selectors_weigh_no_more_than_they_are_counted_with() -> None:
 
 
 def test_the_memory_by_identity_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_SEEN", 64)
-    monkeypatch.setattr(memory, "_seen", {})
+    seen = Lru[cel.Verdict](64 * 1024)
+    monkeypatch.setattr(memory, "_SEEN", seen)
     for i in range(200):
         assert cel.verdict("true", replace(DEVICE, count=i + 1)).outcome is cel.Outcome.MATCH
-        assert len(memory._seen) <= 64
+        assert weigh(list(seen._kept)) <= 64 * 1024
 
 
 def test_threads_get_the_verdicts_that_one_gets() -> None:

@@ -1,5 +1,7 @@
 """Calls are received and computed so that any number of them at once holds little memory, and small ones pass."""
 
+import importlib
+import pkgutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -9,11 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
-from modelplane.cel import memory
-from modelplane.composing import placement_message
+import modelplane
 from modelplane.lru import Lru
-from modelplane.observed import memo, replica
-from modelplane.transport import admission, objects, response
+from modelplane.scheduling.budget import Searches
+from modelplane.transport import admission
 from modelplane.transport.admission import LARGE, Admission, Received
 
 SMALL_SIZE, LARGE_SIZE = 1000, LARGE + 1
@@ -177,14 +178,18 @@ def test_a_pod_s_limit_is_what_a_function_may_take() -> None:
     assert container["resources"]["limits"] == {"memory": f"{admission.MEMORY}Mi"}
 
 
+def _caches() -> dict[int, Lru[Any]]:
+    """Return every cache of the modules that a function's process may import, each once."""
+    names = [found.name for found in pkgutil.walk_packages(modelplane.__path__, "modelplane.")]
+    served = [name for name in names if not name.startswith(("modelplane.preview", "modelplane.cli"))]
+    values = [value for name in served for value in vars(importlib.import_module(name)).values()]
+    values = [value._remembered if isinstance(value, Searches) else value for value in values]
+    return {id(value): value for value in values if isinstance(value, Lru)}
+
+
 def test_what_is_held_at_the_most_fits_into_what_a_function_may_take() -> None:
-    caches: list[Lru[Any]] = [
-        memory._SELECTORS,
-        memory._VERDICTS,
-        memo._KEPT,
-        placement_message._PARSED,
-        replica._ENGINES,
-    ]
-    kept = sum(cache.limit for cache in (*caches, objects._BODIES, response._WIRES)) / _MIB
+    caches = _caches()
+    assert len(caches) > 15
+    kept = sum(cache.limit for cache in caches.values()) / _MIB
     idle, received_and_read = 70, 3
     assert idle + kept + 2 * received_and_read * admission.LARGEST <= admission.MEMORY

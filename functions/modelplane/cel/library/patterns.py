@@ -22,7 +22,7 @@ _FOREIGN = re.compile(r"\\C|\(\?P?[=>]")
 _MAX_GROUPS = 200
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def compiled(pattern: str) -> Any:
     """Return a compiled pattern. Raises EvaluationError for an invalid one, AbortError for one we do not take."""
     import re2  # type: ignore[import-untyped]  # noqa: PLC0415 (13 MiB that most processes never need)
