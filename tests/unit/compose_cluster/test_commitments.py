@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from modelplane.model.names import LABEL_CLUSTER
 from unit.compose_cluster import clusters as given
 
 
@@ -11,7 +12,7 @@ def _replica(name: str, copies: int = 1, count: int = 1, pool: str = "l4", clust
     return {
         "apiVersion": "modelplane.ai/v1alpha1",
         "kind": "ModelReplica",
-        "metadata": {"name": name, "namespace": "team", "uid": name},
+        "metadata": {"name": name, "namespace": "team", "uid": name, "labels": {LABEL_CLUSTER: "eu-1"}},
         "spec": {"clusterName": cluster, "engines": [{"name": "main", "copies": copies, "members": [member]}]},
     }
 
