@@ -12,9 +12,11 @@ class Refusal:
     """A reason not to place on a cluster. Its name (`type(refusal).__name__`) is what status and JSON show.
 
     `profile` is the deployment's profile that the cluster's pools do not host, "" for a reason that holds for all.
+    `pool` is the pool that came nearest to hosting it, "" where it is not known or the reason is the cluster's own.
     """
 
     profile: str = field(default="", kw_only=True)
+    pool: str = field(default="", kw_only=True)
 
     @property
     def reason(self) -> str:
@@ -66,13 +68,27 @@ class NoPools(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
+class Closest:
+    """The device of a pool that came closest to satisfying a request, in words.
+
+    `needs` is what the selector that it fails asks for, `device` its driver and product, `has` what it has of that,
+    "" where nothing can be compared. `error` is set when the selector fails on it with an error.
+    """
+
+    needs: str
+    device: str
+    has: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NoDevice(Refusal):
-    """No device kind of the pool satisfies a request: which selector failed, and the nearest value that was seen."""
+    """No device of the pool satisfies a request: which selector failed, and on which device, if the pool has any."""
 
     engine: str
     request: str
     selector: int
-    nearest: str | None = None
+    closest: Closest | None = None
 
 
 @dataclass(frozen=True, slots=True)

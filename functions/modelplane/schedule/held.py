@@ -28,7 +28,7 @@ def _causes(request: Request, deployment: Deployment, schedule: Schedule) -> Ite
             yield replica, _edit_held(deployment, placement, replica)
             yield replica, hold_message(request, replica)
     for edit in schedule.held_edits:
-        why = f"the edit is held, its pools have no room for it ({word(edit.refusal)}): free some, or undo the edit"
+        why = f"the edit is held, because it does not fit ({word(edit.refusal)}): free nodes, or undo the edit"
         yield edit.replica, why
     for small in schedule.too_small:
         short = (

@@ -80,7 +80,7 @@ def _cache(deployment: Deployment, schedule: Schedule) -> Condition:
     if isinstance(cache, Malformed):
         return Condition(kind, Status.FALSE, Reason.MODEL_CACHE_UNRESOLVED, str(cache))
     if cache in (CacheState.UNRESOLVED, Gap.NOT_FETCHED):
-        waits = f"ModelCache {name} has not said yet which clusters it matches"
+        waits = f"ModelCache {deployment.namespace}/{name} has not published its clusters yet"
         return Condition(kind, Status.FALSE, Reason.MODEL_CACHE_UNRESOLVED, waits)
     return Condition(kind, Status.TRUE, Reason.MODEL_CACHE_RESOLVED, f"ModelCache {name}")
 

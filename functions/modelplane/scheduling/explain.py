@@ -1,8 +1,7 @@
 """Says what a schedule means: the reason and message of ReplicasScheduled, and the counted reasons of the status."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from modelplane.model.conditions import MESSAGE_LIMIT, Reason
 from modelplane.model.deployment import Deployment
@@ -10,7 +9,8 @@ from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, Footprint, Schedule
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.model.replica import Replica
-from modelplane.scheduling.wording import of_pools, quote, word
+from modelplane.scheduling.closest import quote
+from modelplane.scheduling.wording import of_pools, word
 
 #: Room that is left for each section that follows a long one.
 _LEAST_SECTION = 100
@@ -37,6 +37,16 @@ class Report:
     reasons: tuple[Counted, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A part of the message: the words that lead in, and the entries they lead to."""
+
+    lead: str
+    entries: list[str]
+    separator: str = ", "
+    closing: str = ""
+
+
 def explain(schedule: Schedule, deployment: Deployment) -> Report:
     """Return the report; deterministic, the message at most `MESSAGE_LIMIT` characters."""
     if schedule.replicas == 0:
@@ -44,10 +54,11 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
     reason = _reason(schedule)
     message = f"{schedule.replicas - schedule.unplaced} of {schedule.replicas} replicas scheduled"
     sections = list(_sections(reason, schedule, deployment))
-    for at, (lead, entries) in enumerate(sections):
+    for at, section in enumerate(sections):
         left_free = _LEAST_SECTION * (len(sections) - at - 1)
-        message += lead + _capped(entries, MESSAGE_LIMIT - len(message) - len(lead) - left_free)
-    return Report(reason is Reason.REPLICAS_SCHEDULED, reason, message, _counted(schedule))
+        used = len(message) + len(section.lead) + len(section.closing)
+        message += section.lead + _capped(section, MESSAGE_LIMIT - used - left_free) + section.closing
+    return Report(reason is Reason.REPLICAS_SCHEDULED, reason, message, _counted(schedule, deployment))
 
 
 def _reason(schedule: Schedule) -> Reason:
@@ -64,31 +75,30 @@ def _reason(schedule: Schedule) -> Reason:
     return Reason.INSUFFICIENT_CAPACITY if schedule.held_edits else Reason.REPLICAS_SCHEDULED
 
 
-def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Iterator[tuple[str, list[str]]]:
-    """Yield what follows the count: words that lead in, and the entries they lead to."""
+def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
+    """Yield what follows the count of replicas."""
     if schedule.over_bound:
-        yield ": ", [f"{schedule.over_bound.field} {schedule.over_bound.why}; make it smaller"]
+        yield _Section(": ", [f"{schedule.over_bound.field} {schedule.over_bound.why}; make it smaller"])
     elif schedule.bad_selectors:
-        yield ": ", [_bad_selector(bad) for bad in schedule.bad_selectors]
+        yield _Section(": ", [_bad_selector(bad) for bad in schedule.bad_selectors])
     elif reason is Reason.WAITING_FOR_CACHE:
-        yield ": ", [_cache(schedule, deployment)]
+        yield _Section(": ", [_cache(schedule, deployment)])
     elif reason is Reason.NO_CLUSTERS:
-        yield ": ", [_no_cluster(schedule, deployment)]
+        yield _Section(": ", [_no_cluster(schedule, deployment)])
     elif schedule.unplaced:
-        total = len(schedule.refusals)
-        yield f": 0/{total} clusters can take another: ", _refused(schedule)
+        yield from _refused(schedule, deployment)
     if schedule.held_edits:
-        yield "; edit withheld from ", [f"{_name(each.replica)}: {word(each.refusal)}" for each in schedule.held_edits]
+        entries = [f"{_name(each.replica)} ({word(each.refusal)})" for each in schedule.held_edits]
+        yield _Section("; held, because the edit does not fit: ", entries)
     without_edit = {each.replica.name for each in schedule.held_edits}
-    explained = [
-        (p, p.replica) for p in schedule.placements if p.replica and p.why and p.replica.name not in without_edit
-    ]
+    with_why = ((p, p.replica) for p in schedule.placements if p.replica and p.why)
+    explained = [(p, replica) for p, replica in with_why if replica.name not in without_edit]
     held = [f"{_name(replica)} ({p.why})" for p, replica in explained if not p.leaving]
     if held and not (schedule.bad_selectors or schedule.over_bound):
-        yield "; held as they are: ", held
+        yield _Section("; held: ", held)
     leaving = [f"{_name(replica)} ({p.why})" for p, replica in explained if p.leaving]
     if leaving:
-        yield "; kept until a replacement serves: ", leaving
+        yield _Section("; leaving once a replacement serves: ", leaving)
 
 
 def _name(replica: Replica) -> str:
@@ -104,73 +114,92 @@ def _cache(schedule: Schedule, deployment: Deployment) -> str:
     if isinstance(schedule.cache, Malformed):
         return quote(str(schedule.cache))
     if schedule.cache is Gap.ABSENT:
-        return f"ModelCache {deployment.cache} does not exist"
-    return f"ModelCache {deployment.cache} has not said yet which clusters it matches"
+        return f"ModelCache {deployment.namespace}/{deployment.cache} does not exist: create it"
+    return f"ModelCache {deployment.namespace}/{deployment.cache} has not published its clusters yet"
 
 
 def _no_cluster(schedule: Schedule, deployment: Deployment) -> str:
     wanted = ", ".join(f"{key}={value}" for key, value in sorted(deployment.cluster_selector.items()))
-    text = f"no cluster carries {wanted}" if wanted else "there is no cluster"
+    text = f"no InferenceCluster has the labels of spec.clusterSelector ({wanted})" if wanted else "no InferenceCluster"
     if isinstance(schedule.cache, Footprint):
-        return f"{text} within ModelCache {schedule.cache.cache}"
-    return text
+        within = f"is selected by ModelCache {deployment.namespace}/{schedule.cache.cache}"
+        return f"{text} and {within}" if wanted else f"{text} {within}"
+    return text if wanted else f"{text} exists: create one"
 
 
-def _tally(refusals: Iterable[Refusal]) -> list[Counted]:
+@dataclass(slots=True)
+class _Alike:
+    """Clusters that are refused for the same reason: how many, in which pools, and how many nodes they have free."""
+
+    count: int = 0
+    pools: set[str] = field(default_factory=set)
+    free: set[int] = field(default_factory=set)
+
+    def add(self, refusal: Refusal) -> None:
+        """Add a cluster."""
+        self.count += 1
+        self.pools |= {refusal.pool} - {""}
+        self.free |= {refusal.free} if isinstance(refusal, NoRoom) else set()
+
+    def describe(self, refusal: Refusal, deployment: Deployment) -> str:
+        """Return the words of the reason, which is given without its pool and the nodes that are free."""
+        if isinstance(refusal, NoRoom):
+            refusal = replace(refusal, free=max(self.free))
+        several = any(len(profile.engines) > 1 for profile in deployment.profiles)
+        return word(refusal, pools=self.pools, at_most=len(self.free) > 1, name_engine=several)
+
+
+def _tally(refusals: Iterable[Refusal], deployment: Deployment) -> list[Counted]:
     """Return each distinct refusal with its clusters, the most frequent first, then by name and words.
 
-    Clusters that lack room for the same need are one entry: how much each of them has free is of no use to anybody.
+    Pools of different names that refuse alike are one entry, and so are clusters that lack room for the same need.
     """
-    most_free: dict[Refusal, set[int]] = {}
-    counted: Counter[Refusal] = Counter()
+    alike: dict[Refusal, _Alike] = {}
     for refusal in refusals:
-        alike = replace(refusal, free=0) if isinstance(refusal, NoRoom) else refusal
-        counted[alike] += 1
-        if isinstance(refusal, NoRoom):
-            most_free.setdefault(alike, set()).add(refusal.free)
-    entries = [Counted(each.reason, many, _words(each, most_free.get(each))) for each, many in counted.items()]
+        reason = replace(refusal, pool="", free=0) if isinstance(refusal, NoRoom) else replace(refusal, pool="")
+        alike.setdefault(reason, _Alike()).add(refusal)
+    entries = [Counted(reason.reason, each.count, each.describe(reason, deployment)) for reason, each in alike.items()]
     return sorted(entries, key=lambda entry: (-entry.count, entry.reason, entry.message))
 
 
-def _words(refusal: Refusal, free: set[int] | None) -> str:
-    if free and isinstance(refusal, NoRoom):
-        text = word(replace(refusal, free=max(free)))
-        return text if len(free) == 1 else text.replace(", ", ", at most ")
-    return word(refusal)
+def _with_pool(entry: Counted) -> str:
+    """Return e.g. `3 with pool l4: ...`: clusters are counted, and their pools are named."""
+    return f"{entry.count} {'with ' if entry.message.startswith('pool') else ''}{entry.message}"
 
 
-def _refused(schedule: Schedule) -> list[str]:
-    """Return one entry per reason, as kube-scheduler aggregates them: clusters first, then their pools."""
-    clusters = _tally(refusal for refusal in schedule.refusals.values() if not of_pools(refusal))
-    pools = _tally(refusal for refusal in schedule.refusals.values() if of_pools(refusal))
-    texts = [f"{entry.count} {entry.message}" for entry in pools]
-    if texts:
+def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
+    """Yield the reasons as kube-scheduler aggregates them: clusters first, then their pools."""
+    clusters = _tally((each for each in schedule.refusals.values() if not of_pools(each)), deployment)
+    pools = _tally((each for each in schedule.refusals.values() if of_pools(each)), deployment)
+    lead = f": 0/{len(schedule.refusals)} clusters can take another: "
+    if clusters:
+        yield _Section(lead, [f"{entry.count} {entry.message}" for entry in clusters])
+        lead = ", "
+    if pools:
         total = sum(entry.count for entry in pools)
-        texts[0] = f"{total} {'has' if total == 1 else 'have'} no pool that fits ({texts[0]}"
-        texts[-1] += ")"
-    return [f"{entry.count} {entry.message}" for entry in clusters] + texts
+        entries = [pools[0].message] if len(pools) == 1 else [_with_pool(entry) for entry in pools]
+        yield _Section(f"{lead}{total} {'has' if total == 1 else 'have'} no pool that fits (", entries, "; ", ")")
 
 
-def _capped(entries: list[str], room: int) -> str:
+def _capped(section: _Section, room: int) -> str:
     """Return the entries in one line of at most `room` characters; those that do not fit are counted."""
-    text = ", ".join(entries)
+    text = section.separator.join(section.entries)
     if len(text) <= room:
         return text
     shown: list[str] = []
-    used = len(f" and {len(entries)} more reasons)")
-    for entry in entries:
-        used += len(entry) + 2
+    used = len(f" and {len(section.entries)} more reasons")
+    for entry in section.entries:
+        used += len(entry) + len(section.separator)
         if used > room:
             break
         shown.append(entry)
-    closing = ")" if sum(entry.count("(") - entry.count(")") for entry in shown) > 0 else ""
-    more = f"{len(entries) - len(shown)} more reasons{closing}"
-    return f"{', '.join(shown)} and {more}" if shown else more
+    more = f"{len(section.entries) - len(shown)} more reasons"
+    return f"{section.separator.join(shown)} and {more}" if shown else more
 
 
-def _counted(schedule: Schedule) -> tuple[Counted, ...]:
+def _counted(schedule: Schedule, deployment: Deployment) -> tuple[Counted, ...]:
     """Return the counted refusals; of too many kinds one entry per name, with its most frequent."""
-    tally = _tally(schedule.refusals.values()) if schedule.unplaced else []
+    tally = _tally(schedule.refusals.values(), deployment) if schedule.unplaced else []
     if len(tally) <= MOST_REASONS:
         return tuple(tally)
     merged: dict[str, Counted] = {}

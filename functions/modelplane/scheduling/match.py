@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from modelplane.cel import Outcome
 from modelplane.model.deployment import DeviceRequest, Member
 from modelplane.model.fleet import ClaimKind, Device
-from modelplane.model.refusal import NoDevice, Refusal, SelectorError, TooFewDevices
+from modelplane.model.refusal import Closest, NoDevice, Refusal, SelectorError, TooFewDevices
 from modelplane.model.replica import Claim
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.charge import taken_of
 from modelplane.scheduling.choices import Choices
+from modelplane.scheduling.closest import closest_device, describe, needs_of, quote
 from modelplane.scheduling.demands import Choice, Node, Share, Wanted
 from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.nearest import nearest_value
 from modelplane.scheduling.room import Demand
-from modelplane.scheduling.selectors import SelectorsVerdict, evaluate
+from modelplane.scheduling.selectors import evaluate
 
 Claims = tuple[Claim, ...]
 _EVERY = Wanted()
@@ -151,18 +151,18 @@ def _too_few_in_all(engine: str, wishes: Sequence[_Wish], hardware: Hardware) ->
 
 
 def _no_device(engine: str, request: DeviceRequest, hardware: Hardware) -> NoDevice:
-    """Return the refusal of the device that came furthest: the selector it failed, and the value it has there."""
+    """Return the refusal of the device that came closest: the selector it failed, and what it has there."""
     evaluated = [(evaluate(request.selectors, device), device) for device in hardware.devices]
     if not evaluated:
         return NoDevice(engine, request.name, 0)
     furthest = max(verdict.selector for verdict, _ in evaluated)
     stopped = [(verdict, device) for verdict, device in evaluated if verdict.selector == furthest]
-    failed: list[SelectorsVerdict] = [verdict for verdict, _ in stopped if verdict.outcome is Outcome.ERROR]
-    if len(failed) == len(stopped):
-        return NoDevice(engine, request.name, furthest, f"error: {failed[0].why}")
     text = request.selectors[furthest]
     compared = [device for verdict, device in stopped if verdict.outcome is not Outcome.ERROR]
-    return NoDevice(engine, request.name, furthest, nearest_value(text, compared))
+    if compared:
+        return NoDevice(engine, request.name, furthest, closest_device(text, compared))
+    verdict, device = stopped[0]
+    return NoDevice(engine, request.name, furthest, Closest(needs_of(text), describe(device), error=quote(verdict.why)))
 
 
 def _error(wishes: Sequence[_Wish], hardware: Hardware) -> SelectorError:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from modelplane.model.fleet import Cluster
-from modelplane.model.refusal import SearchBound
+from modelplane.model.refusal import Refusal, SearchBound
 from modelplane.model.replica import StampedEngine
 from modelplane.scheduling.charge import can_claim
 from modelplane.scheduling.growth import grows
@@ -12,6 +12,7 @@ from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines
 from modelplane.scheduling.options import ClusterOptions, Options, OptionsByPool, stamp
 from modelplane.scheduling.roster import OwnReplica
+from modelplane.scheduling.wording import word
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,14 @@ def still_hosts(where: Layout, engines: Engines) -> bool:
     )
 
 
+def _no_longer(engine: str, pools: set[str], where: Layout, refusals: Mapping[int, Refusal]) -> str:
+    """Return in words why none of a replica's pools can host an engine."""
+    whys = [refusals[at] for at in sorted(where.positions[name] for name in pools) if at in refusals]
+    return f"pool {', '.join(sorted(pools))} no longer matches engine {engine}" + "".join(
+        f": {word(why)}" for why in whys[:1]
+    )
+
+
 class OwnPools:
     """The own pools of a deployment's replicas in one pass; what is found holds for all that are alike."""
 
@@ -60,7 +69,7 @@ class OwnPools:
         pools = {member.pool for engine in engines for member in engine.members}
         gone = sorted(pools - where.positions.keys())
         if gone:
-            return InPlace(None, why=f"pool {gone[0]} does not exist any more")
+            return InPlace(None, why=f"pool {gone[0]} no longer exists")
         before = {engine.name: engine for engine in engines}
         options = self._options[profile]
         everywhere = options.on(where.shape)
@@ -71,9 +80,7 @@ class OwnPools:
             if isinstance(by_pool, SearchBound) or (undecided and not by_pool):
                 return InPlace(None, undecided=True)
             if not by_pool:
-                return InPlace(
-                    None, why=f"pool {', '.join(sorted(pools))} does not match engine {engine.name} any more"
-                )
+                return InPlace(None, why=_no_longer(engine.name, pools, where, everywhere.refusals[at]))
             here.append(by_pool)
         found = ClusterOptions(profile, everywhere.engines, tuple(here), ({},) * len(here))
         nearest = stamp(found.engines, [next(found.of(at)) for at in range(len(here))], where)

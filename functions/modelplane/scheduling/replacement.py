@@ -10,8 +10,8 @@ from modelplane.scheduling.in_place import change
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.work import Work
 
-_WAY_OUT = "; scale down to let it go before"
-_WAYS_OUT = "; scale down or taint its cluster NoExecute to let it go before"
+_WAY_OUT = ": scale down to end it before"
+_WAYS_OUT = ": scale down, or taint the cluster NoExecute, to end it before"
 
 
 def roll(work: Work) -> Needs | None:

@@ -44,8 +44,10 @@ def _check_cluster(own: OwnReplica, cluster: Cluster | Gap | Malformed | None, d
     name = own.replica.cluster
     if cluster is Gap.ABSENT:
         own.leave(EndCause.REPLACED, f"cluster {name} does not exist")
+    elif isinstance(cluster, Malformed):
+        own.hold(str(cluster))
     elif not isinstance(cluster, Cluster):
-        own.hold(f"cluster {name} cannot be read")
+        own.hold("its spec.clusterName cannot be read: restore it, or delete the replica")
     elif taint := repelling(deployment, cluster, Effect.NO_EXECUTE) if cluster.taints else None:
         own.leave(EndCause.EVICTED, f"cluster {name} is tainted {taint.key} NoExecute")
     elif cluster.deleting:
@@ -53,7 +55,7 @@ def _check_cluster(own: OwnReplica, cluster: Cluster | Gap | Malformed | None, d
     elif cluster.pools is None:
         own.hold(f"cluster {name} has not published its pools: see its condition ClusterReady")
     elif not own.replica.engines:
-        own.hold("its engines cannot be read")
+        own.hold("its spec.engines cannot be read: restore them, or delete the replica")
 
 
 def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:

@@ -1,6 +1,7 @@
 """Puts the engines of a replica on the pools of one cluster: the first assignment that has room, found exactly."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from modelplane.model.refusal import NoRoom, Refusal, SearchBound, of_profile, rank
@@ -89,7 +90,8 @@ class _Search:
             )
             engine, profile = self.options.engines[at].name, self.options.profile
             refusals[position] = NoRoom(engine, short.needs, short.free, profile=profile)
-        return min(refusals.values(), key=_distance)
+        nearest = min(refusals, key=lambda position: _distance(refusals[position]))
+        return replace(refusals[nearest], pool=self.layout.pools[nearest].name)
 
 
 def _distance(refusal: Refusal) -> tuple[int, int]:

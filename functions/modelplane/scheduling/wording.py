@@ -1,6 +1,12 @@
-"""The words of a refusal, as kube-scheduler would say them; nothing else in the house writes them."""
+"""The words of a refusal; nothing else in the house writes them.
+
+Each says where, what was found against what is needed, and what to do where the reader can do something about it.
+"""
+
+from collections.abc import Collection
 
 from modelplane.model.refusal import (
+    Closest,
     Deleting,
     NoDevice,
     NoGatewayAddress,
@@ -17,6 +23,7 @@ from modelplane.model.refusal import (
     TooFewDevices,
     rank,
 )
+from modelplane.scheduling.closest import quote
 
 _PLAIN: dict[type[Refusal], str] = {
     Deleting: "being deleted",
@@ -25,14 +32,8 @@ _PLAIN: dict[type[Refusal], str] = {
     NoPools: "without GPU pools",
 }
 
-#: Most characters of a selector or an error that are quoted.
-QUOTE = 120
-
-
-def quote(text: str) -> str:
-    """Return a text on one line, cut where it is long."""
-    line = " ".join(text.split())
-    return line if len(line) <= QUOTE else f"{line[: QUOTE - 3]}..."
+#: Most pools that are named.
+_POOLS = 3
 
 
 def of_pools(refusal: Refusal) -> bool:
@@ -45,8 +46,38 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def word(refusal: Refusal) -> str:
-    """Return the refusal in a few words, to stand behind the number of clusters it holds for."""
+def _where(pools: Collection[str]) -> str:
+    names = sorted(pools)
+    if not names:
+        return ""
+    more = f" and {len(names) - _POOLS} more" if len(names) > _POOLS else ""
+    return f"{'pool' if len(names) == 1 else 'pools'} {', '.join(names[:_POOLS])}{more}: "
+
+
+def _found(closest: Closest | None) -> str:
+    """Return what a request needs, and what the closest device has, to follow the request."""
+    if closest is None:
+        return " finds no device on its nodes"
+    needs = f" needs {closest.needs}"
+    if closest.error:
+        return f"{needs}, which fails on the closest device ({closest.device}): {closest.error}"
+    if closest.has:
+        return f"{needs}, the closest device ({closest.device}) has {closest.has}"
+    return f"{needs}, which the closest device ({closest.device}) does not satisfy"
+
+
+def word(
+    refusal: Refusal, *, pools: Collection[str] | None = None, at_most: bool = False, name_engine: bool = False
+) -> str:
+    """Return the refusal in words, to stand behind the number of clusters it holds for.
+
+    `pools` are those that it holds for, its own pool if not given. `at_most`: some of the clusters have fewer nodes
+    free. `name_engine`: requests are named with their engine.
+    """
+    return _where(({refusal.pool} - {""}) if pools is None else pools) + _text(refusal, at_most, name_engine)
+
+
+def _text(refusal: Refusal, at_most: bool, name_engine: bool) -> str:  # noqa: FBT001 - as `word` has them
     match refusal:
         case Tainted(key):
             text = f"tainted ({key})"
@@ -54,18 +85,26 @@ def word(refusal: Refusal) -> str:
             text = f"without label {key}={value}"
         case OutsideCache(cache):
             text = f"outside ModelCache {cache}"
-        case NoDevice(_, request, _, nearest):
-            text = f"no device for request {request}" + (f": {quote(nearest)}" if nearest else "")
-        case TooFewDevices(_, request, has, needs):
-            text = f"too few devices for request {request}: has {has}, needs {needs}"
+        case NoDevice(engine, request, _, closest):
+            text = _request(request, engine if name_engine else "") + _found(closest)
+        case TooFewDevices(engine, request, has, needs):
+            asks = f"{_request(request, engine if name_engine else '')} needs {count(needs, 'device')}"
+            text = f"{asks} of a node, which has {has} for it"
         case SelectorError(selector, device, why):
-            text = f"selector error on device {device}: {quote(selector)}" + (f": {quote(why)}" if why else "")
+            error = f": {quote(why)}" if why else ""
+            text = (
+                f"selector {quote(selector)} fails on device {device}{error} (correct it for every device of the class)"
+            )
         case NotClaimable(engine):
-            text = f"NotClaimable: engine {engine} would claim no real device"
-        case NoRoom(_, needs, free):
-            text = f"NoRoom: needs {count(needs, 'node')}, {free} free"
+            text = f"engine {engine} would claim no device (request one that a DRA driver publishes)"
+        case NoRoom(engine, needs, free):
+            text = f"no room for engine {engine}: needs {count(needs, 'node')}, {'at most ' * at_most}{free} free"
         case SearchBound(states):
-            text = f"SearchBound: gave up after {states} ways to arrange the engines"
+            text = f"not decided within {states} states of the search (request fewer devices, by narrower selectors)"
         case _:
             text = _PLAIN[type(refusal)]
     return text
+
+
+def _request(name: str, engine: str) -> str:
+    return f"request {name} of engine {engine}" if engine else f"request {name}"

@@ -120,7 +120,7 @@ def _give_way(work: Work, own: OwnReplica, short: Shortage) -> None:
         own.ending = EndCause.YIELDED
         return
     own.stamp, own.engines = Stamp.REVERT, served
-    own.why = "it grew at the same time as others, and does not fit at its new size"
+    own.why = "it has no room at its new size, because other replicas grew at the same time"
     work.ledger.restamp(own.replica, served)
     work.held_edits[identity(own.replica)] = HeldEdit(
         own.replica, NoRoom(served[0].name, short.needs, short.free, profile=own.replica.profile)

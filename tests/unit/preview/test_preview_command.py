@@ -170,7 +170,7 @@ def test_tables_show_fleet_placements_reasons_and_refusals_in_100_columns() -> N
         "tainted maintenance:NoSchedule",
         "team/chat  2 of 3 placed",
         "main on pool  serving",
-        "2 clusters  NoRoom: needs 1 node, 0 free",
+        "2 clusters  pool pool: no room for engine main: needs 1 node, 0 free",
         "1 cluster  tainted (maintenance)",
         "Refused",
         "InferenceClass broken",

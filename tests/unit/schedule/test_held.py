@@ -62,7 +62,8 @@ EDITS: dict[str, tuple[Edit, str]] = {
     ),
     "growth without room": (
         ask_for_copies,
-        "the edit is held, its pools have no room for it (NoRoom: needs 2 nodes, 1 free): free some, or undo the edit",
+        "the edit is held, because it does not fit (pool pool: no room for engine main: needs 2 nodes, 1 free): "
+        "free nodes, or undo the edit",
     ),
     "a selector that does not compile": (
         select_wrongly,

@@ -4,13 +4,13 @@ import pytest
 
 from modelplane.model.deployment import Engine, Profile
 from modelplane.model.fleet import ClaimKind, Cluster, Pool
-from modelplane.model.refusal import NoDevice, NoRoom, NotClaimable, Refusal, SearchBound, TooFewDevices
+from modelplane.model.refusal import Closest, NoDevice, NoRoom, NotClaimable, Refusal, SearchBound, TooFewDevices
 from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.options import Options, stamp
 from modelplane.scheduling.room import Stock
 from modelplane.scheduling.search import assign, first_fit_and_count
-from unit.scheduling.scene import NIC, cluster, gang, gpu, memory, nic, pool, request, standalone
+from unit.scheduling.scene import GPU, NIC, cluster, gang, gpu, memory, nic, pool, request, standalone
 
 
 def empty(there: Cluster) -> Stock:
@@ -61,14 +61,24 @@ def test_a_member_that_could_claim_elsewhere_is_not_left_claimless() -> None:
 def test_members_that_want_different_pools_have_none() -> None:
     pools = pool(2, gpu(8), name="x"), pool(2, nic(8, ClaimKind.DRA), name="y")
     split = gang([request()], [request(8, NIC, name="nic")])
-    assert outcome(cluster("a", *pools), split) == NoDevice("main", "nic", 0)
+    assert outcome(cluster("a", *pools), split) == NoDevice(
+        "main", "nic", 0, Closest('driver == "nic.example.com"', f"{GPU}, gpu", GPU), pool="x"
+    )
 
 
 REFUSED: list[tuple[str, tuple[Pool, ...], Refusal]] = [
-    ("a pool that fails later is nearer", (pool(1, gpu(4)), pool(1, nic())), TooFewDevices("e0", "gpu", 4, 8)),
-    ("too little room is nearer than no match", (pool(0), pool(1, gpu(4), name="y")), NoRoom("e0", 1, 0)),
-    ("a pool without nodes has no room", (pool(0),), NoRoom("e0", 1, 0)),
-    ("nothing real to claim", (pool(1, nic()),), NoDevice("e0", "gpu", 0)),
+    (
+        "a pool that fails later is nearer",
+        (pool(1, gpu(4)), pool(1, nic())),
+        TooFewDevices("e0", "gpu", 4, 8, pool="x"),
+    ),
+    ("too little room is nearer than no match", (pool(0), pool(1, gpu(4), name="y")), NoRoom("e0", 1, 0, pool="x")),
+    ("a pool without nodes has no room", (pool(0),), NoRoom("e0", 1, 0, pool="x")),
+    (
+        "nothing real to claim",
+        (pool(1, nic()),),
+        NoDevice("e0", "gpu", 0, Closest(f'driver == "{GPU}"', "nic.example.com, nic", "nic.example.com"), pool="x"),
+    ),
 ]
 
 
@@ -79,27 +89,27 @@ def test_a_cluster_is_refused_for_its_nearest_pool(rule: str, pools: tuple[Pool,
 
 def test_of_pools_without_room_the_one_with_the_smallest_shortage_is_named() -> None:
     there = cluster("a", pool(1, name="x"), pool(3, name="y"))
-    assert outcome(there, standalone(copies=4)) == NoRoom("main", 4, 3)
+    assert outcome(there, standalone(copies=4)) == NoRoom("main", 4, 3, pool="y")
 
 
 def test_an_engine_that_claims_nothing_real_is_refused_as_such() -> None:
-    assert outcome(cluster("a", pool(1, nic())), standalone(request(1, NIC))) == NotClaimable("main")
+    assert outcome(cluster("a", pool(1, nic())), standalone(request(1, NIC))) == NotClaimable("main", pool="x")
 
 
 def test_where_each_engine_alone_fits_the_one_that_finds_no_room_beside_the_others_is_named() -> None:
-    assert outcome(cluster("a", pool(2)), *engines(8, 8, 8)) == NoRoom("e2", 1, 0)
+    assert outcome(cluster("a", pool(2)), *engines(8, 8, 8)) == NoRoom("e2", 1, 0, pool="x")
 
 
 def test_different_pools_and_engines_do_not_make_the_search_long() -> None:
     pools = [pool(1, gpu(count), name=f"p{count}") for count in range(32, 39)]
-    assert outcome(cluster("a", *pools), *engines(*range(20, 28))) == NoRoom("e7", 1, 0)
+    assert outcome(cluster("a", *pools), *engines(*range(20, 28))) == NoRoom("e7", 1, 0, pool="p32")
     assert outcome(cluster("a", *pools), *engines(*range(38, 31, -1))) == [f"p{count}" for count in range(38, 31, -1)]
 
 
 def test_alike_pools_and_engines_do_not_make_the_search_long() -> None:
     pools = [pool(1, gpu(16), name=f"p{at}") for at in range(7)]
-    assert outcome(cluster("a", *pools), *engines(*range(9, 17))) == NoRoom("e7", 1, 0)
-    assert outcome(cluster("a", *pools), *engines(*[16] * 8)) == NoRoom("e7", 1, 0)
+    assert outcome(cluster("a", *pools), *engines(*range(9, 17))) == NoRoom("e7", 1, 0, pool="p0")
+    assert outcome(cluster("a", *pools), *engines(*[16] * 8)) == NoRoom("e7", 1, 0, pool="p0")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from modelplane.model.conditions import MESSAGE_LIMIT
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldEdit, Placement, Schedule, Stamp
 from modelplane.model.refusal import (
+    Closest,
     Deleting,
     NoDevice,
     NoGatewayAddress,
@@ -26,9 +27,10 @@ from modelplane.model.refusal import (
 from modelplane.scheduling import Counted, explain
 from modelplane.scheduling.explain import MOST_REASONS
 from modelplane.scheduling.wording import word
-from unit.scheduling.scene import deployment, replica
+from unit.scheduling.scene import deployment, replica, standalone
 
 OURS = deployment(replicas=3)
+SMALL = Closest("memory >= 140Gi", "gpu.nvidia.com, NVIDIA L4", "23034Mi")
 
 
 def short(*refusals: tuple[int, Refusal]) -> Schedule:
@@ -40,15 +42,40 @@ def short(*refusals: tuple[int, Refusal]) -> Schedule:
 
 def test_reasons_are_aggregated_as_kube_scheduler_does() -> None:
     schedule = short(
-        (2, NoRoom("main", 2, 1)),
+        (2, NoRoom("main", 2, 1, pool="h100")),
         (3, NotReady()),
-        (3, NoDevice("main", "gpu", 0, "memory 24Gi")),
+        (3, NoDevice("main", "gpu", 0, SMALL, pool="l4")),
         (4, Tainted("maintenance", "NoSchedule")),
     )
     assert explain(schedule, OURS).message == (
         "1 of 3 replicas scheduled: 0/12 clusters can take another: 4 tainted (maintenance), 3 not Ready, 5 have no "
-        "pool that fits (3 no device for request gpu: memory 24Gi, 2 NoRoom: needs 2 nodes, 1 free)"
+        "pool that fits (3 with pool l4: request gpu needs memory >= 140Gi, the closest device (gpu.nvidia.com, NVIDIA "
+        "L4) has 23034Mi; 2 with pool h100: no room for engine main: needs 2 nodes, 1 free)"
     )
+
+
+def test_the_only_reason_of_pools_is_not_counted_twice() -> None:
+    assert explain(short((1, NotReady()), (2, NoDevice("main", "gpu", 0, SMALL, pool="l4"))), OURS).message == (
+        "1 of 3 replicas scheduled: 0/3 clusters can take another: 1 not Ready, 2 have no pool that fits (pool l4: "
+        "request gpu needs memory >= 140Gi, the closest device (gpu.nvidia.com, NVIDIA L4) has 23034Mi)"
+    )
+
+
+def test_pools_of_other_names_that_refuse_alike_are_one_reason() -> None:
+    few = [(1, NoRoom("main", 2, 1, pool=name)) for name in ("b", "a")]
+    assert [entry.message for entry in explain(short(*few), OURS).reasons] == [
+        "pools a, b: no room for engine main: needs 2 nodes, 1 free"
+    ]
+    many = [(1, NoRoom("main", 2, 1, pool=name)) for name in "fedcba"]
+    assert [entry.message for entry in explain(short(*many), OURS).reasons] == [
+        "pools a, b, c and 3 more: no room for engine main: needs 2 nodes, 1 free"
+    ]
+
+
+def test_of_several_engines_a_request_is_named_with_its_own() -> None:
+    pair = deployment(standalone(name="prefill"), standalone(name="decode"), replicas=3)
+    (entry,) = explain(short((1, TooFewDevices("decode", "gpu", 4, 8, pool="l4"))), pair).reasons
+    assert entry.message == "pool l4: request gpu of engine decode needs 8 devices of a node, which has 4 for it"
 
 
 def test_reasons_are_counted_for_the_status() -> None:
@@ -59,40 +86,45 @@ def test_reasons_are_counted_for_the_status() -> None:
 def test_clusters_that_lack_room_for_the_same_need_are_one_reason() -> None:
     report = explain(short((2, NoRoom("main", 4, 1)), (1, NoRoom("main", 4, 3)), (1, NoRoom("main", 1, 0))), OURS)
     assert report.reasons == (
-        Counted("NoRoom", 3, "NoRoom: needs 4 nodes, at most 3 free"),
-        Counted("NoRoom", 1, "NoRoom: needs 1 node, 0 free"),
+        Counted("NoRoom", 3, "no room for engine main: needs 4 nodes, at most 3 free"),
+        Counted("NoRoom", 1, "no room for engine main: needs 1 node, 0 free"),
     )
 
 
 def test_too_many_kinds_of_reasons_are_one_per_name() -> None:
     many = short(
-        *((1, NoDevice("main", "gpu", 0, f"memory {at}Gi")) for at in range(MOST_REASONS + 1)), (2, NotReady())
+        *((1, NoDevice("main", "gpu", 0, Closest("memory >= 80Gi", "g", f"{at}Gi"))) for at in range(MOST_REASONS + 1)),
+        (2, NotReady()),
     )
     assert explain(many, OURS).reasons == (
-        Counted("NoDevice", 17, "no device for request gpu: memory 0Gi, and others"),
+        Counted("NoDevice", 17, "request gpu needs memory >= 80Gi, the closest device (g) has 0Gi, and others"),
         Counted("NotReady", 2, "not Ready, and others"),
     )
 
 
 def test_a_long_message_is_capped_and_counts_what_it_leaves_out() -> None:
-    many = short(*((1, NoDevice("main", "gpu", 0, f"productName {at:03} {'x' * 60}")) for at in range(100)))
+    many = short(
+        *((1, NoDevice("main", "gpu", 0, Closest("productName", "g", f"{at:03} {'x' * 60}"))) for at in range(100))
+    )
     message = explain(many, OURS).message
     assert len(message) <= MESSAGE_LIMIT
     assert message.endswith(" more reasons)")
-    shown = message.count("no device for request")
+    shown = message.count("request gpu needs")
     assert f"and {100 - shown} more reasons)" in message
 
 
-def test_what_is_kept_is_said_also_after_a_long_list_of_reasons() -> None:
-    many = short(*((1, NoDevice("main", "gpu", 0, f"productName {at:03} {'x' * 60}")) for at in range(100)))
+def test_what_is_held_and_leaving_is_said_also_after_a_long_list_of_reasons() -> None:
+    many = short(
+        *((1, NoDevice("main", "gpu", 0, Closest("productName", "g", f"{at:03} {'x' * 60}"))) for at in range(100))
+    )
     gone = [
         Placement("a", at, (), replica(OURS, f"a/{at}"), Stamp.HOLD, leaving=True, why="y" * 200) for at in range(9)
     ]
     edits = tuple(HeldEdit(replica(OURS, f"b/{at}"), NoRoom("z" * 60, 1, 0)) for at in range(9))
     message = explain(replace(many, placements=tuple(gone), held_edits=edits), OURS).message
     assert len(message) <= MESSAGE_LIMIT
-    assert "; edit withheld from " in message
-    assert message.endswith("; kept until a replacement serves: 9 more reasons")
+    assert "; held, because the edit does not fit: " in message
+    assert message.endswith("; leaving once a replacement serves: 9 more reasons")
 
 
 WORDS: list[tuple[Refusal, str]] = [
@@ -103,12 +135,30 @@ WORDS: list[tuple[Refusal, str]] = [
     (OutsideCache("weights"), "outside ModelCache weights"),
     (Tainted("k", "NoSchedule"), "tainted (k)"),
     (NoPools(), "without GPU pools"),
-    (NoDevice("main", "gpu", 0), "no device for request gpu"),
-    (TooFewDevices("main", "gpu", 4, 8), "too few devices for request gpu: has 4, needs 8"),
-    (SelectorError("a\n  b", "gpu", "no such key: x"), "selector error on device gpu: a b: no such key: x"),
-    (NotClaimable("main"), "NotClaimable: engine main would claim no real device"),
-    (NoRoom("main", 1, 0), "NoRoom: needs 1 node, 0 free"),
-    (SearchBound(20_000), "SearchBound: gave up after 20000 ways to arrange the engines"),
+    (NoDevice("main", "gpu", 0), "request gpu finds no device on its nodes"),
+    (
+        NoDevice("main", "gpu", 0, SMALL, pool="l4"),
+        "pool l4: request gpu needs memory >= 140Gi, the closest device (gpu.nvidia.com, NVIDIA L4) has 23034Mi",
+    ),
+    (
+        NoDevice("main", "gpu", 0, Closest("a in b", "d, e")),
+        "request gpu needs a in b, which the closest device (d, e) does not satisfy",
+    ),
+    (
+        NoDevice("main", "gpu", 0, Closest("a", "d, e", error="x")),
+        "request gpu needs a, which fails on the closest device (d, e): x",
+    ),
+    (TooFewDevices("main", "gpu", 4, 8), "request gpu needs 8 devices of a node, which has 4 for it"),
+    (
+        SelectorError("a\n  b", "gpu", "no such key: x"),
+        "selector a b fails on device gpu: no such key: x (correct it for every device of the class)",
+    ),
+    (NotClaimable("main"), "engine main would claim no device (request one that a DRA driver publishes)"),
+    (NoRoom("main", 1, 0), "no room for engine main: needs 1 node, 0 free"),
+    (
+        SearchBound(20_000),
+        "not decided within 20000 states of the search (request fewer devices, by narrower selectors)",
+    ),
 ]
 
 
@@ -118,7 +168,7 @@ def test_every_refusal_has_its_words(refusal: Refusal, words: str) -> None:
 
 
 def test_a_long_selector_is_quoted_in_part() -> None:
-    assert len(word(SelectorError("x" * 10_000, "gpu", "y" * 10_000))) < 300
+    assert len(word(SelectorError("x" * 10_000, "gpu", "y" * 10_000))) < 400
 
 
 BAD = BadSelector("main", "gpu", 1, 2, 7, "undeclared reference to 'devise'")
@@ -129,11 +179,15 @@ BAD = BadSelector("main", "gpu", 1, 2, 7, "undeclared reference to 'devise'")
     [
         (Schedule(3), "ReplicasScheduled", "3 of 3 replicas scheduled"),
         (Schedule(0), "ScaledToZero", "spec.replicas is 0"),
-        (Schedule(3, unplaced=3, candidates=0), "NoClusters", "0 of 3 replicas scheduled: there is no cluster"),
+        (
+            Schedule(3, unplaced=3, candidates=0),
+            "NoClusters",
+            "0 of 3 replicas scheduled: no InferenceCluster exists: create one",
+        ),
         (
             replace(short((2, OutsideCache("weights"))), cache=Footprint("weights")),
             "NoClusters",
-            "1 of 3 replicas scheduled: there is no cluster within ModelCache weights",
+            "1 of 3 replicas scheduled: no InferenceCluster is selected by ModelCache team/weights",
         ),
         (
             Schedule(3, bad_selectors=(BAD,)),
@@ -144,12 +198,12 @@ BAD = BadSelector("main", "gpu", 1, 2, 7, "undeclared reference to 'devise'")
         (
             Schedule(3, unplaced=1, cache=Gap.ABSENT),
             "WaitingForCache",
-            "2 of 3 replicas scheduled: ModelCache weights does not exist",
+            "2 of 3 replicas scheduled: ModelCache team/weights does not exist: create it",
         ),
         (
             Schedule(3, unplaced=1, cache=CacheState.UNRESOLVED),
             "WaitingForCache",
-            "2 of 3 replicas scheduled: ModelCache weights has not said yet which clusters it matches",
+            "2 of 3 replicas scheduled: ModelCache team/weights has not published its clusters yet",
         ),
         (
             Schedule(3, unplaced=1, cache=Malformed("ModelCache", "weights", "spec.source", "is no text")),

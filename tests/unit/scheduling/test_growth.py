@@ -84,11 +84,12 @@ def test_an_edit_is_applied_in_place_iff_it_takes_no_more_or_fits(case: Edit) ->
 def test_an_edit_that_does_not_fit_is_named_with_its_numbers() -> None:
     engine = standalone(request(4), copies=3)
     _, decided = edited(engine, others=(NEIGHBOUR,))
-    assert [each.refusal for each in decided.held_edits] == [NoRoom("main", 3, 1)]
+    assert [each.refusal for each in decided.held_edits] == [NoRoom("main", 3, 1, pool="x")]
     report = explain(decided, deployment(engine))
     assert (report.scheduled, report.reason) == (False, "InsufficientCapacity")
     assert report.message == (
-        "1 of 1 replicas scheduled; edit withheld from uid-team-model-a-7 on a: NoRoom: needs 3 nodes, 1 free"
+        "1 of 1 replicas scheduled; held, because the edit does not fit: uid-team-model-a-7 on a (pool x: no room for "
+        "engine main: needs 3 nodes, 1 free)"
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from modelplane.model.deployment import Member, Role
 from modelplane.model.fleet import ClaimKind, Device
-from modelplane.model.refusal import NoDevice, Refusal, SelectorError, TooFewDevices
+from modelplane.model.refusal import Closest, NoDevice, Refusal, SelectorError, TooFewDevices
 from modelplane.scheduling.budget import Meter, OutOfStatesError
 from modelplane.scheduling.hardware import hardware
 from modelplane.scheduling.match import match_member
@@ -56,16 +56,16 @@ CASES = [
     ),
     Case("a synthetic entry is matched and claims nothing", (nic(), RED), ((1, (NIC,)), (1, (ANY,))), [["red"]]),
     Case(
-        "no entry satisfies all selectors: the nearest value",
+        "no entry satisfies all selectors: the closest device",
         (gpu(1, 24), gpu(1, 40, "b")),
         ((1, (ANY, memory("80Gi"))),),
-        NoDevice("main", "r0", 1, "memory 40Gi"),
+        NoDevice("main", "r0", 1, Closest("memory >= 80Gi", f"{GPU}, b", "40Gi")),
     ),
     Case(
         "the selector that came furthest is named",
         (RED, nic(1, ClaimKind.DRA)),
         ((1, (ANY, model("green"))),),
-        NoDevice("main", "r0", 1, "model red"),
+        NoDevice("main", "r0", 1, Closest('model == "green"', f"{GPU}, red", "red")),
     ),
     Case("no devices at all", (), ((1, (ANY,)),), NoDevice("main", "r0", 0)),
     Case("an error on a device means not this device", (OTHER_BARE, RED), ((1, (model("red"),)),), [["red"]]),
@@ -79,7 +79,7 @@ CASES = [
         "a guard before it avoids the error",
         (RED, BARE),
         ((1, (memory("999Gi"), model("red"))),),
-        NoDevice("main", "r0", 0, "memory 80Gi"),
+        NoDevice("main", "r0", 0, Closest("memory >= 999Gi", f"{GPU}, bare", "80Gi")),
     ),
     Case(
         "a class without an error is claimed instead",
@@ -97,7 +97,7 @@ CASES = [
         "errors on every device are said",
         (OTHER_BARE,),
         ((1, (model("red"),)),),
-        NoDevice("main", "r0", 0, f"error: {MISSING}"),
+        NoDevice("main", "r0", 0, Closest('model == "red"', f"{GPU}, bare", error=MISSING)),
     ),
 ]
 

@@ -4,12 +4,22 @@ from dataclasses import replace
 
 from modelplane.model.deployment import Deployment, Engine
 from modelplane.model.placement import Schedule
-from modelplane.model.refusal import NoDevice, NoPools, NoRoom, NotClaimable, Refusal, SearchBound, TooFewDevices
+from modelplane.model.refusal import (
+    Closest,
+    NoDevice,
+    NoPools,
+    NoRoom,
+    NotClaimable,
+    Refusal,
+    SearchBound,
+    TooFewDevices,
+)
 from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.options import Options
 from modelplane.scheduling.search import assign, first_fit_and_count
 from unit.scheduling.scene import (
+    GPU,
     Scene,
     at_once,
     cluster,
@@ -46,14 +56,14 @@ def test_a_placement_names_the_profile_whose_engines_it_has() -> None:
 
 def test_a_refusal_of_pools_names_the_profile_and_one_of_the_cluster_none() -> None:
     assert refusals(standalone(request(1, memory("141Gi"))))["small"] == NoDevice(
-        "main", "gpu", 0, "memory 80Gi", profile="fp8"
+        "main", "gpu", 0, Closest("memory >= 141Gi", f"{GPU}, gpu", "80Gi"), profile="fp8", pool="x"
     )
     assert refusals(standalone(request(4))) == {
         "bare": NoPools(),
-        "small": TooFewDevices("main", "gpu", 2, 4, profile="fp8"),
+        "small": TooFewDevices("main", "gpu", 2, 4, profile="fp8", pool="x"),
     }
     assert refusals(standalone())["small"].profile == "fp8"
-    assert refusals(standalone(request(2)))["small"] == NoRoom("main", 1, 0, profile="fp8")
+    assert refusals(standalone(request(2)))["small"] == NoRoom("main", 1, 0, profile="fp8", pool="x")
 
 
 def test_an_engine_that_claims_nothing_and_a_search_that_ends_early_name_the_profile() -> None:
@@ -62,7 +72,7 @@ def test_an_engine_that_claims_nothing_and_a_search_that_ends_early_name_the_pro
     ).profiles
     where = layout(cluster("a", pool(1)))
     found = assign(Options(profile, Budget()).on(where.shape), where, ((),), Budget())
-    assert found == NotClaimable("main", profile="fp8")
+    assert found == NotClaimable("main", profile="fp8", pool="x")
     (profile,) = named(deployment()).profiles
     options = Options(profile, Budget()).on(where.shape)
     spent = Budget()
@@ -83,7 +93,7 @@ def test_an_edit_that_does_not_fit_names_the_profile_of_the_replica() -> None:
     running = replace(replica(ours, "a/7", stamped(count=4)), profile="fp8")
     other = replica(deployment(name="other"), "a/0")
     decided: Schedule = Scene(nodes(a=2), [running, other]).decide(ours)
-    assert [held.refusal for held in decided.held_edits] == [NoRoom("main", 3, 1, profile="fp8")]
+    assert [held.refusal for held in decided.held_edits] == [NoRoom("main", 3, 1, profile="fp8", pool="x")]
 
 
 def test_what_one_profile_found_is_not_told_as_what_another_found() -> None:

@@ -108,7 +108,7 @@ def test_one_that_never_served_and_has_to_leave_goes_at_once(case: State) -> Non
 def test_a_held_replica_is_named_with_the_reason() -> None:
     decided = found(STATES[10], serves=True)
     assert explain(decided, OURS).message == (
-        "1 of 1 replicas scheduled; held as they are: uid-team-model-a-0 on a (cluster a has not published its "
+        "1 of 1 replicas scheduled; held: uid-team-model-a-0 on a (cluster a has not published its "
         "pools: see its condition ClusterReady)"
     )
 

@@ -55,7 +55,7 @@ def test_7_without_another_cluster_it_stays_and_the_shortfall_is_named() -> None
     report = explain(decided, ours)
     assert not report.scheduled
     # A cluster that is not there cannot be tainted.
-    assert "(cluster a does not exist; scale down to let it go before)" in report.message
+    assert "(cluster a does not exist: scale down to end it before)" in report.message
 
 
 def test_7_a_replica_on_a_degraded_cluster_stays_though_another_is_free() -> None:
@@ -130,7 +130,7 @@ def test_23_a_cluster_selector_without_candidates_keeps_every_replica() -> None:
     report = explain(decided, ours)
     assert (report.reason, report.message) == (
         "NoClusters",
-        "1 of 2 replicas scheduled: no cluster carries region=nowhere",
+        "1 of 2 replicas scheduled: no InferenceCluster has the labels of spec.clusterSelector (region=nowhere)",
     )
 
 

@@ -1,0 +1,88 @@
+"""The device that came closest to a selector, as a refusal names it."""
+
+import pytest
+
+from modelplane.model.fleet import Attribute, Device
+from modelplane.model.refusal import Closest
+from modelplane.scheduling.closest import closest_device, needs_of
+from unit.scheduling.scene import GPU, gpu, memory
+
+MODEL = f'device.attributes["{GPU}"].model'
+HERE = f"{GPU}, gpu"
+
+
+@pytest.mark.parametrize(
+    ("selector", "needs"),
+    [
+        (memory("80Gi"), "memory >= 80Gi"),
+        (f"device.capacity['{GPU}']['memory'].isGreaterThan(quantity('99Gi'))", "memory > 99Gi"),
+        (f'device.capacity["{GPU}"].memory.isLessThan( quantity("10Gi") )', "memory < 10Gi"),
+        (f'device.attributes["{GPU}"].driver.compareTo(semver("550.0.0")) < 0', "driver < 550.0.0"),
+        (f'{MODEL} == "b200"', 'model == "b200"'),
+        (f"{MODEL}  !=  'b200'", "model != 'b200'"),
+        (f'device.attributes["{GPU}"].cores>=20', "cores >= 20"),
+        ('device.driver == "other"', 'driver == "other"'),
+        (f'{MODEL}.startsWith("b")', f'{MODEL}.startsWith("b")'),
+        (f'{MODEL}\n  in ["a", "b"]', f'{MODEL} in ["a", "b"]'),
+        (f"0 <= {memory('1Gi')}", f"0 <= {memory('1Gi')}"),
+    ],
+)
+def test_a_comparison_is_said_by_its_name_and_anything_else_as_it_is_written(selector: str, needs: str) -> None:
+    assert needs_of(selector) == needs
+
+
+@pytest.mark.parametrize(
+    ("selector", "gib", "closest"),
+    [
+        (memory("80Gi"), (24, 40), Closest("memory >= 80Gi", HERE, "40Gi")),
+        (
+            f'device.capacity["{GPU}"].memory.isLessThan(quantity("10Gi"))',
+            (24, 40),
+            Closest("memory < 10Gi", HERE, "24Gi"),
+        ),
+        (memory("10Gi").replace(">=", "<"), (40, 24), Closest("memory < 10Gi", HERE, "24Gi")),
+        (f'{MODEL} == "x"', (24,), Closest('model == "x"', HERE, "h100")),
+        (f'{MODEL}.startsWith("x")', (24,), Closest(f'{MODEL}.startsWith("x")', HERE, "model h100")),
+        ('device.driver == "other"', (24,), Closest('driver == "other"', HERE, GPU)),
+        ('device.attributes["other.domain"].model == "x"', (24,), Closest('model == "x"', HERE)),
+        ("false", (24,), Closest("false", HERE)),
+    ],
+)
+def test_the_closest_device_has_the_largest_value_unless_less_is_asked_for(
+    selector: str, gib: tuple[int, ...], closest: Closest
+) -> None:
+    assert closest_device(selector, [gpu(1, each) for each in gib]) == closest
+
+
+def test_of_several_conditions_the_first_that_the_closest_device_fails_is_named() -> None:
+    devices = [gpu(1, 200, model="a100"), gpu(1, 40, model="h100"), gpu(1, 80, model="h100")]
+    both = f'{MODEL} == "h100" && {memory("141Gi")}'
+    assert closest_device(both, devices) == Closest("memory >= 141Gi", HERE, "80Gi")
+
+
+@pytest.mark.parametrize("selector", [f'({MODEL} == "x" && false)', f'{MODEL} == "a && b"', "false || 1 == 2 && true"])
+def test_conditions_that_cannot_be_told_apart_are_one(selector: str) -> None:
+    assert closest_device(selector, [gpu(1, 24)]).needs == needs_of(selector)
+
+
+def test_a_device_is_named_by_its_driver_and_its_product() -> None:
+    attributes = (Attribute("productName", "string", "NVIDIA L4"),)
+    device = Device("gpu", GPU, "gpu", attributes=attributes, capacity=(("memory", "23034Mi"),))
+    assert closest_device(memory("140Gi"), [device]) == Closest("memory >= 140Gi", f"{GPU}, NVIDIA L4", "23034Mi")
+
+
+def test_a_qualified_name_and_a_bool_are_read_as_selectors_read_them() -> None:
+    device = Device("gpu", "driver.example", "gpu", attributes=(Attribute("other.example/fast", "bool", value=False),))
+    assert closest_device('device.attributes["other.example"].fast', [device]).has == "fast false"
+    assert closest_device('device.attributes["driver.example"].fast', [device]).has == ""
+
+
+def test_quantities_of_different_units_are_compared_by_size() -> None:
+    devices = [Device("gpu", GPU, "gpu", capacity=(("memory", text),)) for text in ("900Mi", "1Gi", "odd")]
+    assert closest_device(memory("2Gi"), devices).has == "1Gi"
+
+
+def test_the_order_of_the_devices_does_not_matter() -> None:
+    devices = [gpu(1, 40, model=name) for name in ("b", "a", "c")]
+    assert closest_device(memory("80Gi"), devices) == closest_device(memory("80Gi"), devices[::-1])
+    assert closest_device(f'{MODEL} == "x"', devices) == closest_device(f'{MODEL} == "x"', devices[::-1])
