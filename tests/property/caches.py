@@ -120,7 +120,7 @@ def _cluster(name: str, **status: Any) -> Manifest:
 
 def _replica(name: str, uses: str = "weights") -> Manifest:
     body = replicas.replica()
-    labels = {} if name == "c" else {"modelplane.ai/deployment": "chat"}
+    labels = {"modelplane.ai/cluster": REPLICAS[name]} | ({} if name == "c" else {"modelplane.ai/deployment": "chat"})
     body["metadata"] = {"name": name, "namespace": "team", "labels": labels}
     body["spec"] |= {"clusterName": REPLICAS[name]} | ({"modelCacheRef": {"name": uses}} if uses else {})
     return body
