@@ -20,6 +20,8 @@ from modelplane.transport import messages
 CALLS, FILLED, SAMPLES = 20_000, 0.1, 200
 #: The most that a function may have resident at the end, over what it had once its caches were filled.
 FLAT = 1.05
+#: Clusters, and replicas of other deployments: as few as fill every cache within the share of calls above.
+CLUSTERS, REPLICAS = 4, 8
 #: Contents that each object takes on in turn.
 VARIANTS: Final = 4
 #: What is put in each call's place: a version, and the time of every write. They are as long as what replaces them.
@@ -79,11 +81,11 @@ def _versioned(manifest: Manifest) -> Manifest:
 
 def _placing(variant: int) -> Scene:
     """Return a deployment that is to be placed, on a small fleet whose pools change their size."""
-    clusters = [cluster(number) for number in range(8)]
+    clusters = [cluster(number) for number in range(CLUSTERS)]
     for each in clusters:
         for pool in each["status"]["gpuPools"]:
             pool["nodes"] += variant
-    store = Store(map(_versioned, [*clusters, *others(8, 16 + variant)]))
+    store = Store(map(_versioned, [*clusters, *others(CLUSTERS, REPLICAS + variant)]))
     return Scene(_versioned(deployment("soaked", 3)), {}, store)
 
 

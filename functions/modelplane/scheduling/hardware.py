@@ -50,7 +50,7 @@ class Layout:
 
 _HARDWARE: Final = Lru[Hardware](8 * _MIB)
 _POOLS: Final = Lru[Layout](4 * _MIB)
-_LAYOUTS: Final = Lru[Layout](12 * _MIB)
+_LAYOUTS: Final = Lru[Layout](8 * _MIB)
 #: Bytes of a pool without its devices, which are shared and weighed with their hardware.
 _POOL: Final = 512
 
