@@ -26,7 +26,7 @@ def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
     said: dict[str, list[tuple[str, str]]] = {}
     for placement in placements:
         replica = placement.replica
-        if replica and not hold_message(request, replica) and (words := replica_message(request, replica)):
+        if replica and (words := replica_message(request, replica)) and not hold_message(request, replica):
             said.setdefault(placement.cluster, []).append((replica.name, words))
     return [
         f"{name}: {words}" if not others else f"{name} and {len(others)} more on {cluster}: {words}"

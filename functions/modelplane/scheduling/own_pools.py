@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from modelplane.lru import Identity
 from modelplane.model.fleet import Cluster
 from modelplane.model.refusal import Refusal, SearchBound
 from modelplane.model.replica import StampedEngine
@@ -54,15 +55,16 @@ class OwnPools:
 
     def __init__(self, options: Mapping[str, Options]) -> None:
         self._options = options
-        self._in_place: dict[tuple[str, Engines, Layout], InPlace] = {}
+        self._in_place: dict[tuple[str, Identity, Layout], InPlace] = {}
 
     def resolve(self, own: OwnReplica, cluster: Cluster) -> InPlace:
         """Return what the replica's own pools make of the deployment's engines."""
         where = layout(cluster)
-        key = own.replica.profile, own.replica.engines, where
+        profile, engines = own.replica.profile, own.replica.engines
+        key = profile, Identity(engines), where
         found = self._in_place.get(key)
         if found is None:
-            found = self._in_place[key] = self._resolve(*key)
+            found = self._in_place[key] = self._resolve(profile, engines, where)
         return found
 
     def _resolve(self, profile: str, engines: Engines, where: Layout) -> InPlace:
@@ -84,7 +86,9 @@ class OwnPools:
             here.append(by_pool)
         found = ClusterOptions(profile, everywhere.engines, tuple(here), ({},) * len(here))
         nearest = stamp(found.engines, [next(found.of(at)) for at in range(len(here))], where)
-        return InPlace(nearest, found, nearest != engines and grows(engines, nearest, where))
+        if nearest == engines:
+            return InPlace(engines, found)  # the same object, which every later comparison sees at once
+        return InPlace(nearest, found, grows(engines, nearest, where))
 
     def _here(
         self, options: Options, at: int, before: StampedEngine | None, pools: set[str], where: Layout

@@ -11,20 +11,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from modelplane.lru import Lru, weigh
 from modelplane.model.conditions import CONDITIONS, Condition, Reason, Status, cap
 from modelplane.model.names import GROUP
 from modelplane.step import Request, Result
 
 #: Context key of the conditions that earlier steps of the pass set (a JSON text).
 CONTEXT_CONDITIONS: Final = f"{GROUP}/conditions"
+#: The conditions of the last passes by their text: a settled pass repeats them.
+_CARRIED: Final = Lru[Mapping[str, Condition]](1024 * 1024)
 
 
 def complete(request: Request, result: Result) -> Result:
     """Return the result with all conditions of the composite's kind, and with every message capped."""
-    given = {condition.type: replace(condition, message=cap(condition.message)) for condition in result.conditions}
+    own = {condition.type: replace(condition, message=cap(condition.message)) for condition in result.conditions}
     kind = request.composite.kind
-    given = {**_carried_conditions(request.context), **given}
-    carried = _carry(given) if given and _is_last_round(request, result) else {}
+    given = {**_carried_conditions(request.context), **own}
+    carried = _carry(given) if own and _is_last_round(request, result) else {}
     kept = _observed(request) if CONDITIONS.get(kind, {}).keys() - given.keys() else {}
     every = {name: given.get(name) or kept.get(name) or _undetermined(name) for name in CONDITIONS.get(kind, ())}
     return replace(
@@ -47,15 +50,28 @@ def _is_last_round(request: Request, result: Result) -> bool:
 
 
 def _carry(given: Mapping[str, Condition]) -> dict[str, str]:
-    """Return the context entry for the later steps of the pass, whether the pipeline has any or not."""
+    """Return the context entry for the later steps of the pass, whether the pipeline has any or not.
+
+    A step that sets no condition leaves the entry as it is: the context is handed on.
+    """
     rows = [[one.type, one.status, one.reason, one.message] for one in given.values()]
     return {CONTEXT_CONDITIONS: json.dumps(rows, separators=(",", ":"))}
 
 
-def _carried_conditions(context: Mapping[str, Any]) -> dict[str, Condition]:
+def _carried_conditions(context: Mapping[str, Any]) -> Mapping[str, Condition]:
     """Return the conditions that this pass has set so far, by type; none when another function garbled them."""
+    text = context.get(CONTEXT_CONDITIONS)
+    return _CARRIED.get(text, lambda: _weighed(text)) if isinstance(text, str) else {}
+
+
+def _weighed(text: str) -> tuple[Mapping[str, Condition], int]:
+    found = _parse(text)
+    return found, weigh((text, found))
+
+
+def _parse(text: str) -> dict[str, Condition]:
     try:
-        rows = json.loads(context.get(CONTEXT_CONDITIONS, "[]"))
+        rows = json.loads(text)
         return {name: Condition(name, Status(status), reason, message) for name, status, reason, message in rows}
     except (ValueError, TypeError):
         return {}

@@ -101,7 +101,7 @@ def test_a_later_step_repeats_what_an_earlier_one_of_the_pass_said_not_what_was_
     first = complete(_request("ModelDeployment", observed), said)
     second = complete(_request("ModelDeployment", observed, dict(first.context)), Result())
     own = Result(conditions=(Condition("ReplicasReady", Status.FALSE, "Degraded", "own word"),))
-    third = complete(_request("ModelDeployment", observed, dict(second.context)), own)
+    third = complete(_request("ModelDeployment", observed, {**first.context, **second.context}), own)
     assert _said(third) == {
         "ReplicasScheduled": ("False", "NoClusters", "none"),
         "ReplicasReady": ("False", "Degraded", "own word"),
