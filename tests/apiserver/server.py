@@ -74,7 +74,8 @@ def definitions() -> Iterator[Manifest]:
     """Yield the definitions of every kind that is composed, and of our own: each XRD as Crossplane converts it."""
     yield from crds(sources.core_crds())
     yield from crds(sources.provider_crds(), "kubernetes.m.*.yaml")
-    for folder in (sources.lws_crds(), sources.gateway_crds(), sources.inference_pool_crds()):
+    gateways = (sources.gateway_crds(), sources.envoy_gateway_crds(), sources.inference_pool_crds())
+    for folder in (sources.lws_crds(), *gateways):
         yield from crds(folder)
     for file in sorted((ROOT / "apis").glob("*/definition.yaml")):
         command: list[str | Path] = [components.path("crossplane"), "xrd", "convert", file]

@@ -48,6 +48,12 @@ OBSERVE_ONLY = ("Observe",)
 
 SYSTEM_NAMESPACE = "modelplane-system"
 CLUSTER_GATEWAY = "inference-gateway"
+#: On the control cluster: the InferenceGateway, and the Gateway that takes the requests of callers.
+INFERENCE_GATEWAY = "default"
+PUBLIC_GATEWAY = "public-gateway"
+#: Its listeners: plain HTTP on port 80, which only redirects where there is HTTPS on port 443.
+LISTENER_HTTP = "http"
+LISTENER_HTTPS = "https"
 #: Taint of every GPU node; every engine pod tolerates it.
 GPU_TAINT = "nvidia.com/gpu"
 ENGINE_CONTAINER = "engine"
@@ -60,6 +66,7 @@ CLAIM_NAME = "devices"
 MODELS_PATH = "/mnt/models"
 
 _REPLICA = "replica-"
+_REPLICAS = ".replicas.modelplane.internal"
 #: Digits that no index has.
 _LONGEST_INDEX = 10
 #: Longest Kubernetes object name that also fits a label value.
@@ -133,4 +140,19 @@ def provider_config(cluster: str) -> str:
 def replica_hostname(replica: str, namespace: str, cluster: str) -> str:
     """Return the host a replica answers to on its cluster's gateway; each label at most 63, all at most 253."""
     cut = cluster if len(cluster) <= NAME_LIMIT else composed_name(cluster, cluster)
-    return f"{replica}.{namespace}.{cut}.replicas.modelplane.internal"
+    return f"{replica}.{namespace}.{cut}{_REPLICAS}"
+
+
+def is_replica_hostname(host: str, replica: str, namespace: str) -> bool:
+    """Tell whether `replica_hostname` gives a host to a replica of this name and namespace, on whatever cluster.
+
+    A replica's name has no dots; one with dots could be read as the name and namespace of another.
+    """
+    prefix = f"{replica}.{namespace}."
+    cluster = host.removeprefix(prefix).removesuffix(_REPLICAS)
+    return "." not in replica and bool(cluster) and host == f"{prefix}{cluster}{_REPLICAS}"
+
+
+def service_object(service: str, namespace: str, part: str) -> str:
+    """Return the name of a part of a ModelService, an object in its namespace."""
+    return composed_name(service, namespace, service, part)

@@ -61,6 +61,7 @@ SETS = {
     "kwok": ComponentSet({"kwok": Binary("sigs.k8s.io/kwok/cmd/kwok")}, usually="2 minutes on two cores"),
     "lws": ComponentSet({"lws": Binary("sigs.k8s.io/lws/cmd")}, usually="2 minutes on two cores"),
     "gateway-api": ComponentSet({}),
+    "envoy-gateway": ComponentSet({}),
     "inference-extension": ComponentSet({}),
 }
 

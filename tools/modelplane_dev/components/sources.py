@@ -9,6 +9,7 @@ CORE = ("crossplane", "github.com/crossplane/crossplane/v2")
 PROVIDER = ("provider-kubernetes", "github.com/crossplane-contrib/provider-kubernetes")
 LWS = ("lws", "sigs.k8s.io/lws")
 GATEWAY_API = ("gateway-api", "sigs.k8s.io/gateway-api")
+ENVOY_GATEWAY = ("envoy-gateway", "github.com/envoyproxy/gateway")
 INFERENCE_EXTENSION = ("inference-extension", "sigs.k8s.io/gateway-api-inference-extension")
 
 
@@ -35,6 +36,11 @@ def lws_crds() -> Path:
 def gateway_crds() -> Path:
     """Return the folder of Gateway API's CRDs of the standard channel."""
     return source(*GATEWAY_API) / "config" / "crd" / "standard"
+
+
+def envoy_gateway_crds() -> Path:
+    """Return the folder of Envoy Gateway's own CRDs: Backend, BackendTrafficPolicy, EnvoyProxy and the like."""
+    return source(*ENVOY_GATEWAY) / "charts" / "gateway-helm" / "charts" / "crds" / "crds" / "generated"
 
 
 def inference_pool_crds() -> Path:

@@ -1,0 +1,24 @@
+"""The Backend: endpoints of a service that share a weight on its route."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from modelplane.kube.gateway.kinds import ENVOY_GROUP, envoy_object
+from modelplane.model.routing import Address, BackendReference
+
+KIND = "Backend"
+
+
+def backend(name: str, namespace: str, endpoints: Sequence[Address], *, fallback: bool) -> dict[str, Any]:
+    """Return the Backend of these endpoints, `fallback`: used while no endpoint of the others is healthy.
+
+    An endpoint is always a DNS name: of two IP addresses that are equal Envoy Gateway drops one without a word.
+    """
+    listed = [{"hostname": each.hostname, "fqdn": {"hostname": each.fqdn, "port": each.port}} for each in endpoints]
+    spec = {"type": "Endpoints", "endpoints": listed} | ({"fallback": True} if fallback else {})
+    return envoy_object(KIND, name, namespace, spec)
+
+
+def backend_reference(reference: BackendReference) -> dict[str, Any]:
+    """Return the backendRef of a route. It has no filters: they would make a cluster of Envoy of each Backend."""
+    return {"group": ENVOY_GROUP, "kind": KIND, "name": reference.name, "weight": reference.weight}

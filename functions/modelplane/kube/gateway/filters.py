@@ -1,0 +1,27 @@
+"""HTTPRouteFilters: what a rule of a route does besides what Gateway API's own filters can."""
+
+import json
+from typing import Any
+
+from modelplane.kube.gateway.kinds import ENVOY_GROUP, envoy_object
+
+KIND = "HTTPRouteFilter"
+
+
+def backend_host(name: str, namespace: str) -> dict[str, Any]:
+    """Return the filter that sends each request with the hostname of the endpoint that it goes to."""
+    return envoy_object(KIND, name, namespace, {"urlRewrite": {"hostname": {"type": "Backend"}}})
+
+
+def direct_response(name: str, namespace: str, *, status: int, message: str, code: str) -> dict[str, Any]:
+    """Return the filter that answers with a status and an error as clients of OpenAI's API read it."""
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    error = {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    body = {"type": "Inline", "inline": json.dumps(error)}
+    response = {"statusCode": status, "contentType": "application/json", "body": body}
+    return envoy_object(KIND, name, namespace, {"directResponse": response})
+
+
+def filter_reference(name: str) -> dict[str, Any]:
+    """Return the filter of a rule that refers to an HTTPRouteFilter of its namespace."""
+    return {"type": "ExtensionRef", "extensionRef": {"group": ENVOY_GROUP, "kind": KIND, "name": name}}

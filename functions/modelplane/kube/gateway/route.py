@@ -1,0 +1,77 @@
+"""HTTPRoutes on the control cluster's gateway."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.kube.gateway.backend import backend_reference
+from modelplane.kube.gateway.filters import filter_reference
+from modelplane.kube.gateway.kinds import GATEWAY_GROUP, gateway_object
+from modelplane.model.names import LISTENER_HTTP, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.model.routing import BackendReference
+
+KIND = "HTTPRoute"
+#: Paths of an engine that change it; they are nobody's to call from outside its cluster.
+_ADMIN_PATHS: Final = ("/v1/load_lora_adapter", "/v1/unload_lora_adapter")
+#: Headers with a caller's key, which is for the gateway alone.
+_KEY_HEADERS: Final = ("Authorization", "x-api-key")
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceRoute:
+    """What the route of a ModelService is made of.
+
+    `listener` is the section of the public Gateway. `not_found`, `host` and `refusal` name HTTPRouteFilters: the one
+    that answers 404, the one that sets the endpoint's hostname, and the one that answers all requests, None while they
+    go to `backends`. `timeout` limits a whole request, 0s does not.
+    """
+
+    name: str
+    namespace: str
+    path: str
+    listener: str
+    not_found: str
+    host: str
+    refusal: str | None
+    backends: Sequence[BackendReference]
+    timeout: str
+
+
+def _parent(listener: str) -> dict[str, str]:
+    gateway = {"group": GATEWAY_GROUP, "kind": "Gateway", "name": PUBLIC_GATEWAY, "namespace": SYSTEM_NAMESPACE}
+    return {**gateway, "sectionName": listener}
+
+
+def _rule(paths: Sequence[str], filters: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    matches = [{"path": {"type": "PathPrefix", "value": path}} for path in paths]
+    return {"matches": matches, "filters": list(filters)}
+
+
+def _forwarding(route: ServiceRoute) -> dict[str, Any]:
+    """Return the rule that takes `<path>/v1` to `/v1` of the endpoints, without the caller's key."""
+    path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/v1"}
+    filters = [
+        {"type": "URLRewrite", "urlRewrite": {"path": path}},
+        {"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": list(_KEY_HEADERS)}},
+        filter_reference(route.host),
+    ]
+    rule = _rule([f"{route.path}/v1"], filters)
+    backends = [backend_reference(each) for each in route.backends]
+    # Envoy Gateway's own timeout of 15 s would cut streams.
+    return rule | {"timeouts": {"request": route.timeout}, "backendRefs": backends}
+
+
+def service_route(route: ServiceRoute) -> dict[str, Any]:
+    """Return the HTTPRoute of a ModelService."""
+    refused = [filter_reference(route.refusal)] if route.refusal else []
+    serving = _rule([f"{route.path}/v1"], refused) if refused else _forwarding(route)
+    admin = _rule([f"{route.path}{path}" for path in _ADMIN_PATHS], [filter_reference(route.not_found)])
+    spec = {"parentRefs": [_parent(route.listener)], "rules": [serving, admin]}
+    return gateway_object(KIND, route.name, route.namespace, spec)
+
+
+def https_redirect(name: str) -> dict[str, Any]:
+    """Return the HTTPRoute that redirects whatever comes by plain HTTP to HTTPS."""
+    redirect = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
+    spec = {"parentRefs": [_parent(LISTENER_HTTP)], "rules": [_rule(["/"], [redirect])]}
+    return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)

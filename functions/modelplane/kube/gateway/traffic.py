@@ -1,0 +1,90 @@
+"""Policies of the traffic through the control cluster's gateway: towards endpoints, and from callers."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.kube.gateway.kinds import envoy_object, target
+
+#: Cloud load balancers drop silent TCP connections after 4 to 6 minutes.
+_KEEPALIVE: Final = {"probes": 3, "idleTime": "60s", "interval": "20s"}
+#: Connections and requests at one time; Envoy Gateway's default is 1,024 for a whole service.
+_PARALLEL: Final = 100_000
+#: Requests that were not answered and go to another endpoint, where no byte of an answer has been sent. 500 is an
+#: engine's word on the request itself.
+_RETRY: Final = {
+    "numRetries": 3,
+    # With one attempt the second goes to the fallback tier, beside a healthy endpoint of the first.
+    "numAttemptsPerPriority": 2,
+    "retryOn": {
+        "triggers": ["connect-failure", "refused-stream", "reset", "retriable-status-codes"],
+        "httpStatusCodes": [429, 502, 503, 504],
+    },
+    "perRetry": {"backOff": {"baseInterval": "50ms", "maxInterval": "1s"}},
+}
+#: An endpoint that fails gets no requests for a while. By Envoy's default, 10 percent, one of three is never ejected.
+_PASSIVE: Final = {
+    "maxEjectionPercent": 100,
+    "consecutive5XxErrors": 5,
+    "consecutiveGatewayErrors": 3,
+    "interval": "2s",
+    "baseEjectionTime": "15s",
+}
+#: Headers that only Modelplane's own hops may set: engines' sidecars and pickers trust them.
+_RESERVED_HEADERS: Final = ("x-modelplane-", "x-gateway-", "x-prefiller-", "x-ai-eg-")
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """How requests of a service are spread and limited.
+
+    `idle` is the longest silence of a stream. `affinity` is the header whose equal values go to one endpoint. `rate` is
+    the most requests of each gateway instance in a unit of time (Second, Minute, Hour).
+    """
+
+    idle: str
+    affinity: str | None = None
+    rate: tuple[int, str] | None = None
+
+
+def _balancing(header: str) -> dict[str, Any]:
+    by_header = {"type": "Headers", "headers": [{"name": header}]}
+    return {"loadBalancer": {"type": "ConsistentHash", "consistentHash": by_header}}
+
+
+def _limit(requests: int, unit: str) -> dict[str, Any]:
+    return {"rateLimit": {"local": {"rules": [{"limit": {"requests": requests, "unit": unit}}]}}}
+
+
+def backend_traffic_policy(name: str, namespace: str, route: str, traffic: Traffic) -> dict[str, Any]:
+    """Return the policy of the traffic from an HTTPRoute to its Backends.
+
+    There is no timeout of an attempt: one that is shorter than the longest silence of an engine runs the request again.
+    """
+    parallel = {"maxConnections": _PARALLEL, "maxPendingRequests": _PARALLEL, "maxParallelRequests": _PARALLEL}
+    spec = {
+        "targetRefs": [target("HTTPRoute", route)],
+        "healthCheck": {"passive": dict(_PASSIVE)},
+        "retry": dict(_RETRY),
+        "circuitBreaker": parallel,
+        "tcpKeepalive": dict(_KEEPALIVE),
+        "timeout": {"http": {"streamIdleTimeout": traffic.idle}},
+    }
+    spec |= _balancing(traffic.affinity) if traffic.affinity else {}
+    spec |= _limit(*traffic.rate) if traffic.rate else {}
+    return envoy_object("BackendTrafficPolicy", name, namespace, spec)
+
+
+def client_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any]:
+    """Return the policy of the traffic from callers to a Gateway.
+
+    Only a request that fits into the buffer can be sent again; by default that is 32 KiB, and prompts are larger.
+    """
+    reserved = [{"type": "Prefix", "value": prefix} for prefix in _RESERVED_HEADERS]
+    spec = {
+        "targetRefs": [target("Gateway", gateway)],
+        "connection": {"bufferLimit": "50Mi"},
+        "http2": {"initialStreamWindowSize": "16Mi", "initialConnectionWindowSize": "24Mi"},
+        "tcpKeepalive": dict(_KEEPALIVE),
+        "headers": {"earlyRequestHeaders": {"removeOnMatch": reserved}},
+    }
+    return envoy_object("ClientTrafficPolicy", name, namespace, spec)

@@ -1,0 +1,59 @@
+"""What requests to a ModelService are routed by, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """How an endpoint is reached: the `hostname` that it answers to, and the DNS name and port to dial."""
+
+    hostname: str
+    fqdn: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A ModelEndpoint. `address` is None while it cannot be reached.
+
+    `ready` says that it may take traffic, `leaving` that it takes some only where its service has no other.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    address: Address | None
+    ready: bool
+    leaving: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceEntry:
+    """An entry of a ModelService's `spec.endpoints`.
+
+    `key` identifies it across edits of the list. `weight` is the share of the whole entry, `priority` its tier: 0, or 1
+    for the fallback.
+    """
+
+    key: str
+    selector: Mapping[str, str]
+    weight: int = 1
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BackendPlan:
+    """One Backend of a service, and its weight on the route. `key` identifies it within the service."""
+
+    key: str
+    endpoints: tuple[Address, ...]
+    weight: int
+    fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BackendReference:
+    """What a route says of one Backend: its name and weight."""
+
+    name: str
+    weight: int

@@ -1,0 +1,72 @@
+"""How the endpoints of a service's entries become Backends with weights.
+
+A Backend holds at most 256 endpoints, a rule of an HTTPRoute at most 16 Backends. Envoy makes one cluster of a rule,
+with a locality for each Backend: the weight is the locality's, and its endpoints share it evenly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Final
+
+from modelplane.model.routing import Address, BackendPlan, ServiceEntry
+
+#: Most endpoints of a Backend, Backends of a rule, and weight of one of them.
+ENDPOINT_LIMIT: Final = 256
+BACKEND_LIMIT: Final = 16
+WEIGHT_LIMIT: Final = 1_000_000
+
+#: The addresses of one entry, in order.
+Addresses = tuple[Address, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Backends:
+    """The Backends of a service. `left_out` counts, by the entry's key, the endpoints that do not fit into them."""
+
+    plans: tuple[BackendPlan, ...]
+    left_out: dict[str, int]
+
+
+def plan_backends(entries: Sequence[ServiceEntry], listed: Sequence[Addresses]) -> Backends:
+    """Return the Backends for what each entry lists; an entry that lists nothing has none.
+
+    Each entry has one Backend; what is left of the 16 goes to entries of more than 256 endpoints, in their order. The
+    parts of such an entry are of equal size, give or take one, and share its weight by size. The fallback tier is one
+    only beside a primary entry: alone it is primary.
+    """
+    present = [(entry, addresses) for entry, addresses in zip(entries, listed, strict=True) if addresses]
+    split = list(zip((entry for entry, _ in present), _split([addresses for _, addresses in present]), strict=True))
+    sizes = {entry.key: sum(map(len, parts)) for entry, parts in split}
+    tiered = any(entry.priority == 0 and parts for entry, parts in split)
+    planned = [(entry, number, part) for entry, parts in split for number, part in enumerate(parts)]
+    weights = _whole([Fraction(entry.weight * len(part), sizes[entry.key]) for entry, _, part in planned])
+    plans = tuple(
+        BackendPlan(f"{entry.key}-{number}", part, weight, fallback=tiered and entry.priority > 0)
+        for (entry, number, part), weight in zip(planned, weights, strict=True)
+    )
+    missing = {entry.key: len(addresses) - sizes[entry.key] for entry, addresses in present}
+    return Backends(plans, {key: count for key, count in missing.items() if count})
+
+
+def _split(listed: Sequence[Addresses]) -> list[list[Addresses]]:
+    """Return the parts of each entry that fit into the Backends of one rule."""
+    spare = max(0, BACKEND_LIMIT - len(listed))
+    parts = []
+    for number, addresses in enumerate(listed):
+        more = min(-(-len(addresses) // ENDPOINT_LIMIT) - 1, spare)
+        spare -= more
+        count = more + 1 if number < BACKEND_LIMIT else 0
+        kept = addresses[: count * ENDPOINT_LIMIT]
+        parts.append([kept[part::count] for part in range(count)])
+    return parts
+
+
+def _whole(shares: Sequence[Fraction]) -> list[int]:
+    """Return shares as weights: all times one factor, rounded only where the largest would be over the limit."""
+    factor = Fraction(lcm(*(share.denominator for share in shares)))
+    largest = max(shares, default=Fraction(1)) * factor
+    if largest > WEIGHT_LIMIT:
+        factor *= WEIGHT_LIMIT / largest
+    return [max(1, round(share * factor)) for share in shares]

@@ -1,0 +1,58 @@
+"""Every object of the control cluster's gateway is one that an API server with Envoy Gateway's kinds takes."""
+
+from typing import Any
+
+import pytest
+
+from apiserver.server import Server
+from modelplane.kube.gateway.backend import backend
+from modelplane.kube.gateway.filters import backend_host, direct_response
+from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
+from modelplane.kube.gateway.route import ServiceRoute, https_redirect, service_route
+from modelplane.kube.gateway.traffic import Traffic, backend_traffic_policy, client_traffic_policy
+from modelplane.model.routing import Address, BackendReference
+
+MANY = [Address(f"e-{number}.ml.eu-1.replicas.modelplane.internal", "gw.example.org", 443) for number in range(256)]
+
+
+def route(refusal: str | None) -> dict[str, Any]:
+    backends = () if refusal else [BackendReference(f"b-{number}", 1_000_000) for number in range(16)]
+    return service_route(
+        ServiceRoute(
+            name="chat",
+            namespace="ml",
+            path="/ml/chat",
+            listener="http",
+            not_found="n",
+            host="h",
+            refusal=refusal,
+            backends=backends,
+            timeout="0s",
+        )
+    )
+
+
+def gateway(certificate: str | None) -> dict[str, Any]:
+    return public_gateway("g", "modelplane-system", class_name="c", proxy="p", certificate=certificate)
+
+
+OBJECTS = {
+    "a full Backend": backend("b", "ml", MANY, fallback=True),
+    "the filter of the hostname": backend_host("h", "ml"),
+    "a filter that answers": direct_response("r", "ml", status=503, message="No endpoint.", code="no_endpoints"),
+    "a route to 16 Backends": route(None),
+    "a route that answers by itself": route("r"),
+    "a redirect": https_redirect("redirect"),
+    "a policy towards endpoints": backend_traffic_policy("t", "ml", "chat", Traffic("1h")),
+    "a policy with affinity and limit": backend_traffic_policy("t", "ml", "chat", Traffic("1h", "x-user", (9, "Hour"))),
+    "a policy of callers": client_traffic_policy("c", "modelplane-system", "g"),
+    "a class": gateway_class("c"),
+    "the pods of a gateway": envoy_proxy("p", "modelplane-system", replicas=2),
+    "a gateway without TLS": gateway(None),
+    "a gateway with TLS": gateway("tls"),
+}
+
+
+@pytest.mark.parametrize("made", OBJECTS.values(), ids=OBJECTS)
+def test_what_routes_requests_is_taken(server: Server, made: dict[str, Any]) -> None:
+    assert server.refusal(made) == ""

@@ -1,0 +1,48 @@
+"""Hypothesis strategies for what a service is routed by: entries, and endpoints that some of them select."""
+
+from hypothesis import strategies as st
+
+from modelplane.model.routing import Address, Endpoint, ServiceEntry
+
+_VALUES = st.sampled_from(("a", "b", "c"))
+
+
+def address(name: str) -> Address:
+    """Return the address of an endpoint, its own as of a replica."""
+    return Address(f"{name}.ml.eu-1.replicas.modelplane.internal", "gw.example.org", 443)
+
+
+_MANY = tuple(address(f"e-{number}") for number in range(5_000))
+
+
+@st.composite
+def endpoints(draw: st.DrawFn, most: int = 12) -> tuple[Endpoint, ...]:
+    """Draw endpoints with names of their own, in any state."""
+    return tuple(
+        Endpoint(
+            name=f"e-{number}",
+            labels={"group": draw(_VALUES), "tier": draw(_VALUES)},
+            address=address(f"e-{number}") if draw(st.integers(0, 9)) else None,
+            ready=draw(st.booleans()),
+            leaving=not draw(st.integers(0, 3)),
+        )
+        for number in range(draw(st.integers(0, most)))
+    )
+
+
+@st.composite
+def entries(draw: st.DrawFn, most: int = 5) -> tuple[ServiceEntry, ...]:
+    """Draw entries with keys of their own, whose selectors overlap."""
+    selectors = st.dictionaries(st.sampled_from(("group", "tier")), _VALUES, max_size=2)
+    weights = st.one_of(st.integers(1, 100), st.integers(1, 1_000_000))
+    return tuple(
+        ServiceEntry(f"entry-{number}", draw(selectors), draw(weights), draw(st.integers(0, 1)))
+        for number in range(draw(st.integers(1, most)))
+    )
+
+
+@st.composite
+def listings(draw: st.DrawFn) -> list[tuple[ServiceEntry, tuple[Address, ...]]]:
+    """Draw entries with what each lists: none, few, or more than fits into a Backend, up to more than fit into 16."""
+    sizes = st.one_of(st.integers(0, 5), st.integers(250, 800), st.integers(3_000, 5_000))
+    return [(entry, _MANY[: draw(sizes)]) for entry in draw(entries(most=16))]
