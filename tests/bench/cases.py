@@ -70,7 +70,7 @@ def settled() -> Iterator[Figure]:
     """Yield what a pass costs that changes nothing: whatever the fleet, and little more than its messages."""
     with served() as on:
         small, large = (settle(Scene(deployment("five", 5), {}, _store(*size)), on.steps()) for size in (SMALL, LARGE))
-        of_small, of_large = timed([small, large], on, times=60)
+        of_small, of_large = timed([small, large], on, times=200)
         yield compared(
             "settled, 5 replicas: fetched in 1,000 clusters, over 10", of_large.fetched, of_small.fetched, SAME, "B"
         )
@@ -83,7 +83,7 @@ def settled() -> Iterator[Figure]:
         )
         yield from _over_bare("settled, 5 replicas", of_large)
         many = settle(Scene(deployment("many", 500), {}, _store(250, 250)), on.steps())
-        (of_many,) = timed([many], on, times=20)
+        (of_many,) = timed([many], on, times=30)
         yield from _over_bare("settled, 500 replicas", of_many)
         for name in STEPS:
             yield Figure(f"resident after 500 replicas: {name}", on.resident(name), "MiB")

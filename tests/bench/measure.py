@@ -113,35 +113,40 @@ class Timed:
 
 
 def timed(scenes: Sequence[Scene], on: Served, *steps: str, times: int) -> list[Timed]:
-    """Return the times of passes over each scene; scenes and yardsticks take turns, so that noise hits all alike."""
-    pipeline = on.steps(*steps)
-    first = [run_pass(scene, pipeline) for scene in scenes]
+    """Return the times of passes over each scene; scenes and yardsticks take turns, so that noise hits all alike.
+
+    A pass over a scene makes the same calls each time, so that those of the first one are made again: one right after
+    the other, as those of the yardstick are, and without the work of building requests between them.
+    """
+    first = [run_pass(scene, on.steps(*steps)) for scene in scenes]
     with contextlib.ExitStack() as stack:
         echoes = [stack.enter_context(yardstick(done)) for done in first]
-        passes: list[list[PassRun]] = [[] for _ in scenes]
+        calls = [[(on.calls[one.step], one.request) for one in done.exchanges] for done in first]
+        spent: list[list[dict[str, float]]] = [[] for _ in scenes]
         bare: list[list[dict[str, float]]] = [[] for _ in scenes]
         for _ in range(times):
-            for number, scene in enumerate(scenes):
-                passes[number].append(run_pass(scene, pipeline))
-                bare[number].append(_by_step(first[number], echoes[number]))
-    return [_fastest(done, echo) for done, echo in zip(passes, bare, strict=True)]
+            for number, done in enumerate(first):
+                spent[number].append(_by_step(done, calls[number]))
+                bare[number].append(_by_step(done, echoes[number]))
+    return [_fastest(*each) for each in zip(first, spent, bare, strict=True)]
 
 
-def _by_step(done: PassRun, echo: Sequence[tuple[Call, bytes]]) -> dict[str, float]:
+def _by_step(done: PassRun, calls: Sequence[tuple[Call, bytes]]) -> dict[str, float]:
+    """Return the seconds that the calls of a pass take, made again, by step."""
     spent = dict.fromkeys((one.step for one in done.exchanges), 0.0)
-    for exchange, call in zip(done.exchanges, echo, strict=True):
+    for exchange, call in zip(done.exchanges, calls, strict=True):
         spent[exchange.step] += seconds_of([call])
     return spent
 
 
-def _fastest(passes: Sequence[PassRun], bare: Sequence[Mapping[str, float]]) -> Timed:
+def _fastest(done: PassRun, spent: Sequence[Mapping[str, float]], bare: Sequence[Mapping[str, float]]) -> Timed:
     names = list(bare[0])
     return Timed(
-        total=min(done.seconds() for done in passes),
-        steps={name: min(done.seconds(name) for done in passes) for name in names},
-        yardstick=min(sum(spent.values()) for spent in bare),
-        yardsticks={name: min(spent[name] for spent in bare) for name in names},
-        fetched=passes[-1].fetched,
+        total=min(sum(each.values()) for each in spent),
+        steps={name: min(each[name] for each in spent) for name in names},
+        yardstick=min(sum(each.values()) for each in bare),
+        yardsticks={name: min(each[name] for each in bare) for name in names},
+        fetched=done.fetched,
     )
 
 
