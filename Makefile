@@ -11,6 +11,7 @@ READY := $(VENV)/.ready
 PYTESTARGS ?=
 PYTHON ?=
 REGISTRY ?=
+CLUSTER ?=
 
 .PHONY: help
 help: ## Print these lines
@@ -69,6 +70,14 @@ up: $(READY) ## Run Modelplane on local processes with the example fleet, to try
 .PHONY: down
 down: $(READY) ## End what `make up` started
 	@$(BIN)/python -m modelplane_dev.plane.up down
+
+.PHONY: cut
+cut: $(READY) ## Cut a cluster of `make up` off from the control cluster: make cut CLUSTER=us-east-1
+	@$(BIN)/python -m modelplane_dev.plane.up cut "$(CLUSTER)"
+
+.PHONY: join
+join: $(READY) ## Let a cluster be reached again: make join CLUSTER=us-east-1
+	@$(BIN)/python -m modelplane_dev.plane.up join "$(CLUSTER)"
 
 .PHONY: lint
 lint: $(READY) ## Check style, types and the layers of the packages

@@ -2,12 +2,13 @@
 
 import pytest
 
-from docs.blocks import ON_A_PLANE, scripts
+from docs.blocks import ON_A_PLANE, File, blocks, scripts
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.cluster import Cluster
 from modelplane_dev.plane.control_plane import ControlPlane
+from modelplane_dev.plane.pods import NOT_FOUND
 from modelplane_dev.plane.waiting import eventually
 
 #: The cluster that the pages speak of.
@@ -75,3 +76,34 @@ def test_the_page_on_removing_gives_up_a_cluster_that_never_answers_again(fleet:
     server.wait_for(fleet.clusters[here].cluster.api.ready)
     assert fleet.replica("llama")["spec"]["clusterName"] == there
     fleet.wait_counts("llama", total=1, ready=1)
+
+
+@pytest.mark.takes("north")
+def test_the_page_on_trying_shows_a_bad_image_a_taint_and_a_lost_cluster(fleet: Fleet) -> None:
+    east, north = (fleet.add_cluster(site, nodes=3) for site in ("east", "north"))
+    ours = {"us-east-1": east, "us-west-2": north, "region: us": f"scenario: {fleet.tag}"}
+    ours |= {f"{word} ml": f"{word} {fleet.tag}" for word in ("namespace:", "-n")}
+
+    def here(text: str) -> str:
+        for theirs, mine in ours.items():
+            text = text.replace(theirs, mine)
+        return text
+
+    folder = fleet.plane.hub.run.folder / fleet.tag
+    folder.mkdir()
+    (file,) = (block for block in blocks(ROOT / "docs" / "try.md") if isinstance(block, File))
+    (folder / file.name).write_text(here(file.text))
+    start, bad, undo, taint, moved, lost, back = (here(script) for script in _scripts("try"))
+    for script in (start, bad):
+        said = fleet.plane.hub.shell(script, folder)
+    assert NOT_FOUND in said
+    for script in (undo, taint, moved):
+        fleet.plane.hub.shell(script, folder)
+    assert {replica["spec"]["clusterName"] for replica in fleet.replicas("try")} == {north}
+    server = fleet.clusters[north].processes["api_server"]
+    server.stop()
+    try:
+        assert "ClusterUnreachable" in fleet.plane.hub.shell(lost, folder)
+    finally:
+        server.start()
+    fleet.plane.hub.shell(back, folder)

@@ -13,7 +13,8 @@ def deployments(reader: Reader) -> list[Tree]:
     """Return every deployment's placements, shortfall and conditions, sorted by namespace and name.
 
     `unplaced` counts the replicas that are wanted and not placed; those that are leaving do not count as placed.
-    `placed` is sorted by cluster and index; `reasons` is empty when nothing is unplaced.
+    `placed` is sorted by cluster and index; `reasons` is empty when nothing is unplaced. `serving` counts the replicas
+    that serve now with what they run, `updated` those of them that run what the deployment asks for.
     """
     return [_deployment(obj) for obj in reader.list(DEPLOYMENT)]
 
@@ -46,8 +47,11 @@ def _deployment(obj: Manifest) -> Tree:
     return {
         "namespace": metadata["namespace"],
         "name": metadata["name"],
+        "revision": status.get("revision", ""),
         "replicas": wanted,
         "placed": placed,
+        "updated": child(status, "replicas", "updated") or 0,
+        "serving": sum(entry["serving"] for entry in placed),
         "unplaced": unplaced,
         "reasons": [
             {"reason": entry.get("reason", ""), "count": entry.get("count", 0), "message": entry.get("message", "")}
@@ -68,6 +72,9 @@ def _placement(entry: Manifest) -> Tree:
         "pools": entry.get("pools", {}),
         "ready": entry.get("ready", False),
         "leaving": entry.get("leaving", False),
+        "revision": entry.get("revision", ""),
+        "updated": entry.get("updated", False),
+        "serving": entry.get("serving", False),
     }
 
 

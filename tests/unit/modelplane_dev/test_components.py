@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 GO = """#!/usr/bin/env bash
-[ "$1" = version ] && { echo "go version go1.26.0 linux/amd64"; exit; }
+[ "$1" = version ] && { echo "go version go1.26.7 linux/amd64"; exit; }
 echo "$@" >> "$PLAYED/calls"
 [ -e "$PLAYED/broken" ] && { echo "no such module" >&2; exit 1; }
 while [ "$1" != -o ]; do shift; done

@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from modelplane_dev.plane.up import down, up
+from modelplane_dev.plane.examples import CLUSTERS
+from modelplane_dev.plane.up import cut, down, join, keep_cut, up
 from modelplane_dev.plane.waiting import PlaneError, eventually, only_one
 from modelplane_dev.processes.background import Background
 from modelplane_dev.processes.process import Process, ProcessError
@@ -113,3 +114,29 @@ def test_up_that_is_interrupted_leaves_nothing_behind(
 def test_up_that_ends_too_early_says_why(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert up(Background(folder, (sys.executable, "-c", "raise SystemExit('port 9443 is taken')"))) == 1
     assert "port 9443 is taken" in capsys.readouterr().err
+
+
+def test_a_cluster_that_is_cut_off_has_no_api_server_until_it_is_joined_again(
+    keeper: Background, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    servers = {name: Process(name, tmp_path, ["sleep", "600"]) for name in CLUSTERS}
+    assert up(keeper) == 0
+    with servers[CLUSTERS[0]], servers[CLUSTERS[1]]:
+        assert cut(keeper, CLUSTERS[0]) == 0
+        keep_cut(keeper.folder, servers)
+        assert [server.alive for server in servers.values()] == [False, True]
+        assert join(keeper, CLUSTERS[0]) == 0
+        keep_cut(keeper.folder, servers)
+        assert [server.alive for server in servers.values()] == [True, True]
+    assert f"make join CLUSTER={CLUSTERS[0]}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", [cut, join])
+def test_a_cluster_is_cut_off_and_joined_only_where_it_runs(
+    keeper: Background, capsys: pytest.CaptureFixture[str], verb: Callable[[Background, str], int]
+) -> None:
+    assert (verb(keeper, CLUSTERS[0]), capsys.readouterr().err) == (1, "Nothing runs. Start it with: make up\n")
+    assert up(keeper) == 0
+    capsys.readouterr()
+    assert verb(keeper, "") == 2
+    assert f"CLUSTER={CLUSTERS[0]}" in capsys.readouterr().err

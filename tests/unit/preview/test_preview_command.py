@@ -103,8 +103,11 @@ def test_json_tells_every_placement_and_shortfall() -> None:
     assert (found["settled"], found["passes"] > 0) == (True, True)
     (told,) = found["deployments"]
     assert (told["namespace"], told["name"], told["replicas"], told["unplaced"]) == ("team", "chat", 3, 1)
+    assert (told["updated"], told["serving"]) == (2, 2)
+    assert {entry["revision"] for entry in told["placed"]} == {told["revision"]}
     placed = [{**entry, "name": "..."} for entry in told["placed"]]
     common = {"name": "...", "index": 0, "pools": {"main": "pool"}, "ready": True, "leaving": False}
+    common |= {"revision": told["revision"], "updated": True, "serving": True}
     assert placed == [{**common, "cluster": "east"}, {**common, "cluster": "west"}]
     assert [(reason["reason"], reason["count"]) for reason in told["reasons"]] == [("NoRoom", 2)]
     assert set(told["reasons"][0]) == {"reason", "count", "message"}

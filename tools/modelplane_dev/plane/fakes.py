@@ -8,6 +8,7 @@ from modelplane_dev.components import sources
 from modelplane_dev.plane.api import Kind
 from modelplane_dev.plane.cluster import Cluster, namespace
 from modelplane_dev.plane.crossplane import crds, establish
+from modelplane_dev.plane.pods import write_stages
 from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import Process
 
@@ -76,10 +77,14 @@ def provision_volumes(cluster: Cluster, namespace: str) -> int:
 
 
 def kubelets(cluster: Cluster) -> Process:
-    """Play the kubelet of every node and the engines in its pods (kwok): a pod that is bound is soon Ready."""
+    """Play the kubelet of every node and the engines in its pods (kwok): a pod that is bound is soon Ready.
+
+    One whose image has the tag `pods.NOT_FOUND` never is.
+    """
     command: list[str | Path] = [
         components.path("kwok"),
         f"--kubeconfig={cluster.kubeconfig()}",
+        f"--config={write_stages(cluster.run.folder / f'{cluster.name}-stages.yaml')}",
         "--manage-all-nodes=true",
         "--node-ip=127.0.0.1",
         "--cidr=10.1.0.0/16",

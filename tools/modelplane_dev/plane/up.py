@@ -1,8 +1,11 @@
-"""`make up` and `make down`: the local control plane, kept running for a person."""
+"""`make up`, `make down`, `make cut` and `make join`: the local control plane, kept running for a person."""
 
 import signal
 import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -10,13 +13,16 @@ from modelplane_dev import components
 from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.control_plane import control_plane
 from modelplane_dev.plane.examples import CLUSTERS, apply_fleet, apply_team
+from modelplane_dev.plane.pods import NOT_FOUND
 from modelplane_dev.plane.waiting import PlaneError
 from modelplane_dev.processes.background import Background
-from modelplane_dev.processes.process import ProcessError
+from modelplane_dev.processes.process import Process, ProcessError
 
 KEEPER = Background(ROOT / "build" / "up", (sys.executable, "-m", "modelplane_dev.plane.up", "keep"))
 #: Seconds that everything may take to come up.
 PATIENCE = 300.0
+#: Seconds between two looks at which clusters are to be cut off.
+PULSE = 0.5
 
 
 def up(keeper: Background) -> int:
@@ -50,8 +56,8 @@ def down(keeper: Background) -> int:
     return 0
 
 
-def keep(keeper: Background) -> int:
-    """Run everything until SIGTERM; return the exit code."""
+def keep(keeper: Background) -> NoReturn:
+    """Run everything until SIGTERM, which exits with 0."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with control_plane(keeper.folder / "run", sites=CLUSTERS, queue=0) as plane:
         apply_fleet(plane)
@@ -59,7 +65,55 @@ def keep(keeper: Background) -> int:
         unfinished = keeper.folder / ".ready"
         unfinished.write_text(_welcome({cluster.name: cluster.kubeconfig() for cluster in plane.clusters}))
         unfinished.rename(keeper.ready)
-        signal.pause()
+        servers = {
+            name: site.processes["api_server"] for name, site in zip(CLUSTERS, plane.sites.values(), strict=True)
+        }
+        while True:
+            keep_cut(keeper.folder, servers)
+            time.sleep(PULSE)
+
+
+def keep_cut(folder: Path, servers: Mapping[str, Process]) -> None:
+    """Stop the API server of each cluster that is to be cut off, and start those of the others again."""
+    for name, server in servers.items():
+        cut = _cut_file(folder, name).exists()
+        if cut and server.alive:
+            server.stop()
+        elif not cut and not server.alive:
+            server.start()
+
+
+def cut(keeper: Background, name: str) -> int:
+    """Cut a cluster off from the control cluster; return the exit code."""
+    if code := _refuse(keeper, name):
+        return code
+    _cut_file(keeper.folder, name).touch()
+    click.echo(f"The API server of {name} is stopped; its pods go on. Join it again with: make join CLUSTER={name}")
+    return 0
+
+
+def join(keeper: Background, name: str) -> int:
+    """Let a cluster that was cut off be reached again; return the exit code."""
+    if code := _refuse(keeper, name):
+        return code
+    _cut_file(keeper.folder, name).unlink(missing_ok=True)
+    click.echo(f"The API server of {name} runs.")
+    return 0
+
+
+def _cut_file(folder: Path, name: str) -> Path:
+    """Return the file that is there while a cluster is to be cut off."""
+    return folder / f"cut-{name}"
+
+
+def _refuse(keeper: Background, name: str) -> int:
+    """Return the exit code where no such cluster runs, and say why; 0 where it does."""
+    if not keeper.running:
+        click.echo("Nothing runs. Start it with: make up", err=True)
+        return 1
+    if name not in CLUSTERS:
+        click.echo(f"There is no cluster {name!r}; there are {' and '.join(CLUSTERS)}: CLUSTER={CLUSTERS[0]}", err=True)
+        return 2
     return 0
 
 
@@ -79,14 +133,23 @@ def _welcome(kubeconfigs: dict[str, Path]) -> str:
             "  k scale modeldeployment/qwen3-8b -n ml --replicas=2",
             "  k describe modeldeployment/qwen3-8b -n ml",
             f"  {kubectl} --kubeconfig {first} get pods,resourceclaims -A -o wide",
+            f"  make cut CLUSTER={CLUSTERS[0]}, and back: make join CLUSTER={CLUSTERS[0]}",
+            f"An image with the tag {NOT_FOUND} cannot be pulled. docs/try.md tries what can go wrong.",
             "Kubelets, engines and gateways are fakes (tools/modelplane_dev/plane/fakes.py): no request is answered.",
             "End it with: make down",
         ]
     )
 
 
+def main(verb: str, *cluster: str) -> int:
+    """Do what a target of the Makefile asks; return the exit code."""
+    if cluster:
+        return {"cut": cut, "join": join}[verb](KEEPER, *cluster)
+    return {"up": up, "down": down, "keep": keep}[verb](KEEPER)
+
+
 if __name__ == "__main__":
     try:
-        sys.exit({"up": up, "down": down, "keep": keep}[sys.argv[1]](KEEPER))
+        sys.exit(main(*sys.argv[1:]))
     except (PlaneError, ProcessError) as error:
         sys.exit(f"up: {error}")

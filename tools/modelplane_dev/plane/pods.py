@@ -1,0 +1,70 @@
+"""What the fake kubelets do with a pod: kwok's own stages, and one for an image that cannot be pulled."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from modelplane_dev.components import sources
+
+#: An image with this tag cannot be pulled, from any registry.
+NOT_FOUND: Final = "not-found"
+_CONTAINERS = "(.spec.containers[], (.spec.initContainers // [])[])"
+_CANNOT_PULL = f'[{_CONTAINERS} | .image | select(endswith(":{NOT_FOUND}"))][0]'
+#: What the kubelet writes while it waits to try again; the other containers of the pod run.
+_STATUS = f"""
+{{{{ $now := Now }}}}
+phase: Pending
+startTime: {{{{ $now | Quote }}}}
+hostIP: {{{{ NodeIPWith .spec.nodeName | Quote }}}}
+conditions:
+- {{type: Initialized, status: "True", lastTransitionTime: {{{{ $now | Quote }}}}}}
+- {{type: Ready, status: "False", reason: ContainersNotReady, lastTransitionTime: {{{{ $now | Quote }}}}}}
+- {{type: ContainersReady, status: "False", reason: ContainersNotReady, lastTransitionTime: {{{{ $now | Quote }}}}}}
+containerStatuses:
+{{{{ range .spec.containers }}}}
+- image: {{{{ .image | Quote }}}}
+  name: {{{{ .name | Quote }}}}
+  ready: false
+  restartCount: 0
+  state:
+    waiting:
+      {{{{ if hasSuffix ":{NOT_FOUND}" .image }}}}
+      reason: ImagePullBackOff
+      message: {{{{ printf "Back-off pulling image %q: not found" .image | Quote }}}}
+      {{{{ else }}}}
+      reason: ContainerCreating
+      {{{{ end }}}}
+{{{{ end }}}}
+"""
+
+
+def stages() -> Iterator[dict[str, Any]]:
+    """Yield the stages of kwok, where an image that cannot be pulled is never ready, and one for such an image."""
+    for file in sorted(sources.pod_stages().glob("pod-*.yaml")):
+        stage = yaml.safe_load(file.read_text())
+        if stage["metadata"]["name"] == "pod-ready":
+            stage["spec"]["selector"]["matchExpressions"].append({"key": _CANNOT_PULL, "operator": "DoesNotExist"})
+        yield stage
+    waiting = [
+        {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"},
+        {"key": ".status.containerStatuses", "operator": "DoesNotExist"},
+        {"key": _CANNOT_PULL, "operator": "Exists"},
+    ]
+    yield {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "Stage",
+        "metadata": {"name": "pod-image-not-found"},
+        "spec": {
+            "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
+            "selector": {"matchExpressions": waiting},
+            "next": {"statusTemplate": _STATUS},
+        },
+    }
+
+
+def write_stages(file: Path) -> Path:
+    """Write the stages as kwok reads them; return the file."""
+    file.write_text(yaml.safe_dump_all(stages()))
+    return file
