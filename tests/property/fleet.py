@@ -139,12 +139,19 @@ class Fleet:
         """Let a second pass."""
         self._clock += 1
 
-    def carry_out(self, deployment: Deployment, decided: Schedule, *, linger: bool = False) -> None:
-        """Compose what was decided; what ended goes, or stays with a deletion timestamp if it may `linger`."""
+    def carry_out(
+        self, deployment: Deployment, decided: Schedule, *, linger: bool = False, drain: bool = False
+    ) -> None:
+        """Compose what was decided; what ended goes, or stays with a deletion timestamp if it may `linger`.
+
+        With `drain`, what has served stays as one that ends, until `finish`.
+        """
         for end in decided.ending:
             gone = self.replicas.pop(end.replica.uid, None)
             if linger and gone is not None:
                 self.replicas[gone.uid] = replace(gone, deleting=True)
+            elif drain and gone is not None and gone.serves:
+                self.replicas[gone.uid] = replace(gone, ending=True)
         for placement in decided.placements:
             if placement.replica is None or placement.replica.uid not in self.replicas:
                 self._compose(deployment, placement)
@@ -196,6 +203,10 @@ class Fleet:
             if not replica.deleting:
                 now = replace(replica, ready=True, serves=True)
                 self.replicas[uid] = replace(now, served_engines=now.engines, served_content=now.content)
+
+    def finish(self) -> None:
+        """Let the last pod of every replica that ends be gone."""
+        self.replicas = {uid: replica for uid, replica in self.replicas.items() if not replica.ending}
 
     def bury(self) -> None:
         """Let every replica that is being deleted be gone."""

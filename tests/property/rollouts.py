@@ -84,7 +84,7 @@ class Played:
 
     def own(self) -> tuple[Replica, ...]:
         """Return the deployment's replicas."""
-        return self.fleet.own(self.deployment)
+        return tuple(replica for replica in self.fleet.own(self.deployment) if not replica.ending)
 
     def count(self) -> int:
         """Return how many of the deployment's replicas really serve, on clusters that answer."""
@@ -95,12 +95,12 @@ class Played:
         of = deployment or self.deployment
         before = {replica.uid: replica for replica in self.fleet.own(of)}
         decided = decide(of, self.fleet.snapshot()).schedule
-        self.fleet.carry_out(of, decided)
+        self.fleet.carry_out(of, decided, drain=True)
         self.fleet.tick()
         after = {replica.uid: replica for replica in self.fleet.own(of)}
         for uid, replica in before.items():
             now = after.get(uid)
-            if now is None or _pods(now) != _pods(replica):
+            if now is None or now.ending or _pods(now) != _pods(replica):
                 self.serving.pop(uid, None)
         return decided
 
@@ -108,7 +108,7 @@ class Played:
         """Let the pods of a replica come up, if its image can."""
         replica = self.fleet.replicas.get(uid)
         waits = replica and replica.cache and not replica.volume
-        if replica and replica.content != BAD and not waits:
+        if replica and replica.content != BAD and not (waits or replica.ending):
             self.serving[uid] = replica.content
 
     def observe(self, uid: str) -> None:
@@ -126,6 +126,7 @@ class Played:
         for _ in range(number):
             self.reconcile()
             self.reconcile(self.rival)
+            self.fleet.finish()
             for uid in list(self.fleet.replicas):
                 self.load(uid)
                 self.observe(uid)
@@ -179,6 +180,10 @@ class Played:
     def happen(self, *happenings: Callable[[], object]) -> None:
         """Let one of these things happen."""
         self._draw(st.sampled_from(happenings))()
+
+    def finish(self) -> None:
+        """Let the last pods of what ends be gone."""
+        self.fleet.finish()
 
     def mend(self) -> None:
         """Let every cluster answer and take replicas, an image that works be asked for, and the rollout go on."""

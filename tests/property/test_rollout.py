@@ -22,6 +22,7 @@ def test_without_mishaps_no_fewer_serve_than_the_budget_allows(data: st.DataObje
             played.edit,
             played.edit_rival,
             played.restage,
+            played.finish,
         )
         assert played.count() >= least
         assert len(played.own()) <= played.deployment.replicas + max(1, played.budget.surge)
@@ -34,7 +35,7 @@ def test_whatever_happens_a_pass_takes_down_no_more_than_the_budget_allows(data:
     for _ in range(25):
         played.happen(
             played.edit, played.load_some, played.observe_all, played.flap, played.rescale, played.lose_cluster,
-            played.evict, played.pause, played.edit_rival, played.restage,
+            played.evict, played.pause, played.edit_rival, played.restage, played.finish,
         )  # fmt: skip
         before = {replica.uid: replica for replica in played.own()}
         served = frozenset(
@@ -46,7 +47,7 @@ def test_whatever_happens_a_pass_takes_down_no_more_than_the_budget_allows(data:
         gone = taken(before, played, decided, served)
         least = min(played.deployment.replicas, len(served)) - max(1, played.budget.unavailable, played.budget.surge)
         assert not gone or len(served - set(gone)) >= least
-        assert not (gone and played.deployment.rollout.paused and any(uid in played.fleet.replicas for uid in gone))
+        assert not (gone and played.deployment.rollout.paused and {replica.uid for replica in played.own()} & set(gone))
 
 
 @given(st.data())
@@ -56,7 +57,7 @@ def test_a_rollout_ends_where_every_replica_can_serve_and_overcommits_nothing(da
     for _ in range(15):
         played.happen(
             played.edit, played.reconcile, played.load_some, played.observe_all, played.flap, played.rescale,
-            played.lose_cluster, played.evict, played.pause, played.edit_rival, played.restage,
+            played.lose_cluster, played.evict, played.pause, played.edit_rival, played.restage, played.finish,
         )  # fmt: skip
     played.mend()
     played.rounds(40)
@@ -77,7 +78,13 @@ def test_a_rollout_that_cannot_end_comes_to_rest(data: st.DataObject) -> None:
     played.deployment = data.draw(st.just(played.deployment))
     for _ in range(6):
         played.happen(
-            played.edit, played.reconcile, played.load_some, played.observe_all, played.rescale, played.restage
+            played.edit,
+            played.reconcile,
+            played.load_some,
+            played.observe_all,
+            played.rescale,
+            played.restage,
+            played.finish,
         )
     played.rounds(40)
     before = {replica.uid: (replica.content, replica.volume, replica.cluster) for replica in played.own()}

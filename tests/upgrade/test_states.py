@@ -23,7 +23,7 @@ ORDER = (
     "InferenceClass", "InferenceCluster", "InferenceGateway", "ModelCache",
     "ModelDeployment", "ModelReplica", "ModelEndpoint", "ModelService",
 )  # fmt: skip
-ROUNDS = 12
+ROUNDS = 20
 
 STATES = {f"{path.parent.name}/{path.stem}": path for path in paths()}
 

@@ -64,6 +64,7 @@ class ModelEndpointSpec(BaseModel):
 
     url: str
     ready: bool = True
+    leaving: bool | None = None
     host: str | None = None
     rewritePath: str | None = None
     credential: Credential | None = None

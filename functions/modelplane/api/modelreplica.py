@@ -156,6 +156,7 @@ class ModelReplicaSpec(BaseModel):
     clusterName: str
     modelCacheRef: ModelCacheRef | None = None
     volume: str | None = None
+    ending: bool | None = None
     builder: int | None = None
     serving: Serving | None = None
     engines: list[Engine]
@@ -165,6 +166,7 @@ class Workload(BaseModel):
     engine: str | None = None
     kind: str | None = None
     name: str | None = None
+    object: str | None = None
     ready: int | None = None
     desired: int | None = None
     message: str | None = None
@@ -188,6 +190,7 @@ class ModelReplicaStatus(BaseModel):
     servedEngines: list[dict[str, Any]] | None = None
     servedStamp: str | None = None
     builder: int | None = None
+    ended: bool | None = None
     held: str | None = None
     volumes: list[str] | None = None
     endpoint: str | None = None

@@ -41,7 +41,7 @@ def _ready(replica: Object | None, endpoint: Object | None) -> bool:
 
 def _spec(deployment: Object, placement: PlacementMessage, url: str, *, ready: bool) -> dict[str, Any]:
     host = replica_hostname(placement.name, deployment.namespace, placement.cluster)
-    return {"url": url, "host": host, "ready": ready}
+    return {"url": url, "host": host, "ready": ready, **({"leaving": True} if placement.ending else {})}
 
 
 def _manifest(deployment: Object, placement: PlacementMessage, url: str, *, ready: bool) -> Manifest:

@@ -19,7 +19,7 @@ from modelplane.observed.replica import ready_status
 from modelplane.step import Desired, Manifest, Object, Request, Result
 
 #: Fields of a ModelReplica's spec that are ours to set; `spec.crossplane` is Crossplane's own.
-_SPEC_FIELDS = ("clusterName", "modelCacheRef", "volume", "builder", "serving", "engines")
+_SPEC_FIELDS = ("clusterName", "modelCacheRef", "volume", "ending", "builder", "serving", "engines")
 
 
 def _requests(member: Mapping[str, Any], classes: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -63,6 +63,8 @@ def _held_spec(placement: PlacementMessage, observed: Object | None) -> dict[str
     """Return the spec a replica has, or with the engines it last served with; its cluster as it was placed."""
     source = mapping(observed.body.get("spec")) if observed else mapping(placement.spec)
     spec = {field: source[field] for field in _SPEC_FIELDS if field in source} | {"clusterName": placement.cluster}
+    if placement.ending:
+        spec["ending"] = True
     if placement.stamp is Stamp.REVERT and observed:
         spec["engines"] = mapping(observed.body.get("status"))["servedEngines"]
     return spec

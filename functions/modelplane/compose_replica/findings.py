@@ -24,6 +24,7 @@ class ReplicaFindings:
     `remotes` are the observed Objects. `stamp` is the digest of what the pods are to be made of, "" with an obstacle;
     `builder` the earliest builder of the observed workloads, 0 without any. `pods` are the messages of the observed
     pods by the name of their workload. `orphaning`: the orphan policy of the cluster, None while there is no cluster.
+    `ended`: of a replica that ends, whether its last pod has gone.
     """
 
     replica: Object
@@ -36,10 +37,15 @@ class ReplicaFindings:
     builder: int = 0
     pods: Mapping[str, str] = field(default_factory=dict)
     orphaning: bool | None = None
+    ended: bool | None = None
 
     def engines(self) -> dict[str, tuple[Mapping[str, Any], Readiness]]:
         """Return the observed workload of each engine by its name: its manifest and readiness."""
         return {engine_of(resource): found for resource, found in self._workloads().items() if engine_of(resource)}
+
+    def engine_objects(self) -> dict[str, str]:
+        """Return the name of the Object of each engine's workload."""
+        return {engine_of(each): self.remotes[each].name for each in self._workloads() if engine_of(each)}
 
     def _workloads(self) -> dict[str, tuple[Mapping[str, Any], Readiness]]:
         """Return every observed workload, an endpoint picker's too, by composition resource name."""

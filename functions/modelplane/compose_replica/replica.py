@@ -1,9 +1,10 @@
 """Composes a ModelReplica: what its engines become on its cluster, and what they say back."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from modelplane.compose_replica import builder, report, weights, workloads
+from modelplane.compose_replica import builder, ending, report, weights, workloads
 from modelplane.compose_replica.claims import still_used
 from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.handover import keep_answering
@@ -162,11 +163,20 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     return _result(_findings(request, spec, objects, mount=mount), objects | kept, requirements)
 
 
+def _end(request: Request, spec: ReplicaSpec) -> Result:
+    """Return what is left of a replica that ends."""
+    objects = ending.remaining(request)
+    found = replace(_findings(request, spec, objects), ended=ending.is_over(request))
+    return _result(found, objects, (require.cluster(spec.cluster), *ending.requirements(request)))
+
+
 def compose(request: Request) -> Result:
     """Return the replica's Objects: composed anew when its cluster can be reached, else as they are observed."""
     spec = read_spec(request.composite)
     if isinstance(spec, Malformed):
         return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)))
+    if spec.ending:
+        return _end(request, spec)
     if over := find_over_bound(request.composite):
         found = Obstacle(Reason.INVALID_ENGINE, f"{over}; make it smaller")
         return _hold(request, spec, found, (require.cluster(spec.cluster),))

@@ -61,6 +61,9 @@ def _ready(found: ReplicaFindings, accepted: Condition) -> Condition:
     """Return ModelReady: whether every engine serves, else what each waits for."""
     kind, failure = ReplicaCondition.MODEL_READY, found.sync_failure()
     last = f"last known state, {failure}" if failure else ""
+    if found.ended is not None:
+        message = "the replica has ended" if found.ended else "the replica ends: its pods finish what they have taken"
+        return Condition(kind, Status.FALSE, Reason.WAITING_FOR_MODEL, message)
     if found.serves:
         return Condition(kind, Status.TRUE, Reason.SERVING, last)
     if not found.engines():
@@ -76,11 +79,13 @@ def conditions(found: ReplicaFindings) -> tuple[Condition, ...]:
 
 
 def _rows(found: ReplicaFindings) -> list[dict[str, Any]]:
+    objects = found.engine_objects()
     return [
         {
             "engine": engine,
             "kind": text(manifest.get("kind")),
             "name": text(mapping(manifest.get("metadata")).get("name")),
+            "object": objects[engine],
             "ready": state.available,
             "desired": state.desired,
         }
@@ -119,6 +124,9 @@ def status(found: ReplicaFindings) -> dict[str, Any]:
         written["volumes"] = volumes
     if found.builder:
         written["builder"] = found.builder
+    if found.ended is not None:
+        written["workloads"] = last.get("workloads") or written["workloads"]
+        written |= {"ended": True} if found.ended else {}
     if held := _held(found):
         written["held"] = cap(held)
     if found.spec and in_sync and found.serves:

@@ -79,6 +79,7 @@ class ReplicaSpec:
 
     `picked`: an endpoint picker chooses who takes a request; a PrefillDecode pair has to have one. `volume` is the
     claim of the cache that the deployment has chosen, `builder` the least builder that it asks for, 0 for any.
+    `ending`: it is to end.
     """
 
     cluster: str
@@ -89,6 +90,7 @@ class ReplicaSpec:
     picked: bool = False
     volume: str | None = None
     builder: int = 0
+    ending: bool = False
 
 
 def _member(member: Mapping[str, Any]) -> Member:
@@ -146,5 +148,6 @@ def read_spec(replica: Object) -> ReplicaSpec | Malformed:
         block=block,
         volume=typed.volume,
         builder=typed.builder or 0,
+        ending=typed.ending or False,
         picked=mode == PREFILL_DECODE or mapping(replica.metadata.get("annotations")).get(ANNOTATION_PICKER) == "true",
     )

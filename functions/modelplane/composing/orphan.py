@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.kube.object import ORPHANED
-from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.model.observation import Gap
-from modelplane.observed.fields import mapping
+from modelplane.observed.cluster import is_abandoned
 from modelplane.step import Object
 
 _DELETING = frozenset({"*", "Delete"})
@@ -20,7 +19,7 @@ def is_orphaning(cluster: Object | Gap) -> bool | None:
     """Return whether the cluster's annotation orphans what is there, None while there is no cluster to say."""
     if not isinstance(cluster, Object):
         return None
-    return mapping(cluster.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"
+    return is_abandoned(cluster)
 
 
 def orphaned(body: Mapping[str, Any]) -> Mapping[str, Any]:

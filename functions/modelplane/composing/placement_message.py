@@ -26,7 +26,8 @@ class PlacementMessage:
     requests that claim nothing left out; both only matter with APPLY. `address` is the cluster's gateway, None while
     unknown. `spec` is the replica's present spec where it is held and not among the observed resources.
     `revision` is what it carries, "" where that is not known; `builder` the least builder that it asks for, 0 for any.
-    `volume` is the claim of the cache to mount with APPLY, "" for none.
+    `volume` is the claim of the cache to mount with APPLY, "" for none. `ending`: the replica is
+    to end.
     `identity` is the placement's own text, set when it is read: equal texts compose equal objects.
     """
 
@@ -43,6 +44,7 @@ class PlacementMessage:
     revision: str = ""
     builder: int = 0
     volume: str = ""
+    ending: bool = False
     identity: str = ""
 
 
@@ -69,6 +71,7 @@ def encode_placement(
         revision=held.revision if held else deployment.revision,
         builder=BUILDER if deployment.rollout.follow_upgrades and not held else 0,
         volume=placement.volume,
+        ending=placement.ending,
     )
 
 

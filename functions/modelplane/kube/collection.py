@@ -5,6 +5,8 @@ from typing import Any
 
 from modelplane.kube.object import PROVIDER_API
 
+COLLECTION = "ObservedObjectCollection"
+
 
 def collection(
     observed: Mapping[str, Any], *, namespace: str, config: str, labels: Mapping[str, str]
@@ -16,7 +18,7 @@ def collection(
     """
     return {
         "apiVersion": PROVIDER_API,
-        "kind": "ObservedObjectCollection",
+        "kind": COLLECTION,
         "metadata": {"namespace": namespace},
         "spec": {
             "observeObjects": dict(observed),

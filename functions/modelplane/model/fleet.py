@@ -71,13 +71,15 @@ class Cluster:
     `pools` are in the operator's order; None means that the cluster has not (readably) published its pools: nothing
     can be placed, and nothing that runs there may be judged by them. `address` is what to dial for the cluster's
     gateway (`status.gateway.hostname`, else `status.gateway.address`), None while unknown. `answers` is False once its
-    API server does not: what runs there goes on, and nothing is known of it.
+    API server does not: what runs there goes on, and nothing is known of it. `orphaned`: its owner has declared that it
+    never answers again.
     """
 
     name: str
     labels: Mapping[str, str] = field(default_factory=dict)
     ready: bool = False
     answers: bool = True
+    orphaned: bool = False
     address: str | None = None
     deleting: bool = False
     taints: tuple[Taint, ...] = ()

@@ -42,6 +42,7 @@ class Placement:
     sentence why it is leaving, held or reverted; "" otherwise. `updated`: it carries what the deployment asks for.
     `serving`: it serves now with what it carries, and its cluster answers. `profile` is the deployment's profile whose
     engines these are. `volume` is the claim of the cache to mount (with APPLY), "" while none is staged there.
+    `ending`: only its pods are still there, which finish what they have taken.
     """
 
     cluster: str
@@ -55,6 +56,7 @@ class Placement:
     serving: bool = False
     profile: str = ""
     volume: str = ""
+    ending: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 from modelplane.model.conditions import ClusterCondition, Reason
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint
+from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text
 from modelplane.observed.memo import once_per_version
@@ -37,6 +38,11 @@ def _taints(declared: Any) -> tuple[Taint, ...]:
     )
 
 
+def is_abandoned(obj: Object) -> bool:
+    """Tell whether the owner of an InferenceCluster has annotated that it never answers again."""
+    return mapping(obj.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"
+
+
 @once_per_version
 def read_cluster(obj: Object) -> Cluster:
     """Return the cluster; what it has not (readably) published reads as not Ready, no address, unknown pools."""
@@ -48,6 +54,7 @@ def read_cluster(obj: Object) -> Cluster:
         ready=is_true(obj, "Ready"),
         answers=condition(obj, ClusterCondition.CLUSTER_READY).get("reason") != Reason.UNREACHABLE,
         address=text(gateway.get("hostname")) or text(gateway.get("address")) or None,
+        orphaned=is_abandoned(obj),
         deleting=deleting(obj),
         taints=_taints(mapping(obj.body.get("spec")).get("taints")),
         pools=_pools(status.get("gpuPools")),

@@ -18,13 +18,14 @@ _NEAR_END = re.compile(r"\S+:\d+->")
 class Remote:
     """An Object and the object on a cluster that it represents.
 
-    `wanted` is the manifest the Object carries, `config` its ClusterProviderConfig. `manifest` is what the cluster
-    held when it was last seen, None while it never was. `synced` is None until the provider has acted on this
-    version of the Object; False says that its last try failed, `why` in the provider's words (equal for equal
-    causes), `since` when (RFC 3339): an unreachable cluster keeps its last manifest and its Ready, and only this
-    tells. `ours` is False for an object that is only observed.
+    `name` is the Object's own. `wanted` is the manifest the Object carries, `config` its ClusterProviderConfig.
+    `manifest` is what the cluster held when it was last seen, None while it never was. `synced` is None until the
+    provider has acted on this version of the Object; False says that its last try failed, `why` in the provider's words
+    (equal for equal causes), `since` when (RFC 3339): an unreachable cluster keeps its last manifest and its Ready, and
+    only this tells. `ours` is False for an object that is only observed.
     """
 
+    name: str = ""
     wanted: Mapping[str, Any] = field(default_factory=dict)
     config: str = ""
     manifest: Mapping[str, Any] | None = None
@@ -58,6 +59,7 @@ def read_remote(obj: Object) -> Remote:
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
     synced = condition(obj, "Synced")
     return Remote(
+        name=obj.name,
         wanted=mapping(mapping(spec.get("forProvider")).get("manifest")),
         config=text(mapping(spec.get("providerConfigRef")).get("name")),
         manifest=mapping(mapping(status.get("atProvider")).get("manifest")) or None,

@@ -122,6 +122,8 @@ def read_replica(obj: Object) -> Replica:
         ready=is_true(obj, "Ready"),
         serves=status.get("served") is True,
         served_engines=served or None,
+        ending=spec.get("ending") is True,
+        ended=status.get("ended") is True,
     )
 
 

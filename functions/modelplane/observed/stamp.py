@@ -21,7 +21,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 #: What of a member is where it runs and what it claims there, not what its pods are made of.
 _PLACING: Final = ("nodeSelector", "nodePoolName", "deviceRequests", "worker")
 #: What of a replica's spec its pods are not made of.
-_NOT_IN_PODS: Final = ("crossplane", "clusterName", "builder", "volume")
+_NOT_IN_PODS: Final = ("crossplane", "clusterName", "builder", "volume", "ending")
 
 
 def _reduced(model: type[_Model], value: Any) -> Any:

@@ -21,6 +21,7 @@ from modelplane.schedule.reachability import find_cluster
 from modelplane.schedule.rollout import rollout_status
 from modelplane.schedule.status import conditions, describe_status, is_ready
 from modelplane.schedule.ttl import response_ttl
+from modelplane.scheduling import drain
 from modelplane.step import AWAITING, Event, Object, Request, Result, Severity
 
 #: Clusters that one event names; the status holds all.
@@ -100,7 +101,7 @@ def compose(request: Request) -> Result:
     inputs = gather(request, deployment, own)
     if inputs.outcome is None:
         return _wait(request, deployment, own, inputs)
-    outcome = inputs.outcome
+    outcome = drain(inputs.outcome, inputs.view)
     rollout = rollout_status(request, deployment, outcome)
     found = conditions(request, deployment, inputs.view, outcome)
     return Result(

@@ -2,6 +2,7 @@
 
 from modelplane.scheduling.capacity import DeviceRoom, PoolRoom, capacity
 from modelplane.scheduling.decision import schedule
+from modelplane.scheduling.drain import drain
 from modelplane.scheduling.explain import Counted, Report, explain
 
-__all__ = ["Counted", "DeviceRoom", "PoolRoom", "Report", "capacity", "explain", "schedule"]
+__all__ = ["Counted", "DeviceRoom", "PoolRoom", "Report", "capacity", "drain", "explain", "schedule"]

@@ -117,7 +117,7 @@ def build_roster(deployment: Deployment, view: FleetView) -> Roster:
     for replica, listed_only in sorted(_ours(deployment, view), key=lambda each: seniority(each[0])):
         index = _known_index(replica)
         used = roster.taken.setdefault(replica.cluster, set())
-        if replica.deleting or (listed_only and _let_go(replica, view)):
+        if replica.deleting or replica.ending or (listed_only and _let_go(replica, view)):
             used.update(() if index is None else (index,))
         elif index is None:
             unnumbered.append((replica, listed_only))

@@ -109,7 +109,8 @@ def test_a_gang_serves_only_when_nothing_of_it_says_otherwise(
     result = given.run(BODY, found)
     assert result.ready is ready
     assert result.status is not None
-    row = {"engine": "main", "kind": "LeaderWorkerSet", "name": NAME, "ready": available, "desired": 2}
+    named = {"engine": "main", "kind": "LeaderWorkerSet", "name": NAME, "object": "x-leaderworkerset"}
+    row = {**named, "ready": available, "desired": 2}
     assert result.status["workloads"] == [row | ({"message": words} if words else {})]
 
 

@@ -102,6 +102,7 @@ def test_the_workload_tells_in_its_own_words_why_it_does_not_serve() -> None:
             "engine": "main",
             "kind": "Deployment",
             "name": there["metadata"]["name"],
+            "object": "x-deployment",
             "ready": 0,
             "desired": 1,
             "message": words,
