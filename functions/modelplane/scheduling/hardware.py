@@ -51,7 +51,7 @@ class Layout:
 _HARDWARE: Final = Lru[Hardware](8 * _MIB)
 _POOLS: Final = Lru[Layout](4 * _MIB)
 _LAYOUTS: Final = Lru[Layout](8 * _MIB)
-#: Bytes of a pool without its devices, which are shared and weighed with their hardware.
+#: Bytes of a pool in a layout, without its hardware.
 _POOL: Final = 512
 
 
@@ -72,7 +72,7 @@ def weigh_cluster(cluster: Cluster) -> int:
     """Return the bytes that a cluster keeps alive but for devices, or somewhat more, sooner than weighing them does."""
     texts = [text for label in cluster.labels.items() for text in label]
     texts += [text for taint in cluster.taints for text in (taint.key, taint.value)]
-    return sum([96 + getsizeof(text) for text in texts]) + _POOL * (2 + len(cluster.pools or ()))
+    return 768 + sum([96 + getsizeof(text) for text in texts]) + 288 * len(cluster.pools or ())
 
 
 def _layout(cluster: Cluster) -> tuple[Layout, int]:
