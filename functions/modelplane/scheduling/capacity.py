@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from modelplane.model.fleet import ClaimKind, Cluster
 from modelplane.model.replica import Replica
+from modelplane.scheduling.groups import Groups
 from modelplane.scheduling.hardware import PoolNodes, layout
 from modelplane.scheduling.ledger import Ledger
-from modelplane.scheduling.room import Groups, blocked
+from modelplane.scheduling.room import blocked
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from modelplane.cel import Outcome
 from modelplane.lru import Identity, Lru
 from modelplane.model.fleet import ClaimKind
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
+from modelplane.scheduling.groups import Demand, Group, weigh_groups
 from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.room import Demand, Group, weigh_groups
 from modelplane.scheduling.selectors import evaluate, matches
 
 #: The groups of engines on hardware, by the identity of both: replicas of a deployment share their engines.

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from modelplane.scheduling.budget import Meter, OutOfStatesError
 from modelplane.scheduling.by_class import complete
 from modelplane.scheduling.demands import Choice, Key, Node, Share, Vectors, Wanted
-from modelplane.scheduling.room import Demand
+from modelplane.scheduling.groups import Demand
 
 #: States of the search in the order of the entries.
 IN_ORDER = 2_000

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from modelplane.scheduling.room import Demand
+from modelplane.scheduling.groups import Demand
 
 #: The DeviceClass through which devices are claimed, None for devices that are only matched.
 Key = str | None

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from modelplane.scheduling.groups import Demand, Group
 from modelplane.scheduling.hardware import Layout
 from modelplane.scheduling.ledger import Engines, charges
-from modelplane.scheduling.room import Demand, Group
 
 
 def _within(less: Demand, more: Demand) -> bool:

@@ -8,9 +8,10 @@ there; the sets of all pools are joined. That takes the orders and permutations 
 from collections.abc import Iterable
 
 from modelplane.scheduling.budget import Meter
+from modelplane.scheduling.groups import Groups, Stock, join
 from modelplane.scheduling.hardware import Layout
 from modelplane.scheduling.options import ClusterOptions, EngineOption, PoolOption
-from modelplane.scheduling.room import Groups, Stock, has_room, join, room_states
+from modelplane.scheduling.room import has_room, room_states
 
 #: Engines as the bits of an integer.
 _Set = int
@@ -53,8 +54,8 @@ class Hosting:
         key = self._kinds[position], groups
         found = self._room.get(key)
         if found is None:
-            self._meter.spend(room_states(groups))
             pool = self._layout.pools[position]
+            self._meter.spend(room_states(pool.nodes, pool.hardware.counts, groups))
             found = pool.nodes > 0 and has_room(pool.nodes, pool.hardware.counts, groups)
             self._room[key] = found
         return found

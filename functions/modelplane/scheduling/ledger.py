@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from modelplane.model.fleet import Cluster
 from modelplane.model.replica import Replica, StampedEngine
 from modelplane.scheduling.charge import engine_group
+from modelplane.scheduling.groups import Group, Groups, Stock
 from modelplane.scheduling.hardware import Layout, layout
-from modelplane.scheduling.room import Group, Groups, Stock
 
 Engines = tuple[StampedEngine, ...]
 

@@ -18,8 +18,8 @@ from modelplane.scheduling.charge import taken_of
 from modelplane.scheduling.choices import Choices
 from modelplane.scheduling.closest import closest_device, describe, needs_of, quote
 from modelplane.scheduling.demands import Choice, Node, Share, Wanted
+from modelplane.scheduling.groups import Demand
 from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.room import Demand
 from modelplane.scheduling.selectors import evaluate
 
 Claims = tuple[Claim, ...]

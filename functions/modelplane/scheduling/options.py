@@ -16,9 +16,9 @@ from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_prof
 from modelplane.model.replica import StampedEngine, StampedMember
 from modelplane.scheduling.budget import Budget, Meter, Searches
 from modelplane.scheduling.charge import group
+from modelplane.scheduling.groups import Group
 from modelplane.scheduling.hardware import Hardware, Layout, Shape
 from modelplane.scheduling.match import Claims, MemberOption, match_classes, match_member
-from modelplane.scheduling.room import Group
 
 #: Bytes of what is remembered of engines on hardware, and of the options on clusters.
 _REMEMBERED = 16 * 1024 * 1024

@@ -5,6 +5,8 @@ A group is the claiming pods of one engine of one replica, which sit on distinct
 other pods can take on a node so that a pod no longer fits is that entry's weight unit; the nodes that the others can
 block are counted from their pods' weights. All arithmetic is exact, in integers over a common denominator.
 
+Where groups are too many to compare each with every other they are rounded up to few classes (see `rounding`).
+
 One reading goes beyond the rule's letter. A request that matches several entries of its class may take any part of
 its count from each of them, so its pods can form every sum between what they surely take and the most they can take.
 """
@@ -15,15 +17,8 @@ from math import lcm
 from typing import Any, Final
 
 from modelplane.lru import Lru, remembered
-
-#: What one pod takes of each entry: (surely, at most). Never more than a node has.
-Demand = tuple[tuple[int, int], ...]
-#: The pods of one engine of one replica: (demand, how many), sorted.
-Group = tuple[tuple[Demand, int], ...]
-#: The groups of a pool: (group, how many alike), sorted.
-Groups = tuple[tuple[Group, int], ...]
-#: The groups on each pool of a cluster, in the pools' order.
-Stock = tuple[Groups, ...]
+from modelplane.scheduling.groups import Demand, Group, Groups, join, size, weigh_groups
+from modelplane.scheduling.rounding import rounded
 
 #: What pods of a group may take of an entry: (least, most) of each demand, sorted.
 _Spans = tuple[tuple[int, int], ...]
@@ -45,28 +40,11 @@ class Shortage:
     free: int
 
 
-def size(group: Group) -> int:
-    """Return the number of pods of a group, each of which needs a node of its own."""
-    return sum([pods for _, pods in group])
-
-
-def join(groups: Groups, group: Group, times: int = 1) -> Groups:
-    """Return the groups with `times` more (negative: fewer) of `group`; a group without charge changes nothing."""
-    if not group:
-        return groups
-    counted = dict(groups)
-    counted[group] = counted.get(group, 0) + times
-    return tuple(sorted([each for each in counted.items() if each[1] > 0]))
-
-
-def room_states(groups: Groups) -> int:
+def room_states(nodes: int, counts: tuple[int, ...], groups: Groups) -> int:
     """Return what a check of the room for these groups counts among the states of a search: its work, roughly."""
-    return 1 + len(groups) * sum([len(group) for group, _ in groups]) // 4
-
-
-def weigh_groups(entries: int, groups: Groups) -> int:
-    """Return the bytes that groups on a pool of so many entries keep alive, or somewhat more."""
-    return 128 + 64 * entries + sum([192 + (192 + 128 * entries) * len(group) for group, _ in groups])
+    few = rounded(nodes, counts, groups)
+    rounding = len(counts) * sum([len(group) for group in few.classes])
+    return 1 + (rounding + len(few.groups) * sum([len(group) for group, _ in few.groups])) // 4
 
 
 def _weigh_verdict(_nodes: int, counts: tuple[int, ...], groups: Groups, *_others: Group) -> int:
@@ -88,18 +66,15 @@ def has_room(nodes: int, counts: tuple[int, ...], groups: Groups) -> bool:
 @remembered(_VERDICTS, _weigh_verdict)
 def _has_room(nodes: int, counts: tuple[int, ...], groups: Groups) -> bool:
     """Tell whether there is room for groups that have more pods than there are nodes."""
-    sizes = [size(group) for group, _ in groups]
-    vectors = [(_most(demand), pods, at) for at, (group, _) in enumerate(groups) for demand, pods in group]
+    few = rounded(nodes, counts, groups).groups
+    sizes = [size(group) for group, _ in few]
+    vectors = [(_most(demand), pods, at) for at, (group, _) in enumerate(few) for demand, pods in group]
     beyond = sum([(_HALF - 1 - count) << (_BITS * entry) for entry, count in enumerate(counts)])
     over = sum([_HALF << (_BITS * entry) for entry in range(len(counts))])
     for vector, _, at in vectors:
         # A pod beside which this one has no place on a node blocks it alone.
         alone = sum(
-            [
-                pods * (groups[other][1] - (other == at))
-                for each, pods, other in vectors
-                if (vector + each + beyond) & over
-            ]
+            [pods * (few[other][1] - (other == at)) for each, pods, other in vectors if (vector + each + beyond) & over]
         )
         if nodes - alone < sizes[at]:
             return False
@@ -120,13 +95,23 @@ def shortage(nodes: int, counts: tuple[int, ...], groups: Groups) -> Shortage | 
 
 @remembered(_VERDICTS, _weigh_verdict)
 def _shortage(nodes: int, counts: tuple[int, ...], groups: Groups) -> Shortage | None:
-    pool = _Pool(nodes, counts, groups)
-    return next((found for group, _ in groups if (found := pool.shortage_of(group))), None)
+    few = rounded(nodes, counts, groups)
+    pool = _Pool(nodes, counts, few.groups)
+    short = {group: found for group, _ in few.groups if (found := pool.shortage_of(group))}
+    return next((_of(group, short[few.of(group)]) for group, _ in groups if few.of(group) in short), None)
+
+
+def _of(group: Group, short: Shortage) -> Shortage:
+    """Return what is short for a group where it is short for its class, which may need more nodes than the group."""
+    needs = size(group)
+    return Shortage(needs, min(short.free, needs - 1))
 
 
 def shortage_of(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group) -> Shortage | None:
     """Return whether the others of `groups` could strand `group`, which is one of them."""
-    return _Pool(nodes, counts, groups).shortage_of(group)
+    few = rounded(nodes, counts, groups)
+    short = _Pool(nodes, counts, few.groups).shortage_of(few.of(group))
+    return _of(group, short) if short else None
 
 
 @remembered(_VERDICTS, _weigh_verdict)
@@ -148,7 +133,7 @@ def more(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group) -> i
 
 def blocked(nodes: int, counts: tuple[int, ...], others: Groups, demand: Demand) -> int:
     """Return how many nodes the pods of `others` could block for a pod of `demand`."""
-    pool = _Pool(nodes, counts, others)
+    pool = _Pool(nodes, counts, rounded(nodes, counts, others).groups)
     return pool.blocked(pool.weights(demand, ()), ())
 
 

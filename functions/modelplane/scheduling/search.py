@@ -6,20 +6,11 @@ from itertools import islice
 
 from modelplane.model.refusal import NoRoom, Refusal, SearchBound, of_profile, rank
 from modelplane.scheduling.budget import Budget, Meter, OutOfStatesError, Searches
+from modelplane.scheduling.groups import Stock, join, size, weigh_groups
 from modelplane.scheduling.hardware import Layout
 from modelplane.scheduling.hosting import Hosting, with_placed
 from modelplane.scheduling.options import ClusterOptions, PoolOption, weigh_options
-from modelplane.scheduling.room import (
-    Shortage,
-    Stock,
-    join,
-    more,
-    room_states,
-    shortage,
-    shortage_of,
-    size,
-    weigh_groups,
-)
+from modelplane.scheduling.room import Shortage, more, room_states, shortage, shortage_of
 
 Assignment = tuple[PoolOption, ...]
 _Key = tuple[ClusterOptions, Layout, Stock]
@@ -161,7 +152,8 @@ def _count_one(options: ClusterOptions, layout: Layout, stock: Stock, meter: Met
     for option in options.of(0):
         pool, group = layout.pools[option.position], option.option.group
         times = more(pool.nodes, pool.hardware.counts, stock[option.position], group) if pool.nodes else 0
-        meter.spend(room_states(stock[option.position]) * (1 + times.bit_length()))
+        states = room_states(pool.nodes, pool.hardware.counts, stock[option.position])
+        meter.spend(states * (1 + times.bit_length()))
         if times:
             yield (option,), times
             stock = with_placed(stock, option, times)

@@ -6,9 +6,9 @@ from modelplane.model.deployment import Engine, Profile
 from modelplane.model.fleet import ClaimKind, Cluster, Pool
 from modelplane.model.refusal import Closest, NoDevice, NoRoom, NotClaimable, Refusal, SearchBound, TooFewDevices
 from modelplane.scheduling.budget import Budget
+from modelplane.scheduling.groups import Stock
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.options import Options, stamp
-from modelplane.scheduling.room import Stock
 from modelplane.scheduling.search import assign, first_fit_and_count
 from unit.scheduling.scene import GPU, NIC, cluster, gang, gpu, memory, nic, pool, request, standalone
 

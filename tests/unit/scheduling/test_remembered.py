@@ -10,8 +10,9 @@ from modelplane.model.fleet import ClaimKind, Cluster, Device, Effect, Pool, Tai
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.scheduling import charge, hardware, room
 from modelplane.scheduling.charge import engine_group, weigh_engine
+from modelplane.scheduling.groups import Groups, weigh_groups
 from modelplane.scheduling.hardware import layout, weigh_cluster
-from modelplane.scheduling.room import Groups, Shortage, shortage, weigh_groups
+from modelplane.scheduling.room import Shortage, shortage
 
 GPU = Device(name="gpu", driver="gpu.nvidia.com", count=8, device_class="gpu.nvidia.com", claim=ClaimKind.DRA)
 

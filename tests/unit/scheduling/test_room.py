@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from modelplane.scheduling.room import Demand, Group, Groups, Shortage, blocked, join, more, shortage, size
+from modelplane.model.refusal import NoRoom
+from modelplane.scheduling.groups import Demand, Group, Groups, join, size
+from modelplane.scheduling.room import Shortage, blocked, more, shortage
+from unit.scheduling.scene import Scene, cluster, deployment, pool, replica, stamped
 
 
 def takes(*devices: int) -> Demand:
@@ -119,3 +122,12 @@ def test_joining_keeps_groups_sorted_and_counted_and_taking_away_undoes_it() -> 
     assert join(join(groups, pods(TWO)), pods(TWO), -1) == groups
     assert join(groups, ()) == groups
     assert size(tuple(sorted(((EIGHT, 1), (TWO, 4))))) == 5
+
+
+def test_however_many_groups_differ_a_cluster_is_placed_on_while_it_has_room_and_is_never_searchbound() -> None:
+    others = [replica(None, f"a/{at}", stamped(count=1 + at % 7, copies=1 + at // 7)) for at in range(420)]
+    pods = sum(1 + at // 7 for at in range(420))
+    for nodes, unplaced in ((pods + 1, 0), (60, 1)):
+        decided = Scene([cluster("a", pool(nodes))], others).decide(deployment())
+        assert decided.unplaced == unplaced
+        assert all(isinstance(refusal, NoRoom) for refusal in decided.refusals.values())

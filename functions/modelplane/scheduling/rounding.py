@@ -1,0 +1,127 @@
+"""Rounds the groups of a pool up to few classes where there are too many to compare each with every other.
+
+Rounding only ever asks for more: a rounded group has as many pods or more, each of which surely takes no more and at
+most no less of every entry. So where the rounded groups have room the given ones have, and adding a group never makes
+room: a class depends on the group and the pool alone, and more groups are never rounded less.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from modelplane.lru import Lru, remembered
+from modelplane.scheduling.groups import Demand, Group, Groups, size, weigh_groups
+
+#: Most comparisons of a pod's demand of one entry with a group; a check of room with more of them is rounded. That is
+#: 90 groups of one demand each on nodes with one entry.
+MOST_WORK = 8192
+
+#: What was rounded; a pool is asked about again and again with the same groups.
+_ROUNDED: Final = Lru[Any](4 * 1024 * 1024)
+
+#: What one pod takes of an entry (surely, at most), and how many the node has.
+_Widen = Callable[[tuple[int, int], int], tuple[int, int]]
+
+
+def _above(number: int, digits: int) -> int:
+    """Return the least number that is not below a number and has so many binary digits before its zeros."""
+    step = 1 << max(0, number.bit_length() - digits)
+    return -(-number // step) * step
+
+
+def _below(number: int, digits: int) -> int:
+    """Return the largest number that is not above a number and has so many binary digits before its zeros."""
+    return number >> (dropped := max(0, number.bit_length() - digits)) << dropped
+
+
+def _to_digits(digits: int) -> _Widen:
+    return lambda taken, count: (_below(taken[0], digits), min(count, _above(taken[1], digits)))
+
+
+def _to_halves(taken: tuple[int, int], count: int) -> tuple[int, int]:
+    half = (count + 1) // 2
+    return 0, 0 if not taken[1] else half if taken[1] <= half else count
+
+
+def _to_node(_taken: tuple[int, int], count: int) -> tuple[int, int]:
+    return 0, count
+
+
+def _widened(group: Group, counts: tuple[int, ...], widen: _Widen) -> Group:
+    """Return the group with each demand widened."""
+    pods: dict[Demand, int] = {}
+    for demand, many in group:
+        wide = tuple([widen(taken, count) for taken, count in zip(demand, counts, strict=True)])
+        pods[wide] = pods.get(wide, 0) + many
+    return tuple(sorted(pods.items()))
+
+
+def _enlarged(group: Group, nodes: int, digits: int) -> Group:
+    """Return the group with more pods of each demand, or as it is where they would be more than the nodes."""
+    larger = tuple([(demand, _above(pods, digits)) for demand, pods in group])
+    return larger if size(larger) <= nodes else group
+
+
+def _merged(group: Group) -> Group:
+    """Return the group with one demand, which covers its own."""
+    entries = list(zip(*[demand for demand, _ in group], strict=True))
+    demand = tuple([(min(least for least, _ in entry), max(most for _, most in entry)) for entry in entries])
+    return ((demand, size(group)),)
+
+
+def work(counts: tuple[int, ...], groups: Groups) -> int:
+    """Return how many comparisons a check of the room for these groups takes, roughly."""
+    return len(groups) * sum([len(group) for group, _ in groups]) * len(counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """The groups to compare, and the class of each given group; no classes where the groups are as given."""
+
+    groups: Groups
+    classes: Mapping[Group, Group] = field(default_factory=dict)
+
+    def of(self, group: Group) -> Group:
+        """Return the class of a group."""
+        return self.classes.get(group, group)
+
+
+def rounded(nodes: int, counts: tuple[int, ...], groups: Groups, most: int = MOST_WORK) -> Rounded:
+    """Return the groups themselves where a check takes at most so much work, else each rounded up until it does.
+
+    At last every pod takes a whole node, so that groups differ in the power of two of their pods alone; those are few
+    whatever `most` says.
+    """
+    return Rounded(groups) if work(counts, groups) <= most else _rounded(nodes, counts, groups, most)
+
+
+#: The ways to round a group on a pool of so many nodes with these devices, each of which rounds further than the last.
+_Level = Callable[[Group, int, tuple[int, ...]], Group]
+_LEVELS: Final[tuple[_Level, ...]] = (
+    lambda group, nodes, counts: _enlarged(_widened(group, counts, _to_digits(3)), nodes, 3),
+    lambda group, nodes, counts: _enlarged(_widened(group, counts, _to_digits(2)), nodes, 1),
+    lambda group, nodes, counts: _enlarged(_widened(group, counts, _to_digits(1)), nodes, 1),
+    lambda group, nodes, _counts: _enlarged(_merged(group), nodes, 1),
+    lambda group, _nodes, counts: _widened(group, counts, _to_halves),
+    lambda group, _nodes, counts: _widened(group, counts, _to_node),
+)
+
+
+def _weigh(_nodes: int, counts: tuple[int, ...], groups: Groups, _most: int) -> int:
+    return 512 + 3 * weigh_groups(len(counts), groups)
+
+
+@remembered(_ROUNDED, _weigh)
+def _rounded(nodes: int, counts: tuple[int, ...], groups: Groups, most: int) -> Rounded:
+    classes = {group: group for group, _ in groups}
+    few = groups
+    for level in _LEVELS:
+        wide = {group: level(group, nodes, counts) for group, _ in few}
+        counted: dict[Group, int] = {}
+        for group, many in few:
+            counted[wide[group]] = counted.get(wide[group], 0) + many
+        classes = {group: wide[known] for group, known in classes.items()}
+        few = tuple(sorted(counted.items()))
+        if work(counts, few) <= most:
+            break
+    return Rounded(few, classes)

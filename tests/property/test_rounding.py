@@ -1,0 +1,121 @@
+"""Groups that are too many to compare are rounded up: what has room then has room indeed, and few are left."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelplane.scheduling.groups import Demand, Group, Groups, size
+from modelplane.scheduling.room import Shortage, has_room, room_states, shortage, shortage_of
+from modelplane.scheduling.rounding import MOST_WORK, rounded, work
+from property.strategies import examples
+
+#: Least work for which groups are rounded, from always to never; each ends at another level.
+LIMITS = (0, 4, 8, 16, 32, 64)
+
+
+@st.composite
+def demands(draw: st.DrawFn, counts: tuple[int, ...]) -> Demand:
+    """Draw what a pod takes of each entry, of one of them at least one device."""
+    taken = []
+    for count in counts:
+        most = draw(st.integers(0, count))
+        taken.append((draw(st.sampled_from((most, draw(st.integers(0, most))))), most))
+    if not any(most for _, most in taken):
+        taken[0] = (1, 1)
+    return tuple(taken)
+
+
+@st.composite
+def groups_of(draw: st.DrawFn, counts: tuple[int, ...]) -> Group:
+    """Draw the pods of an engine: of one or two members."""
+    pods: dict[Demand, int] = {}
+    for _ in range(draw(st.integers(1, 2))):
+        demand = draw(demands(counts))
+        pods[demand] = pods.get(demand, 0) + draw(st.integers(1, 5))
+    return tuple(sorted(pods.items()))
+
+
+@st.composite
+def pools(draw: st.DrawFn) -> tuple[int, tuple[int, ...], Groups]:
+    """Draw a pool's nodes, the devices of each entry, and what is there."""
+    counts = tuple(draw(st.lists(st.sampled_from((1, 3, 4, 8)), min_size=1, max_size=2)))
+    counted: dict[Group, int] = {}
+    for group in draw(st.lists(groups_of(counts), min_size=1, max_size=8)):
+        counted[group] = counted.get(group, 0) + 1
+    groups = tuple(sorted(counted.items()))
+    pods = sum(size(group) * many for group, many in groups)
+    return draw(st.integers(1, pods + 1)), counts, groups
+
+
+@given(pools(), st.sampled_from(LIMITS))
+@examples(1000)
+def test_what_has_room_rounded_has_room_indeed(pool: tuple[int, tuple[int, ...], Groups], limit: int) -> None:
+    nodes, counts, groups = pool
+    few = rounded(nodes, counts, groups, limit)
+    assert sum(many for _, many in few.groups) == sum(many for _, many in groups)
+    if has_room(nodes, counts, few.groups):
+        assert has_room(nodes, counts, groups)
+
+
+@given(pools(), st.sampled_from(LIMITS), st.data())
+@examples(1000)
+def test_a_group_more_never_makes_room(
+    pool: tuple[int, tuple[int, ...], Groups], limit: int, data: st.DataObject
+) -> None:
+    nodes, counts, groups = pool
+    spared, _ = data.draw(st.sampled_from(groups))
+    fewer = tuple(each for each in ((g, n - (g == spared)) for g, n in groups) if each[1])
+    if has_room(nodes, counts, rounded(nodes, counts, groups, limit).groups):
+        assert has_room(nodes, counts, rounded(nodes, counts, fewer, limit).groups)
+
+
+@given(pools(), st.sampled_from(LIMITS))
+@examples(300)
+def test_groups_are_left_alone_where_they_are_few_and_rounded_no_further_than_needed(
+    pool: tuple[int, tuple[int, ...], Groups], limit: int
+) -> None:
+    nodes, counts, groups = pool
+    few = rounded(nodes, counts, groups, limit)
+    if work(counts, groups) <= limit:
+        assert few.groups is groups
+    assert rounded(nodes, counts, groups, work(counts, groups)).groups is groups
+    assert {few.of(group) for group, _ in groups} == {group for group, _ in few.groups}
+
+
+def _many(entries: int, number: int) -> tuple[tuple[int, ...], Groups]:
+    """Return many groups of two members no two of which take the same, on nodes of 64 devices of each entry."""
+    counts = (64,) * entries
+    distinct = {
+        tuple(
+            sorted(
+                {
+                    tuple((1 + (seed * 7 + entry) % 20,) * 2 for entry in range(entries)): 1 + seed % 60,
+                    tuple((21 + (seed * 11 + entry) % 20,) * 2 for entry in range(entries)): 1 + seed // 60,
+                }.items()
+            )
+        )
+        for seed in range(number)
+    }
+    assert len(distinct) == number
+    return counts, tuple(sorted((group, 1) for group in distinct))
+
+
+def test_a_check_of_room_is_bounded_however_many_groups_there_are() -> None:
+    for entries in (1, 2, 8):
+        counts, groups = _many(entries, 600)
+        pods = sum(size(group) for group, _ in groups)
+        for nodes in (100, pods // 2, pods - 1):
+            few = rounded(nodes, counts, groups)
+            assert work(counts, few.groups) <= MOST_WORK
+            assert room_states(nodes, counts, groups) <= 1 + (MOST_WORK + 2 * 600 * entries) // 4
+
+
+def test_what_is_short_is_said_of_a_group_that_is_there() -> None:
+    counts, groups = _many(1, 600)
+    found = shortage(200, counts, groups)
+    assert isinstance(found, Shortage)
+    assert found.free < found.needs
+    assert found.needs in {size(group) for group, _ in groups}
+    group = next(group for group, _ in groups if size(group) == found.needs)
+    own = shortage_of(200, counts, groups, group)
+    assert own is not None
+    assert own.needs == size(group)
