@@ -1,4 +1,4 @@
-"""Rollouts that are played: what pods really run and whether they serve, beside what is observed of them."""
+"""Rollouts that are history: what pods really run and whether they serve, beside what is observed of them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -51,7 +51,7 @@ def _pods(replica: Replica) -> tuple[object, ...]:
     return replica.engines, replica.content, replica.volume
 
 
-class Played:
+class RolloutHistory:
     """A deployment and a rival on clusters of one-GPU nodes, and the pods of their replicas."""
 
     def __init__(self, draw: Draw) -> None:
@@ -195,12 +195,12 @@ class Played:
         self.deployment = replace(self.deployment, rollout=replace(self.deployment.rollout, paused=False))
 
 
-def taken(before: dict[str, Replica], played: Played, decided: Schedule, served: frozenset[str]) -> list[str]:
+def taken(before: dict[str, Replica], history: RolloutHistory, decided: Schedule, served: frozenset[str]) -> list[str]:
     """Return the replicas that served and that the rollout took down in a pass: ended for a new one, or changed."""
     ended = {end.replica.uid for end in decided.ending if end.cause is EndCause.ROLLED_OUT}
     changed = {
         uid
         for uid, replica in before.items()
-        if (now := played.fleet.replicas.get(uid)) and _pods(now) != _pods(replica)
+        if (now := history.fleet.replicas.get(uid)) and _pods(now) != _pods(replica)
     }
     return sorted((ended | changed) & served)

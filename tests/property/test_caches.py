@@ -7,7 +7,7 @@ from property.caches import STEPS, History, Step, carry_out
 from property.strategies import examples
 
 
-def told(claims: dict[str, tuple[str, str]]) -> dict[str, str]:
+def described(claims: dict[str, tuple[str, str]]) -> dict[str, str]:
     return {replica: f"{cluster}/{claim}" for replica, (cluster, claim) in sorted(claims.items())}
 
 
@@ -19,12 +19,12 @@ def watch(history: History, steps: list[Step]) -> None:
         carry_out(history, step)
         lost = {name: claim for name, claim in served_from.items() if claim not in history.volumes()}
         still = {name: claim for name, claim in lost.items() if history.mounts().get(name) == claim}
-        assert told(still) == {}, step
+        assert described(still) == {}, step
         # A claim that was made anew behind the cache's back is seen at its next pass.
         there = {(*claim, uid) for claim, uid in history.clusters.uids.items()}
         whole = {(cluster, name) for cluster, name, _ in (there | published) & history.clusters.whole}
         begun = {name: claim for name, claim in history.mounts().items() if mounted.get(name) != claim}
-        assert told({name: claim for name, claim in begun.items() if claim not in whole}) == {}, step
+        assert described({name: claim for name, claim in begun.items() if claim not in whole}) == {}, step
 
 
 @given(st.lists(STEPS, min_size=4, max_size=25))

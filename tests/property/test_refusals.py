@@ -73,9 +73,9 @@ def test_every_candidate_has_one_reason_the_first_that_holds(data: st.DataObject
         "team", "model", "owner", (Profile((Engine("e", (member,)),)),), replicas=9, cache="weights"
     )
     cache = draw(st.sampled_from(LABELS))
-    played = Fleet(fleet)
-    played.cache = Footprint("weights", cache)
-    decided = decide(deployment, played.snapshot()).schedule
+    fleet_now = Fleet(fleet)
+    fleet_now.cache = Footprint("weights", cache)
+    decided = decide(deployment, fleet_now.snapshot()).schedule
     candidates = {name for name, cluster in fleet.items() if carries(cluster, cache)}
     if decided.unplaced:
         assert candidates <= set(decided.refusals) <= set(fleet)

@@ -27,7 +27,7 @@ class Outcome:
 
     `status` is without conditions; `conditions` are (status, reason, message) by type. `composed` are the resources as
     they are after the pass, by composition resource name, without their status; `deleted` are identities. `warnings`
-    are Crossplane's and the pipeline's. `error` is set when the pass was given up.
+    are Crossplane's and the pipeline's. `error` is set when the pass failed.
     """
 
     status: Manifest = field(default_factory=dict)

@@ -52,7 +52,7 @@ def count(request: Request) -> Result:
     return Result(requirements=more, desired=wanted(out=config({"calls": str(len(request.required))})))
 
 
-def hand_on(request: Request) -> Result:
+def write_context(request: Request) -> Result:
     """Write to the context on every call; what an earlier call of the same step wrote is seen by the next."""
     first = Requirement("first", "v1", "ConfigMap", match_name="first", namespace="team")
     called = len(request.context)
@@ -92,7 +92,7 @@ def rename(request: Request) -> Result:
     return Result(desired=wanted(out=config({"called": name}, name=name)))
 
 
-def stray(_: Request) -> Result:
+def elsewhere(_: Request) -> Result:
     """Compose into a namespace of its own choice, with labels and annotations of its own."""
     made = config({}, namespace="elsewhere", labels={"mine": "yes"}, annotations={"mine": "too"})
     return Result(desired=wanted(out=made))
@@ -103,16 +103,16 @@ def misname(_: Request) -> Result:
     return Result(desired=wanted(out=config({}, name="Not A Name")))
 
 
-def judge(request: Request) -> Result:
+def set_conditions(request: Request) -> Result:
     """Set conditions, Crossplane's own among them, and as the annotation says end in a fatal result."""
     verdict = annotated(request)
     conditions = [
-        Condition("Accepted", Status.FALSE, "Judged", "heard"),
+        Condition("Accepted", Status.FALSE, "Set", "heard"),
         Condition("Ready", Status.TRUE, "Claimed", "not for a function to say"),
         Condition("Synced", Status.FALSE, "Claimed", "nor this"),
     ]
     if verdict != "partly":
-        conditions.append(Condition("Extra", Status.TRUE, "Judged"))
+        conditions.append(Condition("Extra", Status.TRUE, "Set"))
     fatal = "the sky fell" if verdict in {"fatal", "partly"} else None
     event = Event(Severity.WARNING, "a warning")
     return Result(desired=wanted(out=config()), conditions=tuple(conditions), events=(event,), fatal=fatal)
@@ -140,7 +140,7 @@ def second(request: Request) -> Result:
 STEPS: Mapping[str, Step] = {
     step.__name__.replace("_", "-"): step
     for step in (
-        follow, count, hand_on, tell_context, schemas, compose, overrule, rename, stray, misname, judge, fail, first,
-        second,
+        follow, count, write_context, tell_context, schemas, compose, overrule, rename, elsewhere, misname,
+        set_conditions, fail, first, second,
     )
 }  # fmt: skip

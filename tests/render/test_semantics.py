@@ -54,7 +54,7 @@ class TestRequirements:
     def test_the_context_is_fed_back_between_the_calls_of_a_step_and_goes_on_to_the_next(
         self, served: Functions
     ) -> None:
-        scene = Scene(served, ("hand-on", "tell-context"), model_cache())
+        scene = Scene(served, ("write-context", "tell-context"), model_cache())
         assert data(both_come_to(scene)) == {"call-0": "made", "call-1": "made"}
 
     def test_the_schema_of_a_kind_that_does_not_exist_is_empty_and_fails_nothing(self, served: Functions) -> None:
@@ -117,12 +117,12 @@ class TestNaming:
         assert 'invalid name "Not A Name"' in both_give_up(Scene(served, ("misname",), model_cache()))
 
     def test_a_namespaced_composite_composes_in_its_own_namespace_only(self, served: Functions) -> None:
-        preview, real = Scene(served, ("stray",), model_cache()).pass_both()
+        preview, real = Scene(served, ("elsewhere",), model_cache()).pass_both()
         assert preview.composed == real.composed
         assert real.composed["out"]["metadata"]["namespace"] == "team"
 
     def test_a_cluster_scoped_composite_composes_in_any_namespace(self, served: Functions) -> None:
-        outcome = both_come_to(Scene(served, ("stray",), inference_class()))
+        outcome = both_come_to(Scene(served, ("elsewhere",), inference_class()))
         assert outcome.composed["out"]["metadata"]["namespace"] == "elsewhere"
 
 
@@ -149,25 +149,25 @@ class TestReadiness:
 
 class TestConditions:
     def test_a_step_cannot_set_crossplanes_own(self, served: Functions) -> None:
-        conditions = both_come_to(Scene(served, ("judge",), model_cache())).conditions
-        assert conditions["Accepted"] == ("False", "Judged", "heard")
+        conditions = both_come_to(Scene(served, ("set-conditions",), model_cache())).conditions
+        assert conditions["Accepted"] == ("False", "Set", "heard")
         assert conditions["Ready"][1] == "Available"
         assert conditions["Synced"] == ("True", "ReconcileSuccess", "")
 
     def test_a_fatal_result_changes_nothing_and_leaves_ready_as_it_was(self, served: Functions) -> None:
-        scene = Scene(served, ("compose", "judge"), model_cache(""))
+        scene = Scene(served, ("compose", "set-conditions"), model_cache(""))
         assert set(both_come_to(scene).composed) == {"out"}
         scene.annotate("fatal")
         outcome = both_come_to(scene)
-        why = 'cannot compose resources: pipeline step "judge" returned a fatal result: the sky fell'
+        why = 'cannot compose resources: pipeline step "set-conditions" returned a fatal result: the sky fell'
         assert outcome.error == why
         assert (outcome.composed, outcome.deleted) == ({}, frozenset())
         assert outcome.conditions["Synced"] == ("False", "ReconcileError", why)
         assert outcome.conditions["Ready"] == ("True", "Available", "")
-        assert outcome.conditions["Accepted"] == ("False", "Judged", "heard")
+        assert outcome.conditions["Accepted"] == ("False", "Set", "heard")
 
     def test_a_condition_that_a_fatal_response_leaves_out_becomes_unknown(self, served: Functions) -> None:
-        scene = Scene(served, ("judge",), model_cache())
+        scene = Scene(served, ("set-conditions",), model_cache())
         assert both_come_to(scene).conditions["Extra"][0] == "True"
         scene.annotate("partly")
         assert both_come_to(scene).conditions["Extra"][:2] == ("Unknown", "FatalError")
@@ -178,4 +178,4 @@ class TestConditions:
         assert {"ClustersMatched", "ArtifactReady"} <= set(outcome.conditions)
 
     def test_a_warning_is_an_event(self, served: Functions) -> None:
-        assert both_come_to(Scene(served, ("judge",), model_cache())).warnings == {"a warning"}
+        assert both_come_to(Scene(served, ("set-conditions",), model_cache())).warnings == {"a warning"}

@@ -241,7 +241,7 @@ def leaving() -> Fleet:
 
 
 def abandoned() -> Fleet:
-    """Return a fleet with a cluster that its owner has given up, and the replica that still runs there."""
+    """Return a fleet with a cluster that its owner has called abandoned, and the replica that still runs there."""
     east = m.cluster("east", m.pool("pool", 1), storage="shared")
     fleet = Fleet(
         m.hardware("gpus"),

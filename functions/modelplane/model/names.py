@@ -37,7 +37,7 @@ LABEL_ROLE = "llm-d.ai/role"
 LABEL_FILLS = f"{GROUP}/fills"
 LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"
 
-#: Annotation of an InferenceCluster: "true" leaves behind what runs there when its Objects go, since nobody can ask it.
+#: Annotation of an InferenceCluster: "true" orphans what runs there when its Objects go.
 ANNOTATION_ABANDON = f"{GROUP}/abandon"
 
 #: Context key of the placements (a JSON text) that `schedule` writes for the later steps of the pipeline.

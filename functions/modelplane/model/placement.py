@@ -93,8 +93,8 @@ class FleetView:
     `own`: the deployment's observed ModelReplicas. `clusters`: clusters by name (those of `own`); a name that is not
     a key was not fetched, `Gap.ABSENT` was looked for and does not exist. `candidates`: the clusters that carry the
     labels of `candidate_labels`. `residents`: every ModelReplica of one cluster, by cluster name; no key: not
-    fetched. `fleet`: every ModelReplica of the fleet, all namespaces, own and deleting ones included; it stands in
-    for `residents` of every cluster. `cache`: the footprint, or why there is none. `listed`: the names that the
+    fetched. `fleet`: every ModelReplica of the fleet, all namespaces, own and deleting ones included; it replaces
+    `residents` of every cluster. `cache`: the footprint, or why there is none. `listed`: the names that the
     deployment's own status lists as its replicas, None before it lists any; it is never older than a fetched list.
     """
 

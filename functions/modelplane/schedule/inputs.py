@@ -87,7 +87,7 @@ def _require(deployment: Deployment, needs: Needs, cache: _Cache) -> Iterator[Re
 
 
 def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Replica, ...], cache: _Cache) -> FleetView:
-    """Return what was fetched of the needs; what nobody asked for stays `NOT_FETCHED` even if it is in the request."""
+    """Return what was fetched of the needs; what was not asked for is `NOT_FETCHED` even if it is in the request."""
     candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
     if needs.candidates:
         wanted = _candidates(deployment, cache)

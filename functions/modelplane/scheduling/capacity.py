@@ -13,7 +13,7 @@ from modelplane.scheduling.room import blocked
 
 @dataclass(frozen=True, slots=True)
 class DeviceRoom:
-    """Devices of one entry in a whole pool: how many there are, and how many nobody was promised."""
+    """Devices of one entry in a whole pool: how many there are, and how many no replica is charged with."""
 
     name: str
     total: int

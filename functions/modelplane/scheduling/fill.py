@@ -67,7 +67,7 @@ class _Fill:
 
 
 def fill(work: Work, refused: dict[str, Refusal]) -> None:
-    """Place what is missing; where nobody can host the next one, note in `refused` why each candidate cannot; stop."""
+    """Place what is missing, until no candidate can host the next one; then note in `refused` why each cannot."""
     filling = _Fill(work)
     eligible = [cluster for cluster in work.candidates.values() if filling.refused[cluster.name] is None]
     ranks = [rank for cluster in eligible if (rank := filling.rank(cluster))]

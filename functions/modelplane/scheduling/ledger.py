@@ -1,4 +1,4 @@
-"""What the replicas of the fleet take of each pool, worked out for a cluster when somebody asks for it."""
+"""What the replicas of the fleet take of each pool, worked out for a cluster when it is read."""
 
 from collections.abc import Iterable
 

@@ -39,7 +39,7 @@ def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> lis
 
 
 def dismiss(work: Work) -> Needs | None:
-    """End the leaving replicas that are not needed any more; where no candidate is known, all are."""
+    """End the leaving replicas that are no longer needed; where no candidate is known, all are."""
     for own in work.rollout_step.settled_leaving():
         own.ending = EndCause.ROLLED_OUT
     counted, leaving = work.roster.counted, [own for own in work.roster.members if own.moving]

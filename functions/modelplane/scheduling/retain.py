@@ -1,7 +1,7 @@
 """What becomes of a replica that runs: whether it is held, leaves, or takes what is asked for on its own pools.
 
-Only an absent or vanishing cluster, an untolerated NoExecute taint, and pools that are gone or no longer match make a
-replica leave. What cannot be read is never a reason: the replica is held.
+Only a cluster that is absent or being deleted, an untolerated NoExecute taint, and pools that are gone or no longer
+match make a replica leave. What cannot be read is never a reason: the replica is held.
 """
 
 from dataclasses import replace

@@ -82,12 +82,12 @@ class Step:
         return self.surges_under_way < max(most, 1 if own.surge_only else 0)
 
     def may_change(self, own: OwnReplica) -> bool:
-        """Tell whether the budget lets a replica be changed where it stands: enough others serve now."""
+        """Tell whether the budget lets a replica be changed in place: enough others serve now."""
         others = sum(each.serves_now for each in self.members if each.ending is None and each is not own)
         return others >= self.replicas - self.rollout.budget(self.replicas).unavailable
 
     def take(self, surge: Change, change: Change) -> None:
-        """Change what the budgets allow: beside the old replica where there is room, else where it stands."""
+        """Change what the budgets allow: beside the old replica where there is room, else in place."""
         in_place_first = self.rollout.budget(self.replicas).surge == 0
         for own in self.waiting:
             tried = self.may_surge(own)

@@ -184,7 +184,7 @@ def test_a_cluster_that_is_not_selected_any_more_loses_its_volume_once_nobody_ma
     assert names(given.run(body, given.observed(first), clusters=clusters, replicas=[])) == set()
 
 
-def test_on_an_abandoned_cluster_the_volume_is_left_behind_before_its_object_goes() -> None:
+def test_on_an_abandoned_cluster_the_volume_is_orphaned_before_its_object_goes() -> None:
     body, seen = given.staged()
     gone = [given.cluster(deletionTimestamp=given.SEEN_AT, annotations={"modelplane.ai/abandon": "true"})]
     body["status"] = {}
@@ -197,7 +197,7 @@ def test_on_an_abandoned_cluster_the_volume_is_left_behind_before_its_object_goe
 ABANDONED: dict[str, Any] = {"annotations": {"modelplane.ai/abandon": "true"}}
 
 
-def test_a_download_on_a_cluster_that_is_abandoned_and_deleted_at_once_is_left_behind_before_its_objects_go() -> None:
+def test_a_download_on_a_cluster_that_is_abandoned_and_deleted_at_once_is_orphaned_before_its_objects_go() -> None:
     body = given.cache({"authSecret": given.SECRET})
     running = given.passes(body, 3)
     gone = [given.cluster(deletionTimestamp=given.SEEN_AT, **ABANDONED)]
@@ -208,7 +208,7 @@ def test_a_download_on_a_cluster_that_is_abandoned_and_deleted_at_once_is_left_b
     assert given.run(body, given.observed(first), clusters=gone).desired == {}
 
 
-def test_a_volume_on_a_cluster_that_is_not_selected_any_more_is_left_behind_only_while_that_is_abandoned() -> None:
+def test_a_volume_on_a_cluster_that_is_not_selected_any_more_is_orphaned_only_while_that_is_abandoned() -> None:
     body, seen = given.staged()
     (claim,) = [name for name in seen if name.startswith("volume-")]
     name = seen[claim]["spec"]["forProvider"]["manifest"]["metadata"]["name"]

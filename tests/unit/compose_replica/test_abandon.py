@@ -1,4 +1,4 @@
-"""A cluster that is given up is left alone: what stands for its objects goes without a word to it, and says so."""
+"""Nothing of an abandoned cluster is deleted there: its Objects go and orphan what they represent, and it says so."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from unit.compose_replica import replicas as given
 from unit.compose_replica.test_copies import ALL
 
 LEAVE = ["Observe", "Create", "Update"]
-GIVEN_UP = {"annotations": {"modelplane.ai/abandon": "true"}}
+ABANDONED = {"annotations": {"modelplane.ai/abandon": "true"}}
 SAID = "InferenceCluster eu-1 is abandoned: what runs there is orphaned when this replica goes"
 
 
@@ -30,10 +30,10 @@ CASES: dict[str, dict[str, Any]] = {
 def test_nothing_of_an_abandoned_cluster_is_removed_from_it(body: dict[str, Any], cluster: dict[str, Any]) -> None:
     observed = given.serving(body)
     looked_at = {name for name, found in observed.items() if found["spec"].get("managementPolicies") == ["Observe"]}
-    for name, found in policies(body, observed, **GIVEN_UP, **cluster).items():
+    for name, found in policies(body, observed, **ABANDONED, **cluster).items():
         assert found == (["Observe"] if name in looked_at else LEAVE)
     message = given.condition(
-        given.run(body, observed, cluster=[given.cluster(**GIVEN_UP, **cluster)]), "ModelAccepted"
+        given.run(body, observed, cluster=[given.cluster(**ABANDONED, **cluster)]), "ModelAccepted"
     ).message
     assert SAID in message
 
@@ -42,7 +42,7 @@ def test_that_a_cluster_is_given_up_is_told_before_all_that_it_does_not_answer()
     observed = given.serving(ALL)
     for name, found in observed.items():
         found["status"]["conditions"] = [given.synced("False", f"cannot observe {name}: connection refused" * 9)]
-    message = given.condition(given.run(ALL, observed, cluster=[given.cluster(**GIVEN_UP)]), "ModelAccepted").message
+    message = given.condition(given.run(ALL, observed, cluster=[given.cluster(**ABANDONED)]), "ModelAccepted").message
     assert message.startswith(SAID)
     assert len(message) > 2 * len(SAID)
 
@@ -55,14 +55,14 @@ def test_only_the_word_true_gives_a_cluster_up(value: str) -> None:
 
 
 def test_the_reference_to_the_cluster_stays_so_that_its_finalizer_can_go() -> None:
-    desired = given.run(given.replica(), cluster=[given.cluster(**GIVEN_UP)]).desired
+    desired = given.run(given.replica(), cluster=[given.cluster(**ABANDONED)]).desired
     assert desired["deployment-main"].build()["spec"]["references"][0]["dependsOn"]["name"] == "eu-1"
 
 
 def given_up() -> dict[str, Any]:
-    """Return what is observed of a replica whose cluster is given up."""
+    """Return what is observed of a replica whose cluster is abandoned."""
     observed = given.serving(ALL)
-    for name, found in given.run(ALL, observed, cluster=[given.cluster(**GIVEN_UP)]).desired.items():
+    for name, found in given.run(ALL, observed, cluster=[given.cluster(**ABANDONED)]).desired.items():
         observed[name]["spec"] = found.build()["spec"]
     return observed
 
@@ -76,7 +76,7 @@ ELSEWHERE = given.cluster({"providerConfigRef": {"name": "us-1"}}, name="us-1")
 
 
 @pytest.mark.parametrize(("name", "cluster"), [("eu-1", []), ("us-1", [ELSEWHERE])])
-def test_what_is_left_behind_stays_so_while_its_own_cluster_does_not_say_otherwise(
+def test_what_is_orphaned_stays_orphaned_while_its_own_cluster_does_not_say_otherwise(
     name: str, cluster: list[dict[str, Any]]
 ) -> None:
     body = {**ALL, "spec": {**ALL["spec"], "clusterName": name}}
@@ -86,7 +86,7 @@ def test_what_is_left_behind_stays_so_while_its_own_cluster_does_not_say_otherwi
 
 def test_an_abandoned_cluster_goes_when_its_last_replica_does() -> None:
     spec = {"cluster": {"source": "Existing", "existing": {"secretRef": {"name": "k"}}}}
-    control = ControlPlane([{**given.cluster(**GIVEN_UP), "spec": spec}, given.replica()], pipelines=given.alone)
+    control = ControlPlane([{**given.cluster(**ABANDONED), "spec": spec}, given.replica()], pipelines=given.alone)
     assert control.settle()
     control.delete("InferenceCluster", None, "eu-1")
     assert control.settle()

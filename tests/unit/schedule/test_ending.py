@@ -108,7 +108,7 @@ def test_what_never_served_goes_at_once() -> None:
     assert (placements(control), ending(control)) == ([("east", 0, False)], [])
 
 
-@pytest.mark.parametrize("abandoned", [False, True], ids=["a cluster that does not answer", "one that is given up"])
+@pytest.mark.parametrize("abandoned", [False, True], ids=["a cluster that does not answer", "one that is abandoned"])
 def test_nothing_waits_for_pods_on_a_cluster_that_does_not_answer(abandoned: bool) -> None:
     control = settled(cluster("east"), deployment())
     if abandoned:
