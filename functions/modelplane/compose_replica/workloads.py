@@ -30,7 +30,7 @@ def _standalone(instance: Instance, engine: Engine) -> Objects:
     member, name, site = engine.member(Role.STANDALONE), instance.workload(engine.name), instance.site
     pod = serving_pod(instance, engine, member, member.container)
     workload = deployment(name, site.namespace, instance.labels, copies=engine.copies, template=pod)
-    return {f"deployment-{engine.name}": site.place(workload, ready_when=DEPLOYMENT_READY, watch=True)}
+    return {f"deployment-{engine.name}": site.place_workload(workload, ready_when=DEPLOYMENT_READY)}
 
 
 def _gang(instance: Instance, engine: Engine) -> Objects:
@@ -56,7 +56,7 @@ def _gang(instance: Instance, engine: Engine) -> Objects:
         resource: site.observe(stateful_set(made, site.namespace), ready_when=STATEFUL_SET_READY)
         for resource, made in sets.items()
     }
-    return {f"leaderworkerset-{engine.name}": site.place(gang, ready_when=GANG_READY, watch=True), **observed}
+    return {f"leaderworkerset-{engine.name}": site.place_workload(gang, ready_when=GANG_READY), **observed}
 
 
 _ENGINES: Final[Mapping[frozenset[Role], Callable[[Instance, Engine], Objects]]] = {

@@ -36,6 +36,11 @@ class Site:
         handling = Handling(ready_when=ready_when, watch=watch, used_by=self._used)
         return remote_object(manifest, handling, namespace=self.team, config=self.config)
 
+    def place_workload(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:
+        """Return the Object of what runs an engine's pods: it follows the cluster at once, and goes after its pods."""
+        handling = Handling(ready_when=ready_when, watch=True, used_by=self._used, pods_first=True)
+        return remote_object(manifest, handling, namespace=self.team, config=self.config)
+
     def place_copy(self, original: Mapping[str, Any], name: str, owners: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the Object `name` that copies a Secret or ConfigMap of the team, and follows it at once."""
         handling = Handling(watch=True, used_by=self._used)

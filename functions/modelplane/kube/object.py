@@ -16,13 +16,15 @@ class Handling:
     `policies` are the Object's managementPolicies (none: manage it fully). `ready_when` is a CEL query over `object`;
     without it the Object is ready as soon as the manifest is applied. `watch` brings changes at once where the
     provider watches (it polls otherwise). `used_by` names an object of the control cluster (apiVersion, kind, name)
-    that the provider keeps by a finalizer as long as the Object exists.
+    that the provider keeps by a finalizer as long as the Object exists. `pods_first`: what is deleted, and so its
+    Object, stays until the pods that it made are gone.
     """
 
     policies: tuple[str, ...] = ()
     ready_when: str | None = None
     watch: bool = False
     used_by: Mapping[str, str] | None = None
+    pods_first: bool = False
 
 
 #: Create and update it, and leave it on the cluster when the Object goes.
@@ -36,8 +38,9 @@ def observed_only(*, ready_when: str | None = None, watch: bool = False) -> Hand
 
 def remote_object(manifest: Mapping[str, Any], handling: Handling, *, namespace: str, config: str) -> dict[str, Any]:
     """Return the Object in `namespace` for `manifest` on the cluster of the ClusterProviderConfig `config`."""
+    deletion = {"deletionPropagationPolicy": "Foreground"} if handling.pods_first else {}
     spec: dict[str, Any] = {
-        "forProvider": {"manifest": manifest},
+        "forProvider": {**deletion, "manifest": manifest},
         "providerConfigRef": {"kind": "ClusterProviderConfig", "name": config},
     }
     if handling.policies:

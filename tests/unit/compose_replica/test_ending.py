@@ -61,3 +61,17 @@ def test_nothing_keeps_a_replica_from_ending() -> None:
     result = given.run(ending(body), observed, **{"source-Secret-gone": []}, cluster=[])
     assert "deployment-main" not in result.desired
     assert "service" in result.desired
+
+
+@pytest.mark.parametrize("engine", [given.engine(), given.gang()], ids=["one pod", "a gang"])
+def test_the_object_of_a_workload_stays_until_its_pods_are_gone_and_nothing_else_waits(engine: dict[str, Any]) -> None:
+    desired = given.run(given.replica(engine)).desired
+    objects = {name: found.build()["spec"] for name, found in desired.items()}
+    policies = {
+        name: spec["forProvider"].get("deletionPropagationPolicy")
+        for name, spec in objects.items()
+        if "forProvider" in spec
+    }
+    first = {name for name, policy in policies.items() if policy == "Foreground"}
+    assert first == {"deployment-main", "leaderworkerset-main"} & policies.keys()
+    assert {policies[name] for name in policies.keys() - first} == {None}
