@@ -51,7 +51,7 @@ def drop_surplus(counted: Sequence[OwnReplica], replicas: int) -> None:
 
 
 @dataclass(slots=True)
-class Step:
+class RolloutStep:
     """One step of a rollout. `no_room`: a surge was tried and found no place."""
 
     members: Sequence[OwnReplica]

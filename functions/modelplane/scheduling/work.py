@@ -14,7 +14,7 @@ from modelplane.scheduling.eligible import lacking
 from modelplane.scheduling.ledger import Ledger, identity
 from modelplane.scheduling.options import Options
 from modelplane.scheduling.own_pools import InPlace, OwnPools
-from modelplane.scheduling.rollout import Step
+from modelplane.scheduling.rollout import RolloutStep
 from modelplane.scheduling.roster import OwnReplica, Roster, build_roster
 from modelplane.scheduling.selectors import bad_selectors
 
@@ -37,7 +37,7 @@ class Work:
     budget: Budget
     options: Mapping[str, Options]
     own_pools: OwnPools
-    rollout_step: Step
+    rollout_step: RolloutStep
     in_place: dict[OwnReplica, InPlace] = field(default_factory=dict)
     growing: list[tuple[OwnReplica, InPlace]] = field(default_factory=list)
     placed: list[Placement] = field(default_factory=list)
@@ -153,5 +153,5 @@ def begin(deployment: Deployment, view: FleetView) -> Work:
         budget=budget,
         options=options,
         own_pools=OwnPools(options),
-        rollout_step=Step(roster.members, deployment.rollout, deployment.replicas),
+        rollout_step=RolloutStep(roster.members, deployment.rollout, deployment.replicas),
     )

@@ -10,7 +10,7 @@ from modelplane.step import Request
 from unit.compose_cluster import clusters as given
 
 
-def _judge(body: dict[str, Any]) -> tuple[Status, str, str, bool | None]:
+def _accepted(body: dict[str, Any]) -> tuple[Status, str, str, bool | None]:
     result = compose(Request(given.obj(body)))
     (accepted,) = result.conditions
     assert result.desired == {}
@@ -19,7 +19,7 @@ def _judge(body: dict[str, Any]) -> tuple[Status, str, str, bool | None]:
 
 
 def test_a_class_of_sound_devices_is_available() -> None:
-    assert _judge(given.device_class()) == (Status.TRUE, "Available", "", True)
+    assert _accepted(given.device_class()) == (Status.TRUE, "Available", "", True)
 
 
 WRONG = {
@@ -39,17 +39,17 @@ WRONG = {
 
 @pytest.mark.parametrize(("devices", "field"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_named_with_its_field(devices: Any, field: str) -> None:
-    status, reason, message, ready = _judge(given.device_class(devices=devices))
+    status, reason, message, ready = _accepted(given.device_class(devices=devices))
     assert (status, reason, ready) == (Status.FALSE, "InvalidDevice", False)
     assert message.startswith(field)
 
 
 @pytest.mark.parametrize("spec", [None, {}, "text"])
 def test_a_half_written_class_is_not_accepted(spec: Any) -> None:
-    assert _judge(given.device_class() | {"spec": spec})[1] == "InvalidDevice"
+    assert _accepted(given.device_class() | {"spec": spec})[1] == "InvalidDevice"
 
 
 def test_every_wrong_device_is_named() -> None:
-    message = _judge(given.device_class(devices=[given.BAD, given.BAD | {"name": "other"}]))[2]
+    message = _accepted(given.device_class(devices=[given.BAD, given.BAD | {"name": "other"}]))[2]
     assert "spec.devices[gpu]" in message
     assert "spec.devices[other]" in message
