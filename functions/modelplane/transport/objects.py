@@ -86,18 +86,25 @@ class WireObject(Object):
 
 
 class _Outline(Object):
-    """An object without the pod templates in it. It is of the same version, so it has the same key."""
+    """An object without the pod templates in it. It is of the same version, so it has the same key.
 
-    __slots__ = ("_whole",)
+    It holds its body, for it lives no longer than the reading of one object.
+    """
+
+    __slots__ = ("_body", "_whole")
     _whole: WireObject
+    _body: Manifest | None
 
     def __init__(self, whole: WireObject) -> None:
         object.__setattr__(self, "_whole", whole)
+        object.__setattr__(self, "_body", None)
 
     @property
     def body(self) -> Manifest:
         """Return the whole object but for pod templates."""
-        return self._whole.outline_body
+        if self._body is None:
+            object.__setattr__(self, "_body", self._whole.outline_body)
+        return cast("Manifest", self._body)
 
     @property
     def key(self) -> Hashable:
