@@ -78,6 +78,7 @@ class Deployment:
     `profiles` are the ways to serve it, the preferred one first; exactly one is read today. `revision` is the hash of
     what pods are to be made of and of the device requests, which users see. `over_bound` is the first field that is
     larger than the API admits, None when none is: an object that was stored before the bound was.
+    `carried` is how many of its replicas one response of a function can carry.
     """
 
     namespace: str
@@ -92,6 +93,7 @@ class Deployment:
     rollout: Rollout = field(default_factory=Rollout)
     revision: str = ""
     over_bound: Malformed | None = None
+    carried: int = 1_000_000
 
     def profile(self, name: str) -> Profile:
         """Return the profile of that name. Raises KeyError when there is none."""

@@ -161,12 +161,13 @@ class Rolling:
     """How far a rollout is.
 
     `waiting_for` is the replica that has to serve before it goes on. `no_room`: the next one found no place beside
-    the others. `paused` as in spec.rollout.
+    the others, `too_large`: because a response cannot carry it. `paused` as in spec.rollout.
     """
 
     waiting_for: Placement | None = None
     no_room: bool = False
     paused: bool = False
+    too_large: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,8 @@
 """Reads a ModelDeployment, strictly: through the models generated from its XRD."""
 
+import json
+from typing import Final
+
 from modelplane.api import modeldeployment as api
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role, Toleration
 from modelplane.model.fleet import Effect
@@ -10,7 +13,12 @@ from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.stamp import revision, wanted_content
 from modelplane.observed.strict import read_strictly
-from modelplane.step import Object
+from modelplane.step import RESPONSE_LIMIT, Object
+
+#: Bytes of a response for each replica beside what is copied from the deployment, and for the DeviceClass of a request,
+#: which stands in its spec and in its placement.
+_EACH: Final = 4096
+_CLASS_NAME: Final = 600
 
 
 def _request(device: api.Device) -> DeviceRequest:
@@ -55,6 +63,18 @@ def _rollout(rollout: api.Rollout) -> Rollout:
     )
 
 
+def count_carried(obj: Object) -> int:
+    """Return how many replicas of the deployment one response can carry, each with its endpoint and its placement.
+
+    What a replica takes is reckoned from the JSON of the engines: in a protobuf Struct it is up to a half longer.
+    """
+    spec = mapping(obj.body.get("spec"))
+    replica = {field: spec.get(field) for field in ("engines", "serving", "modelCacheRef")}
+    labels = [spec.get("replicaLabels")] * 2
+    written = json.dumps([replica, labels], separators=(",", ":"), default=str)
+    return RESPONSE_LIMIT // (_EACH + written.count('"selectors"') * _CLASS_NAME + len(written) * 3 // 2)
+
+
 @once_per_version
 def read_deployment(obj: Object) -> Deployment | Malformed:
     """Return the deployment, or Malformed with the first field that cannot be read."""
@@ -74,6 +94,7 @@ def read_deployment(obj: Object) -> Deployment | Malformed:
         rollout=_rollout(spec.rollout) if spec.rollout else Rollout(),
         revision=revision(obj),
         over_bound=find_over_bound(obj),
+        carried=count_carried(obj),
     )
 
 

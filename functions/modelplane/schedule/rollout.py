@@ -87,9 +87,11 @@ def rollout_progressing(request: Request, deployment: Deployment, schedule: Sche
         words = f"{progress}; paused: set spec.rollout.paused to false to go on"
         return Condition(kind, Status.TRUE, Reason.PAUSED, "; ".join(filter(None, (words, waits))))
     if rolling.no_room:
-        words = (
-            f"{progress}; no cluster has room for another replica beside the ones that serve: free one, or allow "
-            "spec.rollout.maxUnavailable to change them where they stand"
+        lacking = (
+            "no response can carry another replica beside the ones that serve: make spec.engines smaller"
+            if rolling.too_large
+            else "no cluster has room for another replica beside the ones that serve: free one"
         )
+        words = f"{progress}; {lacking}, or allow spec.rollout.maxUnavailable to change them where they stand"
         return Condition(kind, Status.TRUE, Reason.WAITING_FOR_ROOM, "; ".join(filter(None, (words, waits))))
     return Condition(kind, Status.TRUE, Reason.ROLLING_OUT, "; ".join(filter(None, (progress, waits))))

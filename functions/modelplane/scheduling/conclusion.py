@@ -49,7 +49,8 @@ def _rolling(work: Work) -> Rolling | None:
     waited_for = next(iter(starting or [own for own in outdated if not own.serves_now]), None)
     first = _placement(work, waited_for) if waited_for else next(iter(work.placed), None)
     paused = work.deployment.rollout.paused and bool(outdated)
-    return Rolling(first, work.rollout_step.no_room and not starting, paused)
+    step = work.rollout_step
+    return Rolling(first, step.no_room and not starting, paused, step.too_large)
 
 
 def _placement(work: Work, own: OwnReplica) -> Placement:

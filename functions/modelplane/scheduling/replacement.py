@@ -24,6 +24,9 @@ def _surge(work: Work, own: OwnReplica) -> bool:
     """Place a replica in place of an outdated one, which then leaves; tell whether it found a place."""
     if work.missing or work.holds_new or work.needs_to_place(surging=True):
         return False
+    if len(work.view.own) + len(work.placed) >= work.deployment.carried:
+        work.rollout_step.too_large = True
+        return False
     before, why = len(work.placed), own.why
     own.leave(EndCause.ROLLED_OUT, "")
     fill(work, {})

@@ -52,12 +52,16 @@ def drop_surplus(counted: Sequence[OwnReplica], replicas: int) -> None:
 
 @dataclass(slots=True)
 class RolloutStep:
-    """One step of a rollout. `no_room`: a surge was tried and found no place."""
+    """One step of a rollout.
+
+    `no_room`: a surge was tried and found no place. `too_large`: because a response cannot carry another replica.
+    """
 
     members: Sequence[OwnReplica]
     rollout: Rollout
     replicas: int
     no_room: bool = False
+    too_large: bool = False
 
     @property
     def surges_under_way(self) -> int:

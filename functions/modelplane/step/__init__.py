@@ -2,6 +2,7 @@
 
 from modelplane.step.contract import (
     AWAITING,
+    RESPONSE_LIMIT,
     SETTLED,
     Desired,
     Event,
@@ -17,6 +18,7 @@ from modelplane.step.contract import (
 
 __all__ = [
     "AWAITING",
+    "RESPONSE_LIMIT",
     "SETTLED",
     "Desired",
     "Event",

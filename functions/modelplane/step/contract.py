@@ -15,6 +15,8 @@ from modelplane.model.observation import Gap
 
 Manifest = Mapping[str, Any]
 
+#: Largest response that is sent, in bytes: Crossplane's client takes 4 MiB, whatever the server would send.
+RESPONSE_LIMIT = 3_670_016
 #: TTL of a response when everything is as asked.
 SETTLED = timedelta(seconds=60)
 #: TTL of a response while something is awaited.

@@ -9,14 +9,12 @@ from crossplane.function.proto.v1 import run_function_pb2 as sdk
 
 from modelplane.lru import Lru
 from modelplane.model.conditions import Condition, Status
-from modelplane.step import Desired, Event, Manifest, Requirement, Result, Severity
+from modelplane.step import RESPONSE_LIMIT, Desired, Event, Manifest, Requirement, Result, Severity
 from modelplane.step.opening import open_secrets
 from modelplane.transport.messages import Fields, Peek, Response
 from modelplane.transport.objects import WireObject
 from modelplane.transport.structs import encode
 
-#: Largest response that is sent: Crossplane's client takes 4 MiB, whatever the server would send.
-SIZE_LIMIT: Final = 3_670_016
 _MIB: Final = 1024 * 1024
 
 #: Serialized manifests by `Desired.key`, so that a settled pass builds none.
@@ -54,11 +52,11 @@ def write_response(message: Any, result: Result) -> bytes:
     _require(response.requirements, result)
     _say(response, result)
     wire: bytes = response.SerializeToString(deterministic=True)
-    if len(wire) > SIZE_LIMIT and result.fatal is not None:
+    if len(wire) > RESPONSE_LIMIT and result.fatal is not None:
         response.ClearField("desired")
         response.ClearField("context")
         wire = response.SerializeToString(deterministic=True)
-    if len(wire) > SIZE_LIMIT:
+    if len(wire) > RESPONSE_LIMIT:
         raise OversizeError(_describe(response))
     return wire
 
@@ -67,7 +65,7 @@ def _desire(response: Any, result: Result) -> None:
     state = response.desired
     size = sum(len(earlier.resource) for earlier in state.resources.values())
     for number, (name, desired) in enumerate(result.desired.items()):
-        if size > SIZE_LIMIT:
+        if size > RESPONSE_LIMIT:
             raise OversizeError(_describe(response, left_out=len(result.desired) - number))
         resource = state.resources[name]
         size -= len(resource.resource)
@@ -182,6 +180,6 @@ def _describe(response: Any, *, left_out: int = 0) -> str:
     parts.append(f"requirements of {response.requirements.ByteSize() / _MIB:.1f} MiB")
     parts += [f"{left_out} further resources"] if left_out else []
     return (
-        f"the response is too large, at most {SIZE_LIMIT / _MIB:.1f} MiB can be sent: {', '.join(parts)}; nothing was "
-        "changed; ask for fewer replicas, or shorten what each of them carries (args, env, annotations, selectors)"
+        f"the response is too large, at most {RESPONSE_LIMIT / _MIB:.1f} MiB can be sent: {', '.join(parts)}; nothing "
+        "was changed; ask for fewer replicas, or shorten what each of them carries (args, env, annotations, selectors)"
     )

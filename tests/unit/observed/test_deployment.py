@@ -32,6 +32,7 @@ def test_what_is_left_out_has_the_defaults_of_the_api() -> None:
         profiles=(Profile((Engine("main", (Member(Role.STANDALONE, 1, (DeviceRequest("gpu", 1, ("true",)),)),), 1),)),),
         created="2026-01-01T00:00:00Z",
         replicas=1,
+        carried=read.carried,
     )
 
 

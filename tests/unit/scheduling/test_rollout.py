@@ -97,6 +97,19 @@ def test_32_by_default_the_only_replica_on_a_full_fleet_serves_on() -> None:
     assert (carried(scene), decided.rolling and decided.rolling.no_room) == (["v1"], True)
 
 
+def test_a_surge_never_needs_a_response_larger_than_what_can_be_sent() -> None:
+    one = replace(old(3), carried=3)
+    scene = serving(one, a=1, b=1, c=1, d=0)
+    scene.change("d", pools=nodes(d=1)[0].pools)
+    waiting = scene.run(replace(edited(one), rollout=Rollout(max_unavailable=Amount(0))))
+    assert waiting.rolling is not None
+    assert (waiting.rolling.too_large, carried(scene)) == (True, ["v1", "v1", "v1"])
+    in_place = scene.run(edited(one))
+    assert (carried(scene), [place for place in places(in_place) if place[0] == "d"]) == (["v1", "v1", "v2"], [])
+    scene.serve()
+    assert "d/0" in places(scene.run(replace(edited(one), carried=4)))
+
+
 def test_what_never_served_is_changed_at_once() -> None:
     one = old(3)
     scene = Scene(nodes(a=3))

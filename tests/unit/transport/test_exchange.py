@@ -10,12 +10,11 @@ from google.protobuf.message import DecodeError
 from structlog.testing import capture_logs
 
 from modelplane.model.conditions import Condition, Status
-from modelplane.step import Desired, Event, Request, Requirement, Result, Severity, Step
+from modelplane.step import RESPONSE_LIMIT, Desired, Event, Request, Requirement, Result, Severity, Step
 from modelplane.transport import exchange
 from modelplane.transport.admission import Received
 from modelplane.transport.exchange import answer
 from modelplane.transport.messages import Request as RequestMessage
-from modelplane.transport.response import SIZE_LIMIT
 from unit.transport.messages_by_sdk import request_of
 
 _CLASS = {
@@ -39,7 +38,7 @@ def _answered(step: Step, wire: bytes | None = None, waited: float = 0.0) -> tup
     wire = request_of(_CLASS).SerializeToString() if wire is None else wire
     with capture_logs() as logs:
         response = answer(step, Received(wire), waited)
-    assert len(response) <= SIZE_LIMIT
+    assert len(response) <= RESPONSE_LIMIT
     return sdk.RunFunctionResponse.FromString(response), logs
 
 
@@ -70,8 +69,8 @@ _MANY = tuple(Requirement(f"pull-secret-{number}", "v1", "Secret", "x" * 200) fo
         (_of(Result(requirements=_MANY)), "requirements of 6.9 MiB"),
         (_of(Result(requirements=_MANY, fatal="stop")), "requirements of 6.9 MiB"),
         (_of(Result(events=(Event(Severity.NORMAL, "x" * 900),) * 5000)), "the response is too large"),
-        (_of(Result(status={"text": "x" * SIZE_LIMIT})), "status of 3.5 MiB"),
-        (_of(Result(context={"text": "x" * SIZE_LIMIT})), "context of 3.5 MiB"),
+        (_of(Result(status={"text": "x" * RESPONSE_LIMIT})), "status of 3.5 MiB"),
+        (_of(Result(context={"text": "x" * RESPONSE_LIMIT})), "context of 3.5 MiB"),
         (_of(Result(desired={"a": Desired(lambda: 1 // 0)})), "ZeroDivisionError"),  # type: ignore[arg-type, return-value]
         (_of(Result(desired={"a": Desired.of({"a": object()})})), "ValueError: Unexpected type"),
         (_of(Result(ttl=7)), "AttributeError"),  # type: ignore[arg-type]
