@@ -12,6 +12,12 @@ from modelplane.observed.remote import Remote
 
 #: Reasons to wait that every pod has for a while.
 _ORDINARY = frozenset({"", "ContainerCreating", "PodInitializing"})
+#: What helps where the reason alone does not say it.
+_REMEDIES = {
+    "ErrImagePull": "correct the image, or the pull secret",
+    "ImagePullBackOff": "correct the image, or the pull secret",
+    "InvalidImageName": "correct the image",
+}
 #: Longest part of a container's termination message that is repeated, in characters.
 _TERMINATION_LIMIT = 200
 
@@ -39,7 +45,7 @@ def _of_container(status: Mapping[str, Any]) -> str:
         # Its own message has the pod's name and the back-off in seconds.
         return _joined(reason, _ended(mapping(status.get("lastState"))))
     if reason not in _ORDINARY:
-        return _joined(reason, text(waiting.get("message")))
+        return "; ".join(filter(None, (_joined(reason, text(waiting.get("message"))), _REMEDIES.get(reason))))
     return _ended(state)
 
 

@@ -80,7 +80,10 @@ def rollout_progressing(request: Request, deployment: Deployment, schedule: Sche
     """Return RolloutProgressing: True while a replica is on its way to the revision, with what it waits for."""
     kind, rolling, progress = DeploymentCondition.ROLLOUT_PROGRESSING, schedule.rolling, _progress(deployment, schedule)
     if rolling is None:
-        return Condition(kind, Status.FALSE, Reason.ROLLOUT_COMPLETE, progress)
+        # Where nothing serves now, nothing is left to change all the same.
+        silent = sum(1 for each in schedule.placements if each.updated and not (each.serving or each.leaving))
+        words = f"{silent} more {'has' if silent == 1 else 'have'} it and cannot be seen to serve now" if silent else ""
+        return Condition(kind, Status.FALSE, Reason.ROLLOUT_COMPLETE, "; ".join(filter(None, (progress, words))))
     waited_for = _waits_for(request, deployment, rolling)
     waits = "waiting for {name} on {cluster}: {message}".format(**waited_for) if waited_for else ""
     if rolling.paused:

@@ -52,7 +52,10 @@ CASES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "nothing yet": ([], ""),
     "about to start": ([waiting("ContainerCreating")], ""),
     "loading": ([{"phase": "Running", "containerStatuses": [{"state": {"running": {}}}]}], ""),
-    "image pull": ([waiting("ImagePullBackOff", PULL)] * 2, f"2 pods: ImagePullBackOff: {PULL}"),
+    "image pull": (
+        [waiting("ImagePullBackOff", PULL)] * 2,
+        f"2 pods: ImagePullBackOff: {PULL}; correct the image, or the pull secret",
+    ),
     "an unallocated claim": ([unscheduled("Unschedulable", NO_CLAIM)], f"1 pod: Unschedulable: {NO_CLAIM}"),
     "a selector that fails on a device": (
         [unscheduled("SchedulerError", "selector #0: CEL runtime error: no such key: x")],
