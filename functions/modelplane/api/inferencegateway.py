@@ -53,10 +53,10 @@ class Tls(BaseModel):
 
 
 class Stack(BaseModel):
-    """Parts that the control cluster has already. Present is not installed, only checked for."""
+    """Parts that the control cluster must have already. Present is not installed, only checked for."""
 
-    certManager: Literal["Managed", "Present"] = "Managed"
-    gateway: Literal["Managed", "Present"] = "Managed"
+    certManager: Literal["Present"] = "Present"
+    gateway: Literal["Present"] = "Present"
 
 
 class InferenceGatewaySpec(BaseModel):

@@ -1,12 +1,13 @@
 """The cluster's inference gateway: its address, as the cluster says it."""
 
-import ipaddress
 from collections.abc import Mapping
 from typing import Any
 
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
-from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.endpoint import is_ip
+from modelplane.observed.fields import text
+from modelplane.observed.gateway import choose_address
 from modelplane.observed.remote import Remote
 
 RESOURCE = "gateway"
@@ -24,14 +25,6 @@ def observe_gateway(config: str) -> dict[str, Any]:
     return remote_object(_MANIFEST, handling, namespace=SYSTEM_NAMESPACE, config=config)
 
 
-def _is_ip(address: str) -> bool:
-    try:
-        ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    return True
-
-
 def read_address(seen: Remote | None, last: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return `status.gateway`: address, and hostname where the address is a DNS name; empty while there is none.
 
@@ -40,10 +33,7 @@ def read_address(seen: Remote | None, last: Mapping[str, Any]) -> Mapping[str, A
     """
     if seen is None or seen.manifest is None or (seen.synced is False and last):
         return last
-    found = mappings(mapping(seen.manifest.get("status")).get("addresses"))
-    addresses = [address for address in (text(entry.get("value")) for entry in found) if address]
-    if not addresses:
+    address = choose_address(seen.manifest, text(last.get("address")))
+    if not address:
         return {}
-    published = text(last.get("address"))
-    address = published if published in addresses else addresses[0]
-    return {"address": address} if _is_ip(address) else {"address": address, "hostname": address}
+    return {"address": address} if is_ip(address) else {"address": address, "hostname": address}

@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 
-from modelplane.compose_endpoint import deployment
+from modelplane.compose_endpoint import deployment, endpoint, service
 from modelplane.step import Step
 
 #: The step of each composite kind this function knows.
-STEPS: Mapping[str, Step] = {"ModelDeployment": deployment.compose}
+STEPS: Mapping[str, Step] = {
+    "ModelDeployment": deployment.compose,
+    "ModelEndpoint": endpoint.compose,
+    "ModelService": service.compose,
+}

@@ -2,8 +2,15 @@
 
 from collections.abc import Mapping
 
-from modelplane.model.names import API_VERSION, LABEL_CLUSTER
-from modelplane.step import Requirement
+from modelplane.kube.gateway.kinds import ENVOY_API, GATEWAY_API
+from modelplane.model.names import API_VERSION, INFERENCE_GATEWAY, LABEL_CLUSTER, digest
+from modelplane.step import Request, Requirement, SchemaRequirement
+
+#: One small kind of each group of the control cluster's gateway: where it exists the others do.
+GATEWAY_KINDS = (
+    SchemaRequirement("gateway-api", GATEWAY_API, "GatewayClass"),
+    SchemaRequirement("envoy-gateway", ENVOY_API, "Backend"),
+)
 
 
 def cluster(name: str) -> Requirement:
@@ -39,3 +46,28 @@ def team_replicas(namespace: str) -> Requirement:
 def source(kind: str, name: str, namespace: str) -> Requirement:
     """Return the requirement of a Secret or ConfigMap of the namespace. Crossplane sends it without its values."""
     return Requirement(f"source-{kind}-{name}", "v1", kind, match_name=name, namespace=namespace)
+
+
+def missing_kinds(request: Request) -> str | None:
+    """Return which kinds of the control cluster's gateway do not exist and what to do; None while it is not known."""
+    if any(each.name not in request.schemas for each in GATEWAY_KINDS):
+        return None
+    missing = [f"{each.kind} ({each.api_version})" for each in GATEWAY_KINDS if request.schemas[each.name] is None]
+    found = f"the control cluster has no kind {' and '.join(missing)}"
+    return f"{found}. Install Envoy Gateway and its CRDs." if missing else ""
+
+
+def inference_gateway() -> Requirement:
+    """Return the requirement of the InferenceGateway."""
+    return Requirement("gateway", API_VERSION, "InferenceGateway", match_name=INFERENCE_GATEWAY)
+
+
+def services() -> Requirement:
+    """Return the requirement of all ModelServices, of all namespaces."""
+    return Requirement("services", API_VERSION, "ModelService")
+
+
+def endpoints(namespace: str, labels: Mapping[str, str]) -> Requirement:
+    """Return the requirement of the ModelEndpoints of a namespace that carry all `labels`."""
+    key = digest(*(part for pair in sorted(labels.items()) for part in pair))
+    return Requirement(f"endpoints-{key}", API_VERSION, "ModelEndpoint", match_labels=labels, namespace=namespace)

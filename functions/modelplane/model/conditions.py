@@ -101,7 +101,7 @@ class Reason(StrEnum):
     AS_ASKED = "AsAsked", "Every replica runs where the selectors and tolerations of its deployment allow it."
     AUTH_SECRET_MISSING = "AuthSecretMissing", "The Secret with the source's token, or its key, does not exist."
     AVAILABLE = "Available", "Every declared device can be evaluated."
-    BACKEND_CONFIGURED = "BackendConfigured", "The gateway has a backend for the endpoint."
+    BACKEND_CONFIGURED = "BackendConfigured", "The endpoint has an address that services can route to."
     BACKEND_HEALTHY = "BackendHealthy", "The serving stack of the cluster is installed and healthy."
     BACKEND_REJECTED = "BackendRejected", "The gateway did not accept what was composed for the service."
     CLUSTER_RUNNING = "ClusterRunning", "The cluster is reached and its pools are published."
@@ -118,6 +118,7 @@ class Reason(StrEnum):
     INSUFFICIENT_CAPACITY = "InsufficientCapacity", "Candidates exist, and none of them can take another replica."
     INVALID_DEVICE = "InvalidDevice", "A declared device cannot be evaluated as Kubernetes would."
     INVALID_ENGINE = "InvalidEngine", "An engine cannot be composed as the spec describes it."
+    INVALID_HOST = "InvalidHost", "The endpoint names a host that is not its own."
     INVALID_NODE_POOL = "InvalidNodePool", "A node pool cannot be made, or its class does not fit the cluster."
     INVALID_NODE_SELECTOR = "InvalidNodeSelector", "A device selector of the deployment does not compile."
     INVALID_URL = "InvalidURL", "The endpoint's address cannot be dialled as it is written."
@@ -136,6 +137,7 @@ class Reason(StrEnum):
     OUTSIDE_SELECTORS = "OutsideSelectors", "Replicas run where selectors or tolerations no longer allow it."
     PARTIAL = "Partial", "The artifact is staged on some of the clusters."
     PAUSED = "Paused", "The rollout is paused: replicas that are not at the present revision stay as they are."
+    POLICY_REJECTED = "PolicyRejected", "The gateway did not accept a policy of the service."
     PROVISIONING = "Provisioning", "The cluster is being made or has not been reached yet."
     REPLICAS_SCHEDULED = "ReplicasScheduled", "Every replica that is asked for has a cluster."
     RESOLVED = "Resolved", "At least one ready endpoint matches."
@@ -200,7 +202,8 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
     },
     "ModelEndpoint": {
         EndpointCondition.ROUTING_READY: Reasons(
-            (Reason.BACKEND_CONFIGURED,), (Reason.WAITING_FOR_GATEWAY, Reason.INVALID_URL, Reason.CREDENTIAL_MISSING)
+            (Reason.BACKEND_CONFIGURED,),
+            (Reason.WAITING_FOR_GATEWAY, Reason.INVALID_URL, Reason.INVALID_HOST, Reason.CREDENTIAL_MISSING),
         ),
     },
     "ModelService": {
@@ -214,6 +217,7 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
                 Reason.KEY_MISSING,
                 Reason.KEY_INVALID,
                 Reason.BACKEND_REJECTED,
+                Reason.POLICY_REJECTED,
             ),
         ),
     },

@@ -155,4 +155,4 @@ def is_replica_hostname(host: str, replica: str, namespace: str) -> bool:
 
 def service_object(service: str, namespace: str, part: str) -> str:
     """Return the name of a part of a ModelService, an object in its namespace."""
-    return composed_name(service, namespace, service, part)
+    return composed_name(f"{service}-{part}", namespace, service, part)

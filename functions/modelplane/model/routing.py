@@ -57,3 +57,11 @@ class BackendReference:
 
     name: str
     weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class PublicGateway:
+    """The gateway of the control cluster: its base URL, "" while it has none, and whether callers need a key."""
+
+    url: str
+    requires_keys: bool

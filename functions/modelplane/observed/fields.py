@@ -68,6 +68,13 @@ def controller(obj: Object) -> str:
     return ""
 
 
+def is_controlled_by(obj: Object, api_version: str, kind: str) -> bool:
+    """Tell whether the controlling owner is of a kind."""
+    owners = mappings(obj.metadata.get("ownerReferences"))
+    controllers = (owner for owner in owners if owner.get("controller") is True)
+    return any((owner.get("apiVersion"), owner.get("kind")) == (api_version, kind) for owner in controllers)
+
+
 def resource_name(obj: Object) -> str:
     """Return the composition resource name under which Crossplane composed the object, "" when there is none."""
     return text(mapping(obj.metadata.get("annotations")).get(RESOURCE_NAME))

@@ -8,9 +8,11 @@ answers of another world, so they can be combined: `failing(rule, unreachable({"
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from modelplane.model.names import GROUP
 from modelplane.preview.simulation.clusters import failing_pod, runs_pods
+from modelplane.preview.simulation.gateway import gateway_answers
 from modelplane.preview.simulation.pods import Pod
 from modelplane.preview.simulation.providers import (
     COLLECTION,
@@ -27,7 +29,7 @@ from modelplane.preview.simulation.providers import (
     starting,
 )
 from modelplane.preview.store import View
-from modelplane.reading.kinds import refer
+from modelplane.reading.kinds import GATEWAY_KINDS, refer
 from modelplane.reading.tree import Manifest, Tree, items, mapping
 
 World = Callable[[View], Iterable[StatusPatch]]
@@ -37,12 +39,21 @@ Rule = Callable[[Tree], str | None]
 _REPLICA = f"ModelReplica.{GROUP}"
 
 
-def healthy(view: View) -> Iterator[StatusPatch]:
-    """Yield what every provider and cluster writes when everything works, for objects without a status of their own.
+class _Healthy:
+    """The world in which everything works, and Envoy Gateway is installed on the control cluster."""
 
-    An Object whose manifest was edited is not ready in the pass of the edit, and ready from the next one on.
-    """
-    yield from answers(view)
+    kinds: Final = tuple((version, kind) for version, kinds in GATEWAY_KINDS.items() for kind in sorted(kinds))
+
+    def __call__(self, view: View) -> Iterator[StatusPatch]:
+        """Yield what every provider, cluster and gateway writes, for objects without a status of their own.
+
+        An Object whose manifest was edited is not ready in the pass of the edit, and ready from the next one on.
+        """
+        yield from answers(view)
+        yield from gateway_answers(view)
+
+
+healthy: Final = _Healthy()
 
 
 def failing(rule: Rule, world: World = healthy) -> World:

@@ -73,6 +73,19 @@ CLUSTER_SCOPED: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 
 
+#: Kinds of the control cluster's gateway, by apiVersion: they exist where Envoy Gateway is installed. One of them is
+#: cluster-scoped.
+GATEWAY_KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "gateway.networking.k8s.io/v1": frozenset({"Gateway", "GatewayClass", "HTTPRoute"}),
+        "gateway.envoyproxy.io/v1alpha1": frozenset(
+            {"Backend", "BackendTrafficPolicy", "ClientTrafficPolicy", "EnvoyProxy", "HTTPRouteFilter"}
+        ),
+    }
+)
+GATEWAY_CLASS = ("gateway.networking.k8s.io/v1", "GatewayClass")
+
+
 def known_scope(api_version: str, kind: str) -> bool | None:
     """Tell whether a kind that is not ours is namespaced; None when it is not known."""
     if kind in NAMESPACED.get(api_version, ()):

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from modelplane.model.names import API_VERSION
 from modelplane.reading.definitions import xrds
-from modelplane.reading.kinds import Key, known_scope, qualify
+from modelplane.reading.kinds import GATEWAY_CLASS, Key, known_scope, qualify
 from modelplane.reading.table import Table
 from modelplane.reading.tree import Manifest, Tree, child, clone, items, mapping
 from modelplane.step.secrets import mask_secrets
@@ -23,7 +23,8 @@ class ManifestStore:
     Copies show a placeholder for each secret value that a step composed.
 
     The kinds that exist are ours, those of Kubernetes and of the packages that the Configuration depends on, those of
-    stored CustomResourceDefinitions and objects, and `extra_kinds`: (apiVersion, kind) of further namespaced ones.
+    stored CustomResourceDefinitions and objects, and `extra_kinds`: (apiVersion, kind) of further ones, namespaced but
+    for GatewayClass.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class ManifestStore:
             return bool(child(own, "spec", "scope") == _NAMESPACED)
         scope = known_scope(api_version, kind)
         if scope is None and (api_version, kind) in self.extra_kinds:
-            return True
+            return (api_version, kind) != GATEWAY_CLASS
         return self._installed(api_version, kind) if scope is None else scope
 
     def kinds(self) -> Sequence[str]:

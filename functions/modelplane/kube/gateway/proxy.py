@@ -34,20 +34,19 @@ def envoy_proxy(name: str, namespace: str, *, replicas: int) -> dict[str, Any]:
     return envoy_object(_ENVOY_PROXY, name, namespace, spec)
 
 
-def _listener(name: str, protocol: str, port: int, routes_from: str) -> dict[str, Any]:
-    allowed = {"namespaces": {"from": routes_from}}
+def _listener(name: str, protocol: str, port: int) -> dict[str, Any]:
+    allowed = {"namespaces": {"from": "All"}}
     return {"name": name, "protocol": protocol, "port": port, "allowedRoutes": allowed}
 
 
 def public_gateway(
     name: str, namespace: str, *, class_name: str, proxy: str, certificate: str | None
 ) -> dict[str, Any]:
-    """Return the Gateway that services attach to; with the Secret of a `certificate` they are served by HTTPS alone."""
-    http = _listener(LISTENER_HTTP, "HTTP", 80, "Same" if certificate else "All")
-    listeners = [http]
+    """Return the Gateway that services attach to, each to one listener; HTTPS with the Secret of a `certificate`."""
+    listeners = [_listener(LISTENER_HTTP, "HTTP", 80)]
     if certificate:
         tls = {"mode": "Terminate", "certificateRefs": [{"kind": "Secret", "name": certificate}]}
-        listeners.append(_listener(LISTENER_HTTPS, "HTTPS", 443, "All") | {"tls": tls})
+        listeners.append(_listener(LISTENER_HTTPS, "HTTPS", 443) | {"tls": tls})
     parameters = {"group": ENVOY_GROUP, "kind": _ENVOY_PROXY, "name": proxy}
     spec = {
         "gatewayClassName": class_name,

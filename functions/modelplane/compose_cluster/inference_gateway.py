@@ -1,0 +1,82 @@
+"""Composes the InferenceGateway: the Gateway on the control cluster that every ModelService is reached through."""
+
+from modelplane.api.inferencegateway import InferenceGatewaySpec
+from modelplane.compose_cluster import public_gateway
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import hold_all
+from modelplane.composing.messages import sentences
+from modelplane.model.conditions import Condition, GatewayCondition, Reason, Status
+from modelplane.model.names import PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.model.observation import Malformed
+from modelplane.observed.fields import mapping
+from modelplane.observed.strict import read_strictly
+from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Result
+
+_FIELDS = ("address", "url", "caBundle")
+
+
+def _installing(message: str) -> Condition:
+    return Condition(GatewayCondition.CONTROLLER_READY, Status.FALSE, Reason.INSTALLING, message)
+
+
+def _held(request: Request, *conditions: Condition) -> Result:
+    """Return a result that keeps everything as it is observed."""
+    last = mapping(request.composite.body.get("status"))
+    return Result(
+        desired={name: Desired.of(body, ready=True) for name, body in hold_all(request).items()},
+        status={field: last[field] for field in _FIELDS if field in last},
+        conditions=conditions,
+        requirements=(require.services(),),
+        schemas=require.GATEWAY_KINDS,
+        ttl=AWAITING,
+        ready=False,
+    )
+
+
+def _controller_ready(request: Request, spec: InferenceGatewaySpec, address: str) -> Condition:
+    """Return ControllerReady: whether the Gateway is programmed and has an address."""
+    gateway = request.observed.get(public_gateway.GATEWAY)
+    named = f"Gateway {SYSTEM_NAMESPACE}/{PUBLIC_GATEWAY}"
+    if gateway is None:
+        return _installing(f"{named} is not composed yet")
+    failures = public_gateway.obstacles(gateway)
+    if failures:
+        return _installing(f"{named}: {'; '.join(failures)}")
+    if not address:
+        metallb = spec.address is not None and spec.address.source == "MetalLB"
+        install = (
+            "Install MetalLB with the pool of spec.address: this version of Modelplane does not" if metallb else ""
+        )
+        return _installing(sentences(f"{named} has no address yet", install))
+    return Condition(GatewayCondition.CONTROLLER_READY, Status.TRUE, Reason.CONTROLLER_HEALTHY)
+
+
+def _status(url: str, address: str) -> Manifest:
+    return {field: value for field, value in (("address", address), ("url", url)) if value}
+
+
+def compose(request: Request) -> Result:
+    """Return the gateway's objects; nothing before its kinds exist; as observed while the spec is malformed."""
+    spec = read_strictly(InferenceGatewaySpec, request.composite)
+    if isinstance(spec, Malformed):
+        return _held(request, _installing(str(spec)))
+    missing = require.missing_kinds(request)
+    if missing is None:
+        return _held(request)
+    protection = public_gateway.protection(request)
+    # What has been composed once is always composed again.
+    composed = request.observed.keys() - protection.keys()
+    bodies = {} if missing and not composed else public_gateway.bodies(request, spec)
+    address = public_gateway.read_address(request)
+    ready = _installing(missing) if not bodies else _controller_ready(request, spec, address)
+    return Result(
+        desired={
+            name: Desired.of(body, ready=name in request.observed) for name, body in {**bodies, **protection}.items()
+        },
+        status=_status(public_gateway.read_url(request, spec, address), address),
+        conditions=(ready,),
+        requirements=(require.services(),),
+        schemas=require.GATEWAY_KINDS,
+        ttl=SETTLED if ready.status is Status.TRUE else AWAITING,
+        ready=ready.status is Status.TRUE,
+    )

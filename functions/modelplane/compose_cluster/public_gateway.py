@@ -1,0 +1,109 @@
+"""The objects of the control cluster's gateway, and what is observed of it."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from modelplane.api.inferencegateway import InferenceGatewaySpec
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held
+from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
+from modelplane.kube.gateway.route import https_redirect
+from modelplane.kube.gateway.traffic import client_traffic_policy
+from modelplane.kube.usage import protected
+from modelplane.model.names import API_VERSION, INFERENCE_GATEWAY, LISTENER_HTTPS, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.observed.endpoint import is_ip
+from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.gateway import choose_address
+from modelplane.step import Manifest, Object, Request
+
+#: Composition resource names.
+GATEWAY: Final = "gateway"
+_CLASS: Final = "gateway-class"
+_PROXY: Final = "envoy-proxy"
+_CALLERS: Final = "client-traffic-policy"
+_REDIRECT: Final = "https-redirect"
+_IN_USE: Final = "gateway-in-use"
+
+_CLASS_NAME: Final = "modelplane"
+_REDIRECT_NAME: Final = "https-redirect"
+
+
+def bodies(request: Request, spec: InferenceGatewaySpec) -> dict[str, Manifest]:
+    """Return the objects of the gateway; it is there once its pods and the policy of its callers are described."""
+    made: dict[str, Manifest] = {
+        _CLASS: gateway_class(_CLASS_NAME),
+        _PROXY: envoy_proxy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas),
+        _CALLERS: client_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
+    }
+    if made.keys() <= request.observed.keys() or GATEWAY in request.observed:
+        certificate = spec.tls.secretRef.name if spec.tls else None
+        made[GATEWAY] = public_gateway(
+            PUBLIC_GATEWAY, SYSTEM_NAMESPACE, class_name=_CLASS_NAME, proxy=PUBLIC_GATEWAY, certificate=certificate
+        )
+    gateway = request.observed.get(GATEWAY)
+    if spec.tls and gateway and _serves(gateway, LISTENER_HTTPS):
+        made[_REDIRECT] = https_redirect(_REDIRECT_NAME)
+    return made
+
+
+def protection(request: Request) -> dict[str, Manifest]:
+    """Return the ClusterUsage that keeps the InferenceGateway while there is a ModelService; as it was until then."""
+    services = request.required.get(require.services().name)
+    if services is None:
+        found = request.observed.get(_IN_USE)
+        return {_IN_USE: held(found.body)} if found else {}
+    reason = "ModelServices are reached through it; delete them first"
+    return {_IN_USE: protected(API_VERSION, "InferenceGateway", INFERENCE_GATEWAY, reason=reason)} if services else {}
+
+
+def read_address(request: Request) -> str:
+    """Return the gateway's address, the last published one until the Gateway is observed, "" while it has none."""
+    last = text(mapping(request.composite.body.get("status")).get("address"))
+    gateway = request.observed.get(GATEWAY)
+    return choose_address(gateway.body, last) if gateway else last
+
+
+def read_url(request: Request, spec: InferenceGatewaySpec, address: str) -> str:
+    """Return the base URL of the fleet, "" while there is none. Services attach to the listener that it says.
+
+    Where TLS is asked for it is HTTPS once the Gateway serves that, and as it was until then: never HTTP at first.
+    """
+    gateway = request.observed.get(GATEWAY)
+    if not address:
+        return ""
+    if spec.tls:
+        if gateway and _serves(gateway, LISTENER_HTTPS):
+            return f"https://{spec.tls.hostname}"
+        return text(mapping(request.composite.body.get("status")).get("url"))
+    return f"http://[{address}]" if is_ip(address) and ":" in address else f"http://{address}"
+
+
+def obstacles(gateway: Object) -> list[str]:
+    """Return why a Gateway does not serve, by its own conditions and those of its listeners."""
+    status = mapping(gateway.body.get("status"))
+    found = [("", each) for each in mappings(status.get("conditions"))]
+    for listener in mappings(status.get("listeners")):
+        where = f"listener {text(listener.get('name'))}: "
+        found += [(where, each) for each in mappings(listener.get("conditions"))]
+    return [f"{where}{_message(each)}" for where, each in found if _is_failure(each)]
+
+
+def _is_failure(condition: Mapping[str, Any]) -> bool:
+    return condition.get("type") in {"Accepted", "Programmed", "ResolvedRefs"} and condition.get("status") == "False"
+
+
+def _message(condition: Mapping[str, Any]) -> str:
+    return text(condition.get("message")) or text(condition.get("reason")) or "no reason given"
+
+
+def _serves(gateway: Object, listener: str) -> bool:
+    """Tell whether a listener of the observed Gateway is programmed."""
+    listeners = mappings(mapping(gateway.body.get("status")).get("listeners"))
+    conditions = [
+        each
+        for found in listeners
+        if found.get("name") == listener
+        for each in mappings(found.get("conditions"))
+        if each.get("type") == "Programmed"
+    ]
+    return any(each.get("status") == "True" for each in conditions)

@@ -1,0 +1,22 @@
+"""Says of a ModelEndpoint how services reach it, and whether they can."""
+
+from modelplane.model.conditions import Condition, EndpointCondition, Reason, Status
+from modelplane.observed.endpoint import NoAddress, address_of, may_serve
+from modelplane.step import SETTLED, Request, Result
+
+
+def compose(request: Request) -> Result:
+    """Return `status.routing` and RoutingReady; an endpoint of a replica needs nothing to be composed."""
+    endpoint = request.composite
+    address, kind = address_of(endpoint), EndpointCondition.ROUTING_READY
+    if isinstance(address, NoAddress):
+        refused = Condition(kind, Status.FALSE, address.reason, address.message)
+        return Result(status={}, conditions=(refused,), ready=False, ttl=SETTLED)
+    routing = {
+        "hostname": address.hostname,
+        "fqdn": address.fqdn,
+        "port": address.port,
+        "ready": may_serve(endpoint),
+    }
+    reached = Condition(kind, Status.TRUE, Reason.BACKEND_CONFIGURED)
+    return Result(status={"routing": routing}, conditions=(reached,), ready=True, ttl=SETTLED)

@@ -1,0 +1,62 @@
+"""Composes a ModelService: one URL of the public gateway over the endpoints that it selects."""
+
+from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint import service_report as report
+from modelplane.compose_endpoint.service_inputs import ServiceInputs, read_inputs, requirements
+from modelplane.compose_endpoint.service_objects import compose_objects
+from modelplane.composing.hold import hold_all
+from modelplane.composing.messages import sentences
+from modelplane.composing.requirements import GATEWAY_KINDS, missing_kinds
+from modelplane.model.conditions import Condition, Reason, ServiceCondition, Status
+from modelplane.model.observation import Malformed
+from modelplane.observed.strict import read_strictly
+from modelplane.step import AWAITING, Desired, Request, Requirement, Result
+
+
+def _held(request: Request, needs: tuple[Requirement, ...] = (), *conditions: Condition) -> Result:
+    """Return a result that keeps everything as it is observed."""
+    return Result(
+        desired={name: Desired.of(body, ready=True) for name, body in hold_all(request).items()},
+        conditions=conditions,
+        requirements=needs,
+        schemas=GATEWAY_KINDS,
+        ttl=AWAITING,
+        ready=False,
+    )
+
+
+def _obstacle(missing: str, inputs: ServiceInputs) -> str:
+    """Return what there must be before anything of a service is composed, "" when it is there."""
+    if missing:
+        return missing
+    if inputs.gateway is None:
+        return sentences("there is no InferenceGateway default", "Create it")
+    return "" if inputs.gateway.url else "InferenceGateway default has no address yet"
+
+
+def compose(request: Request) -> Result:
+    """Return the service's Backends and route. Endpoints are not watched, so that it looks again every 10 s."""
+    spec = read_strictly(ModelServiceSpec, request.composite)
+    if isinstance(spec, Malformed):
+        kind = ServiceCondition.ROUTING_READY
+        return _held(request, (), Condition(kind, Status.FALSE, Reason.CONFIGURING, str(spec)))
+    needs = requirements(request, spec)
+    inputs, missing = read_inputs(request, spec, needs), missing_kinds(request)
+    if inputs is None or missing is None:
+        return _held(request, needs)
+    resolved = report.endpoints_resolved(request.composite, inputs)
+    obstacle = _obstacle(missing, inputs)
+    if obstacle and (inputs.gateway is None or not request.observed):
+        # Without the InferenceGateway it is not known whether callers need a key: an open route stays open, and a
+        # closed one closed.
+        return _held(request, needs, resolved, report.waiting(obstacle))
+    routed = report.routing_ready(request, spec, inputs)
+    return Result(
+        desired=compose_objects(request, spec, inputs),
+        status=report.status(request.composite, spec, inputs),
+        conditions=(resolved, routed),
+        requirements=needs,
+        schemas=GATEWAY_KINDS,
+        ttl=AWAITING,
+        ready=resolved.status is Status.TRUE and routed.status is Status.TRUE,
+    )

@@ -1,0 +1,77 @@
+"""What a ModelService is composed of: its entries, the endpoints that they select, and the public gateway."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from modelplane.api.modelservice import Endpoint as Entry
+from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.composing import requirements as require
+from modelplane.model.names import digest
+from modelplane.model.routing import Address, Endpoint, PublicGateway, ServiceEntry
+from modelplane.observed.endpoint import read_endpoint
+from modelplane.observed.gateway import read_gateway, read_hostnames
+from modelplane.routing.backends import Backends, plan_backends
+from modelplane.routing.listing import list_endpoints
+from modelplane.routing.selection import select
+from modelplane.step import Object, Request, Requirement
+
+#: Composition resource names of a service's Backends begin with this.
+BACKEND = "backend-"
+
+
+def _entry(entry: Entry) -> ServiceEntry:
+    """Return an entry under its name, or under its selector where it has none: its place in the list may change."""
+    labels = entry.selector.matchLabels
+    of_labels = digest(*(part for pair in sorted(labels.items()) for part in pair))
+    return ServiceEntry(f"entry-{entry.name}" if entry.name else of_labels, labels, entry.weight, entry.priority)
+
+
+@dataclass(frozen=True)
+class ServiceInputs:
+    """Everything that decides over a service. `gateway` is None where there is no InferenceGateway."""
+
+    entries: tuple[ServiceEntry, ...]
+    selected: tuple[tuple[Endpoint, ...], ...]
+    listed: frozenset[Address]
+    gateway: PublicGateway | None
+
+    @cached_property
+    def backends(self) -> Backends:
+        """Return the Backends that are wanted."""
+        by_entry = [
+            tuple(e.address for e in entry if e.address in self.listed and e.address) for entry in self.selected
+        ]
+        return plan_backends(self.entries, by_entry)
+
+
+def requirements(request: Request, spec: ModelServiceSpec) -> tuple[Requirement, ...]:
+    """Return what a service needs to know; entries with the same selector need it once."""
+    namespace = request.composite.namespace
+    wanted = [require.endpoints(namespace, entry.selector.matchLabels) for entry in spec.endpoints]
+    return (require.inference_gateway(), *{each.name: each for each in wanted}.values())
+
+
+def observed_backends(request: Request) -> dict[str, Object]:
+    """Return the Backends of a service as observed, by composition resource name."""
+    return {name: found for name, found in request.observed.items() if name.startswith(BACKEND)}
+
+
+def read_inputs(request: Request, spec: ModelServiceSpec, needs: Sequence[Requirement]) -> ServiceInputs | None:
+    """Return the inputs of a service, None while they are not fetched."""
+    if any(each.name not in request.required for each in needs):
+        return None
+    gateway, *selections = needs
+    found = request.one(gateway)
+    namespace = request.composite.namespace
+    objects = {obj.name: obj for each in selections for obj in request.required[each.name]}
+    endpoints = [read_endpoint(obj) for obj in objects.values() if obj.namespace == namespace]
+    entries = tuple(map(_entry, spec.endpoints))
+    selected = select(entries, endpoints)
+    last = frozenset[str]().union(*map(read_hostnames, observed_backends(request).values()))
+    return ServiceInputs(
+        entries=entries,
+        selected=selected,
+        listed=list_endpoints((each for of_entry in selected for each in of_entry), last),
+        gateway=read_gateway(found) if isinstance(found, Object) else None,
+    )

@@ -1,0 +1,119 @@
+"""The objects of a ModelService, in an order in which its route never refers to what does not exist.
+
+Crossplane applies composed objects in no order and a pass may end between any two of them. So whatever a route refers
+to is composed first, the route once that is observed, and nothing is removed while the observed route refers to it.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint.service_inputs import BACKEND, ServiceInputs, observed_backends
+from modelplane.composing.hold import held
+from modelplane.kube.gateway.backend import backend
+from modelplane.kube.gateway.filters import backend_host, direct_response
+from modelplane.kube.gateway.route import ServiceRoute, service_route
+from modelplane.kube.gateway.traffic import Traffic, backend_traffic_policy
+from modelplane.model.names import LISTENER_HTTP, LISTENER_HTTPS, service_object
+from modelplane.model.routing import BackendReference
+from modelplane.observed.gateway import is_accepted, read_listener, read_references
+from modelplane.routing.references import referable
+from modelplane.step import Desired, Manifest, Object, Request
+
+#: Composition resource names.
+ROUTE: Final = "route"
+POLICY: Final = "traffic-policy"
+_HOST: Final = "endpoint-host"
+_UNAVAILABLE: Final = "answer-503"
+_UNAUTHORIZED: Final = "answer-401"
+_NOT_FOUND: Final = "answer-404"
+#: What those answer: status, message and code.
+_ANSWERS: Final = {
+    _UNAVAILABLE: (503, "No endpoint of this service is ready.", "no_endpoints"),
+    _UNAUTHORIZED: (401, "This service takes no requests without a key, and no key is valid.", "invalid_api_key"),
+    _NOT_FOUND: (404, "There is nothing at this path.", "not_found"),
+}
+
+
+def _name(service: Object, part: str) -> str:
+    return service_object(service.name, service.namespace, part)
+
+
+def _traffic(spec: ModelServiceSpec) -> Traffic:
+    rate = (spec.rateLimit.requests, spec.rateLimit.per) if spec.rateLimit else None
+    return Traffic(
+        idle=spec.timeouts.idle if spec.timeouts else "1h",
+        affinity=spec.affinity.header if spec.affinity else None,
+        rate=rate,
+    )
+
+
+def _fixed(service: Object, spec: ModelServiceSpec) -> dict[str, Manifest]:
+    """Return what every service has beside its route and Backends: all that the route refers to or depends on."""
+    namespace = service.namespace
+    answers = {
+        part: direct_response(_name(service, part), namespace, status=status, message=message, code=code)
+        for part, (status, message, code) in _ANSWERS.items()
+    }
+    policy = backend_traffic_policy(_name(service, POLICY), namespace, _name(service, ROUTE), _traffic(spec))
+    return {_HOST: backend_host(_name(service, _HOST), namespace), **answers, POLICY: policy}
+
+
+def is_closed(spec: ModelServiceSpec, inputs: ServiceInputs) -> bool:
+    """Tell whether a service answers 401 to everybody: where keys are asked for, and no key can be checked."""
+    return bool(spec.keys) or bool(inputs.gateway and inputs.gateway.requires_keys)
+
+
+def _listener(inputs: ServiceInputs, route: Object | None) -> str:
+    """Return the listener that serves; the route keeps its own while the gateway publishes no URL."""
+    if inputs.gateway and inputs.gateway.url:
+        return LISTENER_HTTPS if inputs.gateway.url.startswith("https://") else LISTENER_HTTP
+    return (read_listener(route) if route else "") or LISTENER_HTTP
+
+
+def _route(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Manifest:
+    service, route = request.composite, request.observed.get(ROUTE)
+    plans = inputs.backends.plans
+    wanted = [BackendReference(_name(service, f"{BACKEND}{plan.key}"), plan.weight) for plan in plans]
+    routed = read_references(route) if route else ()
+    exist = {found.name for found in observed_backends(request).values()}
+    backends = referable(wanted, routed, exist) if wanted else ()
+    refusal = _UNAUTHORIZED if is_closed(spec, inputs) else None if backends else _UNAVAILABLE
+    return service_route(
+        ServiceRoute(
+            name=_name(service, ROUTE),
+            namespace=service.namespace,
+            path=f"/{service.namespace}/{service.name}",
+            listener=_listener(inputs, route),
+            not_found=_name(service, _NOT_FOUND),
+            host=_name(service, _HOST),
+            refusal=_name(service, refusal) if refusal else None,
+            backends=backends,
+            timeout=spec.timeouts.request if spec.timeouts else "0s",
+        )
+    )
+
+
+def _backends(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
+    """Return the Backends that are wanted, and as they are those that the observed route still refers to."""
+    service, route = request.composite, request.observed.get(ROUTE)
+    routed = {each.name for each in read_references(route)} if route else set()
+    kept = {name: held(found.body) for name, found in observed_backends(request).items() if found.name in routed}
+    wanted = {}
+    for plan in inputs.backends.plans:
+        resource = f"{BACKEND}{plan.key}"
+        name = _name(service, resource)
+        wanted[resource] = backend(name, service.namespace, plan.endpoints, fallback=plan.fallback)
+    return {**kept, **wanted}
+
+
+def compose_objects(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Mapping[str, Desired]:
+    """Return what a service composes in this pass, by composition resource name."""
+    fixed, observed = _fixed(request.composite, spec), request.observed
+    bodies = {**fixed, **_backends(request, inputs)}
+    if fixed.keys() <= observed.keys():
+        bodies[ROUTE] = _route(request, spec, inputs)
+    elif ROUTE in observed:
+        bodies[ROUTE] = held(observed[ROUTE].body)
+    ready = {name for name, found in observed.items() if name != ROUTE or is_accepted(found)}
+    return {name: Desired.of(body, ready=name in ready) for name, body in bodies.items()}

@@ -1,0 +1,100 @@
+"""What a ModelService says of itself: address, counts, and its conditions."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint.service_inputs import ServiceInputs, observed_backends
+from modelplane.compose_endpoint.service_objects import POLICY, ROUTE, is_closed
+from modelplane.composing.messages import sentences
+from modelplane.model.conditions import Condition, Reason, ServiceCondition, Status
+from modelplane.model.routing import Endpoint
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.gateway import is_accepted, rejection
+from modelplane.step import Object, Request
+
+
+def _serves(endpoint: Endpoint, inputs: ServiceInputs) -> bool:
+    return endpoint.ready and endpoint.address in inputs.listed
+
+
+def _count(endpoints: Iterable[Endpoint], inputs: ServiceInputs) -> dict[str, int]:
+    found = list(endpoints)
+    return {"total": len(found), "ready": sum(_serves(each, inputs) for each in found)}
+
+
+def status(service: Object, spec: ModelServiceSpec, inputs: ServiceInputs) -> dict[str, Any]:
+    """Return the whole status of ours; the last address stays while the gateway publishes none."""
+    url = inputs.gateway.url if inputs.gateway else ""
+    last = text(mapping(service.body.get("status")).get("address"))
+    address = f"{url}/{service.namespace}/{service.name}" if url else last
+    entries = [
+        {
+            **({"name": entry.name} if entry.name else {}),
+            "weight": entry.weight,
+            "priority": entry.priority,
+            **_count(of_entry, inputs),
+        }
+        for entry, of_entry in zip(spec.endpoints, inputs.selected, strict=True)
+    ]
+    total = _count((each for of_entry in inputs.selected for each in of_entry), inputs)
+    return {"endpoints": total, "entries": entries} | ({"address": address} if address else {})
+
+
+def endpoints_resolved(service: Object, inputs: ServiceInputs) -> Condition:
+    """Return EndpointsResolved: whether a ready endpoint matches, and which endpoints are left out."""
+    every = [each for of_entry in inputs.selected for each in of_entry]
+    ready, kind = sum(each.ready for each in every), ServiceCondition.ENDPOINTS_RESOLVED
+    notes = [f"{ready} of {len(every)} endpoints are ready", *_left_out(inputs)]
+    if ready:
+        return Condition(kind, Status.TRUE, Reason.RESOLVED, sentences(*notes))
+    if not every:
+        wanted = f"no ModelEndpoint of namespace {service.namespace} has the labels of a selector in spec.endpoints"
+        return Condition(kind, Status.FALSE, Reason.NO_ENDPOINTS, sentences(wanted, "Requests are answered with 503"))
+    instead = (
+        f"Requests go on to the {len(inputs.listed)} that were last in use"
+        if inputs.listed
+        else "Requests are answered with 503"
+    )
+    return Condition(kind, Status.FALSE, Reason.NO_ENDPOINTS, sentences(*notes, instead))
+
+
+def _left_out(inputs: ServiceInputs) -> list[str]:
+    """Return a sentence for each entry with more endpoints than its Backends hold."""
+    places = {entry.key: number for number, entry in enumerate(inputs.entries)}
+    return [
+        f"spec.endpoints[{places[key]}]: {count} endpoints are left out, a service has at most 16 Backends of 256 "
+        "endpoints; divide it among several services"
+        for key, count in inputs.backends.left_out.items()
+    ]
+
+
+def waiting(message: str) -> Condition:
+    """Return RoutingReady while there is nothing to attach the service to."""
+    return Condition(ServiceCondition.ROUTING_READY, Status.FALSE, Reason.WAITING_FOR_GATEWAY, message)
+
+
+def routing_ready(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Condition:
+    """Return RoutingReady: whether the gateway has accepted what was composed for the service."""
+    kind, route, policy = ServiceCondition.ROUTING_READY, request.observed.get(ROUTE), request.observed.get(POLICY)
+    parts = {"HTTPRoute": route, **{f"Backend {each.name}": each for each in observed_backends(request).values()}}
+    refused = [f"{name}: {why}" for name, each in parts.items() if each and (why := rejection(each))]
+    if refused:
+        return Condition(kind, Status.FALSE, Reason.BACKEND_REJECTED, "; ".join(refused))
+    if policy and (why := rejection(policy)):
+        return Condition(kind, Status.FALSE, Reason.POLICY_REJECTED, f"BackendTrafficPolicy {policy.name}: {why}")
+    if route is None or not is_accepted(route):
+        return Condition(kind, Status.FALSE, Reason.CONFIGURING, "the gateway has not accepted the HTTPRoute yet")
+    if is_closed(spec, inputs):
+        return Condition(kind, Status.FALSE, Reason.KEYS_REQUIRED, _why_closed(spec))
+    equal = "With spec.affinity every endpoint has the same share, whatever its entry's weight" if spec.affinity else ""
+    return Condition(kind, Status.TRUE, Reason.ROUTE_CONFIGURED, sentences(equal))
+
+
+def _why_closed(spec: ModelServiceSpec) -> str:
+    every = "Every request is answered with 401"
+    if spec.keys:
+        found = "spec.keys: this version of Modelplane cannot check callers' keys"
+        return sentences(found, every, "Remove spec.keys to open the service")
+    found = "InferenceGateway default has spec.requireKeys, and the service has no key"
+    return sentences(found, every, "Set spec.requireKeys to false to open services without keys")

@@ -1,0 +1,93 @@
+"""Reads a ModelEndpoint as services route to it."""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.model.conditions import Reason
+from modelplane.model.names import API_VERSION, is_replica_hostname
+from modelplane.model.routing import Address, Endpoint
+from modelplane.observed.fields import is_controlled_by, labels, mapping, number, text
+from modelplane.observed.memo import once_per_version
+from modelplane.step import Object
+
+_URL: Final = re.compile(r"(https?)://(\[[^\]]*\]|[^/:\[\]]+)(?::([0-9]{1,5}))?(?:/.*)?")
+_PORTS: Final = {"http": 80, "https": 443}
+_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+#: Longest DNS name.
+_NAME_LIMIT: Final = 253
+
+
+@dataclass(frozen=True, slots=True)
+class NoAddress:
+    """Why services cannot route to an endpoint, as reason and message of its condition."""
+
+    reason: Reason
+    message: str
+
+
+def is_ip(host: str) -> bool:
+    """Tell whether a host is an IP address, not a name."""
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _is_dns_name(host: str) -> bool:
+    return len(host) <= _NAME_LIMIT and all(map(_LABEL.fullmatch, host.split(".")))
+
+
+def is_composed(obj: Object) -> bool:
+    """Tell whether a ModelDeployment composed an endpoint. Its owner says so; a label can be written by hand."""
+    return is_controlled_by(obj, API_VERSION, "ModelDeployment")
+
+
+def address_of(obj: Object) -> Address | NoAddress:
+    """Return how services reach an endpoint that a ModelDeployment composed, from its spec.
+
+    Its host must be its own replica's: with another one it would be given the requests of another namespace.
+    """
+    spec = mapping(obj.body.get("spec"))
+    url, host = text(spec.get("url")), text(spec.get("host"))
+    if not is_composed(obj):
+        why = "services route only to endpoints that a ModelDeployment composes"
+        return NoAddress(Reason.WAITING_FOR_GATEWAY, f"{why}; this one has no ModelDeployment as its controller")
+    if not is_replica_hostname(host, obj.name, obj.namespace) or not _is_dns_name(host):
+        return NoAddress(Reason.INVALID_HOST, f"spec.host: {host or 'none'} is not the host of replica {obj.name}")
+    parts = _URL.fullmatch(url)
+    name = parts[2].lower() if parts else ""
+    if parts and is_ip(name):
+        why = f"the cluster's gateway has the IP address {name}, and its DNS name is not published yet"
+        return NoAddress(Reason.WAITING_FOR_GATEWAY, why)
+    if not parts or not _is_dns_name(name):
+        return NoAddress(Reason.INVALID_URL, f"spec.url: {url or 'none'} is not http or https and a DNS name")
+    return Address(hostname=host, fqdn=name, port=int(parts[3] or _PORTS[parts[1]]))
+
+
+def may_serve(obj: Object) -> bool:
+    """Tell whether an endpoint may take traffic by its spec."""
+    return mapping(obj.body.get("spec")).get("ready") is not False
+
+
+@once_per_version
+def read_endpoint(obj: Object) -> Endpoint:
+    """Return the endpoint with the address that it publishes, if that is its own."""
+    spec, routing = mapping(obj.body.get("spec")), mapping(mapping(obj.body.get("status")).get("routing"))
+    address = _published(obj, routing)
+    return Endpoint(
+        name=obj.name,
+        labels=labels(obj),
+        address=address,
+        ready=address is not None and may_serve(obj) and routing.get("ready") is True,
+        leaving=spec.get("leaving") is True,
+    )
+
+
+def _published(obj: Object, routing: Mapping[str, Any]) -> Address | None:
+    hostname, fqdn, port = text(routing.get("hostname")), text(routing.get("fqdn")), number(routing.get("port"), 0)
+    own = is_composed(obj) and is_replica_hostname(hostname, obj.name, obj.namespace)
+    return Address(hostname, fqdn, port) if own and fqdn and port else None

@@ -1,0 +1,76 @@
+"""Reads the InferenceGateway, and what the gateway's controller says of the objects that were composed for it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from modelplane.model.names import PUBLIC_GATEWAY
+from modelplane.model.routing import BackendReference, PublicGateway
+from modelplane.observed.fields import mapping, mappings, number, text
+from modelplane.observed.memo import once_per_version
+from modelplane.step import Object
+
+
+@once_per_version
+def read_gateway(obj: Object) -> PublicGateway:
+    """Return the public gateway as an InferenceGateway publishes it."""
+    spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
+    return PublicGateway(url=text(status.get("url")), requires_keys=spec.get("requireKeys") is True)
+
+
+def choose_address(gateway: Mapping[str, Any], published: str) -> str:
+    """Return an address in the status of a Gateway, "" without any.
+
+    The published one is preferred, so that their order changes nothing.
+    """
+    found = mappings(mapping(gateway.get("status")).get("addresses"))
+    addresses = [address for address in (text(entry.get("value")) for entry in found) if address]
+    return published if published in addresses else next(iter(addresses), "")
+
+
+def read_hostnames(backend: Object) -> frozenset[str]:
+    """Return the hostnames of the endpoints that a Backend lists."""
+    listed = mappings(mapping(backend.body.get("spec")).get("endpoints"))
+    return frozenset(text(each.get("hostname")) for each in listed)
+
+
+def read_references(route: Object) -> tuple[BackendReference, ...]:
+    """Return the Backends that an HTTPRoute refers to."""
+    rules = mappings(mapping(route.body.get("spec")).get("rules"))
+    found = (each for rule in rules for each in mappings(rule.get("backendRefs")) if each.get("kind") == "Backend")
+    return tuple(BackendReference(text(each.get("name")), number(each.get("weight"), 1)) for each in found)
+
+
+def read_listener(route: Object) -> str:
+    """Return the listener that an HTTPRoute is attached to, "" when it names none."""
+    parents = mappings(mapping(route.body.get("spec")).get("parentRefs"))
+    return next((text(each.get("sectionName")) for each in parents), "")
+
+
+def verdicts(obj: Object) -> list[Mapping[str, Any]]:
+    """Return the conditions that a controller has set: of the object, or of its part in the public Gateway."""
+    status = mapping(obj.body.get("status"))
+    ancestors = (("parents", "parentRef"), ("ancestors", "ancestorRef"))
+    parts = [
+        mappings(part.get("conditions"))
+        for field, reference in ancestors
+        for part in mappings(status.get(field))
+        if mapping(part.get(reference)).get("name") == PUBLIC_GATEWAY
+    ]
+    return [each for part in (mappings(status.get("conditions")), *parts) for each in part]
+
+
+def rejection(obj: Object) -> str:
+    """Return why a controller does not accept an object or what it refers to, "" while it does or has not said."""
+    return "; ".join(_refused(verdicts(obj)))
+
+
+def is_accepted(obj: Object) -> bool:
+    """Tell whether a controller has accepted an object and resolved what it refers to."""
+    said = {each.get("type"): each.get("status") for each in verdicts(obj)}
+    return said.get("Accepted") == "True" and "False" not in {said.get("Accepted"), said.get("ResolvedRefs")}
+
+
+def _refused(conditions: list[Mapping[str, Any]]) -> Iterator[str]:
+    for each in conditions:
+        if each.get("type") in {"Accepted", "ResolvedRefs"} and each.get("status") == "False":
+            yield text(each.get("message")) or text(each.get("reason")) or "no reason given"

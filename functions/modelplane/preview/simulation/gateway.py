@@ -1,0 +1,60 @@
+"""The gateway of the control cluster: what its controller writes to the status of its objects when all is well."""
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+from modelplane.preview.simulation.clusters import GATEWAY_DOMAIN, status_on_cluster
+from modelplane.preview.simulation.providers import StatusPatch, patch_of, simulated
+from modelplane.preview.store import View
+from modelplane.reading.tree import Manifest, Tree, items, mapping
+
+#: The public gateway answers at this name under the domain of simulated gateways.
+_CONTROL_CLUSTER = "control"
+
+
+def gateway_answers(view: View) -> Iterator[StatusPatch]:
+    """Yield the status of every object of the gateway that has another one."""
+    for kind, answer in _ANSWERS.items():
+        for obj in simulated(view, kind):
+            status = answer(obj)
+            if mapping(obj, "status") != status:
+                yield patch_of(obj, status)
+
+
+def _accepted(kinds: tuple[str, ...] = ("Accepted",)) -> list[Tree]:
+    return [{"type": kind, "status": "True", "reason": kind} for kind in kinds]
+
+
+def _gateway(obj: Manifest) -> Tree:
+    listeners = [
+        {"name": listener.get("name"), "conditions": _accepted(("Accepted", "Programmed", "ResolvedRefs"))}
+        for listener in items(obj, "spec", "listeners")
+    ]
+    address = {"type": "Hostname", "value": f"{_CONTROL_CLUSTER}.{GATEWAY_DOMAIN}"}
+    return {"addresses": [address], "conditions": _accepted(("Accepted", "Programmed")), "listeners": listeners}
+
+
+def _route(obj: Manifest) -> Tree:
+    return status_on_cluster(obj, _CONTROL_CLUSTER) or {}
+
+
+def _policy(obj: Manifest) -> Tree:
+    """Return the status of a policy: accepted for each object that it holds for."""
+    targets = [dict(each) for each in items(obj, "spec", "targetRefs")]
+    return {"ancestors": [{"ancestorRef": each, "conditions": _accepted()} for each in targets]}
+
+
+def _other(_: Manifest) -> Tree:
+    return {"conditions": _accepted()}
+
+
+_ANSWERS: Mapping[str, Callable[[Manifest], Tree]] = MappingProxyType(
+    {
+        "Backend.gateway.envoyproxy.io": _other,
+        "BackendTrafficPolicy.gateway.envoyproxy.io": _policy,
+        "ClientTrafficPolicy.gateway.envoyproxy.io": _policy,
+        "Gateway.gateway.networking.k8s.io": _gateway,
+        "GatewayClass.gateway.networking.k8s.io": _other,
+        "HTTPRoute.gateway.networking.k8s.io": _route,
+    }
+)

@@ -1,0 +1,94 @@
+"""Whatever happens to a service and wherever a pass ends, its route stays and refers to nothing that is not there."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelplane.model.routing import Endpoint, ServiceEntry
+from property.routes import endpoints, entries
+from property.services import Service, named_objects, references
+from property.strategies import examples
+
+_KEY = {"name": "a", "secretRef": {"name": "s", "key": "k"}}
+#: What may be changed between two passes, with values.
+_CHANGES = st.one_of(
+    st.tuples(st.just("endpoints"), endpoints(most=5)),
+    st.tuples(st.just("entries"), entries(most=3)),
+    st.tuples(st.just("requires_keys"), st.booleans()),
+    st.tuples(st.just("gateway"), st.sampled_from([{"url": "http://gw"}, {"url": "https://gw"}, {}, None])),
+    st.tuples(
+        st.just("spec"), st.sampled_from([{}, {"keys": [{"name": "a", "secretRef": {"name": "s", "key": "k"}}]}])
+    ),
+)
+
+
+def _write(service: Service, data: st.DataObject) -> None:
+    """Carry out a pass that ends after any number of its writes, in any order, deletions first; check after each."""
+    desired = service.desired()
+    had_route = service.route is not None
+    writes: list[tuple[str, Any]] = [(name, None) for name in service.store if name not in desired]
+    writes += data.draw(st.permutations(sorted(desired.items())))
+    end = data.draw(st.one_of(st.just(len(writes)), st.integers(0, len(writes))))
+    for name, body in writes[:end]:
+        if body is None:
+            del service.store[name]
+        else:
+            service.store[name] = body
+        assert service.route is not None or not had_route, "the route was taken away"
+        if service.route:
+            assert references(service.route) <= named_objects(service.store)
+
+
+@given(st.data(), st.lists(st.lists(_CHANGES, max_size=2), min_size=3, max_size=10))
+@examples(100)
+def test_a_route_is_never_taken_away_and_never_refers_to_what_is_not_there(
+    data: st.DataObject, changes: list[list[tuple[str, Any]]]
+) -> None:
+    service = Service(endpoints=data.draw(endpoints(most=4)), entries=data.draw(entries(most=3)))
+    if data.draw(st.booleans()):
+        service.settle()
+    for change in changes:
+        for field, value in change:
+            setattr(service, field, value)
+        _write(service, data)
+
+
+@given(endpoints(), entries(), endpoints(), entries(), st.booleans())
+@examples(60)
+def test_a_service_comes_to_rest_with_the_weights_of_its_entries_and_nothing_left_over(
+    first_endpoints: tuple[Endpoint, ...],
+    first: tuple[ServiceEntry, ...],
+    then_endpoints: tuple[Endpoint, ...],
+    then: tuple[ServiceEntry, ...],
+    named: bool,
+) -> None:
+    service = Service(entries=first, endpoints=first_endpoints, named=named)
+    service.settle()
+    service.entries, service.endpoints = then, then_endpoints
+    service.settle()
+    assert service.route is not None
+    backends = {b["metadata"]["name"]: b["spec"] for name, b in service.store.items() if name.startswith("backend-")}
+    referred = {name for kind, name in references(service.route) if kind == "Backend"}
+    assert referred == backends.keys()
+    listed = [each["hostname"] for spec in backends.values() for each in spec["endpoints"]]
+    assert len(listed) == len(set(listed))
+    ready = {e.name for e in then_endpoints if e.ready and e.address and not e.leaving}
+    matched = {e.name for e in then_endpoints for s in then if s.selector.items() <= e.labels.items()}
+    if ready & matched:
+        assert {host.partition(".")[0] for host in listed} == ready & matched
+        rule = service.route["spec"]["rules"][0]
+        weights = {entry.weight for entry in then}
+        assert {each["weight"] for each in rule["backendRefs"]} <= weights
+
+
+@given(st.data(), endpoints(), entries())
+@examples(60)
+def test_a_service_with_keys_is_never_open(
+    data: st.DataObject, given_endpoints: tuple[Endpoint, ...], given_entries: tuple[ServiceEntry, ...]
+) -> None:
+    service = Service(entries=given_entries, endpoints=given_endpoints, requires_keys=True)
+    for _ in range(6):
+        _write(service, data)
+        if service.route:
+            assert not any("backendRefs" in rule for rule in service.route["spec"]["rules"])

@@ -1,0 +1,155 @@
+"""The InferenceGateway: its objects in order, its URL, what is in the way, and its protection while it is in use."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from modelplane.compose_cluster.inference_gateway import compose
+from modelplane.composing.requirements import GATEWAY_KINDS
+from modelplane.step import Object, Request, Result
+from modelplane.step.call import run
+
+TLS = {"tls": {"hostname": "models.example.com", "secretRef": {"name": "models-tls"}}}
+SERVICE = {"kind": "ModelService", "metadata": {"name": "chat", "namespace": "ml"}}
+
+
+def obj(body: dict[str, Any]) -> Object:
+    return Object(copy.deepcopy(body), object())
+
+
+def decided(
+    store: dict[str, Any], *, kinds: bool = True, services: list[dict[str, Any]] | None = None, **fields: Any
+) -> Result:
+    body = {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "InferenceGateway",
+        "metadata": {"name": "default"},
+        "spec": fields.get("spec", {}),
+        "status": fields.get("status", {}),
+    }
+    outcome = run(
+        compose,
+        Request(
+            obj(body),
+            observed={name: obj(found) for name, found in store.items()},
+            required={} if services is None else {"services": tuple(map(obj, services))},
+            schemas={each.name: {"type": "object"} if kinds else None for each in GATEWAY_KINDS},
+        ),
+    )
+    assert (outcome.defect, outcome.result.fatal) == (None, None)
+    return outcome.result
+
+
+def bodies(result: Result) -> dict[str, Any]:
+    return {name: dict(each.build()) for name, each in result.desired.items()}
+
+
+def serving(*listeners: str, address: str = "gw.example.org", **fields: Any) -> dict[str, Any]:
+    """Return all objects of the gateway as they are when these listeners are programmed."""
+    store = bodies(decided({}, **fields))
+    store = bodies(decided(store, **fields))
+    programmed = [{"type": "Programmed", "status": "True"}]
+    store["gateway"]["status"] = {
+        "addresses": [{"value": address}],
+        "listeners": [{"name": name, "conditions": programmed} for name in listeners],
+    }
+    return store
+
+
+def said(result: Result) -> tuple[str, str, str]:
+    (condition,) = result.conditions
+    return condition.status.value, str(condition.reason), condition.message
+
+
+def test_the_gateway_comes_once_its_pods_and_the_policy_of_its_callers_are_there() -> None:
+    first = bodies(decided({}))
+    assert sorted(first) == ["client-traffic-policy", "envoy-proxy", "gateway-class"]
+    partly = {name: body for name, body in first.items() if name != "client-traffic-policy"}
+    assert "gateway" not in bodies(decided(partly))
+    assert set(bodies(decided(first))) - set(first) == {"gateway"}
+
+
+def test_nothing_is_composed_before_the_gateways_kinds_exist_and_everything_is_once_it_was() -> None:
+    result = decided({}, kinds=False)
+    assert bodies(result) == {}
+    assert said(result)[:2] == ("False", "Installing")
+    assert "no kind GatewayClass (gateway.networking.k8s.io/v1) and Backend" in said(result)[2]
+    assert bodies(decided(serving("http"), kinds=False)).keys() == serving("http").keys()
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        ("gw.example.org", "http://gw.example.org"),
+        ("203.0.113.7", "http://203.0.113.7"),
+        ("2001:db8::7", "http://[2001:db8::7]"),
+    ],
+)
+def test_the_url_is_the_gateways_address(address: str, url: str) -> None:
+    result = decided(serving("http", address=address))
+    assert result.status == {"address": address, "url": url}
+    assert said(result) == ("True", "ControllerHealthy", "")
+
+
+#: The listeners that are programmed and the last URL of a gateway with TLS; the URL, and whether HTTP redirects.
+SWITCHES: dict[str, tuple[list[str], str, str | None, bool]] = {
+    "HTTPS is served": (["http", "https"], "", "https://models.example.com", True),
+    "not yet": (["http"], "", None, False),
+    "not yet, and HTTP was": (["http"], "http://gw.example.org", "http://gw.example.org", False),
+}
+
+
+@pytest.mark.parametrize(("listeners", "last", "url", "redirected"), SWITCHES.values(), ids=SWITCHES)
+def test_with_tls_the_url_is_https_once_that_is_served_and_never_http_at_first(
+    listeners: list[str], last: str, url: str | None, redirected: bool
+) -> None:
+    result = decided(serving(*listeners, spec=TLS), spec=TLS, status={"url": last})
+    assert result.status is not None
+    assert result.status.get("url") == url
+    assert ("https-redirect" in result.desired) is redirected
+
+
+def test_a_listener_that_cannot_serve_is_named_with_its_reason() -> None:
+    store = serving("http", spec=TLS)
+    refused = {"type": "ResolvedRefs", "status": "False", "message": "Secret models-tls does not exist"}
+    store["gateway"]["status"]["listeners"].append({"name": "https", "conditions": [refused]})
+    assert said(decided(store, spec=TLS)) == (
+        "False",
+        "Installing",
+        "Gateway modelplane-system/public-gateway: listener https: Secret models-tls does not exist",
+    )
+
+
+def test_a_gateway_without_an_address_says_so_and_who_gives_one() -> None:
+    store = serving("http", address="")
+    metallb = {"address": {"source": "MetalLB", "pool": "192.0.2.0/28"}}
+    assert said(decided(store))[2] == "Gateway modelplane-system/public-gateway has no address yet."
+    assert "Install MetalLB with the pool of spec.address" in said(decided(store, spec=metallb))[2]
+
+
+def test_the_inference_gateway_is_protected_while_there_is_a_service() -> None:
+    store = serving("http")
+    protected = bodies(decided(store, services=[SERVICE]))
+    assert protected["gateway-in-use"]["spec"]["of"]["resourceRef"] == {"name": "default"}
+    assert "gateway-in-use" in bodies(decided(protected)), "not fetched yet: it stays"
+    assert "gateway-in-use" not in bodies(decided(protected, services=[]))
+
+
+def test_streams_outlive_a_change_of_the_listener_and_large_prompts_can_be_sent_again() -> None:
+    store = serving("http", spec={"replicas": 3})
+    proxy = store["envoy-proxy"]["spec"]
+    assert proxy["shutdown"] == {"drainTimeout": "3600s"}
+    assert proxy["provider"]["kubernetes"]["envoyDeployment"] == {"replicas": 3}
+    callers = store["client-traffic-policy"]["spec"]
+    assert callers["connection"] == {"bufferLimit": "50Mi"}
+    removed = {each["value"] for each in callers["headers"]["earlyRequestHeaders"]["removeOnMatch"]}
+    assert removed == {"x-modelplane-", "x-gateway-", "x-prefiller-", "x-ai-eg-"}
+
+
+def test_a_gateway_whose_spec_cannot_be_read_keeps_what_it_has() -> None:
+    store, status = serving("http"), {"address": "gw.example.org", "url": "http://gw.example.org"}
+    result = decided(store, spec={"stack": {"gateway": "Managed"}}, status=status)
+    assert bodies(result).keys() == store.keys()
+    assert result.status == status
+    assert "spec.stack.gateway" in said(result)[2]

@@ -1,0 +1,101 @@
+"""How services reach a ModelEndpoint: by its owner, its host and its URL."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.compose_endpoint.endpoint import compose
+from modelplane.observed.endpoint import read_endpoint
+from modelplane.step import Object, Request
+
+HOST = "qwen-1234abcd.ml.eu-1.replicas.modelplane.internal"
+DEPLOYMENT = {"apiVersion": "modelplane.ai/v1alpha1", "kind": "ModelDeployment", "name": "qwen", "uid": "u"}
+COMPOSED = DEPLOYMENT | {"controller": True}
+
+
+def endpoint(url: str = "https://gw.example.org", host: str | None = HOST, **fields: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelEndpoint",
+        "metadata": {"name": "qwen-1234abcd", "namespace": "ml", "ownerReferences": [fields.pop("owner", COMPOSED)]}
+        | fields.pop("metadata", {}),
+        "spec": {"url": url} | ({"host": host} if host else {}) | fields.pop("spec", {}),
+        **fields,
+    }
+
+
+def composed(body: dict[str, Any]) -> tuple[Any, str, str]:
+    """Return what is published of the routing, and the reason and message of RoutingReady."""
+    result = compose(Request(Object(body, object())))
+    (condition,) = result.conditions
+    assert result.desired == {}
+    assert result.ready is (condition.status == "True")
+    assert result.status is not None
+    return result.status.get("routing"), condition.reason, condition.message
+
+
+def routing(fqdn: str = "gw.example.org", port: int = 443, *, ready: bool = True) -> dict[str, Any]:
+    return {"hostname": HOST, "fqdn": fqdn, "port": port, "ready": ready}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (endpoint(), routing()),
+        (endpoint("https://GW.example.org:8443/v1"), routing(port=8443)),
+        (endpoint("http://gw.example.org"), routing(port=80)),
+        (endpoint(spec={"ready": False}), routing(ready=False)),
+    ],
+)
+def test_an_endpoint_of_a_replica_publishes_how_it_is_reached(body: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert composed(body) == (expected, "BackendConfigured", "")
+
+
+OTHER = "other-1234abcd.team.eu-1.replicas.modelplane.internal"
+REFUSED = {
+    "written by hand": (endpoint(owner={}), "WaitingForGateway", "has no ModelDeployment as its controller"),
+    "labelled like a replica's": (
+        endpoint(owner={}, metadata={"labels": {"modelplane.ai/deployment": "qwen"}, "ownerReferences": []}),
+        "WaitingForGateway",
+        "has no ModelDeployment as its controller",
+    ),
+    "owned and not controlled": (endpoint(owner=DEPLOYMENT), "WaitingForGateway", "no ModelDeployment"),
+    "the host of another namespace": (endpoint(host=OTHER), "InvalidHost", f"spec.host: {OTHER} is not the host"),
+    "no host": (endpoint(host=None), "InvalidHost", "spec.host: none is not the host of replica qwen-1234abcd"),
+    "a name with dots that reads as another's": (
+        endpoint(host="x.ml.ml.eu-1.replicas.modelplane.internal", metadata={"name": "x.ml"}),
+        "InvalidHost",
+        "is not the host of replica x.ml",
+    ),
+    "an IP address": (endpoint("https://203.0.113.7"), "WaitingForGateway", "has the IP address 203.0.113.7"),
+    "an IPv6 address": (endpoint("https://[2001:db8::1]"), "WaitingForGateway", "DNS name is not published yet"),
+    "no URL": (endpoint("gw.example.org"), "InvalidURL", "spec.url: gw.example.org is not http or https"),
+    "a name that is none": (endpoint("https://gw_1.example.org"), "InvalidURL", "spec.url: https://gw_1.example.org"),
+}
+
+
+@pytest.mark.parametrize(("body", "reason", "words"), REFUSED.values(), ids=REFUSED)
+def test_an_endpoint_that_cannot_be_reached_says_why_and_publishes_nothing(
+    body: dict[str, Any], reason: str, words: str
+) -> None:
+    published, said, message = composed(body)
+    assert (published, said) == (None, reason)
+    assert words in message
+
+
+@pytest.mark.parametrize(
+    ("changes", "ready", "reachable"),
+    [
+        ({}, True, True),
+        ({"spec": {"ready": False}}, False, True),
+        ({"status": {"routing": routing(ready=False)}}, False, True),
+        ({"status": {}}, False, False),
+        ({"owner": {}}, False, False),
+        ({"status": {"routing": routing() | {"hostname": OTHER}}}, False, False),
+    ],
+)
+def test_a_service_reads_an_endpoint_as_ready_only_with_an_address_of_its_own(
+    changes: dict[str, Any], ready: bool, reachable: bool
+) -> None:
+    found = read_endpoint(Object(endpoint(**{"status": {"routing": routing()}, **changes}), object()))
+    assert (found.ready, found.address is not None) == (ready, reachable)

@@ -1,0 +1,215 @@
+"""What a ModelService composes and says, from the first pass on."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.model.routing import Endpoint, ServiceEntry
+from property.routes import address
+from property.services import Service
+
+READY = Endpoint("e-1", {"app": "a"}, address("e-1"), ready=True)
+CANARY = Endpoint("e-2", {"app": "b"}, address("e-2"), ready=True)
+STARTING = Endpoint("e-3", {"app": "a"}, address("e-3"), ready=False)
+SPLIT = (ServiceEntry("main", {"app": "a"}, weight=90), ServiceEntry("canary", {"app": "b"}, weight=10))
+
+
+def conditions(service: Service) -> dict[str, tuple[str, str, str]]:
+    found = service.reconcile().conditions
+    return {each.type: (each.status.value, str(each.reason), each.message) for each in found}
+
+
+def accept(service: Service, kind: str, status: str = "True", message: str = "") -> None:
+    """Write the status that Envoy Gateway gives to the objects of a kind."""
+    said = {"type": "Accepted", "status": status, "message": message}
+    gateway = {"name": "public-gateway", "namespace": "modelplane-system"}
+    for body in service.store.values():
+        if body["kind"] != kind:
+            continue
+        body["status"] = {
+            "HTTPRoute": {"parents": [{"parentRef": gateway, "conditions": [said]}]},
+            "BackendTrafficPolicy": {"ancestors": [{"ancestorRef": gateway, "conditions": [said]}]},
+        }.get(kind, {"conditions": [said]})
+
+
+def settled(**fields: Any) -> Service:
+    service = Service(**fields)
+    service.settle()
+    return service
+
+
+def rule(service: Service) -> dict[str, Any]:
+    assert service.route is not None
+    found: dict[str, Any] = service.route["spec"]["rules"][0]
+    return found
+
+
+def test_the_first_pass_composes_all_but_the_route_that_refers_to_it() -> None:
+    service = Service(endpoints=[READY])
+    first = service.desired()
+    assert sorted(first) == [
+        "answer-401",
+        "answer-404",
+        "answer-503",
+        "backend-entry-all-0",
+        "endpoint-host",
+        "traffic-policy",
+    ]
+    service.store = first
+    assert set(service.desired()) - set(first) == {"route"}
+
+
+def test_a_route_takes_its_path_to_v1_without_the_caller_s_key_and_for_as_long_as_it_lasts() -> None:
+    found = rule(settled(endpoints=[READY]))
+    assert found["matches"] == [{"path": {"type": "PathPrefix", "value": "/ml/chat/v1"}}]
+    assert found["timeouts"] == {"request": "0s"}
+    assert [each["type"] for each in found["filters"]] == ["URLRewrite", "RequestHeaderModifier", "ExtensionRef"]
+    assert found["filters"][1]["requestHeaderModifier"] == {"remove": ["Authorization", "x-api-key"]}
+    assert all(set(each) == {"group", "kind", "name", "weight"} for each in found["backendRefs"])
+
+
+def test_entries_share_the_traffic_by_weight() -> None:
+    service = settled(entries=SPLIT, endpoints=[READY, CANARY, STARTING])
+    assert [each["weight"] for each in rule(service)["backendRefs"]] == [90, 10]
+    hosts = [e["hostname"] for e in service.store["backend-entry-main-0"]["spec"]["endpoints"]]
+    assert hosts == ["e-1.ml.eu-1.replicas.modelplane.internal"]
+    assert service.reconcile().status == {
+        "address": "http://gw.example.org/ml/chat",
+        "endpoints": {"total": 3, "ready": 2},
+        "entries": [
+            {"name": "main", "weight": 90, "priority": 0, "total": 2, "ready": 1},
+            {"name": "canary", "weight": 10, "priority": 0, "total": 1, "ready": 1},
+        ],
+    }
+
+
+def test_an_entry_without_a_name_keeps_its_backend_when_its_place_changes() -> None:
+    service = settled(entries=SPLIT, endpoints=[READY, CANARY], named=False)
+    before = set(service.store)
+    service.entries = SPLIT[::-1]
+    assert set(service.desired()) == before
+
+
+def test_without_an_endpoint_the_route_stays_and_answers_503() -> None:
+    service = settled(endpoints=[READY])
+    service.endpoints = []
+    service.settle()
+    (answer,) = rule(service)["filters"]
+    assert answer["extensionRef"]["name"] == service.store["answer-503"]["metadata"]["name"]
+    assert not [name for name in service.store if name.startswith("backend-")]
+
+
+def test_endpoints_that_are_all_not_ready_stay_as_they_were_listed() -> None:
+    service = settled(endpoints=[READY])
+    was = service.store["backend-entry-all-0"]
+    service.endpoints = [Endpoint("e-1", {"app": "a"}, address("e-1"), ready=False), STARTING]
+    assert service.desired()["backend-entry-all-0"] == was
+    assert conditions(service)["EndpointsResolved"] == (
+        "False",
+        "NoEndpoints",
+        "0 of 2 endpoints are ready. Requests go on to the 1 that were last in use.",
+    )
+
+
+#: What is missing before anything is composed, and what RoutingReady says of it.
+WAITING: dict[str, tuple[dict[str, Any], str]] = {
+    "the kinds": (
+        {"kinds": False},
+        "the control cluster has no kind GatewayClass (gateway.networking.k8s.io/v1) and "
+        "Backend (gateway.envoyproxy.io/v1alpha1). Install Envoy Gateway and its CRDs.",
+    ),
+    "the InferenceGateway": ({"gateway": None}, "there is no InferenceGateway default. Create it."),
+    "its address": ({"gateway": {}}, "InferenceGateway default has no address yet"),
+}
+
+
+@pytest.mark.parametrize(("missing", "message"), WAITING.values(), ids=WAITING)
+def test_before_there_is_a_gateway_nothing_is_composed(missing: dict[str, Any], message: str) -> None:
+    service = Service(endpoints=[READY], **missing)
+    assert service.desired() == {}
+    assert conditions(service)["RoutingReady"] == ("False", "WaitingForGateway", message)
+    assert conditions(service)["EndpointsResolved"][:2] == ("True", "Resolved")
+
+
+@pytest.mark.parametrize("missing", [{"kinds": False}, {"gateway": None}, {"gateway": {}}])
+def test_what_was_composed_once_is_composed_for_ever(missing: dict[str, Any]) -> None:
+    service = settled(endpoints=[READY])
+    for field, value in missing.items():
+        setattr(service, field, value)
+    assert service.desired() == service.store
+
+
+@pytest.mark.parametrize("url", ["http://gw", "https://gw"])
+def test_a_route_attaches_to_the_listener_of_the_gateways_url(url: str) -> None:
+    service = settled(endpoints=[READY], gateway={"url": url})
+    assert service.route is not None
+    (parent,) = service.route["spec"]["parentRefs"]
+    assert (parent["name"], parent["sectionName"]) == ("public-gateway", url.partition(":")[0])
+
+
+KEYS = {"keys": [{"name": "a", "secretRef": {"name": "s", "key": "k"}}]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"requires_keys": True}, "InferenceGateway default has spec.requireKeys"),
+        ({"spec": KEYS}, "spec.keys: this version of Modelplane cannot check callers' keys"),
+    ],
+)
+def test_where_keys_are_asked_for_and_none_can_be_checked_everybody_gets_401(
+    fields: dict[str, Any], words: str
+) -> None:
+    service = settled(endpoints=[READY], **fields)
+    (answer,) = rule(service)["filters"]
+    assert answer["extensionRef"]["name"] == service.store["answer-401"]["metadata"]["name"]
+    accept(service, "HTTPRoute")
+    status, reason, message = conditions(service)["RoutingReady"]
+    assert (status, reason) == ("False", "KeysRequired")
+    assert words in message
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "reason"),
+    [
+        ("HTTPRoute", "True", "RouteConfigured"),
+        ("HTTPRoute", "False", "BackendRejected"),
+        ("Backend", "False", "BackendRejected"),
+        ("BackendTrafficPolicy", "False", "PolicyRejected"),
+        ("BackendTrafficPolicy", "True", "Configuring"),
+    ],
+)
+def test_routing_is_ready_once_the_gateway_has_accepted_the_route(kind: str, status: str, reason: str) -> None:
+    service = settled(endpoints=[READY])
+    accept(service, kind, status, "because")
+    found = conditions(service)["RoutingReady"]
+    assert found[:2] == (str(reason == "RouteConfigured"), reason)
+    assert ("because" in found[2]) == (status == "False")
+
+
+def test_a_service_says_which_endpoints_its_backends_cannot_hold() -> None:
+    many = [Endpoint(f"e-{n}", {}, address(f"e-{n}"), ready=True) for n in range(16 * 256 + 3)]
+    found = conditions(Service(endpoints=many))["EndpointsResolved"]
+    assert found[:2] == ("True", "Resolved")
+    assert "spec.endpoints[0]: 3 endpoints are left out" in found[2]
+
+
+def test_a_service_s_limits_are_those_of_its_policy() -> None:
+    spec = {
+        "timeouts": {"request": "30s", "idle": "5m"},
+        "affinity": {"header": "x-session"},
+        "rateLimit": {"requests": 9, "per": "Minute"},
+    }
+    service = settled(endpoints=[READY], spec=spec)
+    policy = service.store["traffic-policy"]["spec"]
+    assert rule(service)["timeouts"] == {"request": "30s"}
+    assert policy["timeout"] == {"http": {"streamIdleTimeout": "5m"}}
+    assert policy["loadBalancer"]["consistentHash"]["headers"] == [{"name": "x-session"}]
+    assert policy["rateLimit"]["local"]["rules"] == [{"limit": {"requests": 9, "unit": "Minute"}}]
+
+
+def test_a_service_whose_spec_cannot_be_read_keeps_what_it_has() -> None:
+    service = settled(endpoints=[READY])
+    service.spec = {"timeouts": {"idle": 5}}
+    assert service.desired() == service.store
+    assert conditions(service)["RoutingReady"][1] == "Configuring"
