@@ -16,7 +16,7 @@ from modelplane.scheduling.selectors import evaluate, matches
 _GROUPS: Final = Lru[Group](16 * 1024 * 1024)
 
 
-def _entries(claim: Claim, hardware: Hardware) -> list[int]:
+def entries_of(claim: Claim, hardware: Hardware) -> list[int]:
     """Return the entries Kubernetes may satisfy the claim from: those of its class that its selectors match.
 
     Where a corrected class leaves none that matches, the pods still hold what they were given: every entry of the
@@ -63,7 +63,7 @@ def taken_of(takes: Iterable[tuple[int, Sequence[int]]], hardware: Hardware) -> 
 
 def demand(claims: Iterable[Claim], hardware: Hardware) -> Demand:
     """Return what one pod with these claims takes of each entry of the hardware."""
-    return taken_of(((claim.count, _entries(claim, hardware)) for claim in claims), hardware)
+    return taken_of(((claim.count, entries_of(claim, hardware)) for claim in claims), hardware)
 
 
 def _demand_of(member: StampedMember, hardware: Hardware) -> Demand:

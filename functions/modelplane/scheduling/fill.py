@@ -2,13 +2,15 @@
 
 import heapq
 from collections import Counter
+from fractions import Fraction
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import digest
 from modelplane.model.placement import Needs, Placement
 from modelplane.model.refusal import OutsideCache, Refusal, SearchBound
+from modelplane.scheduling.capability import capability
 from modelplane.scheduling.eligible import refuse
-from modelplane.scheduling.hardware import layout
+from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.hosting import with_placed
 from modelplane.scheduling.options import stamp
 from modelplane.scheduling.search import Assignment, assign, first_fit_and_count
@@ -21,8 +23,9 @@ _Rank = tuple[int, int, str, str]
 class _Fill:
     """One filling of a pass's missing replicas."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, most: Fraction | None) -> None:
         self.work = work
+        self.most = most
         self.refused = {c.name: refuse(work.deployment, c, work.footprint) for c in work.candidates.values()}
         self.first: dict[str, Assignment] = {}
         self.present = Counter(own.replica.cluster for own in work.roster.counted)
@@ -37,10 +40,19 @@ class _Fill:
             return None
         if not found[0]:
             return None
+        if self._is_too_capable(found[0], where):
+            return None
         self.first[cluster.name], room = found
         deployment = self.work.deployment
         tie = digest(deployment.namespace, deployment.name, cluster.name)
         return self.present[cluster.name], -room, tie, cluster.name
+
+    def _is_too_capable(self, chosen: Assignment, where: Layout) -> bool:
+        """Tell whether an assignment takes devices that are known to be more capable than what is allowed."""
+        if self.most is None:
+            return False
+        taken = capability(stamp(self.work.profile.engines, chosen, where), where)
+        return taken is not None and taken > self.most
 
     def place(self, cluster: Cluster) -> None:
         """Place one replica on a cluster that was ranked."""
@@ -66,9 +78,12 @@ class _Fill:
         return found if isinstance(found, Refusal) else None
 
 
-def fill(work: Work, refused: dict[str, Refusal]) -> None:
-    """Place what is missing, until no candidate can host the next one; then note in `refused` why each cannot."""
-    filling = _Fill(work)
+def fill(work: Work, refused: dict[str, Refusal], most: Fraction | None = None) -> None:
+    """Place what is missing, until no candidate can host the next one; then note in `refused` why each cannot.
+
+    `most` is the `capability` of the devices that a replica may take, None for any.
+    """
+    filling = _Fill(work, most)
     eligible = [cluster for cluster in work.candidates.values() if filling.refused[cluster.name] is None]
     ranks = [rank for cluster in eligible if (rank := filling.rank(cluster))]
     heapq.heapify(ranks)

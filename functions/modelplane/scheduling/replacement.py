@@ -1,11 +1,14 @@
 """Replaces replicas: starts one beside an outdated one, and ends those that leave once enough others serve."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import partial
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.placement import EndCause, Needs
+from modelplane.scheduling.capability import capability
 from modelplane.scheduling.fill import fill
+from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.in_place import change
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.work import Work
@@ -27,13 +30,33 @@ def _surge(work: Work, own: OwnReplica) -> bool:
     if len(work.view.own) + len(work.placed) >= work.deployment.carried:
         work.rollout_step.too_large = True
         return False
+    most = _most_capable(work, own)
+    if _is_tried(work, most):
+        return False
     before, why = len(work.placed), own.why
     own.leave(EndCause.ROLLED_OUT, "")
-    fill(work, {})
+    fill(work, {}, most)
     found = len(work.placed) > before
     if not found:
         own.leaving, own.why = None, why
+        work.surges_failed.append(most)
     return found
+
+
+def _most_capable(work: Work, own: OwnReplica) -> Fraction | None:
+    """Return the most capable devices onto which a replica may surge: those that it would take on its own pools.
+
+    None for any: where these are not known, or its own pools cannot host what is asked for.
+    """
+    cluster, found = work.published(own), work.in_place[own]
+    if cluster is None or found.engines is None or own.surge_only:
+        return None
+    return capability(found.engines, layout(cluster))
+
+
+def _is_tried(work: Work, most: Fraction | None) -> bool:
+    """Tell whether a surge that might have taken as capable devices has found no place: then this one does not."""
+    return any(tried is None or (most is not None and most <= tried) for tried in work.surges_failed)
 
 
 def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> list[OwnReplica]:

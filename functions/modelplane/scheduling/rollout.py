@@ -95,8 +95,7 @@ class RolloutStep:
         in_place_first = self.rollout.budget(self.replicas).surge == 0
         for own in self.waiting:
             tried = self.may_surge(own)
-            # A replica that is leaving still takes its room: what one found no place for, the next does not either.
-            if tried and not self.no_room and surge(own):
+            if tried and surge(own):
                 continue
             self.no_room |= tried
             if not own.surge_only and (tried or in_place_first) and self.may_change(own):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from modelplane.model.deployment import Deployment, Profile
 from modelplane.model.fleet import Cluster
@@ -26,6 +27,7 @@ class Work:
     `options` are those of each profile, by its name. `rollout_step` keeps a rollout within its budgets. `in_place`:
     what the own pools of each outdated replica can host. `growing`: the replicas that would take more than they have,
     and what. `checked`: every candidate was looked at, so that none has room beyond what was placed.
+    `surges_failed`: how capable devices surges might have taken that found no place in this pass, None for any.
     """
 
     deployment: Deployment
@@ -44,6 +46,7 @@ class Work:
     held_edits: dict[str, HeldEdit] = field(default_factory=dict)
     refusals: dict[str, Refusal] = field(default_factory=dict)
     checked: bool = False
+    surges_failed: list[Fraction | None] = field(default_factory=list)
 
     def cluster(self, name: str) -> Cluster | Gap | Malformed | None:
         """Return a cluster as fetched by name, else as a candidate; None when it was not fetched."""

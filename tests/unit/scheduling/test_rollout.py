@@ -9,7 +9,7 @@ from modelplane.model.fleet import Effect, Taint
 from modelplane.model.placement import EndCause, Schedule, Stamp
 from modelplane.model.rollout import Amount, Rollout
 from profiles import with_content, with_engines
-from unit.scheduling.scene import Scene, at_once, deployment, nodes, places
+from unit.scheduling.scene import Scene, at_once, cluster, deployment, gpu, nodes, places, pool
 
 
 def old(replicas: int = 1, rollout: Rollout | None = None) -> Deployment:
@@ -108,6 +108,38 @@ def test_a_surge_never_needs_a_response_larger_than_what_can_be_sent() -> None:
     assert (carried(scene), [place for place in places(in_place) if place[0] == "d"]) == (["v1", "v1", "v2"], [])
     scene.serve()
     assert "d/0" in places(scene.run(replace(edited(one), carried=4)))
+
+
+def _on(**pools: tuple[int, int]) -> Scene:
+    """Return clusters of one pool, each of so many nodes with GPUs of so many Gi."""
+    return Scene(cluster(name, pool(count, gpu(gib=gib))) for name, (count, gib) in pools.items())
+
+
+SURGES: dict[str, tuple[dict[str, tuple[int, int]], str]] = {
+    "more capable devices": ({"a": (1, 24), "b": (1, 80)}, "a/0"),
+    "devices that are alike": ({"a": (1, 24), "b": (1, 24)}, "-a/0 b/0"),
+    "less capable devices": ({"a": (1, 80), "b": (1, 24)}, "-a/0 b/0"),
+}
+
+
+@pytest.mark.parametrize(("pools", "where"), SURGES.values(), ids=SURGES)
+def test_a_surge_takes_no_more_capable_devices_than_the_replica_has(
+    pools: dict[str, tuple[int, int]], where: str
+) -> None:
+    one, scene = old(), _on(**{name: (count if name == "a" else 0, gib) for name, (count, gib) in pools.items()})
+    scene.run(one)
+    scene.serve()
+    scene.change("b", pools=_on(**pools).clusters["b"].pools)
+    assert " ".join(places(scene.run(edited(one)))) == where
+
+
+def test_where_no_surge_finds_as_capable_devices_another_replica_may_still_find_them() -> None:
+    one = old(2)
+    scene = _on(a=(1, 80), b=(1, 24), c=(0, 80))
+    scene.run(one)
+    scene.serve()
+    scene.change("c", pools=_on(c=(1, 80)).clusters["c"].pools)
+    assert {"-a/0", "c/0"} <= set(places(scene.run(edited(one))))
 
 
 def test_what_never_served_is_changed_at_once() -> None:

@@ -1,0 +1,48 @@
+"""How capable the devices are that engines take: by their declared memory, which is all that devices have in common."""
+
+from fractions import Fraction
+from functools import lru_cache
+
+from modelplane.cel.quantity import QuantityError, parse
+from modelplane.model.fleet import Device
+from modelplane.scheduling.charge import entries_of
+from modelplane.scheduling.hardware import Layout
+from modelplane.scheduling.ledger import Engines
+
+_MEMORY = "memory"
+
+
+@lru_cache(maxsize=1024)
+def _amount(text: str) -> Fraction | None:
+    try:
+        found = parse(text)
+    except QuantityError:
+        return None
+    return Fraction(found.unscaled) * Fraction(10) ** found.exponent
+
+
+def _memory(device: Device) -> Fraction | None:
+    """Return the declared memory of a device, whatever its domain; None where it is not known."""
+    declared = [text for name, text in device.capacity if name.rpartition("/")[2] == _MEMORY]
+    return _amount(declared[0]) if len(declared) == 1 else None
+
+
+def capability(engines: Engines, where: Layout) -> Fraction | None:
+    """Return the memory of all devices that engines take on the pools of a cluster, None where it is not known.
+
+    A claim that devices of different memory satisfy may get either, so what it takes is not known.
+    """
+    total = Fraction(0)
+    for engine in engines:
+        for member in engine.members:
+            position = where.positions.get(member.pool)
+            if position is None or member.whole_nodes:
+                return None
+            hardware = where.pools[position].hardware
+            for claim in member.claims:
+                memories = {_memory(hardware.devices[entry]) for entry in entries_of(claim, hardware)}
+                memory = memories.pop() if len(memories) == 1 else None
+                if memory is None:
+                    return None
+                total += memory * claim.count * member.pods * engine.copies
+    return total
