@@ -74,7 +74,7 @@ def build(fresh: Objects, observed: Mapping[str, Object], order: Order) -> dict[
     if not kept:
         return objects
     for resource, body in fresh.items():
-        if _manifest(body).get("kind") in _BESIDE and resource in observed:
+        if text(_manifest(body).get("kind")) in _BESIDE and resource in observed:
             objects[resource] = _with_manifest(body, _manifest(observed[resource].body))
     workloads = [_manifest(body) for body in objects.values() if _is_workload(body)]
     named = set().union(*map(named_claims, workloads))
@@ -84,7 +84,7 @@ def build(fresh: Objects, observed: Mapping[str, Object], order: Order) -> dict[
 
 
 def _is_workload(body: Mapping[str, Any]) -> bool:
-    return body.get("kind") == "Object" and _manifest(body).get("kind") in WORKLOAD_KINDS
+    return body.get("kind") == "Object" and text(_manifest(body).get("kind")) in WORKLOAD_KINDS
 
 
 def _manifest(body: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -29,11 +29,11 @@ def still_used(remotes: Mapping[str, Remote], desired: Container[str]) -> list[s
     A template goes only when no workload names it and the rollout away from it is done: an old pod that is lost in
     between is made again from its own template.
     """
-    workloads = [resource for resource, remote in remotes.items() if remote.wanted.get("kind") in WORKLOAD_KINDS]
+    workloads = [resource for resource, remote in remotes.items() if remote.kind in WORKLOAD_KINDS]
     return sorted(
         resource
         for resource, remote in remotes.items()
-        if remote.wanted.get("kind") == "ResourceClaimTemplate" and resource not in desired
+        if remote.kind == "ResourceClaimTemplate" and resource not in desired
         for claim in [text(mapping(remote.wanted.get("metadata")).get("name"))]
         if any(_uses(workload, remotes, claim) for workload in workloads)
     )

@@ -20,7 +20,7 @@ from modelplane.step import Object, Request, Requirement
 
 def _is_workload(resource: str, found: Object) -> bool:
     """Tell whether an Object runs an engine; an endpoint picker runs none."""
-    return read_remote(found).wanted.get("kind") in WORKLOAD_KINDS and bool(engine_of(resource))
+    return read_remote(found).kind in WORKLOAD_KINDS and bool(engine_of(resource))
 
 
 def _watches_pods(found: Object) -> bool:

@@ -52,7 +52,7 @@ class ReplicaFindings:
         return {
             resource: (manifest, self._readiness(resource, manifest))
             for resource, manifest in self.wanted.items()
-            if manifest.get("kind") in WORKLOAD_KINDS and resource in self.remotes
+            if text(manifest.get("kind")) in WORKLOAD_KINDS and resource in self.remotes
         }
 
     def _readiness(self, resource: str, manifest: Mapping[str, Any]) -> Readiness:

@@ -138,13 +138,12 @@ def readiness_of(resource: str, remotes: Mapping[str, Remote]) -> Readiness:
     It is that of the last known state, however old: a cluster that does not answer takes nothing away.
     """
     remote = remotes[resource]
-    kind = remote.wanted.get("kind")
-    if kind not in WORKLOAD_KINDS:
+    if remote.kind not in WORKLOAD_KINDS:
         return Readiness(ready=remote.ready, message="" if remote.ready else "not applied yet")
     if remote.manifest is None:
         asked = count(mapping(remote.wanted.get("spec")).get("replicas"), 1)
         return Readiness(ready=False, desired=asked, message="not applied yet")
-    if kind == "Deployment":
+    if remote.kind == "Deployment":
         found = _deployment(remote.manifest)
     else:
         found = _gang(engine_of(resource), remote.manifest, remotes)

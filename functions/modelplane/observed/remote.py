@@ -36,6 +36,11 @@ class Remote:
     ours: bool = True
 
     @property
+    def kind(self) -> str:
+        """Return the kind of the manifest that the Object carries."""
+        return text(self.wanted.get("kind"))
+
+    @property
     def sync_failure(self) -> str:
         """Return since when and why the object is not in sync, "" when it is."""
         if self.synced is not False:
