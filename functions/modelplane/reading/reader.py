@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 from typing import Protocol
 
 from modelplane.reading.kinds import qualify
-from modelplane.reading.tree import Manifest, child, clone
+from modelplane.reading.tree import Manifest
 from modelplane.step import Object
 from modelplane.step.secrets import seal_secrets
 
@@ -34,13 +34,4 @@ def as_object(reader: Reader, body: Manifest) -> Object:
     """Return a stored object as steps get it, Secrets sealed; its key is of this version in this reader."""
     uid, version = body["metadata"]["uid"], body["metadata"]["resourceVersion"]
     key = (reader.origin, qualify(body["apiVersion"], body["kind"]), uid, version)
-    return Object(seal_secrets(clone(body)) if _holds_secret(body) else body, key)
-
-
-def _holds_secret(body: Manifest) -> bool:
-    """Tell whether an object is a Secret, or a provider-kubernetes Object for one: steps get a sealed copy."""
-    return "Secret" in (
-        body["kind"],
-        child(body, "spec", "forProvider", "manifest", "kind"),
-        child(body, "status", "atProvider", "manifest", "kind"),
-    )
+    return Object(seal_secrets(body), key)

@@ -2,7 +2,7 @@
 
 import binascii
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from modelplane.step.sealed import PLACEHOLDER, Sealed
@@ -10,43 +10,48 @@ from modelplane.step.sealed import PLACEHOLDER, Sealed
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 #: Where a provider-kubernetes Object has a manifest: the one it applies, and the one it saw.
 _MANIFESTS: Final = (("spec", "forProvider", "manifest"), ("status", "atProvider", "manifest"))
+#: The fields of a Secret besides its values, which are `data` and `stringData`.
+_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable"})
+
+_Turn = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
-def seal_secrets(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the object, which is changed: every value of the Secrets in it sealed, in `data`, as a server holds them.
+def seal_secrets(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an object with every value of the Secrets in it sealed, in `data`, as a server holds them.
 
-    A Secret may be the object itself or what a provider-kubernetes Object applies and sees. What is no base64 is no
-    value and is left out; so are the items of a SecretList, and kubectl's copy of what it applied.
+    Secrets may be at any depth of lists and of what provider-kubernetes Objects apply and see. What is no base64 is no
+    value and is left out; so are fields that a Secret does not have, and kubectl's copies of what it applied. An object
+    without Secrets is returned itself.
     """
-    if body.get("kind") == "SecretList":
-        body.pop("items", None)
-    for path in _secrets_in(body):
-        secret = _at(body, path)
-        data = {**_sealed_data(secret.pop("data", None)), **_sealed_texts(secret.pop("stringData", None))}
-        if data:
-            secret["data"] = data
-        for annotated in (secret, body):
-            annotations = _at(annotated, ("metadata", "annotations"))
-            if isinstance(annotations, dict):
-                annotations.pop(_LAST_APPLIED, None)
-    return body
+    return _turn_secrets(body, _sealed, _without_last_applied)
 
 
 def turn_values(manifest: Mapping[str, Any], turn: Callable[[Sealed], Any]) -> Mapping[str, Any]:
     """Return a manifest with `turn` of every sealed value in its Secrets; itself where there is no Secret in it."""
-    for path in _secrets_in(manifest):
-        data = _at(manifest, (*path, "data"))
-        turned = {key: turn(value) if isinstance(value, Sealed) else value for key, value in data.items()}
-        manifest = _with(manifest, (*path, "data"), turned) if turned else manifest
-    return manifest
+
+    def turned(secret: Mapping[str, Any]) -> Mapping[str, Any]:
+        data = _at(secret, ("data",))
+        values = {key: turn(value) if isinstance(value, Sealed) else value for key, value in data.items()}
+        return {**secret, "data": values} if values else secret
+
+    return _turn_secrets(manifest, turned)
 
 
 def with_values_of(manifest: Mapping[str, Any], source: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a manifest with the `data` that the Secrets in `source`, the same object, have."""
-    for path in _secrets_in(source):
-        data = _at(source, (*path, "data"))
-        manifest = _with(manifest, (*path, "data"), data) if data else manifest
-    return manifest
+    found: list[Mapping[str, Any]] = []
+
+    def note(secret: Mapping[str, Any]) -> Mapping[str, Any]:
+        found.append(_at(secret, ("data",)))
+        return secret
+
+    def with_data(secret: Mapping[str, Any]) -> Mapping[str, Any]:
+        data = next(rest, {})
+        return {**secret, "data": data} if data else secret
+
+    _turn_secrets(source, note)
+    rest = iter(found)
+    return _turn_secrets(manifest, with_data)
 
 
 def mask_secrets(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -54,12 +59,35 @@ def mask_secrets(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
     return turn_values(manifest, lambda _: PLACEHOLDER)
 
 
-def _secrets_in(body: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of the Secrets in an object, () for the object itself."""
-    if body.get("kind") == "Secret":
-        yield ()
-    elif body.get("kind") == "Object":
-        yield from (path for path in _MANIFESTS if _at(body, path).get("kind") == "Secret")
+def _turn_secrets(
+    manifest: Mapping[str, Any], turn: _Turn, turn_holder: _Turn = lambda same: same
+) -> Mapping[str, Any]:
+    """Return a manifest with `turn` of every Secret in it, and `turn_holder` of all that holds one that was turned.
+
+    Only lists and Objects are looked into, not every field: most objects hold no manifest, and cost two look-ups.
+    """
+    kind = manifest.get("kind")
+    if kind == "Secret":
+        return turn(manifest)
+    before = manifest
+    if kind == "Object":
+        for path in _MANIFESTS:
+            inner = _at(manifest, path)
+            turned = _turn_secrets(inner, turn, turn_holder)
+            manifest = manifest if turned is inner else _with(manifest, path, turned)
+    listed = manifest.get("items")
+    if isinstance(listed, list | tuple):
+        items = [_turn_item(each, kind, turn, turn_holder) for each in listed]
+        if any(item is not each for item, each in zip(items, listed, strict=True)):
+            manifest = {**manifest, "items": items}
+    return manifest if manifest is before else turn_holder(manifest)
+
+
+def _turn_item(item: Any, kind: object, turn: _Turn, turn_holder: _Turn) -> Any:
+    """Return an item of a list of this kind with its Secrets turned; those of a SecretList may be without a kind."""
+    if not isinstance(item, Mapping):
+        return item
+    return turn(item) if kind == "SecretList" else _turn_secrets(item, turn, turn_holder)
 
 
 def _at(body: Mapping[str, Any], path: tuple[str, ...]) -> Any:
@@ -74,6 +102,20 @@ def _with(body: Mapping[str, Any], path: tuple[str, ...], value: Any) -> Mapping
     """Return a copy with another value at a path that exists."""
     name, *rest = path
     return {**body, name: _with(body[name], tuple(rest), value) if rest else value}
+
+
+def _sealed(secret: Mapping[str, Any]) -> Mapping[str, Any]:
+    data = {**_sealed_data(secret.get("data")), **_sealed_texts(secret.get("stringData"))}
+    kept = {name: value for name, value in secret.items() if name in _FIELDS}
+    return _without_last_applied({**kept, "data": data} if data else kept)
+
+
+def _without_last_applied(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    path = ("metadata", "annotations")
+    annotations = _at(manifest, path)
+    if _LAST_APPLIED not in annotations:
+        return manifest
+    return _with(manifest, path, {name: text for name, text in annotations.items() if name != _LAST_APPLIED})
 
 
 def _sealed_data(data: Any) -> dict[str, Sealed]:

@@ -141,6 +141,21 @@ def test_the_preview_prints_no_value(manifests: Path, output: str) -> None:
         assert {value for obj in secrets for value in obj["data"].values()} == {PLACEHOLDER}
 
 
+@pytest.mark.parametrize("output", ["table", "json", "yaml"])
+def test_the_preview_prints_no_value_of_a_secret_in_a_list_that_an_object_applies(output: str) -> None:
+    marked = secret("a", "ml", stringData={"b": MARK}, DATA={"c": MARK})
+    obj = {
+        "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",
+        "kind": "Object",
+        "metadata": {"name": "o", "namespace": "ml"},
+        "spec": {"forProvider": {"manifest": {"apiVersion": "v1", "kind": "List", "items": [marked]}}},
+    }
+    printed = CliRunner().invoke(main, ["preview", "-", "-o", output], input=json.dumps(obj))
+    assert printed.exit_code == 0
+    assert (output == "table") or printed.output.count(PLACEHOLDER) >= len({*marked["data"], "b"})
+    assert _found(printed.output) == []
+
+
 def test_a_trace_prints_no_value(manifests: Path) -> None:
     outcome = json.loads(CliRunner().invoke(main, ["preview", str(manifests), "-o", "json"]).stdout)
     replicas = [obj["metadata"]["name"] for obj in outcome["objects"] if obj["kind"] == "ModelReplica"]

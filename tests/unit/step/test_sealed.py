@@ -12,9 +12,10 @@ import yaml
 
 from modelplane.step.opening import open_secrets
 from modelplane.step.sealed import PLACEHOLDER, Sealed
-from modelplane.step.secrets import mask_secrets, seal_secrets
+from modelplane.step.secrets import mask_secrets, seal_secrets, with_values_of
 
 MARK = "hush-4711"
+IN_BASE64 = "aHVzaC00NzEx"
 VALUE = Sealed(MARK.encode())
 
 
@@ -76,6 +77,53 @@ def test_what_would_write_a_value_out_fails_without_it(leak: Callable[[Any], Any
         leak(VALUE)
     lines = traceback.TracebackException.from_exception(failed.value, capture_locals=True).format()
     assert MARK not in "".join(lines)
+
+
+def _listing(*items: Any, kind: str = "List") -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": kind, "items": list(items)}
+
+
+def _applying(manifest: Any, **annotations: str) -> dict[str, Any]:
+    metadata = {"annotations": {"a": "b", **annotations}}
+    return {"kind": "Object", "metadata": metadata, "spec": {"forProvider": {"manifest": manifest}}}
+
+
+#: Where Secrets may be.
+HOLDERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "list": _listing,
+    "list of lists": lambda secret: _listing({"kind": "ConfigMap"}, _listing(secret), "text"),
+    "typed list": lambda secret: _listing(secret, kind="SecretList"),
+    "typed list without kinds": lambda secret: _listing({**secret, "kind": None}, kind="SecretList"),
+    "applied list": lambda secret: _applying(_listing(secret)),
+    "applied Object": lambda secret: _applying(_applying(secret)),
+    "list of Objects of lists": lambda secret: _listing(_applying(_listing(secret, secret))),
+    "seen list": lambda secret: {"kind": "Object", "status": {"atProvider": {"manifest": _listing(secret)}}},
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+def test_secrets_at_any_depth_are_sealed_masked_and_opened_without_fields_that_a_secret_does_not_have(
+    holder: Callable[[dict[str, Any]], dict[str, Any]],
+) -> None:
+    given = {**_secret(a=IN_BASE64), "stringData": {"b": MARK}, "DATA": {"c": MARK}, "status": MARK}
+    sealed = seal_secrets(holder(given))
+    assert sealed == holder(_secret(a=VALUE, b=VALUE))
+    assert mask_secrets(sealed) == holder(_secret(a=PLACEHOLDER, b=PLACEHOLDER))
+    assert open_secrets(sealed) == holder(_secret(a=IN_BASE64, b=IN_BASE64))
+    assert with_values_of(mask_secrets(sealed), sealed) == sealed
+
+
+def test_copies_of_what_was_applied_are_left_out_of_all_that_holds_a_secret() -> None:
+    copied = {"kubectl.kubernetes.io/last-applied-configuration": MARK}
+    secret = {**_secret(a=VALUE), "metadata": {"annotations": copied}}
+    kept = {**_secret(a=VALUE), "metadata": {"annotations": {}}}
+    held = _listing(_applying(_listing(_applying(secret, **copied)), **copied))
+    assert seal_secrets(held) == _listing(_applying(_listing(_applying(kept))))
+
+
+def test_an_object_without_secrets_is_itself_when_it_is_sealed() -> None:
+    for body in ({"kind": "ConfigMap", "data": {"a": IN_BASE64}}, _applying(_listing({"kind": "ConfigMap"}))):
+        assert seal_secrets(body) is body
 
 
 def test_a_copy_is_the_value_itself_and_a_value_cannot_be_changed() -> None:

@@ -192,8 +192,8 @@ def _applied(manifest: Any) -> dict[str, Any]:
         (_applied("no manifest"), _applied("no manifest")),
         (_applied({"kind": "ConfigMap", "data": {"a": "b"}}), _applied({"kind": "ConfigMap", "data": {"a": "b"}})),
         (
-            {"kind": "SecretList", "items": [{"data": {"token": "hush"}}]},
-            {"kind": "SecretList"},
+            {"kind": "SecretList", "items": [{"data": {"token": "aHVzaA=="}}]},
+            {"kind": "SecretList", "items": [{"data": {"token": Sealed(b"hush")}}]},
         ),
         (
             {"kind": "Secret", "metadata": "malformed", "data": {"token": "no base64"}},
