@@ -16,6 +16,8 @@ import yaml
 SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 STDIN = "-"
 _STDIN_NAME = "<stdin>"
+#: Most characters that the aliases of a document may add to what is written: an API server takes no larger request.
+_MOST_BY_ALIASES = 3 * 1024 * 1024
 
 _C_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -104,6 +106,7 @@ def _documents(file: str, text: str) -> Iterator[Read]:
         while loader.check_node():
             node = loader.get_node()
             _refuse_repeated_keys(file, node)
+            _refuse_many_copies(file, node)
             yield from _objects(_plain(loader.construct_document(node)), Source(file, node))
     except (yaml.YAMLError, ValueError) as error:
         if _is_json(text):
@@ -138,6 +141,39 @@ def _refuse_repeated_keys(file: str, document: yaml.Node) -> None:
                     raise InvalidInput(file, line, key.value, f"duplicate key, first on line {lines[key.value]}")
                 lines[key.value] = line
             todo.append(value)
+
+
+def _refuse_many_copies(file: str, document: yaml.Node) -> None:
+    """Raise InvalidInput where aliases stand for much more than is written, or an alias for what it is in.
+
+    Ten short lines can stand for a billion values. Nodes are counted, each one once, before any alias is expanded.
+    """
+    todo, opened, sizes, written = [document], set[int](), dict[int, int](), 0
+    while todo:
+        node = todo[-1]
+        inner, line = _inner(node), node.start_mark.line + 1
+        if id(node) not in opened:
+            opened.add(id(node))
+            if any(id(each) in opened and id(each) not in sizes for each in inner):
+                raise InvalidInput(file, line, "", "an alias (*) stands inside what it refers to; write out a copy")
+            todo += inner
+            continue
+        todo.pop()
+        if id(node) in sizes:
+            continue
+        own = 1 + (len(node.value) if isinstance(node, yaml.ScalarNode) else 0)
+        written += own
+        size = sizes[id(node)] = own + sum(sizes[id(each)] for each in inner)
+        if size - written > _MOST_BY_ALIASES:
+            why = f"aliases (*) make this {size} characters long; they may add {_MOST_BY_ALIASES} to what is written"
+            raise InvalidInput(file, line, "", f"{why}; use fewer aliases")
+
+
+def _inner(node: yaml.Node) -> list[yaml.Node]:
+    """Return the nodes that a node is made of."""
+    if isinstance(node, yaml.MappingNode):
+        return [each for pair in node.value for each in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 def _is_json(text: str) -> bool:

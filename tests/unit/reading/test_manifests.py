@@ -118,6 +118,18 @@ def test_a_field_of_an_item_is_found_on_its_line() -> None:
     assert [each.source.line("metadata.name") for each in read("-", stdin=text)] == [3, 6]
 
 
+def _aliases(line: str) -> str:
+    """Return lines of which each stands for ten times as much as the one before."""
+    lines = ["l0: &l0 {k: v}"]
+    lines += [f"l{n}: &l{n} {line.format(', '.join([f'*l{n - 1}'] * 10))}" for n in range(1, 40)]
+    return "\n".join(lines)
+
+
+def test_aliases_that_make_no_more_than_a_request_may_hold_are_read() -> None:
+    (found,) = read("-", stdin="\n".join(_aliases("[{}]").splitlines()[:5]))
+    assert str(found.obj).count("'k': 'v'") == 1 + 10 + 100 + 1_000 + 10_000
+
+
 #: Input that cannot be read: the line and the beginning of why.
 BROKEN = {
     "no YAML": ("a: b\nc: ]\n", 2, "invalid YAML"),
@@ -127,7 +139,11 @@ BROKEN = {
     "an item that is no object": ("kind: List\nitems:\n- 1", 3, "must be an object (a mapping), not int"),
     "a key twice": ("kind: A\nspec:\n- a: 1\n  b: 2\n  a: 3", 5, "duplicate key, first on line 3"),
     "a key twice on a line": ("{a: 1, a: 2}", 1, "duplicate key, first on line 1"),
-    "an alias of itself": ("a: &a [*a]", None, "nested too deeply"),
+    "an alias of itself": ("a: &a [*a]", 1, "an alias (*) stands inside what it refers to"),
+    "an alias of what it is deep in": ("a:\n- &a\n  b: {c: *a}", 3, "an alias (*) stands inside what it refers to"),
+    "aliases of aliases": (_aliases("[{}]"), 7, "aliases (*) make this 5111111 characters long"),
+    "merged aliases": (_aliases("{{<<: [{}]}}"), 7, "aliases (*) make this 5555551 characters long"),
+    "many aliases of a long text": (f"a: &a {'x' * 10**6}\nb: [{'*a, ' * 5}]", 2, "aliases (*) make this 5000"),
 }
 
 
