@@ -95,3 +95,15 @@ def test_a_difference_is_an_error_that_says_why(name: str) -> None:
 
 def test_what_is_refused_of_the_edge_is_named() -> None:
     assert [row for row in table("not-supported.yaml") if "not supported" not in row["why"]] == []
+
+
+@pytest.mark.parametrize("cases", [REALISTIC, EDGE, OTHERS], ids=["realistic", "edge", "others"])
+def test_a_selector_says_the_same_of_a_device_without_what_it_does_not_read(cases: list[Case]) -> None:
+    different, narrower = [], 0
+    for text, manifest, _ in cases:
+        device, reads = cel.read(manifest), cel.reads([text])
+        narrower += reads is not None and bool(reads)
+        if answer(text, cel.seen(device, reads)) != answer(text, device):
+            different.append(text)
+    assert different == []
+    assert narrower > 10

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given
@@ -9,13 +10,13 @@ from hypothesis import strategies as st
 
 from modelplane.lru import Lru
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role
-from modelplane.model.fleet import Cluster, Pool
+from modelplane.model.fleet import Attribute, Cluster, Pool
 from modelplane.model.placement import Schedule
 from modelplane.model.refusal import Refusal, SearchBound
-from modelplane.scheduling import budget, charge, choices, options, search
-from modelplane.scheduling.budget import Budget, Meter
+from modelplane.scheduling import budget, charge, choices, options, search, selectors
+from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.hardware import hardware
-from modelplane.scheduling.match import MemberOption, match_member
+from modelplane.scheduling.match import MemberOption
 from modelplane.scheduling.options import Options
 from property import large
 from property.fleet import Snapshot, decide
@@ -27,6 +28,7 @@ from property.oracles.room import charge as charge_of
 from property.oracles.selectors import ANY_GPU
 from property.strategies import Draw, examples, pools, requests, situations
 from property.test_oracles import gpu
+from unit.scheduling.scene import match
 
 #: Specs of fewer distinct ways are always decided.
 DECIDED = 2_000
@@ -46,7 +48,7 @@ def first_of_each(pool: Pool, member: Member) -> dict[Charge, Claims]:
 
 
 def matched(pool: Pool, member: Member) -> tuple[MemberOption, ...]:
-    found = match_member("e", member, hardware(pool.devices), Meter())
+    found = match(member, hardware(pool.devices))
     return () if isinstance(found, Refusal) else found
 
 
@@ -92,6 +94,33 @@ def test_a_spec_of_few_distinct_ways_is_decided(data: st.DataObject) -> None:
     assert "SearchBound" not in {refusal.reason for refusal in decided.refusals.values()}
 
 
+def varied(cluster: Cluster, number: int) -> Cluster:
+    """Return the cluster under another name, with a driver version of its own on every device."""
+    own = Attribute("driverVersion", "version", f"580.{number}.0")
+    pools_ = (
+        replace(
+            pool,
+            devices=tuple(replace(each, attributes=(own, *each.attributes)) for each in pool.devices),
+        )
+        for pool in cluster.pools or ()
+    )
+    return replace(cluster, name=f"c{number}", pools=tuple(pools_))
+
+
+@given(st.data())
+@examples(30)
+def test_a_spec_of_few_distinct_ways_is_decided_on_clusters_whose_devices_all_differ(data: st.DataObject) -> None:
+    engines = data.draw(large.engine_lists())
+    alike = data.draw(large.clusters("c", engines))
+    assume(distinct_ways(engines, alike.pools or (), DECIDED) is not None)
+    number = data.draw(st.sampled_from((20, 50, 100)))
+    clusters = {each.name: each for each in (varied(alike, at) for at in range(number))}
+    deployment = Deployment("team", "model", "owner", (Profile(engines),), replicas=data.draw(st.integers(1, 4)))
+    decided = decide(deployment, Snapshot(clusters)).schedule
+    assert "SearchBound" not in {refusal.reason for refusal in decided.refusals.values()}
+    assert decided.placements or len(decided.refusals) == number
+
+
 def few_gpus(draw: Draw, name: str) -> Engine:
     request = DeviceRequest("gpu", draw(st.integers(1, 4)), (ANY_GPU,))
     return Engine(name, (Member(Role.STANDALONE, 1, (request,)),), draw(st.integers(1, 2)))
@@ -114,7 +143,8 @@ def test_many_engines_are_on_the_first_pools_that_take_all_of_them(data: st.Data
 @contextmanager
 def nothing_remembered() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((options, "MATCHES"), (search, "ASSIGNMENTS"), (search, "COUNTS")):
+        memories = (selectors, "VERDICTS"), (options, "MATCHES"), (search, "ASSIGNMENTS"), (search, "COUNTS")
+        for module, name in memories:
             patch.setattr(getattr(module, name), "_remembered", Lru(1 << 30))
         yield patch
 

@@ -1,11 +1,13 @@
 """Device selectors: the CEL of Kubernetes DRA over declared devices.
 
-`compile(text)` gives a `Selector`, `verdict(text, device)` what it says about a device, memoised. What Kubernetes
+`compile(text)` gives a `Selector`, `verdict(text, device)` what it says about a device, memoised; `measure` evaluates
+it now and tells the work, `reads` what it depends on. What Kubernetes
 refuses is refused, and so is what this engine would not do as Kubernetes does: a selector never silently misses.
 """
 
 from modelplane.cel.devices import DeviceError, problems, read
-from modelplane.cel.memory import compiled, verdict
+from modelplane.cel.memory import compiled, measure, reads, verdict
+from modelplane.cel.reads import Name, Reads, narrowed, seen
 from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of what it does)
 from modelplane.cel.source import MAX_CHARACTERS, MAX_SELECTORS
 from modelplane.cel.verdict import Outcome, SelectorError, Verdict
@@ -14,13 +16,19 @@ __all__ = [
     "MAX_CHARACTERS",
     "MAX_SELECTORS",
     "DeviceError",
+    "Name",
     "Outcome",
+    "Reads",
     "Selector",
     "SelectorError",
     "Verdict",
     "compile",
     "compiled",
+    "measure",
+    "narrowed",
     "problems",
     "read",
+    "reads",
+    "seen",
     "verdict",
 ]

@@ -75,6 +75,12 @@ def problems(device: Device) -> tuple[str, ...]:
     return tuple(found)
 
 
+def qualified(driver: str, name: str) -> tuple[str, str]:
+    """Return domain and identifier of the name of an attribute or capacity."""
+    domain, slash, identifier = name.partition("/")
+    return (domain, identifier) if slash else (driver, name)
+
+
 def as_value(device: Device) -> Map:
     """Return a device without problems as selectors see it. Quantities are new ones: evaluations change them."""
     attributes = [(each.name, _attribute_value(each)) for each in device.attributes]
@@ -92,7 +98,7 @@ def as_value(device: Device) -> Map:
 def _by_domain(driver: str, named: list[tuple[str, Value]]) -> Map:
     domains: dict[str, dict[str, Value]] = {}
     for name, value in named:
-        domain, identifier = _split(driver, name)
+        domain, identifier = qualified(driver, name)
         domains.setdefault(domain, {})[identifier] = value
     # Kubernetes lets an unknown domain find an empty map.
     return _map({domain: _map(values) for domain, values in domains.items()}, default=Map({}))
@@ -100,11 +106,6 @@ def _by_domain(driver: str, named: list[tuple[str, Value]]) -> Map:
 
 def _map(values: dict[str, Value], **default: Value) -> Map:
     return Map({key: (key, value) for key, value in values.items()}, **default)
-
-
-def _split(driver: str, name: str) -> tuple[str, str]:
-    domain, slash, identifier = name.partition("/")
-    return (domain, identifier) if slash else (driver, name)
 
 
 def _attribute_value(attribute: Attribute) -> Value:

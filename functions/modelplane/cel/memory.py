@@ -1,12 +1,14 @@
 """Caches compiled selectors and verdicts, across calls and threads, within bounds of weight.
 
-A verdict depends on the text and the device's content alone, so twenty classes over a thousand clusters cost sixty
-evaluations. Hashing a device costs more than all the rest of a warm call, so in front of the memory by content there
-is one by the identity of the device object.
+A verdict depends on the text and on what the selector reads of the device, so it is kept under that: twenty classes
+over a thousand clusters cost sixty evaluations, whatever else their devices declare. Hashing a device costs more than
+all the rest of a warm call, so in front of the memory by content there is one by the identity of the device object.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
+from modelplane.cel.reads import Name, Reads, seen
 from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of what it does)
 from modelplane.cel.verdict import Outcome, SelectorError, Verdict
 from modelplane.lru import Identity, Lru, weigh
@@ -39,16 +41,31 @@ def verdict(text: str, device: Device) -> Verdict:
     return _SEEN.get((text, Identity(device)), lambda: (_by_content(text, device), weigh((text, device))))
 
 
-def _by_content(text: str, device: Device) -> Verdict:
-    def make() -> tuple[Verdict, int]:
-        found = _evaluate(text, device)
-        return found, weigh((text, device, found))
-
-    return _VERDICTS.get((text, device), make)
-
-
-def _evaluate(text: str, device: Device) -> Verdict:
+def measure(text: str, device: Device) -> tuple[Verdict, int]:
+    """Return what a selector says about a device, evaluated now, and the work that it took."""
     selector = compiled(text)
     if isinstance(selector, SelectorError):
-        return Verdict(Outcome.ERROR, f"selector does not compile: {selector}")
-    return selector.evaluate(device)
+        return Verdict(Outcome.ERROR, f"selector does not compile: {selector}"), 0
+    return selector.measure(device)
+
+
+def reads(texts: Iterable[str]) -> Reads:
+    """Return what selectors read of a device; one that does not compile reads nothing."""
+    found: set[Name] = set()
+    for text in texts:
+        selector = compiled(text)
+        if isinstance(selector, Selector):
+            if selector.reads is None:
+                return None
+            found |= selector.reads
+    return frozenset(found)
+
+
+def _by_content(text: str, device: Device) -> Verdict:
+    told = seen(device, reads([text]))
+
+    def make() -> tuple[Verdict, int]:
+        found = measure(text, told)[0]
+        return found, weigh((text, told, found))
+
+    return _VERDICTS.get((text, told), make)

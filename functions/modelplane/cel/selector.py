@@ -6,6 +6,7 @@ from modelplane.cel import devices
 from modelplane.cel.checker import check
 from modelplane.cel.evaluator import Code, Compiler
 from modelplane.cel.parser import parse
+from modelplane.cel.reads import Reads, reads
 from modelplane.cel.source import MAX_WORK, refuse
 from modelplane.cel.values import AbortError, EvaluationError, Frame, type_name
 from modelplane.cel.verdict import Outcome, Verdict
@@ -16,19 +17,29 @@ _OUTCOMES = {True: Verdict(Outcome.MATCH), False: Verdict(Outcome.NO_MATCH)}
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """A selector that compiles. Holds no state of evaluations: threads may share it."""
+    """A selector that compiles, and what it reads of a device. Holds no state of evaluations: threads may share it."""
 
     text: str
+    reads: Reads
     _code: Code
     _slots: int
 
     def evaluate(self, device: Device) -> Verdict:
         """Return what the selector says about a device; ERROR for a device with problems, whatever the selector."""
+        return self.measure(device)[0]
+
+    def measure(self, device: Device) -> tuple[Verdict, int]:
+        """Return what the selector says about a device, and the work that it took."""
         wrong = devices.problems(device)
         if wrong:
-            return Verdict(Outcome.ERROR, f"device {device.name}: {wrong[0]}")
+            return Verdict(Outcome.ERROR, f"device {device.name}: {wrong[0]}"), 0
+        frame = Frame(devices.as_value(device), [None] * self._slots, MAX_WORK)
+        verdict = self._run(frame)
+        return verdict, MAX_WORK - max(0, frame.work)
+
+    def _run(self, frame: Frame) -> Verdict:
         try:
-            found = self._code(Frame(devices.as_value(device), [None] * self._slots, MAX_WORK))
+            found = self._code(frame)
         except (EvaluationError, AbortError) as error:
             return Verdict(Outcome.ERROR, str(error))
         except RecursionError:
@@ -45,6 +56,7 @@ def compile(text: str) -> Selector:  # noqa: A001 (the name of what it does)
         check(text, tree)
         compiler = Compiler(text)
         code = compiler.code(tree)
+        read = reads(tree)
     except RecursionError:
         raise refuse(text, 0, "limit: nested too deep for the stack that is left") from None
-    return Selector(text, code, compiler.slots)
+    return Selector(text, read, code, compiler.slots)

@@ -6,6 +6,7 @@ pass decides depends on its input alone, never on what happens to be remembered.
 """
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any, Final, Generic, TypeVar, cast
 
 from modelplane.lru import Lru
@@ -71,7 +72,8 @@ class Searches(Generic[K, V]):
     """What searches found by what they turn on, with the states they took; bounded by weight, shared by threads."""
 
     def __init__(self, limit: int, weigh: Callable[[K, V | SearchBound], int]) -> None:
-        self._remembered: Lru[tuple[V | SearchBound, int]] = Lru(limit)
+        #: None for a search that takes more than so many states, which were all that the pass had left.
+        self._remembered: Lru[tuple[V | SearchBound | None, int]] = Lru(limit)
         self._weigh = weigh
 
     def find(self, key: K, budget: Budget, search: Callable[[Meter], V]) -> V | SearchBound:
@@ -85,23 +87,23 @@ class Searches(Generic[K, V]):
         return cast("V | SearchBound", known)
 
     def _look(self, key: K, budget: Budget, search: Callable[[Meter], V]) -> V | SearchBound:
-        def run() -> tuple[tuple[V | SearchBound, int], int]:
-            meter = Meter(min(SEARCH_STATES, budget.left))
-            found: V | SearchBound = SearchBound(SEARCH_STATES)
-            try:
-                found = search(meter)
-            except OutOfStatesError:
-                if not meter.whole:
-                    raise
-            return (found, min(meter.spent, SEARCH_STATES)), self._weigh(key, found)
-
         if not budget.left:
             return SearchBound(budget.states)
-        try:
-            found, states = self._remembered.get(key, run)
-        except OutOfStatesError:
-            states = budget.left + 1
-        if states > budget.left:
+
+        def run() -> tuple[tuple[V | SearchBound | None, int], int]:
+            meter = Meter(min(SEARCH_STATES, budget.left))
+            found: V | SearchBound | None = SearchBound(SEARCH_STATES) if meter.whole else None
+            with suppress(OutOfStatesError):
+                found = search(meter)
+            # Of a search that the pass ended it is known that it takes more than this.
+            states = meter.limit + 1 if found is None else min(meter.spent, SEARCH_STATES)
+            return (found, states), self._weigh(key, SearchBound(states) if found is None else found)
+
+        found, states = self._remembered.get(key, run)
+        if found is None and states <= budget.left:
+            (found, states), weight = run()
+            self._remembered.put(key, (found, states), weight)
+        if found is None or states > budget.left:
             budget.left = 0
             return SearchBound(budget.states)
         budget.left -= states

@@ -49,21 +49,21 @@ def can_claim(claim: Claim, hardware: Hardware) -> bool:
     return Outcome.ERROR not in outcomes and any(enough)
 
 
-def taken_of(takes: Iterable[tuple[int, Sequence[int]]], hardware: Hardware) -> Demand:
+def taken_of(takes: Iterable[tuple[int, Sequence[int]]], counts: Sequence[int]) -> Demand:
     """Return what one pod takes of each entry that takes each count from any of the entries beside it."""
-    surely, at_most = [0] * len(hardware.counts), [0] * len(hardware.counts)
+    surely, at_most = [0] * len(counts), [0] * len(counts)
     for count, entries in takes:
         for entry in entries:
             at_most[entry] += count
             surely[entry] += count if len(entries) == 1 else 0
     return tuple(
-        (min(sure, count), min(most, count)) for sure, most, count in zip(surely, at_most, hardware.counts, strict=True)
+        (min(sure, count), min(most, count)) for sure, most, count in zip(surely, at_most, counts, strict=True)
     )
 
 
 def demand(claims: Iterable[Claim], hardware: Hardware) -> Demand:
     """Return what one pod with these claims takes of each entry of the hardware."""
-    return taken_of(((claim.count, entries_of(claim, hardware)) for claim in claims), hardware)
+    return taken_of(((claim.count, entries_of(claim, hardware)) for claim in claims), hardware.counts)
 
 
 def _demand_of(member: StampedMember, hardware: Hardware) -> Demand:

@@ -21,6 +21,7 @@ _COMPARISON = re.compile(
     rf"|\.(?P<method>isGreaterThan|isLessThan)\(\s*{_WRAPPED.format('limit')}\s*\)"
     rf"""|{_OPERATOR.format("operator")}\s*(?P<literal>"[^"]*"|'[^']*'|-?\w+))\s*"""
 )
+_PRODUCT = "productName"
 _METHODS = {"isGreaterThan": ">", "isLessThan": "<"}
 #: Most conditions of a selector that are told apart, each of which is compiled.
 _CONDITIONS = 8
@@ -76,11 +77,16 @@ def needs_of(selector: str) -> str:
 
 def describe(device: Device) -> str:
     """Return a device's driver, and its product, or the entry's name where it does not say a product."""
-    products = (each.value for each in device.attributes if each.name.rpartition("/")[2] == "productName")
+    products = (each.value for each in device.attributes if each.name.rpartition("/")[2] == _PRODUCT)
     return quote(f"{device.driver}, {next(products, device.name)}")
 
 
-def _conditions(selector: str) -> list[str]:
+def shown(name: cel.Name) -> bool:
+    """Tell whether `describe` says an attribute of a device whatever a selector reads."""
+    return name[2] == _PRODUCT
+
+
+def conditions(selector: str) -> list[str]:
     """Return the conditions that a selector joins by `&&`, itself where they cannot be told apart as texts."""
     parts = [part.strip() for part in selector.split("&&")]
     if len(parts) > _CONDITIONS or "||" in selector or "?" in selector:
@@ -88,9 +94,9 @@ def _conditions(selector: str) -> list[str]:
     return [selector] if any(isinstance(cel.compiled(part), cel.SelectorError) for part in parts) else parts
 
 
-def _failed(conditions: Sequence[str], device: Device) -> int:
+def _failed(parts: Sequence[str], device: Device) -> int:
     """Return the first condition that does not hold for a device."""
-    outcomes = (cel.verdict(condition, device).outcome for condition in conditions)
+    outcomes = (cel.verdict(condition, device).outcome for condition in parts if len(parts) > 1)
     return next((at for at, outcome in enumerate(outcomes) if outcome is cel.Outcome.NO_MATCH), 0)
 
 
@@ -100,10 +106,10 @@ def closest_device(selector: str, devices: Iterable[Device]) -> Closest:
     That is one that satisfies most of its conditions, and of these one with the largest value of what the next one
     compares; the smallest where less is asked for.
     """
-    conditions = _conditions(selector)
-    failed = [(_failed(conditions, device), device) for device in devices]
+    parts = conditions(selector)
+    failed = [(_failed(parts, device), device) for device in devices]
     furthest = max(at for at, _ in failed)
-    condition, left = conditions[furthest], sorted((d for at, d in failed if at == furthest), key=describe)
+    condition, left = parts[furthest], sorted((d for at, d in failed if at == furthest), key=describe)
     comparison = _COMPARISON.fullmatch(condition)
     less = _sign(comparison).startswith("<") if comparison else "isLessThan" in condition
     pick: Callable[..., tuple[str, Device]] = min if less else max

@@ -13,7 +13,7 @@ from modelplane.scheduling.eligible import refuse
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.hosting import with_placed
 from modelplane.scheduling.options import stamp
-from modelplane.scheduling.search import Assignment, assign, first_fit_and_count
+from modelplane.scheduling.search import Assignment, first_fit_and_count
 from modelplane.scheduling.work import Work
 
 #: (replicas of this deployment, minus the room left, hash, name): the smallest is the cluster to place on.
@@ -21,7 +21,7 @@ _Rank = tuple[int, int, str, str]
 
 
 class _Fill:
-    """One filling of a pass's missing replicas."""
+    """One filling of a pass's missing replicas. `refused`: why a cluster takes no other, None for one that may."""
 
     def __init__(self, work: Work, most: Fraction | None) -> None:
         self.work = work
@@ -35,10 +35,8 @@ class _Fill:
         where, work = layout(cluster), self.work
         options = work.options[work.profile.name].on(where.shape)
         found = first_fit_and_count(options, where, work.ledger.stock(cluster), work.budget)
-        if isinstance(found, SearchBound):
+        if isinstance(found, Refusal):
             self.refused[cluster.name] = found
-            return None
-        if not found[0]:
             return None
         if self._is_too_capable(found[0], where):
             return None
@@ -67,16 +65,6 @@ class _Fill:
         engines = stamp(profile.engines, chosen, layout(cluster))
         self.work.placed.append(Placement(cluster.name, index, engines, profile=profile.name, volume=volume))
 
-    def refusal(self, cluster: Cluster) -> Refusal | None:
-        """Return why the cluster takes no other replica."""
-        known = self.refused[cluster.name]
-        if known:
-            return known
-        where, work = layout(cluster), self.work
-        options = work.options[work.profile.name].on(where.shape)
-        found = assign(options, where, work.ledger.stock(cluster), work.budget)
-        return found if isinstance(found, Refusal) else None
-
 
 def fill(work: Work, refused: dict[str, Refusal], most: Fraction | None = None) -> None:
     """Place what is missing, until no candidate can host the next one; then note in `refused` why each cannot.
@@ -98,8 +86,7 @@ def fill(work: Work, refused: dict[str, Refusal], most: Fraction | None = None) 
         if not ranks:
             break
     if work.missing:
-        refusals = ((cluster.name, filling.refusal(cluster)) for cluster in work.candidates.values())
-        refused.update((name, refusal) for name, refusal in refusals if refusal)
+        refused.update((name, refusal) for name, refusal in filling.refused.items() if refusal)
 
 
 def place(work: Work) -> Needs | None:

@@ -4,7 +4,7 @@ Everything that is derived from devices (matches, charges, room) is cached under
 per kind of pool and not once per cluster.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from sys import getsizeof
 from typing import Final
@@ -20,10 +20,11 @@ _MIB: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hardware:
-    """The device entries of a node, and how many devices each has."""
+    """The device entries of a node, how many devices each has, and the bytes that the entries keep alive."""
 
     devices: tuple[Device, ...]
     counts: tuple[int, ...]
+    weight: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,32 +41,65 @@ Shape = tuple[tuple[bool, Hardware], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Sizes:
+    """Of each pool of a cluster its nodes, and how many devices each entry has: all that room depends on."""
+
+    pools: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Layout:
     """The pools of a cluster in the operator's order. `shape` is equal for clusters whose pools host the same."""
 
     pools: tuple[PoolNodes, ...]
     positions: Mapping[str, int]
     shape: Shape
+    sizes: Sizes
 
 
 _HARDWARE: Final = Lru[Hardware](8 * _MIB)
+_SEEN: Final = Lru[Hardware](8 * _MIB)
+_SIZES: Final = Lru[Sizes](2 * _MIB)
 _POOLS: Final = Lru[Layout](4 * _MIB)
 _LAYOUTS: Final = Lru[Layout](8 * _MIB)
 #: Bytes of a pool in a layout, without its hardware.
 _POOL: Final = 512
 
 
-@remembered(_HARDWARE, weigh)
 def hardware(devices: tuple[Device, ...]) -> Hardware:
     """Return the hardware of these device entries."""
-    return Hardware(devices, tuple(max(0, min(device.count, MOST_DEVICES)) for device in devices))
+
+    def make() -> tuple[Hardware, int]:
+        weight = weigh(devices)
+        counts = tuple(max(0, min(device.count, MOST_DEVICES)) for device in devices)
+        return Hardware(devices, counts, weight), weight
+
+    return _HARDWARE.get(devices, make)
+
+
+def seen_by(of: Hardware, see: Callable[[Device], Device], key: Hashable) -> Hardware:
+    """Return hardware with no more of each device than `see` leaves, one value for all that is alike to it.
+
+    `key` stands for `see`.
+    """
+
+    def make() -> tuple[Hardware, int]:
+        return hardware(tuple(map(see, of.devices))), 2 * of.weight
+
+    return _SEEN.get((of, key), make)
+
+
+@remembered(_SIZES, lambda pools: _POOL + _POOL * len(pools))
+def _sizes(pools: tuple[tuple[int, tuple[int, ...]], ...]) -> Sizes:
+    return Sizes(pools)
 
 
 @remembered(_POOLS, lambda pools: _POOL * (1 + len(pools)))
 def _interned(pools: tuple[tuple[str, int, Hardware], ...]) -> Layout:
     found = tuple(PoolNodes(*pool) for pool in pools)
     shape = tuple((pool.nodes > 0, pool.hardware) for pool in found)
-    return Layout(found, {pool.name: position for position, pool in enumerate(found)}, shape)
+    sizes = _sizes(tuple((pool.nodes, pool.hardware.counts) for pool in found))
+    return Layout(found, {pool.name: position for position, pool in enumerate(found)}, shape, sizes)
 
 
 def weigh_cluster(cluster: Cluster) -> int:

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.groups import Groups, Stock, join
-from modelplane.scheduling.hardware import Layout
-from modelplane.scheduling.options import ClusterOptions, EngineOption, PoolOption
+from modelplane.scheduling.hardware import Sizes
+from modelplane.scheduling.options import ClusterWays, EngineOption, PoolOption
 from modelplane.scheduling.room import has_room, room_states
 
 #: Engines as the bits of an integer.
@@ -39,12 +39,12 @@ def _members(engines: _Set) -> list[int]:
 class Hosting:
     """What the pools of one cluster can host; what it finds lasts for the search that asks."""
 
-    def __init__(self, options: ClusterOptions, layout: Layout, meter: Meter) -> None:
-        self._layout = layout
+    def __init__(self, ways: ClusterWays, sizes: Sizes, meter: Meter) -> None:
+        self._pools = sizes.pools
         self._meter = meter
-        self._options: list[dict[int, tuple[EngineOption, ...]]] = [dict(by_pool) for by_pool in options.by_pool]
-        #: Pools of equal nodes host the same.
-        alike = [(pool.nodes, pool.hardware) for pool in layout.pools]
+        self._options: list[dict[int, tuple[EngineOption, ...]]] = [dict(by_pool) for by_pool in ways.by_pool]
+        #: Pools of one size that have the same options host the same.
+        alike = [(size, [each.get(at) for each in self._options]) for at, size in enumerate(sizes.pools)]
         self._kinds = [alike.index(kind) for kind in alike]
         self._room: dict[tuple[int, Groups], bool] = {}
         self._hosted: dict[tuple[int, Groups, _Set], bool] = {}
@@ -54,9 +54,9 @@ class Hosting:
         key = self._kinds[position], groups
         found = self._room.get(key)
         if found is None:
-            pool = self._layout.pools[position]
-            self._meter.spend(room_states(pool.nodes, pool.hardware.counts, groups))
-            found = pool.nodes > 0 and has_room(pool.nodes, pool.hardware.counts, groups)
+            nodes, counts = self._pools[position]
+            self._meter.spend(room_states(nodes, counts, groups))
+            found = nodes > 0 and has_room(nodes, counts, groups)
             self._room[key] = found
         return found
 
@@ -64,7 +64,7 @@ class Hosting:
         """Tell whether the engines from `at` on can be placed beside the stock. Raises OutOfStatesError."""
         wanted = (1 << len(self._options)) - (1 << at)
         reached: list[_Set] = [0]
-        *larger, smallest = sorted(range(len(stock)), key=lambda position: -self._layout.pools[position].nodes) or [0]
+        *larger, smallest = sorted(range(len(stock)), key=lambda position: -self._pools[position][0]) or [0]
         for position in larger:
             if wanted in reached:
                 return True

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 from modelplane.cel import Outcome
 from modelplane.model.deployment import DeviceRequest, Member
-from modelplane.model.fleet import ClaimKind, Device
+from modelplane.model.fleet import ClaimKind
 from modelplane.model.refusal import Closest, NoDevice, Refusal, SelectorError, TooFewDevices
 from modelplane.model.replica import Claim
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.charge import taken_of
 from modelplane.scheduling.choices import Choices
 from modelplane.scheduling.closest import closest_device, describe, needs_of, quote
-from modelplane.scheduling.demands import Choice, Node, Share, Wanted
+from modelplane.scheduling.demands import Choice, Key, Node, Share, Wanted
 from modelplane.scheduling.groups import Demand
 from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.selectors import evaluate
+from modelplane.scheduling.selectors import Verdicts
 
 Claims = tuple[Claim, ...]
 _EVERY = Wanted()
@@ -35,47 +35,45 @@ class MemberOption:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
-    """A request with the entries that satisfy it, and those of them that no error rules out."""
+class Wish:
+    """What a request finds on a node: the entries that satisfy it, and those of them that no error rules out."""
 
-    request: DeviceRequest
     matching: tuple[int, ...]
     usable: tuple[int, ...]
 
 
-def _key(device: Device) -> str | None:
-    """Return the DeviceClass a device is claimed through, None for one that is only matched."""
-    return device.device_class or "" if device.claim is ClaimKind.DRA else None
+def keys_of(hardware: Hardware) -> tuple[Key, ...]:
+    """Return the DeviceClass that each device is claimed through, None for one that is only matched."""
+    return tuple(device.device_class or "" if device.claim is ClaimKind.DRA else None for device in hardware.devices)
 
 
-def _wish(request: DeviceRequest, hardware: Hardware) -> _Wish:
-    verdicts = [evaluate(request.selectors, device).outcome for device in hardware.devices]
-    keys = [_key(device) for device in hardware.devices]
-    failing = {key for key, verdict in zip(keys, verdicts, strict=True) if verdict is Outcome.ERROR} - {None}
-    matching = tuple(entry for entry, verdict in enumerate(verdicts) if verdict is Outcome.MATCH)
-    return _Wish(request, matching, tuple(entry for entry in matching if keys[entry] not in failing))
+def wish_of(verdicts: Verdicts, keys: Sequence[Key]) -> Wish:
+    """Return what verdicts on the entries of a node come to."""
+    outcomes = [verdict.outcome for verdict in verdicts]
+    failing = {key for key, outcome in zip(keys, outcomes, strict=True) if outcome is Outcome.ERROR} - {None}
+    matching = tuple(entry for entry, outcome in enumerate(outcomes) if outcome is Outcome.MATCH)
+    return Wish(matching, tuple(entry for entry in matching if keys[entry] not in failing))
 
 
-def _share(wish: _Wish, entries: tuple[int, ...], hardware: Hardware) -> Share:
+def _share(request: DeviceRequest, wish: Wish, entries: tuple[int, ...], node: Node) -> Share:
     """Return a request for the search: what it takes of the entries of a class it is charged with all that match."""
-    by_class: dict[str | None, list[int]] = {}
+    by_class: dict[Key, list[int]] = {}
     for entry in wish.matching:
-        by_class.setdefault(_key(hardware.devices[entry]), []).append(entry)
-    nothing = ((0, 0),) * len(hardware.counts)
-    demands: Mapping[str | None, Demand] = {
-        key: nothing if key is None else taken_of([(wish.request.count, of_class)], hardware)
+        by_class.setdefault(node.keys[entry], []).append(entry)
+    nothing = ((0, 0),) * len(node.counts)
+    demands: Mapping[Key, Demand] = {
+        key: nothing if key is None else taken_of([(request.count, of_class)], node.counts)
         for key, of_class in by_class.items()
     }
-    usable = {_key(hardware.devices[entry]) for entry in entries}
-    return Share(wish.request.count, entries, {key: demands[key] for key in demands if key in usable})
+    usable = {node.keys[entry] for entry in entries}
+    return Share(request.count, entries, {key: demands[key] for key in demands if key in usable})
 
 
 def _search(
-    wishes: Sequence[_Wish], entries: Sequence[tuple[int, ...]], hardware: Hardware, wanted: Wanted = _EVERY
+    member: Member, wishes: Sequence[Wish], entries: Sequence[tuple[int, ...]], node: Node, wanted: Wanted = _EVERY
 ) -> Choices:
-    node = Node(hardware.counts, [_key(device) for device in hardware.devices])
-    shares = [_share(wish, allowed, hardware) for wish, allowed in zip(wishes, entries, strict=True)]
-    return Choices(node, shares, wanted)
+    found = zip(member.requests, wishes, entries, strict=True)
+    return Choices(node, [_share(request, wish, allowed, node) for request, wish, allowed in found], wanted)
 
 
 def _claims(member: Member, choice: Choice) -> Claims:
@@ -90,72 +88,82 @@ def _options(member: Member, found: Mapping[Demand, Choice]) -> tuple[MemberOpti
     return tuple(MemberOption(_claims(member, choice), demand) for demand, choice in found.items())
 
 
-def match_member(engine: str, member: Member, hardware: Hardware, meter: Meter) -> tuple[MemberOption, ...] | Refusal:
+def match_member(
+    engine: str, member: Member, wishes: Sequence[Wish], node: Node, meter: Meter
+) -> tuple[MemberOption, ...] | Refusal:
     """Return what the member can claim, one option for each distinct demand in declared order, or why nothing.
 
-    `engine` only names the engine in a refusal. A member without requests matches anything and claims nothing. Raises
-    OutOfStatesError.
+    `engine` only names the engine in a refusal, in which `explain` adds what only the devices tell. A member without
+    requests matches anything and claims nothing. Raises OutOfStatesError.
     """
-    wishes = [_wish(request, hardware) for request in member.requests]
-    for wish in wishes:
+    requests = member.requests
+    for request, wish in zip(requests, wishes, strict=True):
         if not wish.matching:
-            return _no_device(engine, wish.request, hardware)
-    for wish in wishes:
-        has = max(hardware.counts[entry] for entry in wish.matching)
-        if has < wish.request.count:
-            return TooFewDevices(engine, wish.request.name, has, wish.request.count)
+            return NoDevice(engine, request.name, 0)
+    for request, wish in zip(requests, wishes, strict=True):
+        has = max(node.counts[entry] for entry in wish.matching)
+        if has < request.count:
+            return TooFewDevices(engine, request.name, has, request.count)
     usable, matching = [wish.usable for wish in wishes], [wish.matching for wish in wishes]
-    if not _enough(wishes, matching, hardware):
-        return _too_few_in_all(engine, wishes, hardware)
-    if _enough(wishes, usable, hardware):
-        search = _search(wishes, usable, hardware)
+    if not _enough(member, matching, node):
+        return _too_few_in_all(engine, member, wishes, node)
+    if _enough(member, usable, node):
+        search = _search(member, wishes, usable, node)
         if found := search.run(meter):
             return _options(member, found)
     if usable != matching:
-        search = _search(wishes, matching, hardware, Wanted(most=1))
+        search = _search(member, wishes, matching, node, Wanted(most=1))
         if search.run(meter):
-            return _error(wishes, hardware)
+            return SelectorError("", "")
     at, has = search.deepest
-    return TooFewDevices(engine, wishes[at].request.name, has, wishes[at].request.count)
+    return TooFewDevices(engine, requests[at].name, has, requests[at].count)
 
 
 def match_classes(
-    member: Member, classes: tuple[str, ...], hardware: Hardware, meter: Meter
+    member: Member, classes: tuple[str, ...], wishes: Sequence[Wish], node: Node, meter: Meter
 ) -> tuple[MemberOption, ...]:
     """Return what the member can claim from exactly these classes, in the order of its claims; () for nothing.
 
     Raises OutOfStatesError.
     """
-    wishes = [_wish(request, hardware) for request in member.requests]
     usable = [wish.usable for wish in wishes]
-    if not _enough(wishes, usable, hardware):
+    if not _enough(member, usable, node):
         return ()
-    return _options(member, _search(wishes, usable, hardware, Wanted(only=classes)).run(meter))
+    return _options(member, _search(member, wishes, usable, node, Wanted(only=classes)).run(meter))
 
 
-def _enough(wishes: Sequence[_Wish], entries: Sequence[tuple[int, ...]], hardware: Hardware) -> bool:
+def _enough(member: Member, entries: Sequence[tuple[int, ...]], node: Node) -> bool:
     """Tell whether every request has an entry, and the entries have devices enough for all requests together."""
-    capacity = sum(hardware.counts[entry] for entry in {entry for allowed in entries for entry in allowed})
-    return all(entries) and sum(wish.request.count for wish in wishes) <= capacity
+    capacity = sum(node.counts[entry] for entry in {entry for allowed in entries for entry in allowed})
+    return all(entries) and sum(request.count for request in member.requests) <= capacity
 
 
-def _too_few_in_all(engine: str, wishes: Sequence[_Wish], hardware: Hardware) -> TooFewDevices:
+def _too_few_in_all(engine: str, member: Member, wishes: Sequence[Wish], node: Node) -> TooFewDevices:
     """Return the request that finds too few devices when each takes the entry that has most left."""
-    left = list(hardware.counts)
-    for wish in wishes:
+    left = list(node.counts)
+    for request, wish in zip(member.requests, wishes, strict=True):
         entry = max(wish.matching, key=lambda entry: left[entry])
-        if left[entry] < wish.request.count:
+        if left[entry] < request.count:
             break
-        left[entry] -= wish.request.count
-    return TooFewDevices(engine, wish.request.name, left[entry], wish.request.count)
+        left[entry] -= request.count
+    return TooFewDevices(engine, request.name, left[entry], request.count)
 
 
-def _no_device(engine: str, request: DeviceRequest, hardware: Hardware) -> NoDevice:
+def explain(refusal: Refusal, member: Member, verdicts: Sequence[Verdicts], hardware: Hardware) -> Refusal:
+    """Return a refusal of `match_member` with what the devices tell: the closest one, or the one in error."""
+    if isinstance(refusal, NoDevice):
+        matched = [any(verdict.outcome is Outcome.MATCH for verdict in of_request) for of_request in verdicts]
+        at = matched.index(False)
+        return _no_device(refusal.engine, member.requests[at], verdicts[at], hardware)
+    return _error(member, verdicts, hardware) if isinstance(refusal, SelectorError) else refusal
+
+
+def _no_device(engine: str, request: DeviceRequest, verdicts: Verdicts, hardware: Hardware) -> NoDevice:
     """Return the refusal of the device that came closest: the selector it failed, and what it has there."""
-    evaluated = [(evaluate(request.selectors, device), device) for device in hardware.devices]
-    if not evaluated:
+    if not verdicts:
         return NoDevice(engine, request.name, 0)
-    furthest = max(verdict.selector for verdict, _ in evaluated)
+    furthest = max(verdict.selector for verdict in verdicts)
+    evaluated = zip(verdicts, hardware.devices, strict=True)
     stopped = [(verdict, device) for verdict, device in evaluated if verdict.selector == furthest]
     text = request.selectors[furthest]
     compared = [device for verdict, device in stopped if verdict.outcome is not Outcome.ERROR]
@@ -165,12 +173,13 @@ def _no_device(engine: str, request: DeviceRequest, hardware: Hardware) -> NoDev
     return NoDevice(engine, request.name, furthest, Closest(needs_of(text), describe(device), error=quote(verdict.why)))
 
 
-def _error(wishes: Sequence[_Wish], hardware: Hardware) -> SelectorError:
+def _error(member: Member, verdicts: Sequence[Verdicts], hardware: Hardware) -> SelectorError:
     """Return the first selector that fails with an error on a device of a class that it would otherwise claim."""
+    keys = keys_of(hardware)
+    wishes = [wish_of(of_request, keys) for of_request in verdicts]
     return next(
-        SelectorError(wish.request.selectors[verdict.selector], device.name, verdict.why)
-        for wish in wishes
-        for device in hardware.devices
-        if (verdict := evaluate(wish.request.selectors, device)).outcome is Outcome.ERROR
-        and _key(device) in {_key(hardware.devices[entry]) for entry in set(wish.matching) - set(wish.usable)}
+        SelectorError(request.selectors[verdict.selector], device.name, verdict.why)
+        for request, wish, of_request in zip(member.requests, wishes, verdicts, strict=True)
+        for key, device, verdict in zip(keys, hardware.devices, of_request, strict=True)
+        if verdict.outcome is Outcome.ERROR and key in {keys[entry] for entry in set(wish.matching) - set(wish.usable)}
     )

@@ -7,6 +7,7 @@ declared order.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -16,9 +17,20 @@ from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_prof
 from modelplane.model.replica import StampedEngine, StampedMember
 from modelplane.scheduling.budget import Budget, Meter, Searches
 from modelplane.scheduling.charge import group
+from modelplane.scheduling.demands import Node
 from modelplane.scheduling.groups import Group
 from modelplane.scheduling.hardware import Hardware, Layout, Shape
-from modelplane.scheduling.match import Claims, MemberOption, match_classes, match_member
+from modelplane.scheduling.match import (
+    Claims,
+    MemberOption,
+    Wish,
+    explain,
+    keys_of,
+    match_classes,
+    match_member,
+    wish_of,
+)
+from modelplane.scheduling.selectors import PassVerdicts, Verdicts
 
 #: Bytes of what is remembered of engines on hardware, and of the options on clusters.
 _REMEMBERED = 16 * 1024 * 1024
@@ -26,8 +38,20 @@ _CLUSTERS = 8 * 1024 * 1024
 
 #: The DeviceClasses that each member of an engine claims.
 Classes = tuple[tuple[str, ...], ...]
-#: A profile's name, one of its engines, the hardware, and the classes that it has to claim, None for any.
-_Key = tuple[str, Engine, Hardware, Classes | None]
+#: What a request finds on a node, request by request and member by member.
+_Wishes = tuple[tuple[Wish, ...], ...]
+
+
+class _Key(NamedTuple):
+    """All that matching an engine turns on: which entries satisfy which request, whatever the devices are.
+
+    `classes` are those that it has to claim, None for any.
+    """
+
+    engine: Engine
+    node: Node
+    wishes: _Wishes
+    classes: Classes | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,13 +68,28 @@ class EngineOption:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EngineMatch:
-    """An engine on hardware: its options in order, or why there are none, and which members could claim at all."""
+class EngineWays:
+    """The options for an engine on hardware in order, and which members could claim at all.
 
-    engine: Engine
+    `refusal` is why there are none, with the member that it is about; what devices tell of it is not in it.
+    """
+
     options: tuple[EngineOption, ...] = ()
     could_claim: tuple[bool, ...] = ()
+    refusal: tuple[int, Refusal] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EngineMatch:
+    """An engine on hardware: its ways, which it shares with other hardware, or why there are none."""
+
+    ways: EngineWays
     refusal: Refusal | None = None
+
+    @property
+    def options(self) -> tuple[EngineOption, ...]:
+        """Return the options in order."""
+        return self.ways.options
 
 
 class PoolOption(NamedTuple):
@@ -65,17 +104,24 @@ OptionsByPool = tuple[tuple[int, tuple[EngineOption, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ClusterWays:
+    """Per engine of a profile, in order: its options on the pools of a cluster. Clusters alike in that share it."""
+
+    by_pool: tuple[OptionsByPool, ...]
+
+    def of(self, at: int) -> Iterator[PoolOption]:
+        """Yield the options for an engine in the order in which they are tried."""
+        return (PoolOption(position, option) for position, options in self.by_pool[at] for option in options)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ClusterOptions:
     """Per engine of a profile, in order: its options on the pools of a cluster, and why other pools have none."""
 
     profile: str
     engines: tuple[Engine, ...]
-    by_pool: tuple[OptionsByPool, ...]
+    ways: ClusterWays
     refusals: tuple[Mapping[int, Refusal], ...]
-
-    def of(self, at: int) -> Iterator[PoolOption]:
-        """Yield the options for an engine in the order in which they are tried."""
-        return (PoolOption(position, option) for position, options in self.by_pool[at] for option in options)
 
 
 def stamp_on_pool(engine: Engine, pool: str, claims: Sequence[Claims]) -> StampedEngine:
@@ -107,38 +153,59 @@ def _combine(engine: Engine, members: Sequence[Sequence[MemberOption]], meter: M
     return tuple(option for option in found.values() if option.group)
 
 
-def _match(key: _Key, meter: Meter) -> EngineMatch:
-    profile, engine, hardware, _ = key
-    found = [match_member(engine.name, member, hardware, meter) for member in engine.members]
-    failed = [refusal for refusal in found if isinstance(refusal, Refusal)]
+def _match(key: _Key, meter: Meter) -> EngineWays:
+    engine, node, wishes, classes = key
+    if classes is not None:
+        return _match_classes(key, classes, meter)
+    found = [
+        match_member(engine.name, member, of_member, node, meter)
+        for member, of_member in zip(engine.members, wishes, strict=True)
+    ]
+    failed = [(at, refusal) for at, refusal in enumerate(found) if isinstance(refusal, Refusal)]
     members = [() if isinstance(options, Refusal) else options for options in found]
     could_claim = tuple(any(option.claims for option in options) for options in members)
-    refusal = of_profile(min(failed, key=rank), profile) if failed else None
-    return EngineMatch(engine, _combine(engine, members, meter), could_claim, refusal)
+    refusal = min(failed, key=lambda each: rank(each[1])) if failed else None
+    return EngineWays(_combine(engine, members, meter), could_claim, refusal)
 
 
-def _match_classes(engine: Engine, hardware: Hardware, classes: Classes, meter: Meter) -> EngineMatch:
+def _match_classes(key: _Key, classes: Classes, meter: Meter) -> EngineWays:
     members = [
-        match_classes(member, claimed, hardware, meter) for member, claimed in zip(engine.members, classes, strict=True)
+        match_classes(member, claimed, of_member, key.node, meter)
+        for member, claimed, of_member in zip(key.engine.members, classes, key.wishes, strict=True)
     ]
-    return EngineMatch(engine, _combine(engine, members, meter))
+    return EngineWays(_combine(key.engine, members, meter))
 
 
-def _weigh(key: _Key, found: EngineMatch | SearchBound) -> int:
-    """Return about how many bytes an entry keeps alive: the texts of the engine, and its options."""
-    _, engine, hardware, _ = key
-    texts = sum(len(text) for member in engine.members for request in member.requests for text in request.selectors)
+def _weigh(key: _Key, found: EngineWays | SearchBound) -> int:
+    """Return about how many bytes an entry keeps alive: the texts of the engine, its wishes, and its options."""
+    texts = sum(len(text) for member in key.engine.members for request in member.requests for text in request.selectors)
+    wishes = sum(len(each.matching) + len(each.usable) for of_member in key.wishes for each in of_member)
     options = 0 if isinstance(found, SearchBound) else len(found.options)
-    return 2000 + texts + options * (500 + 100 * len(hardware.counts))
+    return 3000 + texts + 8 * wishes + options * (500 + 100 * len(key.node.counts))
 
 
-def weigh_options(found: ClusterOptions) -> int:
+def weigh_ways(found: ClusterWays) -> int:
     """Return about how many bytes the options on a cluster keep alive, where nothing else keeps them."""
     return 500 + 500 * sum(len(each) for by_pool in found.by_pool for _, each in by_pool)
 
 
-MATCHES: Searches[_Key, EngineMatch] = Searches(_REMEMBERED, _weigh)
-_ASSEMBLED: Lru[ClusterOptions] = Lru(_CLUSTERS)
+MATCHES: Searches[_Key, EngineWays] = Searches(_REMEMBERED, _weigh)
+_ASSEMBLED: Lru[ClusterWays] = Lru(_CLUSTERS)
+
+
+@lru_cache(maxsize=64)
+def _without_options(could_claim: tuple[bool, ...]) -> EngineWays:
+    return EngineWays((), could_claim)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """An engine on hardware: the verdicts on it, member by member and request by request, and what they come to."""
+
+    hardware: Hardware
+    verdicts: tuple[tuple[Verdicts, ...], ...]
+    node: Node
+    wishes: _Wishes
 
 
 class Options:
@@ -148,25 +215,69 @@ class Options:
         self.profile = profile.name
         self.engines = profile.engines
         self.budget = budget
+        self._verdicts = PassVerdicts(budget)
+        requests = [[each for member in engine.members for each in member.requests] for engine in profile.engines]
+        self._selectors = [tuple(text for each in of_engine for text in each.selectors) for of_engine in requests]
+        self._judged: dict[tuple[int, Hardware], _Judged | SearchBound] = {}
         self._matches: dict[tuple[int, Hardware], EngineMatch] = {}
         self._clusters: dict[Shape, ClusterOptions] = {}
 
     def match(self, at: int, hardware: Hardware) -> EngineMatch:
         """Return the options for an engine on hardware."""
-        found = self._matches.get((at, hardware))
+        seen = self._verdicts.alike(self._selectors[at], hardware)
+        found = self._matches.get((at, seen))
         if found is None:
-            engine = self.engines[at]
-            key = self.profile, engine, hardware, None
-            looked = MATCHES.find(key, self.budget, lambda meter: _match(key, meter))
-            found = self._matches[at, hardware] = _decided(key, looked)
+            found = self._matches[at, seen] = self._match(at, seen, None)
         return found
 
     def match_classes(self, at: int, hardware: Hardware, classes: Classes) -> EngineMatch:
         """Return the options for an engine on hardware that claim exactly these classes."""
+        return self._match(at, self._verdicts.alike(self._selectors[at], hardware), classes)
+
+    def _match(self, at: int, hardware: Hardware, classes: Classes | None) -> EngineMatch:
         engine = self.engines[at]
-        key = self.profile, engine, hardware, classes
-        looked = MATCHES.find(key, self.budget, lambda meter: _match_classes(engine, hardware, classes, meter))
-        return _decided(key, looked)
+        judged = self._judged.get((at, hardware))
+        if judged is None:
+            judged = self._judged[at, hardware] = self._judge(engine, hardware)
+        if isinstance(judged, SearchBound):
+            return self._undecided(engine, judged)
+        key = _Key(engine, judged.node, judged.wishes, classes)
+        found = MATCHES.find(key, self.budget, lambda meter: _match(key, meter))
+        if isinstance(found, SearchBound):
+            return self._undecided(engine, found)
+        return EngineMatch(found, self._explained(engine, judged, found))
+
+    def _undecided(self, engine: Engine, bound: SearchBound) -> EngineMatch:
+        """Return the match of an engine that was not decided: any member that requests devices could claim some."""
+        ways = _without_options(tuple(bool(member.requests) for member in engine.members))
+        return EngineMatch(ways, of_profile(bound, self.profile))
+
+    def _explained(self, engine: Engine, judged: _Judged, ways: EngineWays) -> Refusal | None:
+        if ways.refusal is None:
+            return None
+        at, refusal = ways.refusal
+        told = explain(refusal, engine.members[at], judged.verdicts[at], judged.hardware)
+        return of_profile(told, self.profile)
+
+    def _judge(self, engine: Engine, hardware: Hardware) -> _Judged | SearchBound:
+        """Evaluate the selectors of an engine on hardware.
+
+        More devices of an entry than a pod asks for in all are no different from just as many.
+        """
+        keys = keys_of(hardware)
+        verdicts = []
+        for member in engine.members:
+            of_member = []
+            for request in member.requests:
+                found = self._verdicts.on(request.selectors, hardware)
+                if isinstance(found, SearchBound):
+                    return found
+                of_member.append(found)
+            verdicts.append(tuple(of_member))
+        asked = max((sum(request.count for request in member.requests) for member in engine.members), default=0)
+        node = Node(tuple(min(count, asked) for count in hardware.counts), keys)
+        wishes = tuple(tuple(wish_of(found, keys) for found in of_member) for of_member in verdicts)
+        return _Judged(hardware, tuple(verdicts), node, wishes)
 
     def on(self, shape: Shape) -> ClusterOptions:
         """Return the options on pools of this shape. A pool without nodes is in it, and has never room."""
@@ -174,43 +285,31 @@ class Options:
         if found is None:
             matches = tuple(tuple(self.match(at, each) for _, each in shape) for at in range(len(self.engines)))
             hosts = tuple(hosting for hosting, _ in shape)
-            key = self.profile, hosts, matches
+            of_ways = tuple(tuple(match.ways for match in of_engine) for of_engine in matches)
 
-            def make() -> tuple[ClusterOptions, int]:
-                options = _assemble(self.profile, self.engines, hosts, matches)
-                return options, weigh_options(options)
+            def make() -> tuple[ClusterWays, int]:
+                made = ClusterWays(tuple(_by_pool(hosts, of_engine) for of_engine in of_ways))
+                return made, weigh_ways(made)
 
-            found = self._clusters[shape] = _ASSEMBLED.get(key, make)
+            ways = _ASSEMBLED.get((hosts, of_ways), make)
+            refusals = tuple(map(self._refusals, self.engines, matches, ways.by_pool))
+            found = self._clusters[shape] = ClusterOptions(self.profile, self.engines, ways, refusals)
         return found
 
+    def _refusals(
+        self, engine: Engine, matches: tuple[EngineMatch, ...], by_pool: OptionsByPool
+    ) -> Mapping[int, Refusal]:
+        """Return why there is no option for an engine on the other pools."""
+        here = {position for position, _ in by_pool}
+        not_claimable = NotClaimable(engine.name, profile=self.profile)
+        return {at: match.refusal or not_claimable for at, match in enumerate(matches) if at not in here}
 
-def _decided(key: _Key, found: EngineMatch | SearchBound) -> EngineMatch:
-    """Return the match; of one that was not decided any member that requests devices could claim some."""
-    if isinstance(found, EngineMatch):
-        return found
-    profile, engine, _, _ = key
-    could_claim = tuple(bool(member.requests) for member in engine.members)
-    return EngineMatch(engine, (), could_claim, of_profile(found, profile))
 
-
-def _assemble(
-    profile: str, engines: tuple[Engine, ...], hosts: tuple[bool, ...], matches: tuple[tuple[EngineMatch, ...], ...]
-) -> ClusterOptions:
-    by_pool, refusals = [], []
-    for of_engine in matches:
-        hosting = [match.could_claim for match, has_nodes in zip(of_engine, hosts, strict=True) if has_nodes]
-        must_claim = [any(claiming) for claiming in zip(*hosting, strict=True)]
-        here = []
-        refused: dict[int, Refusal] = {}
-        for position, match in enumerate(of_engine):
-            options = tuple(option for option in match.options if _claims_enough(option, must_claim))
-            if options:
-                here.append((position, options))
-            else:
-                refused[position] = match.refusal or NotClaimable(match.engine.name, profile=profile)
-        by_pool.append(tuple(here))
-        refusals.append(refused)
-    return ClusterOptions(profile, engines, tuple(by_pool), tuple(refusals))
+def _by_pool(hosts: tuple[bool, ...], of_engine: tuple[EngineWays, ...]) -> OptionsByPool:
+    hosting = [ways.could_claim for ways, has_nodes in zip(of_engine, hosts, strict=True) if has_nodes]
+    must_claim = [any(claiming) for claiming in zip(*hosting, strict=True)]
+    options = (tuple(each for each in ways.options if _claims_enough(each, must_claim)) for ways in of_engine)
+    return tuple((position, of_pool) for position, of_pool in enumerate(options) if of_pool)
 
 
 def _claims_enough(option: EngineOption, must_claim: Sequence[bool]) -> bool:

@@ -11,7 +11,7 @@ from modelplane.scheduling.charge import can_claim
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines
-from modelplane.scheduling.options import ClusterOptions, Options, OptionsByPool, stamp
+from modelplane.scheduling.options import ClusterOptions, ClusterWays, Options, OptionsByPool, stamp
 from modelplane.scheduling.roster import OwnReplica
 from modelplane.scheduling.wording import word
 
@@ -84,8 +84,8 @@ class OwnPools:
             if not by_pool:
                 return InPlace(None, why=_no_longer(engine.name, pools, where, everywhere.refusals[at]))
             here.append(by_pool)
-        found = ClusterOptions(profile, everywhere.engines, tuple(here), ({},) * len(here))
-        nearest = stamp(found.engines, [next(found.of(at)) for at in range(len(here))], where)
+        found = ClusterOptions(profile, everywhere.engines, ClusterWays(tuple(here)), ({},) * len(here))
+        nearest = stamp(found.engines, [next(found.ways.of(at)) for at in range(len(here))], where)
         if nearest == engines:
             return InPlace(engines, found)  # the same object, which every later comparison sees at once
         return InPlace(nearest, found, grows(engines, nearest, where))
@@ -100,7 +100,7 @@ class OwnPools:
         """
         by_pool = {
             position: of_pool
-            for position, of_pool in options.on(where.shape).by_pool[at]
+            for position, of_pool in options.on(where.shape).ways.by_pool[at]
             if where.pools[position].name in pools
         }
         if before is None:

@@ -1,11 +1,20 @@
 """What the selectors of a request say about a device, and which of them do not compile."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from modelplane import cel
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Device
 from modelplane.model.placement import BadSelector
+from modelplane.model.refusal import SearchBound
+from modelplane.scheduling.budget import Budget, Meter, Searches
+from modelplane.scheduling.closest import shown
+from modelplane.scheduling.hardware import Hardware, seen_by
+
+#: Work of an evaluation that counts as a state: about as much as a step of a search.
+_WORK: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,62 @@ def evaluate(selectors: tuple[str, ...], device: Device) -> SelectorsVerdict:
 def matches(selectors: tuple[str, ...], device: Device) -> bool:
     """Tell whether all selectors match the device."""
     return evaluate(selectors, device).outcome is cel.Outcome.MATCH
+
+
+Verdicts = tuple[SelectorsVerdict, ...]
+_Key = tuple[tuple[str, ...], Hardware]
+
+
+def _weigh(key: _Key, found: Verdicts | SearchBound) -> int:
+    """Return about how many bytes an entry keeps alive: the texts, devices that nothing else may keep, and errors."""
+    selectors, hardware = key
+    errors = 0 if isinstance(found, SearchBound) else sum([96 + 4 * len(verdict.why) for verdict in found])
+    return 512 + hardware.weight + sum([64 + 4 * len(text) for text in selectors]) + errors
+
+
+VERDICTS: Searches[_Key, Verdicts] = Searches(16 * 1024 * 1024, _weigh)
+
+
+class PassVerdicts:
+    """The verdicts of one pass, each evaluation of which is charged to the pass's budget.
+
+    A selector is evaluated once for all devices that are alike in what it reads.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._reads: dict[tuple[str, ...], cel.Reads] = {}
+
+    def on(self, selectors: tuple[str, ...], hardware: Hardware) -> Verdicts | SearchBound:
+        """Return what the selectors of a request say about each device entry."""
+        reads = self._reads_of(selectors)
+        key = selectors, seen_by(hardware, lambda device: cel.seen(device, reads), reads)
+        return VERDICTS.find(key, self._budget, lambda meter: tuple(_measure(*key, meter)))
+
+    def alike(self, selectors: tuple[str, ...], hardware: Hardware) -> Hardware:
+        """Return the hardware with no more of its devices than selectors read and a refusal shows."""
+        reads = self._reads_of(selectors)
+        if reads is None:
+            return hardware
+        return seen_by(hardware, lambda each: cel.narrowed(each, lambda name: name in reads or shown(name)), (reads,))
+
+    def _reads_of(self, selectors: tuple[str, ...]) -> cel.Reads:
+        if selectors not in self._reads:
+            self._reads[selectors] = cel.reads(selectors)
+        return self._reads[selectors]
+
+
+def _measure(selectors: tuple[str, ...], hardware: Hardware, meter: Meter) -> Iterable[SelectorsVerdict]:
+    """Yield what the selectors, tried in order, say about each device. Raises OutOfStatesError."""
+    for device in hardware.devices:
+        found = SelectorsVerdict(cel.Outcome.MATCH)
+        for index, text in enumerate(selectors):
+            verdict, work = cel.measure(text, device)
+            meter.spend(1 + work // _WORK)
+            if verdict.outcome is not cel.Outcome.MATCH:
+                found = SelectorsVerdict(verdict.outcome, index, verdict.why or "")
+                break
+        yield found
 
 
 def bad_selectors(deployment: Deployment) -> tuple[BadSelector, ...]:

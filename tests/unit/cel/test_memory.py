@@ -16,21 +16,24 @@ from modelplane.cel import memory
 from modelplane.lru import Lru, weigh
 from modelplane.model.fleet import Attribute, Device
 
+DRIVER = Attribute("driverVersion", "version", "580.95.5")
 DEVICE = Device(name="gpu", driver="gpu.nvidia.com", attributes=(Attribute("i", "int", 3),))
 
 
-def test_a_verdict_is_computed_once_for_equal_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_is_computed_once_for_devices_that_are_alike_in_what_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     evaluated: list[Device] = []
-    real = cel.Selector.evaluate
+    real = cel.Selector.measure
 
-    def evaluate(selector: cel.Selector, device: Device) -> cel.Verdict:
+    def measure(selector: cel.Selector, device: Device) -> tuple[cel.Verdict, int]:
         evaluated.append(device)
         return real(selector, device)
 
-    monkeypatch.setattr(cel.Selector, "evaluate", evaluate)
+    monkeypatch.setattr(cel.Selector, "measure", measure)
     text = 'device.attributes["gpu.nvidia.com"].i == 3 // once'
-    twin = replace(DEVICE)
-    verdicts = [cel.verdict(text, device) for device in (DEVICE, twin, DEVICE, twin)]
+    twin, unread = replace(DEVICE), replace(DEVICE, name="other", count=4, attributes=(*DEVICE.attributes, DRIVER))
+    verdicts = [cel.verdict(text, device) for device in (DEVICE, twin, unread, DEVICE, twin, unread)]
     assert {verdict.outcome for verdict in verdicts} == {cel.Outcome.MATCH}
     assert len(evaluated) == 1
 

@@ -8,9 +8,15 @@ from modelplane.model.fleet import Attribute, ClaimKind, Cluster, Device, Effect
 from modelplane.model.names import replica_resource
 from modelplane.model.observation import Gap
 from modelplane.model.placement import CacheState, FleetView, Footprint, Needs, Placement, Schedule, Stamp
+from modelplane.model.refusal import Refusal
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
 from modelplane.model.rollout import Amount, Rollout
 from modelplane.scheduling import schedule
+from modelplane.scheduling.budget import Meter
+from modelplane.scheduling.demands import Node
+from modelplane.scheduling.hardware import Hardware
+from modelplane.scheduling.match import MemberOption, explain, keys_of, match_member, wish_of
+from modelplane.scheduling.selectors import evaluate
 
 GPU = "gpu.nvidia.com"
 ANY = f'device.driver == "{GPU}"'
@@ -39,6 +45,15 @@ def gpu(count: int = 8, gib: int = 80, name: str = "gpu", model: str = "h100", d
 def nic(count: int = 1, claim: ClaimKind = ClaimKind.SYNTHETIC) -> Device:
     """Return NICs, that are only matched unless said otherwise."""
     return Device("nic", "nic.example.com", None if claim is ClaimKind.SYNTHETIC else "nic", count, claim)
+
+
+def match(member: Member, on: Hardware) -> tuple[MemberOption, ...] | Refusal:
+    """Return what a member of engine `main` can claim on hardware, or why nothing."""
+    keys = keys_of(on)
+    verdicts = [tuple(evaluate(each.selectors, device) for device in on.devices) for each in member.requests]
+    wishes = [wish_of(of_request, keys) for of_request in verdicts]
+    found = match_member("main", member, wishes, Node(on.counts, keys), Meter())
+    return explain(found, member, verdicts, on) if isinstance(found, Refusal) else found
 
 
 def pool(nodes: int, *devices: Device, name: str = "x") -> Pool:

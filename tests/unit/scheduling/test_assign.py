@@ -28,7 +28,7 @@ def more(there: Cluster, *engines: Engine) -> int:
     where, options = layout(there), Options(Profile(engines), Budget())
     found = first_fit_and_count(options.on(where.shape), where, empty(there), options.budget)
     assert not isinstance(found, SearchBound)
-    return found[1]
+    return 0 if isinstance(found, Refusal) else found[1]
 
 
 def engines(*counts: int) -> list[Engine]:

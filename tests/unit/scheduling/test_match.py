@@ -7,16 +7,15 @@ import pytest
 from modelplane.model.deployment import Member, Role
 from modelplane.model.fleet import ClaimKind, Device
 from modelplane.model.refusal import Closest, NoDevice, Refusal, SelectorError, TooFewDevices
-from modelplane.scheduling.budget import Meter, OutOfStatesError
+from modelplane.scheduling.budget import OutOfStatesError
 from modelplane.scheduling.hardware import hardware
-from modelplane.scheduling.match import match_member
-from unit.scheduling.scene import ANY, GPU, NIC, gpu, memory, model, nic, request
+from unit.scheduling.scene import ANY, GPU, NIC, gpu, match, memory, model, nic, request
 
 
 def ways(devices: tuple[Device, ...], *requests: tuple[int, tuple[str, ...]]) -> list[list[str]] | Refusal:
     """Return the classes that each way claims, or the refusal."""
     wanted = tuple(request(count, *selectors, name=f"r{at}") for at, (count, selectors) in enumerate(requests))
-    found = match_member("main", Member(Role.STANDALONE, 1, wanted), hardware(devices), Meter())
+    found = match(Member(Role.STANDALONE, 1, wanted), hardware(devices))
     return found if isinstance(found, Refusal) else [[claim.device_class for claim in each.claims] for each in found]
 
 
