@@ -5,6 +5,7 @@ Reading and writing the wire format by hand was tried: up to a third faster, whi
 
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from sys import intern
 from typing import Any, Final
 
@@ -22,6 +23,9 @@ _OF_OUTLINES: Final = {**_ALWAYS, "template": "struct_value"}
 
 #: The bytes that begin a serialized Value of these kinds.
 _TAGS: Final = {"list_value": 0x32, "struct_value": 0x2A}
+#: The most maps and lists in one another of what is read of an object that protobuf refuses: it reads a hundred
+#: messages in one another, which are 34 maps. A field that a schema knows lies within 20.
+MAX_LEVELS: Final = 32
 #: From so many bytes on it is faster to look at each level of an object than to parse all of it.
 LARGE: Final = 32 * 1024
 
@@ -29,17 +33,23 @@ LARGE: Final = 32 * 1024
 def decode(wire: Wire) -> dict[str, Any]:
     """Return the dict that a serialized Struct holds: integral numbers as int, without `managedFields` lists.
 
-    Raises `google.protobuf.message.DecodeError` for bytes that are no Struct.
+    What is nested more deeply than protobuf reads is cut off at `MAX_LEVELS`. Raises
+    `google.protobuf.message.DecodeError` for bytes that are no Struct.
     """
-    return _read(Struct.FromString(bytes(wire)), _ALWAYS)
+    try:
+        return _read(Struct.FromString(bytes(wire)), _ALWAYS)
+    except DecodeError:  # too deep, or garbled, which reading in place tells
+        return _InPlace(_ALWAYS, whole=0).read(wire)
 
 
 def decode_outline(wire: Wire) -> dict[str, Any]:
     """Return what `decode` does, without pod templates: those of a large object are not even parsed."""
     if len(wire) < LARGE:
-        return _read(Struct.FromString(bytes(wire)), _OF_OUTLINES)
-    with _garbled():
-        return _outline_struct(wire, 0, len(wire))
+        try:
+            return _read(Struct.FromString(bytes(wire)), _OF_OUTLINES)
+        except DecodeError:  # as above
+            return _InPlace(_OF_OUTLINES, whole=0).read(wire)
+    return _InPlace(_OF_OUTLINES, whole=LARGE).read(wire)
 
 
 def pick_fields(wire: Wire, names: Container[str]) -> dict[str, bytes]:
@@ -61,22 +71,43 @@ def _garbled() -> Iterator[None]:
         raise DecodeError(f"an object is cut off or garbled: {error}") from error
 
 
-def _outline_struct(wire: Wire, start: int, end: int) -> dict[str, Any]:
-    read = {}
-    for _, begin, stop in fields_of(wire, start, end):
-        key, (at, until) = entry_of(wire, begin, stop)
-        if at == until or wire[at] != _TAGS.get(_OF_OUTLINES.get(key, "")):
-            read[intern(key)] = _outline_value(wire, at, until)
-    return read
+@dataclass(frozen=True, slots=True)
+class _InPlace:
+    """Reads a serialized Struct level by level, not all of it at once as protobuf does.
 
+    `left_out` is as in `_read`. Values of fewer bytes than `whole` are left to protobuf, as far as it reads them.
+    """
 
-def _outline_value(wire: Wire, start: int, end: int) -> Any:
-    if end - start < LARGE or wire[start] not in _TAGS.values():
-        return _read_value(Value.FromString(bytes(wire[start:end])), _OF_OUTLINES)
-    ((_, begin, stop),) = fields_of(wire, start, end)
-    if wire[start] == _TAGS["struct_value"]:
-        return _outline_struct(wire, begin, stop)
-    return [_outline_value(wire, at, until) for _, at, until in fields_of(wire, begin, stop)]
+    left_out: Mapping[str, str]
+    whole: int
+
+    def read(self, wire: Wire) -> dict[str, Any]:
+        """Return the dict; raises `google.protobuf.message.DecodeError` for bytes that are no Struct."""
+        with _garbled():
+            return self._struct(wire, 0, len(wire), MAX_LEVELS)
+
+    def _struct(self, wire: Wire, start: int, end: int, levels: int) -> dict[str, Any]:
+        read: dict[str, Any] = {}
+        for _, begin, stop in fields_of(wire, start, end) if levels else ():
+            key, (at, until) = entry_of(wire, begin, stop)
+            if at == until or wire[at] != _TAGS.get(self.left_out.get(key, "")):
+                read[intern(key)] = self.value(wire, at, until, levels - 1)
+        return read
+
+    def value(self, wire: Wire, start: int, end: int, levels: int) -> Any:
+        """Return a Value's, of which so many levels are read; raises what reading garbled bytes does."""
+        if start == end or wire[start] not in _TAGS.values():
+            return _read_value(Value.FromString(bytes(wire[start:end])), self.left_out)
+        if end - start < self.whole:
+            try:
+                return _read_value(Value.FromString(bytes(wire[start:end])), self.left_out)
+            except DecodeError:  # too deep, or garbled, which reading in place tells
+                return _InPlace(self.left_out, whole=0).value(wire, start, end, levels)
+        ((_, begin, stop),) = fields_of(wire, start, end)
+        if wire[start] == _TAGS["struct_value"]:
+            return self._struct(wire, begin, stop, levels)
+        items = fields_of(wire, begin, stop) if levels else ()
+        return [self.value(wire, at, until, levels - 1) for _, at, until in items]
 
 
 def _read(message: Struct, left_out: Mapping[str, str]) -> dict[str, Any]:
