@@ -37,7 +37,7 @@ class Lru(Generic[V]):
     def get(self, key: Hashable, make: Callable[[], tuple[V, int]]) -> V:
         """Return the value under `key`; when there is none, `make` gives it and its weight.
 
-        Threads that miss at the same time all make it: making is pure, and nobody waits for somebody else's work.
+        Threads that miss at the same time all make it: making is pure, and no thread waits for another.
         """
         with self._lock:
             found = self._kept.get(key)

@@ -19,7 +19,7 @@ _TIMES = 3
 
 def previewing() -> Iterator[Figure]:
     """Yield what placing, reading back and deleting every replica of a fleet takes, at each size."""
-    _measured(SIZES[0])  # what is built once (grammars, models) is nobody's growth
+    _measured(SIZES[0])  # what is built once (grammars, models) is no growth
     taken = {size: _measured(size) for size in SIZES}
     small, double, tenfold = SIZES
     for act in taken[small]:

@@ -18,7 +18,7 @@ from modelplane_dev.plane.inference import CLAIM, InferenceSite
 from modelplane_dev.plane.waiting import eventually
 
 EVENT = Kind("v1", "Event")
-#: Seconds within which the control plane does what it was told, on a busy machine of two cores.
+#: Seconds within which the control plane does what it has to, on a busy machine of two cores.
 SOON = 300.0
 
 
@@ -140,7 +140,7 @@ class Fleet:
                 assert "not declared in schema" not in event.get("message", ""), event["message"]
 
     def close(self) -> None:
-        """Delete what the scenario made. Nobody waits: no other scenario uses its clusters, pools and namespace."""
+        """Delete what the scenario made, without waiting: no other scenario uses its clusters, pools and namespace."""
         api = self.plane.hub.api
         for found in api.list(DEPLOYMENT, self.tag):
             api.delete(DEPLOYMENT, found["metadata"]["name"], self.tag)

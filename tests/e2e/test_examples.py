@@ -16,7 +16,7 @@ UNPLACED = "llama-4-maverick-unplaced"
 
 # They select clusters of every scenario.
 @pytest.mark.alone
-def test_the_example_deployments_are_served_and_what_nobody_has_is_refused_with_words(plane: ControlPlane) -> None:
+def test_the_example_deployments_are_served_and_what_no_cluster_has_is_refused_with_words(plane: ControlPlane) -> None:
     apply_fleet(plane)
     apply_team(plane)
     for name in (*PLACED, UNPLACED):

@@ -112,7 +112,7 @@ def _ask(fleet: Fleet, trial: TrialCluster, cluster: str) -> None:
 
 
 def _settle(fleet: Fleet, some: list[TrialCluster]) -> list[str]:
-    """Return which deployments are placed once that changes no more: who was refused is tried again after a yield."""
+    """Return which deployments are placed once that changes no more: what was refused is tried again after a yield."""
     before: list[str] | None = None
     for _ in range(ROUNDS):
         now = eventually(lambda: _placed(fleet, some), within=2 * SOON)
@@ -120,7 +120,7 @@ def _settle(fleet: Fleet, some: list[TrialCluster]) -> list[str]:
             return now
         before = now
         time.sleep(TRIED_AGAIN)
-    raise AssertionError(f"after {ROUNDS} rounds it still changes who is placed, now {before}")
+    raise AssertionError(f"after {ROUNDS} rounds it still changes what is placed, now {before}")
 
 
 def _placed(fleet: Fleet, some: list[TrialCluster]) -> list[str]:
@@ -133,9 +133,9 @@ def _placed(fleet: Fleet, some: list[TrialCluster]) -> list[str]:
 
 
 def _wait_bound(fleet: Fleet, cluster: str, demands: list[Demand]) -> None:
-    """Wait until the cluster has the pods of these demands, all bound, and no others: who has yielded is leaving.
+    """Wait until the cluster has the pods of these demands, all bound, and no others: what has yielded is leaving.
 
-    Nor may anybody hold devices who is gone: the scheduler would refuse for their sake what it then binds.
+    Nor may a pod hold devices that is gone: the scheduler would refuse for their sake what it then binds.
     """
 
     def bound() -> None:

@@ -17,7 +17,7 @@ Manifest = dict[str, Any]
 Told = tuple[str, str | None, str, Mapping[str, Any]]
 
 CLUSTERS = ("eu", "us")
-#: Replicas and their clusters: two of one deployment side by side, and one that somebody wrote by hand.
+#: Replicas and their clusters: two of one deployment side by side, and one that was written by hand.
 REPLICAS = {"a": "eu", "b": "eu", "c": "us"}
 REVISIONS = ("main", "v2", "v3")
 _OBJECT = "Object.kubernetes.m.crossplane.io"

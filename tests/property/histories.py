@@ -179,7 +179,7 @@ class History:
         self.fleet.carry_out(self.rival, decide(self.rival, self.fleet.snapshot()).schedule)
 
     def delete_by_hand(self) -> None:
-        """Let somebody delete a replica by hand."""
+        """Delete a replica by hand."""
         uid = self._pick(sorted(self.fleet.replicas))
         if uid is not None:
             self.fleet.replicas[uid] = replace(self.fleet.replicas[uid], deleting=True)

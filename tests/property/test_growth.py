@@ -78,7 +78,7 @@ def test_growth_that_fits_is_applied_in_place_and_otherwise_the_replica_is_held(
 
 @given(situations(), st.data())
 @examples(100)
-def test_growth_of_several_replicas_strands_nobody(situation: Situation, data: st.DataObject) -> None:
+def test_growth_of_several_replicas_strands_no_engine(situation: Situation, data: st.DataObject) -> None:
     deployment, now = situation
     fleet = Fleet(now.clusters, now.replicas)
     fleet.carry_out(deployment, decide(deployment, fleet.snapshot()).schedule)

@@ -62,7 +62,7 @@ def test_nor_does_one_after_any_history_and_what_is_refused_then_no_candidate_ad
         history.disturb()
 
 
-def test_a_request_that_may_be_split_over_entries_strands_nobody() -> None:
+def test_a_request_that_may_be_split_over_entries_strands_no_engine() -> None:
     pool = Pool("x", 3, (gpu("big", 3), gpu("small", 1, model="b")))
     claim = Claim("gpu", "gpu", 2, (ANY_GPU,))
     held = [

@@ -65,7 +65,7 @@ def tell_context(request: Request) -> Result:
 
 
 def schemas(request: Request) -> Result:
-    """Ask whether three kinds exist: a core one, one of ours, and one that nobody installed."""
+    """Ask whether three kinds exist: a core one, one of ours, and one that is not installed."""
     asked = (
         SchemaRequirement("core", "v1", "ConfigMap"),
         SchemaRequirement("ours", "modelplane.ai/v1alpha1", "ModelReplica"),

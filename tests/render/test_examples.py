@@ -41,7 +41,7 @@ def test_a_deployment_comes_to_the_same_on_the_real_engine_pass_by_pass(
 
 
 class TestChanges:
-    """What somebody changes later: again every pass comes to the same, garbage collection included."""
+    """What is changed later: again every pass comes to the same, garbage collection included."""
 
     @staticmethod
     def changed(

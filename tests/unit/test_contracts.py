@@ -41,7 +41,7 @@ def test_a_new_package_needs_a_layer_and_may_neither_serve_nor_open_a_sealed_val
     )
     broken = {line.removesuffix(" BROKEN") for line in done.stdout.splitlines() if line.endswith(" BROKEN")}
     assert broken == {
-        "Layers of the house",
+        "Layers of the product",
         "Only transport knows gRPC, protobuf and the function SDK",
         "Only the command line serves",
         "Only transport opens sealed values",

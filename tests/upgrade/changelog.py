@@ -17,6 +17,6 @@ def restarts(text: str) -> dict[tuple[int, str], frozenset[str]]:
     }
 
 
-def said() -> dict[tuple[int, str], frozenset[str]]:
+def announced() -> dict[tuple[int, str], frozenset[str]]:
     """Return what the changelog of this repository says."""
     return restarts(CHANGELOG.read_text())

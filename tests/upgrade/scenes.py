@@ -273,7 +273,7 @@ def deleting() -> Fleet:
 
 
 def over_bound() -> Fleet:
-    """Return a deployment that version 0.1 admits, as large in every dimension as nobody needs it."""
+    """Return a deployment that version 0.1 admits, larger in every dimension than is ever needed."""
     pulls = [f"registry-{number:02}" for number in range(33)]
     narrow = [{"cel": m.at_least("10Gi") + " || false" * 8} for _ in range(8)]
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 
 from modelplane.preview import ControlPlane
-from upgrade.changelog import said
+from upgrade.changelog import announced
 from upgrade.manifests import Manifest
 from upgrade.scenes import Clusters
 from upgrade.states import paths, read_state
@@ -33,7 +33,7 @@ def restarting(path: Path) -> Set[str]:
     numbers = dict(enumerate(revisions(), 1))
     left = digests(read_state(path.with_stem("topologies")))
     since = max(number for number, each in numbers.items() if left.items() <= each.items())
-    return frozenset().union(*(names for (number, _), names in said().items() if number > since))
+    return frozenset().union(*(names for (number, _), names in announced().items() if number > since))
 
 
 def composites(control: ControlPlane) -> list[tuple[str, str | None, str]]:

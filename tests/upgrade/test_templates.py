@@ -1,11 +1,11 @@
-"""A pod template that is composed differently for unchanged input restarts pods: whoever changes one says so."""
+"""A pod template that is composed differently for unchanged input restarts pods: CHANGELOG.md announces it."""
 
 from itertools import pairwise
 
 import pytest
 
 from modelplane.model.rollout import BUILDER
-from upgrade.changelog import restarts, said
+from upgrade.changelog import announced, restarts
 from upgrade.states import STATES, read_state
 from upgrade.templates import FILE, SOURCES, composed_today, digest, digests, revisions
 
@@ -33,7 +33,7 @@ def test_each_revision_of_an_engines_or_pickers_templates_has_a_builder_number()
 
 def test_every_revision_of_the_templates_is_in_the_changelog() -> None:
     recorded = {(number, digest(each)) for number, each in enumerate(revisions(), 1) if number > 1}
-    missing = recorded - said().keys()
+    missing = recorded - announced().keys()
     assert missing == set(), f'CHANGELOG.md says nothing under "### Restarts" of the templates {sorted(missing)}'
 
 

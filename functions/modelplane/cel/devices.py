@@ -20,10 +20,10 @@ _MAX_IDENTIFIER = 32
 
 
 class DeviceError(Exception):
-    """A manifest that is no device: `field` is the path inside it, `why` what is wrong there."""
+    """A manifest that is no device: `field` is the path inside it, "" for the whole, `why` what is wrong there."""
 
     def __init__(self, field: str, why: str) -> None:
-        super().__init__(f"{field}: {why}")
+        super().__init__(f"{field}: {why}" if field else why)
         self.field = field
         self.why = why
 
@@ -34,7 +34,7 @@ def read(manifest: object) -> Device:
     Whether its values are sound is another question: see `problems`.
     """
     if not isinstance(manifest, Mapping):
-        raise DeviceError("device", "is not an object")
+        raise DeviceError("", "is not an object")
     claim = manifest.get("claim", ClaimKind.DRA)
     if claim not in tuple(ClaimKind):
         raise DeviceError("claim", f"{claim!r} is neither DRA nor Synthetic")

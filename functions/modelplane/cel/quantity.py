@@ -13,7 +13,7 @@ _INT64_MIN = -(2**63)
 #: Digits that surely fit an int64, hence the compact form.
 _COMPACT_DIGITS = 18
 _NANO = -9
-#: Longest text and largest power of ten we compute with. Kubernetes has no bound and hangs on some; nobody means them.
+#: Longest text and largest power of ten we compute with. Kubernetes has no bound and hangs on some.
 _MAX_LENGTH = 400
 _MAX_EXPONENT = 400
 

@@ -32,7 +32,7 @@ class Selector:
         """Return what the selector says about a device, and the work that it took."""
         wrong = devices.problems(device)
         if wrong:
-            return Verdict(Outcome.ERROR, f"device {device.name}: {wrong[0]}"), 0
+            return Verdict(Outcome.ERROR, wrong[0]), 0
         frame = Frame(devices.as_value(device), [None] * self._slots, MAX_WORK)
         verdict = self._run(frame)
         return verdict, MAX_WORK - max(0, frame.work)

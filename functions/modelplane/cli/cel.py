@@ -15,7 +15,7 @@ from modelplane import cel
 from modelplane.cel.devices import DeviceError
 from modelplane.cli.console import echo, printing, progress
 from modelplane.model.fleet import Device
-from modelplane.reading.manifests import InvalidInput, Read, read_manifests
+from modelplane.reading.manifests import InvalidInput, LocatedObject, read_manifests
 
 _NOTHING, _BAD_INPUT = 1, 2
 _COLORS = {"match": "green", "no-match": "yellow", "accepted": "green"}
@@ -127,13 +127,13 @@ def _declared(files: tuple[str, ...]) -> Iterator[tuple[str, str | None, Device]
                     yield from ((where, str(pool.get("name")), device) for device in found)
 
 
-def _devices(read: Read, holder: dict[str, Any], path: str) -> Iterator[Device]:
+def _devices(read: LocatedObject, holder: dict[str, Any], path: str) -> Iterator[Device]:
     for i, entry in enumerate(_list(holder.get("devices"))):
         field = f"{path}.devices[{i}]"
         try:
             yield cel.read(entry)
         except DeviceError as error:
-            where = f"{field}.{error.field}"
+            where = f"{field}.{error.field}" if error.field else field
             raise InvalidInput(read.source.file, read.source.line(where), where, error.why) from None
 
 

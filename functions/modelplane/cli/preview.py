@@ -9,7 +9,7 @@ from modelplane.cli.console import echo, printing, progress
 from modelplane.cli.logs import configure_logs
 from modelplane.preview import ControlPlane, InvalidObject
 from modelplane.preview.report import BAD_INPUT, exit_code, refusals, report
-from modelplane.reading.manifests import InvalidInput, Read, read_manifests
+from modelplane.reading.manifests import InvalidInput, LocatedObject, read_manifests
 from modelplane.reading.tables import show, total
 from modelplane.reading.trace import REPLICA, show_trace, trace
 from modelplane.reading.tree import Manifest
@@ -101,6 +101,6 @@ def _load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[str]]:
     return control, faults
 
 
-def _located(read: Read, error: InvalidObject) -> InvalidInput:
+def _located(read: LocatedObject, error: InvalidObject) -> InvalidInput:
     line = read.source.line(error.field)
     return InvalidInput(read.source.file, line, f"{error.object}: {error.field}", error.why)

@@ -43,7 +43,7 @@ def spare_volumes(request: Request, wanted: Manifests) -> Iterator[SpareVolume]:
 
 
 def _may_mount(replica: Object, cache: str, spare: SpareVolume) -> bool:
-    """Tell whether a replica may mount a volume: it should, it says so, or it has begun and not said what it mounts."""
+    """Tell whether a replica may mount a volume: it should, it says so, or it has begun and not recorded one."""
     spec, status = mapping(replica.body.get("spec")), mapping(replica.body.get("status"))
     if spec.get("clusterName") != spare.cluster:
         return False

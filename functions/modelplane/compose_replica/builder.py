@@ -126,7 +126,7 @@ def _as_made(body: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, 
 
 
 def _signed(body: Mapping[str, Any], digest: str) -> Mapping[str, Any]:
-    """Return a workload's Object that says who built it and from what; anything else as it is."""
+    """Return a workload's Object with the builder and the content that it was built from; anything else as it is."""
     if not _is_workload(body):
         return body
     annotations = mapping(mapping(body.get("metadata")).get("annotations"))

@@ -45,7 +45,7 @@ def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
     return name
 
 
-def misplaced(replica: Object, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> Obstacle | None:
+def cluster_mismatch(replica: Object, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> Obstacle | None:
     """Return why a replica may compose nothing on the cluster that its spec names: it was edited, or lacks a label."""
     placed = placed_cluster(replica)
     if placed and placed != spec.cluster:

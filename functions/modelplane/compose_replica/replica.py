@@ -9,7 +9,7 @@ from modelplane.compose_replica.claims import still_used
 from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.instance import Instance
-from modelplane.compose_replica.obstacle import Obstacle, misplaced, reach
+from modelplane.compose_replica.obstacle import Obstacle, cluster_mismatch, reach
 from modelplane.compose_replica.readiness import readiness_of
 from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
@@ -132,7 +132,7 @@ def _resolve(
     """Return how the cluster is reached and which volume is mounted, or the first obstacle to composing anew."""
     if skew := builder.skew(request.observed, spec.builder):
         return Obstacle(Reason.DEPLOYING, skew)
-    if wrong := misplaced(request.composite, spec, remotes):
+    if wrong := cluster_mismatch(request.composite, spec, remotes):
         return wrong
     config = reach(spec, request.one(require.cluster(spec.cluster)), remotes.values())
     if isinstance(config, Obstacle):

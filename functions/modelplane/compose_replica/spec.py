@@ -77,7 +77,7 @@ class Engine:
 class ReplicaSpec:
     """A ModelReplica's spec. `cache` is the referenced ModelCache, if any; `block` is `spec.engines` verbatim.
 
-    `picked`: an endpoint picker chooses who takes a request; a PrefillDecode pair has to have one. `volume` is the
+    `picked`: an endpoint picker chooses the copy for a request; a PrefillDecode pair has to have one. `volume` is the
     claim of the cache that the deployment has chosen, `builder` the least builder that it asks for, 0 for any.
     `ending`: it is to end.
     """

@@ -130,9 +130,9 @@ def _has_moved(replica: Object, target: str) -> bool:
 def _first_to_move(request: Request, cache: Object | Gap, target: str) -> str | None:
     """Return the replica that has to move, or to serve again, before this one does; "" when it is not known.
 
-    One that does not serve moves at once. All see the same order, so that no two that serve move together: first who
-    has begun or does not serve, though a cluster that has not acted yet lets one that has begun look as if it served.
-    Nobody waits for one whose cluster does not hold the volume: that may never come.
+    One that does not serve moves at once. All see the same order, so that no two that serve move together: first those
+    that have begun or do not serve, though a cluster that has not acted yet lets one that has begun look ready.
+    No replica waits for one whose cluster does not hold the volume: that may never come.
     """
     ready, me = ReplicaCondition.MODEL_READY, request.composite
     siblings = _siblings(request)

@@ -22,7 +22,7 @@ class PodObserver:
     """How the pods of a kind of composite are found.
 
     `owner` is the label of the Objects that observe them, its value the composite's name; `group` is the label of the
-    pods by whose value their messages are told apart.
+    pods by whose value their messages are grouped.
     """
 
     owner: str

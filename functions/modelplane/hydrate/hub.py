@@ -44,7 +44,7 @@ def read_token(text: str | None) -> str | None:
 
 @contextmanager
 def _translated(what: str) -> Iterator[None]:
-    """Turn what the client raises into failures; what it does not understand, a proxy may have said."""
+    """Turn what the client raises into failures; what it does not understand, a proxy may have sent."""
     try:
         yield
     except HfHubHTTPError as error:

@@ -23,7 +23,7 @@ _CLOSED = frozenset({
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Turn what a volume refuses into a failure that says why; a server of files that is away may come back."""
+    """Turn what a volume refuses into a failure that says why; a file server that does not answer may come back."""
     try:
         yield
     except OSError as error:

@@ -15,7 +15,7 @@ _KEPT_SECONDS = 3600
 #: Slowest download that is waited for, in seconds for a GiB, and the least time that every download has.
 _SECONDS_PER_GIB, _LEAST_SECONDS = 60, 6 * 3600
 _CONTAINER = "hydrate"
-#: Who deletes the Job without saying how, as the provider does, deletes its pods first; batch/v1 would orphan them.
+#: A deletion of the Job without options, such as the provider's, deletes its pods first; batch/v1 would orphan them.
 _PODS_FIRST = "foregroundDeletion"
 
 

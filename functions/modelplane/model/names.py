@@ -12,7 +12,6 @@ LABEL_REPLICA_INDEX = f"{GROUP}/replica-index"
 LABEL_POOL = f"{GROUP}/pool"
 #: On a ModelReplica: the revision of its deployment that it was given.
 LABEL_REVISION = f"{GROUP}/revision"
-LABEL_GPU = f"{GROUP}/gpu"
 LABEL_SERVING = f"{GROUP}/serving"
 LABEL_NAMESPACE = f"{GROUP}/namespace"
 #: On every pod of one engine of one replica: its workload's name.
@@ -35,7 +34,6 @@ ANNOTATION_PICKER = f"{GROUP}/endpoint-picker"
 LABEL_ROLE = "llm-d.ai/role"
 #: On a hydration Job and its pods: uid of the volume claim that they fill.
 LABEL_FILLS = f"{GROUP}/fills"
-LABEL_EXTERNAL_PROVIDER = f"{GROUP}/external-provider"
 
 #: Annotation of an InferenceCluster: "true" orphans what runs there when its Objects go.
 ANNOTATION_ABANDON = f"{GROUP}/abandon"
@@ -56,7 +54,6 @@ LISTENER_HTTP = "http"
 LISTENER_HTTPS = "https"
 #: Taint of every GPU node; every engine pod tolerates it.
 GPU_TAINT = "nvidia.com/gpu"
-ENGINE_CONTAINER = "engine"
 ENGINE_PORT = 8000
 ENGINE_SERVICE_PORT = 80
 #: Where an endpoint picker is asked (gRPC).

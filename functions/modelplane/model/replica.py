@@ -53,7 +53,7 @@ class Replica:
     `served_content` are the digests of what its pods are made of, and were when it last served; of the deployment's
     own replicas alone. `revision` is the one that it was given, `outdated_builder` whether an earlier version of
     Modelplane built its workloads. `cache` is the ModelCache that it names, `volume` the claim of it that its pods
-    mount, "" where that is not known. `ending`: it was told to end, and its pods are going; `ended`: none is left.
+    mount, "" where that is not known. `ending`: its pods are being deleted; `ended`: none is left.
     `profile` is the deployment's profile that it was placed with.
     """
 

@@ -12,7 +12,7 @@ from modelplane.step import Object
 
 @once_per_version
 def read_cache(obj: Object) -> Footprint | CacheState | Malformed:
-    """Return the cache's footprint; UNRESOLVED until it has said which clusters it matches; Malformed otherwise."""
+    """Return the cache's footprint; UNRESOLVED until it has published its clusters; Malformed otherwise."""
     selector = mapping(obj.body.get("spec")).get("clusterSelector")
     wanted = mapping(selector).get("matchLabels")
     readable = isinstance(selector, (type(None), dict)) and isinstance(wanted, (type(None), dict))

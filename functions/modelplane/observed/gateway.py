@@ -60,14 +60,15 @@ def verdicts(obj: Object) -> list[Mapping[str, Any]]:
 
 
 def rejection(obj: Object) -> str:
-    """Return why a controller does not accept an object or what it refers to, "" while it does or has not said."""
+    """Return why a controller does not accept an object or what it refers to, "" while it does or reports nothing."""
     return "; ".join(_refused(verdicts(obj)))
 
 
 def is_accepted(obj: Object) -> bool:
     """Tell whether a controller has accepted an object and resolved what it refers to."""
-    said = {each.get("type"): each.get("status") for each in verdicts(obj)}
-    return said.get("Accepted") == "True" and "False" not in {said.get("Accepted"), said.get("ResolvedRefs")}
+    statuses = {each.get("type"): each.get("status") for each in verdicts(obj)}
+    accepted, resolved = statuses.get("Accepted"), statuses.get("ResolvedRefs")
+    return accepted == "True" and resolved != "False"
 
 
 def _refused(conditions: list[Mapping[str, Any]]) -> Iterator[str]:

@@ -32,8 +32,8 @@ def _ended(state: Mapping[str, Any]) -> str:
     if not ended or not ended.get("exitCode"):
         return ""
     why = text(ended.get("reason"))
-    said = " ".join(text(ended.get("message")).split())[-_TERMINATION_LIMIT:]
-    return _joined(f"exit code {count(ended['exitCode'])}" + (f" ({why})" if why else ""), said)
+    message = " ".join(text(ended.get("message")).split())[-_TERMINATION_LIMIT:]
+    return _joined(f"exit code {count(ended['exitCode'])}" + (f" ({why})" if why else ""), message)
 
 
 def _of_container(status: Mapping[str, Any]) -> str:

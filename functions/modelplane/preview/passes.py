@@ -25,7 +25,7 @@ class OwnVersions:
 
 
 @dataclass(slots=True)
-class _Read:
+class _Answer:
     """The answer to one requirement: its objects' versions, known to be the same up to a revision of the store."""
 
     requirement: Requirement
@@ -36,7 +36,7 @@ class _Read:
 @dataclass(frozen=True, slots=True)
 class _Last:
     own: OwnVersions
-    reads: tuple[_Read, ...]
+    reads: tuple[_Answer, ...]
     fetched: Fetched
 
 
@@ -71,7 +71,7 @@ class LastPasses:
             return
         answers = done.run.fetched.resources.values()
         known = own.revision if live else _UNKNOWN
-        reads = tuple(_Read(asked, _versions(found), known) for asked, found in answers)
+        reads = tuple(_Answer(asked, _versions(found), known) for asked, found in answers)
         self._last[key] = _Last(own, reads, done.run.fetched)
 
     def due(self, key: Key) -> bool:
@@ -88,7 +88,7 @@ class LastPasses:
             (self._store.schema(asked.api_version, asked.kind) is None) != (known is None) for asked, known in schemas
         )
 
-    def _fresh(self, read: _Read) -> bool:
+    def _fresh(self, read: _Answer) -> bool:
         asked = read.requirement
         if self._store.revision_of(qualify(asked.api_version, asked.kind)) <= read.revision:
             return True

@@ -1,7 +1,7 @@
 """Validation ratcheting (Kubernetes, CustomResourceDefinitions): what is stored and unchanged is not refused again.
 
 A schema may have become stricter since an object was written. In an update, a fault counts only if the value where it
-is, and all that the value stands in, changed; a value is compared with the one that it takes the place of.
+is, and all that the value stands in, changed; a value is compared with the one that it replaces.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ NARROWED: Final = frozenset({"enum", "maxItems", "maxLength", "maxProperties"})
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A value of an update, and the stored value that it takes the place of, `ABSENT` where there is none.
+    """A value of an update, and the stored value that it replaces, `ABSENT` where there is none.
 
     Below a value that has nothing to compare with (a new field, an entry of a list without keys) the nearest one above
     that has is compared instead: it is `nearest`, and `found` is False.

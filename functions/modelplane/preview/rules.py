@@ -1,6 +1,6 @@
 """The rules of an XRD (x-kubernetes-validations), found once per schema and evaluated on an object as a server does.
 
-A rule may compare a value with the stored one that it takes the place of (`oldSelf`); such a transition rule holds for
+A rule may compare a value with the stored one that it replaces (`oldSelf`); such a transition rule holds for
 updates alone. `optionalOldSelf`, `messageExpression` and `reason` are not supported: no definition of ours has them.
 """
 

@@ -62,14 +62,14 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class LocatedObject:
     """One object of the input, and where it stands."""
 
     obj: Any
     source: Source
 
 
-def read_manifests(paths: Iterable[str], stdin: TextIO) -> Iterator[Read]:
+def read_manifests(paths: Iterable[str], stdin: TextIO) -> Iterator[LocatedObject]:
     """Yield the objects under paths in order: files, folders' manifests by name at any depth, `-` for `stdin`.
 
     Lists, as kubectl exports them, are taken apart; empty documents are passed over. Raises InvalidInput.
@@ -100,7 +100,7 @@ def _text(file: Path) -> str:
         raise InvalidInput(str(file), None, "", f"cannot be read: {error}") from error
 
 
-def _documents(file: str, text: str) -> Iterator[Read]:
+def _documents(file: str, text: str) -> Iterator[LocatedObject]:
     loader = _Loader(text)
     try:
         while loader.check_node():
@@ -197,7 +197,7 @@ def _key(key: Any) -> str:
     return key if isinstance(key, str) else json.dumps(key)
 
 
-def _objects(document: Any, source: Source) -> Iterator[Read]:
+def _objects(document: Any, source: Source) -> Iterator[LocatedObject]:
     if document is None:
         return
     if isinstance(document, dict) and str(document.get("kind", "")).endswith("List") and "items" in document:
@@ -212,7 +212,7 @@ def _objects(document: Any, source: Source) -> Iterator[Read]:
     if not isinstance(document, dict):
         why = f"must be an object (a mapping), not {type(document).__name__}"
         raise InvalidInput(source.file, source.line(""), "", why)
-    yield Read(document, source)
+    yield LocatedObject(document, source)
 
 
 def _parts(field: str) -> Iterator[str | int]:

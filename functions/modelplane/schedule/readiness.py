@@ -21,16 +21,16 @@ def has_ready_replica(placement: Placement) -> bool:
 def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
     """Return what Ready replicas say of themselves nevertheless, such as what is not in sync: once for a cluster.
 
-    What a replica that is held says is the same, and is said of it already.
+    A replica that is held is left out: its message is listed with what is held.
     """
-    said: dict[str, list[tuple[str, str]]] = {}
+    messages: dict[str, list[tuple[str, str]]] = {}
     for placement in placements:
         replica = placement.replica
         if replica and (words := replica_message(request, replica)) and not hold_message(request, replica):
-            said.setdefault(placement.cluster, []).append((replica.name, words))
+            messages.setdefault(placement.cluster, []).append((replica.name, words))
     return [
         f"{name}: {words}" if not others else f"{name} and {len(others)} more on {cluster}: {words}"
-        for cluster, ((name, words), *others) in said.items()
+        for cluster, ((name, words), *others) in messages.items()
     ]
 
 

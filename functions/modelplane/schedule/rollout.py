@@ -53,8 +53,8 @@ def _waits_for(request: Request, deployment: Deployment, rolling: Rolling) -> di
     if placement is None:
         return {}
     replica = placement.replica
-    said = (hold_message(request, replica) or replica_message(request, replica)) if replica else ""
-    return {"name": name_of(deployment, placement), "cluster": placement.cluster, "message": said or "it starts"}
+    message = (hold_message(request, replica) or replica_message(request, replica)) if replica else ""
+    return {"name": name_of(deployment, placement), "cluster": placement.cluster, "message": message or "it starts"}
 
 
 def rollout_status(request: Request, deployment: Deployment, schedule: Schedule) -> Mapping[str, Any] | None:
@@ -71,9 +71,9 @@ def placement_drifted(schedule: Schedule) -> Condition:
     kind = DeploymentCondition.PLACEMENT_DRIFTED
     if not schedule.drifted:
         return Condition(kind, Status.FALSE, Reason.AS_ASKED, Reason.AS_ASKED.meaning)
-    said = [f"{drift.replica.name} on {drift.replica.cluster}: {drift.why}" for drift in schedule.drifted]
+    drifted = [f"{drift.replica.name} on {drift.replica.cluster}: {drift.why}" for drift in schedule.drifted]
     remedy = "they stay until spec.rollout.followSelectors is true"
-    return Condition(kind, Status.TRUE, Reason.OUTSIDE_SELECTORS, f"{'; '.join(sorted(said))}; {remedy}")
+    return Condition(kind, Status.TRUE, Reason.OUTSIDE_SELECTORS, f"{'; '.join(sorted(drifted))}; {remedy}")
 
 
 def rollout_progressing(request: Request, deployment: Deployment, schedule: Schedule) -> Condition:

@@ -51,7 +51,7 @@ class Meter:
             raise OutOfStatesError
 
     def check(self, options: int) -> None:
-        """Raise OutOfStatesError when more options are found than are told apart."""
+        """Raise OutOfStatesError when more options are found than are distinguished."""
         if options > MOST_OPTIONS:
             raise OutOfStatesError
 

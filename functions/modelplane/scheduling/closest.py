@@ -23,7 +23,7 @@ _COMPARISON = re.compile(
 )
 _PRODUCT = "productName"
 _METHODS = {"isGreaterThan": ">", "isLessThan": "<"}
-#: Most conditions of a selector that are told apart, each of which is compiled.
+#: Most conditions of a selector that are looked at one by one, each of which is compiled.
 _CONDITIONS = 8
 #: Most characters of a selector or an error that are quoted.
 QUOTE = 120
@@ -87,7 +87,7 @@ def shown(name: cel.Name) -> bool:
 
 
 def conditions(selector: str) -> list[str]:
-    """Return the conditions that a selector joins by `&&`, itself where they cannot be told apart as texts."""
+    """Return the conditions that a selector joins by `&&`, itself where they cannot be separated as texts."""
     parts = [part.strip() for part in selector.split("&&")]
     if len(parts) > _CONDITIONS or "||" in selector or "?" in selector:
         return [selector]

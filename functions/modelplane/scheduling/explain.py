@@ -80,7 +80,8 @@ def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Ite
     if schedule.over_bound:
         yield _Section(": ", [f"{schedule.over_bound.field} {schedule.over_bound.why}; make it smaller"])
     elif schedule.bad_selectors:
-        yield _Section(": ", [_bad_selector(bad) for bad in schedule.bad_selectors])
+        entries = [_bad_selector(bad) for bad in schedule.bad_selectors]
+        yield _Section(": ", entries, closing=f"; correct the {'selector' if len(entries) == 1 else 'selectors'}")
     elif reason is Reason.WAITING_FOR_CACHE:
         yield _Section(": ", [_cache(schedule, deployment)])
     elif reason is Reason.NO_CLUSTERS:

@@ -1,4 +1,4 @@
-"""The words of a refusal; nothing else in the house writes them.
+"""The words of a refusal; no other module writes them.
 
 Each says where, what was found against what is needed, and what to do where the reader can do something about it.
 """
@@ -74,10 +74,12 @@ def word(
     `pools` are those that it holds for, its own pool if not given. `at_most`: some of the clusters have fewer nodes
     free. `name_engine`: requests are named with their engine.
     """
-    return _where(({refusal.pool} - {""}) if pools is None else pools) + _text(refusal, at_most, name_engine)
+    return _where(({refusal.pool} - {""}) if pools is None else pools) + _text(
+        refusal, at_most=at_most, name_engine=name_engine
+    )
 
 
-def _text(refusal: Refusal, at_most: bool, name_engine: bool) -> str:  # noqa: FBT001 - as `word` has them
+def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:
     match refusal:
         case Tainted(key):
             text = f"tainted ({key})"
@@ -100,7 +102,8 @@ def _text(refusal: Refusal, at_most: bool, name_engine: bool) -> str:  # noqa: F
         case NoRoom(engine, needs, free):
             text = f"no room for engine {engine}: needs {count(needs, 'node')}, {'at most ' * at_most}{free} free"
         case SearchBound(states):
-            text = f"not decided within {states} states of the search (request fewer devices, by narrower selectors)"
+            remedy = "narrow spec.clusterSelector or the device selectors, or request fewer devices"
+            text = f"not decided within {states} states of the search ({remedy})"
         case _:
             text = _PLAIN[type(refusal)]
     return text

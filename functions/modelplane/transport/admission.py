@@ -26,7 +26,7 @@ _MIB: Final = 1024 * 1024
 
 #: Memory that a function may take, in MiB: the limit of its pod in install/.
 MEMORY: Final = 1024
-#: Largest request that is received, in MiB, unless told otherwise. Received and read it takes three times as much.
+#: Largest request that is received, in MiB, by default. Received and read it takes three times as much.
 LARGEST: Final = MEMORY * 3 // 32
 #: A request of more bytes is large.
 LARGE: Final = 1 * _MIB
@@ -52,7 +52,7 @@ class Received:
         return wire
 
 
-class Call:
+class QueuedCall:
     """One call on its way through `Admission`."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
@@ -94,24 +94,24 @@ class Admission(ThreadPoolExecutor):
     def __init__(self) -> None:
         super().__init__(THREADS, "call")
         self._lock = threading.Lock()
-        self._waiting: deque[Call] = deque()
+        self._waiting: deque[QueuedCall] = deque()
         #: The calls that the lanes have admitted: the lane of the oldest, the lane of the newest.
-        self._lanes: list[Call | None] = [None, None]
+        self._lanes: list[QueuedCall | None] = [None, None]
         self._running = 0
         self._one_large = threading.Lock()
         self._here = threading.local()
 
     def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
         """Run gRPC's part of a call, which receives the request and calls the handler, once it is admitted."""
-        call = Call(partial(fn, *args, **kwargs))
+        call = QueuedCall(partial(fn, *args, **kwargs))
         with self._lock:
             self._waiting.append(call)
             self._admit()
         return call.done
 
-    def received(self, size: int) -> Call:
+    def received(self, size: int) -> QueuedCall:
         """Return the call that runs on this thread, once it may be computed; `size` is its request's in bytes."""
-        call: Call = self._here.call
+        call: QueuedCall = self._here.call
         call.receive(size)
         if call.large:
             self._one_large.acquire()
@@ -130,10 +130,10 @@ class Admission(ThreadPoolExecutor):
                 self._running += 1
                 super().submit(self._run, call)
 
-    def _free(self, call: Call) -> None:
+    def _free(self, call: QueuedCall) -> None:
         self._lanes = [None if admitted is call else admitted for admitted in self._lanes]
 
-    def _run(self, call: Call) -> None:
+    def _run(self, call: QueuedCall) -> None:
         self._here.call = call
         try:
             call.run()

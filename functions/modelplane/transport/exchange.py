@@ -10,7 +10,7 @@ from modelplane.step import Request, Result, Step
 from modelplane.step.call import Outcome, fail, identity, run
 from modelplane.step.completion import complete
 from modelplane.transport.admission import Received
-from modelplane.transport.request import Read, read
+from modelplane.transport.request import ParsedRequest, read
 from modelplane.transport.response import OversizeError, write_response
 
 #: Seconds after which a call that has not had its turn is refused: Crossplane gives a reconcile two minutes in all.
@@ -31,7 +31,7 @@ def answer(step: Step, received: Received, waited: float = 0.0) -> bytes:
     return response
 
 
-def _decide(step: Step, given: Read, waited: float) -> Outcome:
+def _decide(step: Step, given: ParsedRequest, waited: float) -> Outcome:
     if waited > PATIENCE:
         return Outcome(complete(given.request, Result(fatal=_late(given.request, waited))))
     return run(step, given.request) if given.error is None else fail(given.request, given.error)
@@ -52,7 +52,7 @@ def _logged(request: Request, outcome: Outcome) -> Result:
     return outcome.result
 
 
-def _write(given: Read, result: Result) -> tuple[Result, bytes]:
+def _write(given: ParsedRequest, result: Result) -> tuple[Result, bytes]:
     """Return the serialized result, or the fatal one that stands for a result that cannot be sent, serialized."""
     try:
         return result, write_response(given.base, result)
@@ -83,7 +83,7 @@ def _log(request: Request, result: Result, *, spent: Mapping[str, float], receiv
         **({} if result.fatal is None else {"fatal": result.fatal}),
     )
     log.debug(
-        "said",
+        "conditions set",
         conditions={one.type: f"{one.status} {one.reason}" for one in result.conditions},
         required={name: len(found) for name, found in request.required.items()},
         requirements=[*(one.name for one in result.requirements), *(one.name for one in result.schemas)],

@@ -11,7 +11,7 @@ from modelplane.transport.wire import Parts, take_apart
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ParsedRequest:
     """A request as it was read.
 
     `base` is a message of what the response is laid over: tag, desired state and context. `error` is set where a part
@@ -23,7 +23,7 @@ class Read:
     error: Exception | None = None
 
 
-def read(wire: bytes) -> Read:
+def read(wire: bytes) -> ParsedRequest:
     """Return a request; raises `google.protobuf.message.DecodeError` for bytes that are none.
 
     The objects are parsed when a step looks into them, all but the composite. What no step reads is not kept.
@@ -37,12 +37,12 @@ def read(wire: bytes) -> Read:
     try:
         composite.body  # noqa: B018 - parsed here, so that nothing fails later that has to name the composite
     except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the call is answered
-        return Read(Request(Object({}, None)), base, error)
+        return ParsedRequest(Request(Object({}, None)), base, error)
     try:
-        return Read(_read_request(parts, message, composite), base)
+        return ParsedRequest(_read_request(parts, message, composite), base)
     except Exception as error:  # noqa: BLE001 - as above
         base.ClearField("context")  # which may be the part; what comes of an error needs none
-        return Read(Request(composite), base, error)
+        return ParsedRequest(Request(composite), base, error)
 
 
 def _read_request(parts: Parts, message: Any, composite: Object) -> Request:

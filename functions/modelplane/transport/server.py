@@ -24,7 +24,7 @@ from google.protobuf.message import DecodeError
 
 from modelplane.transport.admission import Admission, Received
 
-#: Seconds that calls under way are given once the server was told to stop: under the 30 s that Kubernetes waits.
+#: Seconds that calls under way have after the signal to stop: under the 30 s that Kubernetes waits.
 GRACE: Final = 25.0
 
 #: M_MMAP_THRESHOLD: from 256 KiB on a block is a mapping of its own. M_ARENA_MAX: heaps beside the first.
@@ -78,9 +78,9 @@ def serve(answer: Answer, settings: Settings) -> None:
         )
         port = _listen(server, settings)
         server.start()
-        with _signals() as told:
+        with _signals() as stopped:
             structlog.get_logger().info("listening", port=port, mutual_tls=settings.certificates is not None)
-            told.recv(1)
+            stopped.recv(1)
         stopping.set()
         structlog.get_logger().info("stopping: calls under way are finished")
         server.stop(GRACE).wait()
@@ -93,13 +93,13 @@ def _signals() -> Iterator[socket.socket]:
     Rejected: a handler that sets an Event. The signal may come to any of gRPC's threads, or just before the main thread
     blocks, which then sleeps on; and a second one within the Event's own lock waits for itself.
     """
-    told, tell = socket.socketpair()
-    with told, tell:
-        tell.settimeout(0)
-        signal.set_wakeup_fd(tell.fileno(), warn_on_full_buffer=False)
+    stopped, stop = socket.socketpair()
+    with stopped, stop:
+        stop.settimeout(0)
+        signal.set_wakeup_fd(stop.fileno(), warn_on_full_buffer=False)
         for number in _STOP:
             signal.signal(number, lambda *_: None)
-        yield told
+        yield stopped
         for number in _STOP:
             signal.signal(number, signal.SIG_IGN)
         signal.set_wakeup_fd(-1)
@@ -133,7 +133,7 @@ def _runner(answer: Answer, calls: Admission) -> grpc.GenericRpcHandler:
     def run_function(received: Received, context: grpc.ServicerContext) -> bytes:
         call = calls.received(received.size)
         if not context.is_active():
-            return b""  # the caller has given the call up: nobody reads what it would come to
+            return b""  # the caller has cancelled the call and reads no answer
         try:
             return answer(received, call.waited)
         except DecodeError as error:

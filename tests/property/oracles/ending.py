@@ -1,4 +1,4 @@
-"""Who must leave, who goes first, and how many that leave are kept.
+"""Which replicas must leave, which go first, and how many that leave are kept.
 
 Rules: a replica leaves when its cluster is absent or being deleted, when its pools are gone or cannot match the
 deployment's members any more, or when its cluster has a NoExecute taint that the deployment does not tolerate.

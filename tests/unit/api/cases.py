@@ -1,7 +1,7 @@
 """The accepted and refused examples of cases/*.yaml, as whole objects.
 
 What is large is written short: `{repeat: 3, text: x}` is the text xxx, `{repeat: 2, entry: {name: "v{n}"}}` a list of
-two entries and `{repeat: 2, field: "v{n}", value: a}` a map of two fields, told apart by their number. Inside an entry
+two entries and `{repeat: 2, field: "v{n}", value: a}` a map of two fields, which differ by number. Inside an entry
 the same may be used again; the inner number is put in first.
 """
 

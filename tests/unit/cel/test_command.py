@@ -168,7 +168,7 @@ LINES: list[tuple[object, dict[str, Any]]] = [
         {"expression": "true", "device": {"driver": "a.b", "capacity": {"m": {"value": "x"}}}},
         {"verdict": "runtime-error"},
     ),
-    ({"expression": "true", "device": 1}, {"verdict": "runtime-error"}),
+    ({"expression": "true", "device": 1}, {"verdict": "runtime-error", "why": "device: is not an object"}),
     ({"expression": "true"}, {"verdict": "runtime-error"}),
     ({"expression": 1, "device": DEVICE}, {"verdict": "runtime-error"}),
     ([], {"verdict": "runtime-error"}),

@@ -48,8 +48,8 @@ def test_a_manifest_reads_as_a_device() -> None:
 @pytest.mark.parametrize(
     ("manifest", "field"),
     [
-        (None, "device"),
-        ([], "device"),
+        (None, ""),
+        ([], ""),
         ({}, "driver"),
         ({"driver": 1}, "driver"),
         ({"driver": DRIVER, "claim": "Maybe"}, "claim"),

@@ -1,4 +1,4 @@
-"""A changed source is a new volume beside the old, which goes when nobody may mount it; sizes only grow."""
+"""A changed source is a new volume beside the old, which goes when no replica may mount it; sizes only grow."""
 
 from typing import Any
 
@@ -39,11 +39,11 @@ def test_the_old_volume_stays_published_until_the_new_one_is_filled() -> None:
 
 REPLICAS: dict[str, tuple[list[dict[str, Any]] | None, bool]] = {
     "not known": (None, True),
-    "nobody": ([], False),
+    "no replica": ([], False),
     "one that mounts it": ([given.replica("r", "OLD")], True),
     "one that moves": ([given.replica("r", "OLD", "new")], True),
     "one that mounts another": ([given.replica("r", "new")], False),
-    "one that was begun and has not said": ([given.replica("r")], True),
+    "one that was begun and has recorded none": ([given.replica("r")], True),
     "one that waits": ([given.replica("r", begun=False)], False),
     "one on another cluster": ([given.replica("r", "OLD", on="us-1")], False),
     "one of another cache that still mounts it": ([given.replica("r", "OLD", uses="other")], True),
@@ -60,7 +60,7 @@ def settled() -> tuple[dict[str, Any], dict[str, Any], str]:
 
 
 @pytest.mark.parametrize(("replicas", "stays"), REPLICAS.values(), ids=REPLICAS)
-def test_the_old_volume_goes_when_nobody_may_mount_it(replicas: list[dict[str, Any]] | None, stays: bool) -> None:
+def test_the_old_volume_goes_when_no_replica_may_mount_it(replicas: list[dict[str, Any]] | None, stays: bool) -> None:
     body, seen, old = settled()
     for replica in replicas or []:
         volumes = replica["status"].get("volumes", [])
@@ -175,7 +175,7 @@ def test_a_claim_that_may_be_mounted_never_gives_way() -> None:
 
 
 @pytest.mark.parametrize("clusters", [[], [given.cluster(deletionTimestamp=given.SEEN_AT)]])
-def test_a_cluster_that_is_not_selected_any_more_loses_its_volume_once_nobody_may_mount_it(clusters: Any) -> None:
+def test_a_cluster_that_is_not_selected_any_more_loses_its_volume_once_no_replica_may_mount_it(clusters: Any) -> None:
     body, seen = given.staged()
     first = given.run(body, seen, clusters=clusters, replicas=[])
     assert given.rows(first) == {}

@@ -1,4 +1,4 @@
-"""Whatever happens to a cache's inputs, its volumes stay, and the reason is told."""
+"""Whatever happens to a cache's inputs, its volumes stay, and the reason is given."""
 
 import copy
 from typing import Any
@@ -52,7 +52,7 @@ def test_whatever_becomes_of_a_cluster_a_mounted_volume_stays_as_it_is(clusters:
 
 
 @pytest.mark.parametrize("clusters", [CLUSTERS[name] for name in CLUSTERS if name not in ("absent", "being deleted")])
-def test_a_selected_cluster_keeps_a_volume_that_nobody_mounts(clusters: Any) -> None:
+def test_a_selected_cluster_keeps_a_volume_that_no_replica_mounts(clusters: Any) -> None:
     body, seen = given.staged()
     result = given.run(body, seen, clusters=clusters)
     assert list(volumes(result)) == [claim(seen)]

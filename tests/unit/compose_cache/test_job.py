@@ -1,4 +1,4 @@
-"""What fills a volume: a Job that gets all it needs as arguments, and is told of in its own and its pods' words."""
+"""What fills a volume: a Job that gets all it needs as arguments, and is reported in its own and its pods' words."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def other_source(body: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("change", [without_cluster, other_source])
-def test_a_download_that_nobody_wants_any_more_ends(change: Any) -> None:
+def test_a_download_that_is_not_wanted_any_more_ends(change: Any) -> None:
     body = given.cache()
     running = given.passes(body, 3)
     result = given.run(body, given.observed(running), **change(body))
@@ -207,13 +207,13 @@ def stopped(code: int, said: str) -> dict[str, Any]:
 
 UNSCHEDULED = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes: taint"}
 PULLING = {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}}}
-#: The Job's status, its pods, and what is told of them.
+#: The Job's status, its pods, and what is reported of them.
 PODS: dict[str, tuple[Any, list[dict[str, Any]], str]] = {
     "running": ({"active": 1}, [pod(phase="Running")], ""),
     "not scheduled": ({"active": 1}, [pod(conditions=[UNSCHEDULED])], "1 pod: Unschedulable: 0/3 nodes: taint"),
     "not pulled": ({"active": 1}, [pod(containerStatuses=[PULLING])], "1 pod: ImagePullBackOff: not found"),
     "broken off": ({"active": 1, "failed": 1}, [stopped(75, "429: slow down")], "exit code 75 (Error): 429: slow down"),
-    "given up": (FAILED, [stopped(77, "401: no such token")], "exit code 77 (Error): 401: no such token"),
+    "failed for good": (FAILED, [stopped(77, "401: no such token")], "exit code 77 (Error): 401: no such token"),
     "of another claim": ({"active": 1}, [pod("u-2", conditions=[UNSCHEDULED])], ""),
 }
 

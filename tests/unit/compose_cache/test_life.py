@@ -28,7 +28,7 @@ def plane(*objects: Any, world: Any = healthy) -> ControlPlane:
 
 
 def by_hand() -> dict[str, Any]:
-    """Return a replica that somebody wrote, with the one label that it needs."""
+    """Return a hand-written replica, with the one label that it needs."""
     body = replicas.replica()
     body["metadata"] = {"name": "by-hand", "namespace": "team", "labels": {"modelplane.ai/cluster": "eu-1"}}
     body["spec"]["modelCacheRef"] = {"name": "weights"}
@@ -67,7 +67,7 @@ def test_a_cluster_that_is_deleted_keeps_the_volume_until_the_last_replica_that_
     assert control.get(*CLUSTER) is None
 
 
-def test_a_replica_that_somebody_wrote_serves_from_the_cache_which_cannot_be_deleted_meanwhile() -> None:
+def test_a_hand_written_replica_serves_from_the_cache_which_cannot_be_deleted_meanwhile() -> None:
     control = plane(by_hand())
     (found,) = control.list("ModelReplica")
     (row,) = (control.get(*CACHE) or {})["status"]["clusters"]

@@ -128,7 +128,7 @@ def on_the_cluster(result: Result) -> list[str]:
 
 
 def only_looks(result: Result, resource: str) -> bool:
-    """Tell whether an Object looks at what somebody else made."""
+    """Tell whether an Object observes what it did not make."""
     return bool(result.desired[resource].build()["spec"].get("managementPolicies") == ["Observe"])
 
 

@@ -170,11 +170,11 @@ def held_by(uid: str) -> dict[str, Any]:
 
 
 HOLDERS: dict[str, tuple[list[dict[str, Any]], bool]] = {
-    "nobody": ([], True),
+    "no reader": ([], True),
     "this replica": (there(**held_by("1")), True),
     "another replica": (there(**held_by("2")), False),
     "a replica that is gone": (there(ownerReferences=[{"kind": "ModelReplica", "name": "x", "uid": "2"}]), True),
-    "somebody who deletes it": (there(deletionTimestamp="2026-01-01T00:00:00Z"), False),
+    "a person deletes it": (there(deletionTimestamp="2026-01-01T00:00:00Z"), False),
 }
 
 

@@ -1,4 +1,4 @@
-"""Whatever happens to a replica's inputs, what it runs stays exactly as it is, and the reason is told."""
+"""Whatever happens to a replica's inputs, what it runs stays exactly as it is, and the reason is given."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A pair of engines: the decode engine behind its sidecar, each told apart from the other, nothing added to either."""
+"""A pair of engines: the decode engine behind its sidecar, each distinct from the other, nothing added to either."""
 
 from typing import Any
 

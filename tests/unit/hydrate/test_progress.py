@@ -1,4 +1,4 @@
-"""Progress is told in bytes, rate and time left, now and then."""
+"""Progress is printed in bytes, rate and time left, now and then."""
 
 import pytest
 

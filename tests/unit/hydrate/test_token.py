@@ -1,4 +1,4 @@
-"""Whom the token is told: the hub, and nobody else."""
+"""The token is sent to the hub, and to no other server."""
 
 from pathlib import Path
 

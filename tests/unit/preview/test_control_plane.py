@@ -29,7 +29,7 @@ def test_applying_again_drops_labels_that_are_no_longer_given() -> None:
     assert "labels" not in existing(control, "ConfigMap", TEAM, "c")["metadata"]
 
 
-def test_a_composed_object_that_somebody_applies_is_still_its_composites() -> None:
+def test_a_composed_object_that_a_person_applies_is_still_its_composites() -> None:
     control = plane(endpoint(), ModelEndpoint=composing(a=config_map("a", {"k": "ours"})))
     control.settle()
     control.apply(config_map("a", {"k": "theirs"}))
@@ -98,10 +98,10 @@ def test_settling_again_calls_nothing() -> None:
     assert (control.passes, calls) == (1, Counter())
 
 
-#: What somebody does to a settled control plane, and which composites are then due.
+#: What a person does to a settled control plane, and which composites are then due.
 CHANGES = {
     "a required object appears": (lambda c: c.apply(config_map("a")), {"a"}),
-    "an object that nobody requires appears": (lambda c: c.apply(config_map("z")), set()),
+    "an object that no step requires appears": (lambda c: c.apply(config_map("z")), set()),
     "a composed object changes": (lambda c: c.apply(config_map("own-b", {"k": "v"})), {"b"}),
     "a composed object goes": (lambda c: c.delete("ConfigMap", TEAM, "own-b"), {"b"}),
     "a composite changes": (lambda c: c.apply(endpoint("a", labels={"l": "v"})), {"a"}),

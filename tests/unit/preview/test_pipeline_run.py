@@ -112,7 +112,7 @@ def test_a_kind_can_be_asked_for_without_failing_the_pass() -> None:
         "dependency": SchemaRequirement("dependency", "kubernetes.m.crossplane.io/v1alpha1", "Object"),
         "world": SchemaRequirement("world", "example.org/v1", "Played"),
         "installed": SchemaRequirement("installed", "example.org/v1", "Installed"),
-        "nobody": SchemaRequirement("nobody", "example.org/v1", "Thing"),
+        "unknown": SchemaRequirement("unknown", "example.org/v1", "Thing"),
         "version": SchemaRequirement("version", "modelplane.ai/v1beta9", "ModelReplica"),
     }
     crd = {
@@ -134,7 +134,7 @@ def test_a_kind_can_be_asked_for_without_failing_the_pass() -> None:
     step = plane(endpoint(), crd, world=world, ModelEndpoint=lambda _: Result(schemas=tuple(asked.values())))
     done = reconcile(step)
     exists = {name: schema is not None for (_, name), (_, schema) in done.run.fetched.schemas.items()}
-    assert exists == {name: name not in {"nobody", "version"} for name in asked}
+    assert exists == {name: name not in {"unknown", "version"} for name in asked}
     _, schema = done.run.fetched.schemas["step-1", "ours"]
     assert schema is not None
     assert "clusterName" in schema["properties"]["spec"]["properties"]

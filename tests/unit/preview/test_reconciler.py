@@ -205,7 +205,7 @@ def test_a_field_that_is_no_longer_desired_is_removed_and_others_fields_stay() -
     assert existing(control, "ConfigMap", TEAM, "a")["data"] == {"kept": "1", "theirs": "1"}
 
 
-def test_what_somebody_changed_is_put_right() -> None:
+def test_what_a_person_changed_is_put_right() -> None:
     control = reconcile(plane(endpoint(), ModelEndpoint=composing(one=config_map("a", {"k": "ours"}))))
     made = existing(control, "ConfigMap", TEAM, "a")
     control.apply({**made, "data": {"k": "theirs"}})
@@ -213,7 +213,7 @@ def test_what_somebody_changed_is_put_right() -> None:
     assert existing(control, "ConfigMap", TEAM, "a")["data"] == {"k": "ours"}
 
 
-def test_what_somebody_deleted_is_made_again() -> None:
+def test_what_a_person_deleted_is_made_again() -> None:
     control = reconcile(plane(endpoint(), ModelEndpoint=composing(one=config_map("a"))))
     control.delete("ConfigMap", TEAM, "a")
     reconcile(control)

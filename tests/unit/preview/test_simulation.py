@@ -106,7 +106,7 @@ def test_a_config_map_is_held_with_its_values() -> None:
     assert held(remote(data))["data"] == {"k": "v"}
 
 
-#: Objects of the control cluster that somebody else answers for, and the answer.
+#: Objects of the control cluster that another controller answers for, and the answer.
 OTHERS = {
     "a connection": ("kubernetes.m.crossplane.io/v1alpha1", "ClusterProviderConfig", None),
     "a chart's connection": ("helm.m.crossplane.io/v1beta1", "ClusterProviderConfig", None),
@@ -142,7 +142,7 @@ def test_a_status_that_was_patched_stays_until_the_object_changes() -> None:
     assert conditions_of(control.get("Object", TEAM, "o")) == {"Synced": ("False", "ReconcileError", "")}
 
 
-def test_without_a_world_nobody_answers() -> None:
+def test_without_a_world_nothing_answers() -> None:
     control = plane(remote(manifest("v1", "Namespace")), world=None)
     control.settle()
     assert "status" not in existing(control, "Object", TEAM, "o")

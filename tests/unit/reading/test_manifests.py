@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.reading.manifests import InvalidInput, Read, read_manifests
+from modelplane.reading.manifests import InvalidInput, LocatedObject, read_manifests
 
 TWO = """\
 apiVersion: v1
@@ -28,11 +28,11 @@ data:
 """
 
 
-def read(*paths: Path | str, stdin: str = "") -> list[Read]:
+def read(*paths: Path | str, stdin: str = "") -> list[LocatedObject]:
     return list(read_manifests(map(str, paths), io.StringIO(stdin)))
 
 
-def names(found: list[Read]) -> list[str]:
+def names(found: list[LocatedObject]) -> list[str]:
     return [each.obj["metadata"]["name"] for each in found]
 
 

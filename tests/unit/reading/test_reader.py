@@ -1,4 +1,4 @@
-"""What is printed of a fleet needs nothing of a reader but the protocol, and is the same whoever reads."""
+"""What is printed of a fleet needs nothing of a reader but the protocol, and is the same by any reader."""
 
 import io
 from collections.abc import Hashable, Sequence

@@ -1,4 +1,4 @@
-"""What becomes of a composed ModelReplica that somebody edits: its deployment restores it, and nothing moves."""
+"""What becomes of a composed ModelReplica that a person edits: its deployment restores it, and nothing moves."""
 
 import pytest
 

@@ -54,7 +54,7 @@ def test_an_absurd_count_of_devices_costs_no_memory() -> None:
     assert hardware((gpu(10**12),)).counts == (MOST_DEVICES,)
 
 
-def test_capacity_tells_the_nodes_that_are_surely_free_and_the_devices_that_nobody_was_promised() -> None:
+def test_capacity_tells_the_nodes_that_are_surely_free_and_the_devices_that_no_replica_was_promised() -> None:
     there = cluster("a", pool(3, gpu(8), nic(), name="x"), pool(1, gpu(4), name="y"))
     held = [replica(None, f"a/{index}", stamped(count=4)) for index in range(2)]
     gone = replace(replica(None, "a/2"), cluster="elsewhere")

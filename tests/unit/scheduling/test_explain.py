@@ -157,7 +157,8 @@ WORDS: list[tuple[Refusal, str]] = [
     (NoRoom("main", 1, 0), "no room for engine main: needs 1 node, 0 free"),
     (
         SearchBound(20_000),
-        "not decided within 20000 states of the search (request fewer devices, by narrower selectors)",
+        "not decided within 20000 states of the search (narrow spec.clusterSelector or the device selectors, or "
+        "request fewer devices)",
     ),
 ]
 
@@ -193,7 +194,7 @@ BAD = BadSelector("main", "gpu", 1, 2, 7, "undeclared reference to 'devise'")
             Schedule(3, bad_selectors=(BAD,)),
             "InvalidNodeSelector",
             "3 of 3 replicas scheduled: engine main, request gpu, selector 1, line 2, column 7: undeclared reference "
-            "to 'devise'",
+            "to 'devise'; correct the selector",
         ),
         (
             Schedule(3, unplaced=1, cache=Gap.ABSENT),

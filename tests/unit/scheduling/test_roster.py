@@ -28,7 +28,7 @@ def test_a_resource_name_that_is_not_ours_is_no_index() -> None:
         assert indices(named) == {named.uid: 4}
 
 
-def test_an_edited_label_ends_nobody() -> None:
+def test_an_edited_label_ends_no_replica() -> None:
     own = [replica(OURS, "a/0"), replace(replica(OURS, "a/1"), index=0), replace(replica(OURS, "a/2"), index=None)]
     decided = Scene(nodes(a=3), own).decide(OURS)
     assert (places(decided), decided.ending) == (["a/0", "a/1", "a/2"], ())
@@ -102,7 +102,7 @@ def test_a_list_that_shows_the_predecessor_of_an_observed_replica_charges_it_onc
 
 
 def test_one_of_another_owner_or_namespace_is_not_ours() -> None:
-    others = replace(replica(OURS, "a/1"), owner="somebody"), replace(replica(OURS, "a/2"), namespace="other")
+    others = replace(replica(OURS, "a/1"), owner="another"), replace(replica(OURS, "a/2"), namespace="other")
     assert build_roster(OURS, listed_view(Scene(nodes(a=4)), *others)).members == []
 
 

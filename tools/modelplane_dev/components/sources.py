@@ -35,7 +35,7 @@ def lws_crds() -> Path:
 
 
 def pod_stages() -> Path:
-    """Return the folder of the stages that kwok takes a pod through when it is told of no others."""
+    """Return the folder of the stages that kwok takes a pod through when it is given no others."""
     return source(*KWOK) / "kustomize" / "stage" / "pod" / "fast"
 
 

@@ -25,7 +25,7 @@ PINS = ROOT / "package" / "image"
 SITE = "usr/local/lib/python3.11/dist-packages"
 #: The wheels of these platforms run on the C library of the image.
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
-#: What of Debian's packages nobody needs to run a program; licences stay.
+#: What of Debian's packages no program needs to run; licences stay.
 _LEFT_OUT = ("usr/share/man/", "usr/share/locale/", "usr/share/lintian/", "usr/share/doc-base/")
 #: Records of pip that tell how and where it ran.
 _RECORDS = frozenset({"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"})

@@ -25,7 +25,7 @@ class PackageError(Exception):
 def build_all(target: Path, registry: str = "") -> Iterator[Path]:
     """Build every package into a folder, and yield the file of each. Raises what `build` and `image` raise.
 
-    The image is told its own name below `registry`: on the inference clusters it downloads weights.
+    The image gets its own name below `registry`: on the inference clusters it downloads weights.
     """
     own = Image.MODELPLANE
     stamp = {own.variable: f"{registry.rstrip('/')}/{own.default}" if registry else own.default}

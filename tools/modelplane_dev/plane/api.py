@@ -66,8 +66,8 @@ class Api:
             with urllib.request.urlopen(request, timeout=PATIENCE, context=self.trust) as answer:  # noqa: S310
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            said = error.read().decode(errors="replace")
-            message = json.loads(said).get("message", said) if said.startswith("{") else said
+            body = error.read().decode(errors="replace")
+            message = json.loads(body).get("message", body) if body.startswith("{") else body
             raise ApiError(error.code, message) from None
         except OSError as error:
             raise ApiError(0, str(error)) from error
@@ -86,8 +86,8 @@ class Api:
             self.url + path, headers={"Authorization": f"Bearer {self.token}"}
         )
         with urllib.request.urlopen(request, timeout=PATIENCE, context=self.trust) as answer:  # noqa: S310
-            said: bytes = answer.read()
-        return said.decode()
+            body: bytes = answer.read()
+        return body.decode()
 
     def apply(self, manifest: Mapping[str, Any]) -> Manifest:
         """Apply a manifest as `kubectl apply --server-side` does. Raises ApiError with the server's words."""

@@ -98,7 +98,7 @@ class Cluster:
         return Api(self.url, _token(ADMIN), self.run.certificates.trust())
 
     def kubeconfig(self, user: str = ADMIN) -> Path:
-        """Return a kubeconfig file of a user, everything inline; written once, whole, for whoever reads meanwhile."""
+        """Return a kubeconfig file of a user, everything inline; written once, whole, so that no reader sees a part."""
         path = self.run.folder / f"{self.name}-{user}.kubeconfig"
         if path.exists():
             return path

@@ -30,7 +30,7 @@ INFERENCE_CLASS = Kind(API_VERSION, "InferenceClass")
 CACHE = Kind(API_VERSION, "ModelCache")
 OBJECT = Kind("kubernetes.m.crossplane.io/v1alpha1", "Object")
 CONTROLLERS = (*EVERYWHERE, "clusterrole-aggregation-controller", "horizontal-pod-autoscaler-controller")
-#: Addresses of the sites' gateways: TEST-NET-3, which nobody has.
+#: Addresses of the sites' gateways: TEST-NET-3, which no host has.
 GATEWAYS = "203.0.113.{}"
 
 

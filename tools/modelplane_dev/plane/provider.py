@@ -10,7 +10,7 @@ from modelplane_dev.plane.crossplane import NAMESPACE, crds, establish
 from modelplane_dev.processes.ports import free_port, listens
 from modelplane_dev.processes.process import Process
 
-#: Ports that it takes whatever it is told.
+#: Ports that it takes whatever its options are.
 FIXED_PORTS = (9443, 8080)
 _ACCOUNT = ACCOUNTS["provider-kubernetes"].split(":")[1]
 

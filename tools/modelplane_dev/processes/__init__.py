@@ -1,1 +1,1 @@
-"""Programs as local processes on free loopback ports, which end with whoever started them."""
+"""Programs as local processes on free loopback ports, which end with the process that started them."""

@@ -30,12 +30,12 @@ class Background:
 
     @property
     def log(self) -> Path:
-        """Return the file that holds what the command said."""
+        """Return the file that holds the output of the command."""
         return self.folder / "log"
 
     @property
     def running(self) -> bool:
-        """Return whether it runs, whoever started it."""
+        """Return whether it runs, whatever process started it."""
         return self._pid() is not None
 
     def start(self) -> None:
@@ -47,7 +47,7 @@ class Background:
             fcntl.flock(number, fcntl.LOCK_EX)
             given = {0: nothing.fileno(), 1: log.fileno(), 2: log.fileno(), _LOCK: number.fileno()}
             files = [(os.POSIX_SPAWN_DUP2, mine, its) for its, mine in given.items()]
-            # No Popen: it would have to be waited for, and this outlives who starts it.
+            # No Popen: it would have to be waited for, and this outlives the process that starts it.
             pid = os.posix_spawn(self.command[0], [*self.command], os.environ, file_actions=files, setsid=True)
             number.write(str(pid))
 

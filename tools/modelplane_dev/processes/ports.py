@@ -6,7 +6,7 @@ import random
 import socket
 
 #: In an order of chance, and none twice for long: what is given out is often not listened on yet. All of them lie below
-#: the ports that the kernel gives to whoever connects: one of those could be taken while the process on it restarts.
+#: the ports that the kernel gives to clients: one of those could be taken while the process on it restarts.
 _CANDIDATES = itertools.cycle(random.SystemRandom().sample(range(10_000, 32_768), 20_000))
 
 

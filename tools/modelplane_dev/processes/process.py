@@ -1,4 +1,4 @@
-"""A component as a plain process that never outlives whoever started it."""
+"""A component as a plain process that never outlives the process that started it."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ _DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 
 
 class ProcessError(Exception):
-    """A component did not come up, or ended too early; the text ends with what it said."""
+    """A component did not come up, or ended too early; the text ends with its output."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Process:
 
     @property
     def log(self) -> Path:
-        """Return the file that holds what the component said."""
+        """Return the file that holds the output of the component."""
         return self.folder / f"{self.name}.log"
 
     @property

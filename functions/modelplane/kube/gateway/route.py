@@ -11,7 +11,7 @@ from modelplane.model.names import LISTENER_HTTP, PUBLIC_GATEWAY, SYSTEM_NAMESPA
 from modelplane.model.routing import BackendReference
 
 KIND = "HTTPRoute"
-#: Paths of an engine that change it; they are nobody's to call from outside its cluster.
+#: Paths of an engine that change it; they are not called from outside its cluster.
 _ADMIN_PATHS: Final = ("/v1/load_lora_adapter", "/v1/unload_lora_adapter")
 #: Headers with a caller's key, which is for the gateway alone.
 _KEY_HEADERS: Final = ("Authorization", "x-api-key")
