@@ -30,6 +30,7 @@ def _compute(request: Request) -> Result:
 
 
 def _count(request: Request) -> Result:
+    time.sleep(float(_spec(request).get("seconds", 0)))
     return Result(status={"required": sum(len(found) for found in request.required.values())})
 
 

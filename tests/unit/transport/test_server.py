@@ -188,7 +188,8 @@ def _peak(server: Server) -> int:
 
 
 def test_many_large_calls_at_once_are_all_answered_in_the_memory_of_a_few(server: Server) -> None:
-    large = request_of(_composite("Counted"), required={"all": [{"kind": "A", "text": "x" * _MIB}] * 8})
+    # All of them, one at a time, take two seconds at least: the small one is long answered by then.
+    large = request_of(_composite("Counted", seconds=0.05), required={"all": [{"kind": "A", "text": "x" * _MIB}] * 8})
     idle = _peak(server)
     with grpc.insecure_channel(server.address, options=[("grpc.max_send_message_length", -1)]) as channel:
         run = stubs.FunctionRunnerServiceStub(channel).RunFunction
