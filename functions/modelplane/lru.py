@@ -98,7 +98,7 @@ def remembered(cache: Lru[Any], weigh_entry: Callable[..., int]) -> Callable[[Ca
 def weigh(value: Any) -> int:
     """Return the bytes that a value of plain data keeps alive: everything that it refers to, each object once.
 
-    Classes and members of enums are not counted, for they are there anyhow. What several values share is counted with
+    Classes and members of enums are not counted: they exist anyhow. What several values share is counted with
     each of them.
     """
     seen: set[int] = set()

@@ -22,11 +22,11 @@ def _words(case: Case) -> str:
 def test_a_real_server_takes_and_refuses_as_the_example_says(server: Server, case: Case) -> None:
     accepted, refused = _placed(case.accepted), _placed(case.refused)
     assert server.refusal(accepted) == ""
-    said = server.refusal(refused)
+    answer = server.refusal(refused)
     if case.field.startswith("status"):
         assert server.refusal_of_status(accepted) == ""
-        said += server.refusal_of_status(refused)
-    assert _words(case) in said
+        answer += server.refusal_of_status(refused)
+    assert _words(case) in answer
 
 
 def test_a_real_server_takes_every_example(server: Server) -> None:

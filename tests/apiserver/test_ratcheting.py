@@ -105,8 +105,8 @@ def test_a_stored_object_over_a_bound_takes_every_write_but_one_of_its_members(s
         for name, (edit, takes) in EDITS.items():
             edited = deepcopy(held)
             edit(edited)
-            said = refusal(server, "PUT", path(obj, "over-bound"), edited)
-            assert (said == "", takes or TOO_MANY in said) == (takes, True), name
+            answer = refusal(server, "PUT", path(obj, "over-bound"), edited)
+            assert (answer == "", takes or TOO_MANY in answer) == (takes, True), name
         status = {"status": {"conditions": [], "served": True} if kind == "ModelReplica" else {"unplaced": 0}}
         assert refusal(server, "PATCH", path(obj, "over-bound/status"), status, PATCH) == ""
         if kind == "ModelDeployment":
@@ -144,10 +144,10 @@ def test_updates_are_taken_and_refused_as_the_preview_has_it(server: Server) -> 
         assert "should be less than or equal to 10" in refusal(server, "POST", where, new)
 
     eventually(taken_over, within=60)
-    said = {}
+    answers = {}
     for case, before in zip(cases, held, strict=True):
         metadata = {**before["metadata"], **case.after["metadata"]}
         words = refusal(server, "PUT", f"{where}/{metadata['name']}", {**case.after, "metadata": metadata})
-        said[case.rule] = (bool(words), case.refused in words, words)
-    assert {rule: words for rule, words in said.items() if not words[1]} == {}
-    assert {rule for rule, words in said.items() if words[0]} == {case.rule for case in cases if case.refused}
+        answers[case.rule] = (bool(words), case.refused in words, words)
+    assert {rule: words for rule, words in answers.items() if not words[1]} == {}
+    assert {rule for rule, words in answers.items() if words[0]} == {case.rule for case in cases if case.refused}

@@ -12,7 +12,7 @@ from rich.table import Table
 class Figure:
     """One measured value in `unit`; `yardstick` is what the same messages cost a bare function, in the same run.
 
-    `compared` is what `limit` is about: the value, or its ratio to something that the name tells. No limit: told only.
+    `compared` is what `limit` is about: the value, or its ratio to what the name states. No limit: shown only.
     """
 
     name: str

@@ -38,8 +38,8 @@ def soak() -> Iterator[Figure]:
     for name, resident in samples.items():
         filled = resident[int(SAMPLES * FILLED)]
         peak = max(resident[int(SAMPLES * FILLED) :])
-        told = f"soak, {CALLS // 2:,} calls of {name}: most resident, over that after {FILLED:.0%}"
-        yield Figure(told, peak, "MiB", filled, compared=peak / filled, limit=FLAT)
+        label = f"soak, {CALLS // 2:,} calls of {name}: most resident, over that after {FILLED:.0%}"
+        yield Figure(label, peak, "MiB", filled, compared=peak / filled, limit=FLAT)
     yield Figure("... both, in all", time.perf_counter() - began, "s")
 
 

@@ -40,11 +40,11 @@ def test_a_secret_is_copied_once_followed_and_removed_with_its_last_user(fleet: 
     cluster = fleet.add_cluster("east", nodes=1)
     fleet.deploy("waits", engines=[_naming()])
 
-    def told() -> None:
+    def reported() -> None:
         found = fleet.assert_condition(fleet.replica("waits"), "ModelAccepted", "False", "Deploying")
         assert "token does not exist; engine main reads it in env" in str(found["status"]["conditions"])
 
-    eventually(told, within=SOON)
+    eventually(reported, within=SOON)
     api.apply(_secret(fleet, "one"))
     fleet.wait_ready("waits")
     fleet.deploy("shares", replicas=2, engines=[_naming()])

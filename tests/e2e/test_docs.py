@@ -59,11 +59,11 @@ def test_the_page_on_removing_gives_up_a_cluster_that_never_answers_again(fleet:
     try:
         _run(abandon, fleet.plane.hub)
 
-        def told() -> None:
-            said = _run(abandon.partition("\n")[2], fleet.plane.hub)
-            assert f"InferenceCluster {here} is abandoned" in said
+        def reported() -> None:
+            output = _run(abandon.partition("\n")[2], fleet.plane.hub)
+            assert f"InferenceCluster {here} is abandoned" in output
 
-        eventually(told, within=SOON)
+        eventually(reported, within=SOON)
         _run(taint, fleet.plane.hub)
         _run(delete, fleet.plane.hub)
 
@@ -95,8 +95,8 @@ def test_the_page_on_trying_shows_a_bad_image_a_taint_and_a_lost_cluster(fleet: 
     (folder / file.name).write_text(here(file.text))
     start, bad, undo, taint, moved, lost, back = (here(script) for script in _scripts("try"))
     for script in (start, bad):
-        said = fleet.plane.hub.shell(script, folder)
-    assert NOT_FOUND in said
+        output = fleet.plane.hub.shell(script, folder)
+    assert NOT_FOUND in output
     for script in (undo, taint, moved):
         fleet.plane.hub.shell(script, folder)
     assert {replica["spec"]["clusterName"] for replica in fleet.replicas("try")} == {north}

@@ -10,7 +10,7 @@ from modelplane_dev.plane.api import condition
 from modelplane_dev.plane.control_plane import DEPLOYMENT, OBJECT
 from modelplane_dev.plane.waiting import eventually
 
-#: Seconds that an API server stays away.
+#: Seconds that an API server does not answer.
 AWAY = 120.0
 
 
@@ -74,8 +74,8 @@ def test_nothing_is_deleted_or_placed_twice_while_a_clusters_api_server_is_away(
             "deletionTimestamp" not in found["metadata"] for found in fleet.plane.hub.api.list(OBJECT, fleet.tag)
         )
         unknown = fleet.wait_condition("llama", "ReplicasReady", "Unknown", "ClusterUnreachable")
-        said = condition(unknown, "ReplicasReady")
-        assert said["message"].count(f"cluster {cluster} does not answer, 1 replica there") == 1, said
+        reported = condition(unknown, "ReplicasReady")
+        assert reported["message"].count(f"cluster {cluster} does not answer, 1 replica there") == 1, reported
     finally:
         server.start()
     server.wait_for(fleet.clusters[cluster].cluster.api.ready)

@@ -21,9 +21,9 @@ def test_without_the_rights_of_install_a_replica_says_what_is_forbidden_and_with
 
         def forbidden() -> None:
             replica = fleet.assert_condition(fleet.replica("llama"), "ModelAccepted", "False")
-            said = str(replica["status"]["conditions"])
-            assert "forbidden" in said
-            assert "inferenceclusters" in said
+            shown = str(replica["status"]["conditions"])
+            assert "forbidden" in shown
+            assert "inferenceclusters" in shown
 
         eventually(forbidden, within=SOON)
     finally:

@@ -14,7 +14,7 @@ from unit.compose_cache import caches
 from unit.compose_replica import replicas
 
 Manifest = dict[str, Any]
-Told = tuple[str, str | None, str, Mapping[str, Any]]
+Answer = tuple[str, str | None, str, Mapping[str, Any]]
 
 CLUSTERS = ("eu", "us")
 #: Replicas and their clusters: two of one deployment side by side, and one that was written by hand.
@@ -43,15 +43,15 @@ class FakeClusters:
     whole: set[tuple[str, str, str]] = field(default_factory=set)
     made: int = 0
 
-    def __call__(self, view: View) -> Iterator[Told]:
+    def __call__(self, view: View) -> Iterator[Answer]:
         """Tell of every Object how it stands on its cluster."""
         objects = [obj for obj in view.scan(_OBJECT) if not obj["metadata"].get("deletionTimestamp")]
         there = [(*_there(obj), obj) for obj in objects]
         self._forget({(cluster, name) for cluster, kind, name, _ in there if kind == "PersistentVolumeClaim"})
         self.jobs = {(c, name): self.jobs.get((c, name), "active") for c, kind, name, _ in there if kind == "Job"}
-        for told in healthy(view):
-            if told[0] != _OBJECT:
-                yield told
+        for patch in healthy(view):
+            if patch[0] != _OBJECT:
+                yield patch
         for cluster, kind, name, obj in there:
             yield _OBJECT, obj["metadata"]["namespace"], obj["metadata"]["name"], self._told(cluster, kind, name, obj)
 

@@ -99,5 +99,5 @@ def test_what_a_schedule_says_adds_up(situation: Situation) -> None:
         assert decided.candidates == len(candidates)
     assert all(p.replica is not None for p in decided.placements if p.leaving or p.stamp is not Stamp.APPLY)
     # Of what waits for the rollout RolloutProgressing says why.
-    told = [p for p in decided.placements if p.updated or p.why]
-    assert all(bool(p.why) is (p.leaving or p.stamp is not Stamp.APPLY) for p in told)
+    changed = [p for p in decided.placements if p.updated or p.why]
+    assert all(bool(p.why) is (p.leaving or p.stamp is not Stamp.APPLY) for p in changed)

@@ -73,7 +73,7 @@ CONDITIONS: Schema = {
 class Classes:
     """The classes of one module: every object schema under a name that its field gives it.
 
-    Alike objects share a class (five clouds, one Credentials); objects that only share their field's name are told
+    Alike objects share a class (five clouds, one Credentials); objects that only share their field's name are kept
     apart by the parent's name in front (TemplateSpec).
     """
 

@@ -1,4 +1,4 @@
-"""How an edit reaches the replicas that run: `spec.rollout` of a ModelDeployment, and the budgets that it comes to."""
+"""How an edit reaches the replicas that run: `spec.rollout` of a ModelDeployment, and the budgets that it sets."""
 
 from dataclasses import dataclass
 from typing import Final

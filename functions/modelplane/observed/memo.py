@@ -18,7 +18,7 @@ _KEPT: Final = Lru[Any](_LIMIT)
 def once_per_version(read: Callable[[Object], T]) -> Callable[[Object], T]:
     """Return `read`, called once per object version. The values are frozen, so callers may share them.
 
-    A value is weighed with all that it refers to, for it may hold on to parts of the object's body.
+    A value is weighed with all that it refers to: it may hold parts of the object's body.
     `functools.lru_cache` was rejected: it would hash and keep the whole object, not its version.
     """
 

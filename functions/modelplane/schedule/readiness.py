@@ -19,7 +19,7 @@ def has_ready_replica(placement: Placement) -> bool:
 
 
 def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
-    """Return what Ready replicas say of themselves nevertheless, such as what is not in sync: once for a cluster.
+    """Return what Ready replicas still report, such as what is not in sync: once for a cluster.
 
     A replica that is held is left out: its message is listed with what is held.
     """

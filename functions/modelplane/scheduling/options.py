@@ -256,8 +256,8 @@ class Options:
         if ways.refusal is None:
             return None
         at, refusal = ways.refusal
-        told = explain(refusal, engine.members[at], judged.verdicts[at], judged.hardware)
-        return of_profile(told, self.profile)
+        explained = explain(refusal, engine.members[at], judged.verdicts[at], judged.hardware)
+        return of_profile(explained, self.profile)
 
     def _judge(self, engine: Engine, hardware: Hardware) -> _Judged | SearchBound:
         """Evaluate the selectors of an engine on hardware.

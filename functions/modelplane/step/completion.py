@@ -52,7 +52,7 @@ def _is_last_round(request: Request, result: Result) -> bool:
 def _carry(given: Mapping[str, Condition]) -> dict[str, str]:
     """Return the context entry for the later steps of the pass, whether the pipeline has any or not.
 
-    A step that sets no condition leaves the entry as it is: the context is handed on.
+    A step that sets no condition leaves the entry as it is: the context is passed on.
     """
     rows = [[one.type, one.status, one.reason, one.message] for one in given.values()]
     return {CONTEXT_CONDITIONS: json.dumps(rows, separators=(",", ":"))}

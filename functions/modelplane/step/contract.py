@@ -36,7 +36,7 @@ class Object:
 
     @property
     def outline(self) -> "Object":
-        """Return the object for a reader to whom pod templates say nothing; they may be left out of its `body`."""
+        """Return the object for a reader that needs no pod templates; they may be left out of its `body`."""
         return self
 
     @property

@@ -88,7 +88,7 @@ class WireObject(Object):
 class _Outline(Object):
     """An object without the pod templates in it. It is of the same version, so it has the same key.
 
-    It holds its body, for it lives no longer than the reading of one object.
+    It holds its body, because it lives no longer than the reading of one object.
     """
 
     __slots__ = ("_body", "_whole")

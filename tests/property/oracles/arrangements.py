@@ -2,7 +2,7 @@
 
 Rule: claiming pods of one engine of one replica sit on distinct nodes; a pod's request is given any devices of its
 class that match, of one entry or of several; which pods stand on which node, and which devices they were given, is
-anybody's guess. No such arrangement may leave a pod without a node that takes it.
+not known. No such arrangement may leave a pod without a node that takes it.
 """
 
 from collections import Counter

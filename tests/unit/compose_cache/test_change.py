@@ -101,8 +101,8 @@ def test_a_change_that_is_taken_back_finds_its_volume_filled() -> None:
     assert given.named(result, "Job") == []
 
 
-@pytest.mark.parametrize(("asked", "size", "told"), [(80, "80Gi", False), (40, "40Gi", False), (20, "40Gi", True)])
-def test_a_volume_grows_and_never_shrinks(asked: int, size: str, told: bool) -> None:
+@pytest.mark.parametrize(("asked", "size", "refused"), [(80, "80Gi", False), (40, "40Gi", False), (20, "40Gi", True)])
+def test_a_volume_grows_and_never_shrinks(asked: int, size: str, refused: bool) -> None:
     body, seen = given.staged()
     body["spec"]["huggingFace"]["sizeGiB"] = asked
     result = given.run(body, seen)
@@ -110,7 +110,7 @@ def test_a_volume_grows_and_never_shrinks(asked: int, size: str, told: bool) -> 
     assert given.manifest(result, claim)["spec"]["resources"]["requests"]["storage"] == size
     row = given.rows(result)["eu-1"]
     assert row["phase"] == "Ready"
-    assert ("cannot shrink" in row.get("message", "")) is told
+    assert ("cannot shrink" in row.get("message", "")) is refused
 
 
 #: The size a claim asks for on its cluster, what its Object asks for, what is asked for now, and what comes of it.

@@ -166,8 +166,8 @@ def test_whatever_a_volume_looks_like_it_is_composed_and_told(change: Any, phase
 def test_a_claim_that_has_lost_its_volume_is_told_with_the_way_out() -> None:
     body, seen = given.staged()
     lost(seen[claim(seen)])
-    told = given.rows(given.run(body, seen))["eu-1"]["message"]
-    assert "is Lost: its data is gone. Delete it on the cluster: it is then created and filled again." in told
+    shown = given.rows(given.run(body, seen))["eu-1"]["message"]
+    assert "is Lost: its data is gone. Delete it on the cluster: it is then created and filled again." in shown
 
 
 def test_a_claim_that_was_made_anew_is_filled_anew_before_it_is_ready() -> None:

@@ -110,8 +110,8 @@ def test_a_key_that_the_secret_lacks_is_told_in_the_providers_words() -> None:
             found["status"] = {"conditions": [{"type": "Synced", "status": "False", "message": "no such field"}]}
     result = given.run(body, seen)
     assert given.condition(result).reason == "AuthSecretMissing"
-    told = given.condition(result).message
-    assert "Secret team/hub has no token under key HF_TOKEN: not in sync: no such field" in told
+    text_found = given.condition(result).message
+    assert "Secret team/hub has no token under key HF_TOKEN: not in sync: no such field" in text_found
 
 
 def test_a_claim_without_a_volume_says_of_which_class_it_waits_for_one() -> None:

@@ -57,7 +57,7 @@ def serving(*listeners: str, address: str = "gw.example.org", **fields: Any) -> 
     return store
 
 
-def said(result: Result) -> tuple[str, str, str]:
+def reported(result: Result) -> tuple[str, str, str]:
     (condition,) = result.conditions
     return condition.status.value, str(condition.reason), condition.message
 
@@ -73,8 +73,8 @@ def test_the_gateway_comes_once_its_pods_and_the_policy_of_its_callers_are_there
 def test_nothing_is_composed_before_the_gateways_kinds_exist_and_everything_is_once_it_was() -> None:
     result = decided({}, kinds=False)
     assert bodies(result) == {}
-    assert said(result)[:2] == ("False", "Installing")
-    assert "no kind GatewayClass (gateway.networking.k8s.io/v1) and Backend" in said(result)[2]
+    assert reported(result)[:2] == ("False", "Installing")
+    assert "no kind GatewayClass (gateway.networking.k8s.io/v1) and Backend" in reported(result)[2]
     assert bodies(decided(serving("http"), kinds=False)).keys() == serving("http").keys()
 
 
@@ -89,7 +89,7 @@ def test_nothing_is_composed_before_the_gateways_kinds_exist_and_everything_is_o
 def test_the_url_is_the_gateways_address(address: str, url: str) -> None:
     result = decided(serving("http", address=address))
     assert result.status == {"address": address, "url": url}
-    assert said(result) == ("True", "ControllerHealthy", "")
+    assert reported(result) == ("True", "ControllerHealthy", "")
 
 
 #: The listeners that are programmed and the last URL of a gateway with TLS; the URL, and whether HTTP redirects.
@@ -114,7 +114,7 @@ def test_a_listener_that_cannot_serve_is_named_with_its_reason() -> None:
     store = serving("http", spec=TLS)
     refused = {"type": "ResolvedRefs", "status": "False", "message": "Secret models-tls does not exist"}
     store["gateway"]["status"]["listeners"].append({"name": "https", "conditions": [refused]})
-    assert said(decided(store, spec=TLS)) == (
+    assert reported(decided(store, spec=TLS)) == (
         "False",
         "Installing",
         "Gateway modelplane-system/public-gateway: listener https: Secret models-tls does not exist",
@@ -124,8 +124,8 @@ def test_a_listener_that_cannot_serve_is_named_with_its_reason() -> None:
 def test_a_gateway_without_an_address_says_so_and_who_gives_one() -> None:
     store = serving("http", address="")
     metallb = {"address": {"source": "MetalLB", "pool": "192.0.2.0/28"}}
-    assert said(decided(store))[2] == "Gateway modelplane-system/public-gateway has no address yet."
-    assert "Install MetalLB with the pool of spec.address" in said(decided(store, spec=metallb))[2]
+    assert reported(decided(store))[2] == "Gateway modelplane-system/public-gateway has no address yet."
+    assert "Install MetalLB with the pool of spec.address" in reported(decided(store, spec=metallb))[2]
 
 
 def test_the_inference_gateway_is_protected_while_there_is_a_service() -> None:
@@ -152,4 +152,4 @@ def test_a_gateway_whose_spec_cannot_be_read_keeps_what_it_has() -> None:
     result = decided(store, spec={"stack": {"gateway": "Managed"}}, status=status)
     assert bodies(result).keys() == store.keys()
     assert result.status == status
-    assert "spec.stack.gateway" in said(result)[2]
+    assert "spec.stack.gateway" in reported(result)[2]

@@ -135,10 +135,10 @@ READY: dict[str, tuple[dict[str, Any], Any, tuple[Status, Status]]] = {
 }
 
 
-@pytest.mark.parametrize(("observed", "classes", "told"), READY.values(), ids=READY)
+@pytest.mark.parametrize(("observed", "classes", "statuses"), READY.values(), ids=READY)
 def test_a_cluster_is_ready_only_if_cluster_ready_and_backend_ready_are(
-    observed: dict[str, Any], classes: Any, told: tuple[Status, Status]
+    observed: dict[str, Any], classes: Any, statuses: tuple[Status, Status]
 ) -> None:
     result = given.run(given.cluster(), given.reached(**observed), class_l4=classes)
-    assert tuple(given.condition(result, kind).status for kind in ("ClusterReady", "BackendReady")) == told
-    assert result.ready is (told == (Status.TRUE, Status.TRUE))
+    assert tuple(given.condition(result, kind).status for kind in ("ClusterReady", "BackendReady")) == statuses
+    assert result.ready is (statuses == (Status.TRUE, Status.TRUE))

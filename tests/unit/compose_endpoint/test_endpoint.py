@@ -78,8 +78,8 @@ REFUSED = {
 def test_an_endpoint_that_cannot_be_reached_says_why_and_publishes_nothing(
     body: dict[str, Any], reason: str, words: str
 ) -> None:
-    published, said, message = composed(body)
-    assert (published, said) == (None, reason)
+    published, shown, message = composed(body)
+    assert (published, shown) == (None, reason)
     assert words in message
 
 

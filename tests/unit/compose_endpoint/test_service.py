@@ -21,15 +21,15 @@ def conditions(service: Service) -> dict[str, tuple[str, str, str]]:
 
 def accept(service: Service, kind: str, status: str = "True", message: str = "") -> None:
     """Write the status that Envoy Gateway gives to the objects of a kind."""
-    said = {"type": "Accepted", "status": status, "message": message}
+    condition = {"type": "Accepted", "status": status, "message": message}
     gateway = {"name": "public-gateway", "namespace": "modelplane-system"}
     for body in service.store.values():
         if body["kind"] != kind:
             continue
         body["status"] = {
-            "HTTPRoute": {"parents": [{"parentRef": gateway, "conditions": [said]}]},
-            "BackendTrafficPolicy": {"ancestors": [{"ancestorRef": gateway, "conditions": [said]}]},
-        }.get(kind, {"conditions": [said]})
+            "HTTPRoute": {"parents": [{"parentRef": gateway, "conditions": [condition]}]},
+            "BackendTrafficPolicy": {"ancestors": [{"ancestorRef": gateway, "conditions": [condition]}]},
+        }.get(kind, {"conditions": [condition]})
 
 
 def settled(**fields: Any) -> Service:

@@ -1,4 +1,4 @@
-"""What goes wrong around a serving replica without anybody asking for its end."""
+"""What goes wrong around a serving replica without a reason for its end."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -108,7 +108,7 @@ def journal(control: ControlPlane, edits: Iterable[Manifest], nodes: Mapping[str
     """Return what each pass that follows the edits does; asserts that no cluster ever needs more nodes than it has."""
     for edit in edits:
         control.apply(copy.deepcopy(edit))
-    told: list[list[str]] = []
+    entries: list[list[str]] = []
     for _ in range(_ROUNDS):
         for kind in ("InferenceCluster", "ModelCache", "ModelDeployment", "ModelReplica"):
             for composite in control.list(kind):
@@ -116,8 +116,8 @@ def journal(control: ControlPlane, edits: Iterable[Manifest], nodes: Mapping[str
                 control.reconcile(kind, composite["metadata"].get("namespace"), composite["metadata"]["name"])
                 done = _differences(before, _manifests(control))
                 assert not nodes_taken(control) - Counter(nodes), f"{nodes_taken(control)} after {done}"
-                told += [done] if done else []
+                entries += [done] if done else []
     before = _manifests(control)
     assert control.settle()
-    assert _manifests(control) == before, f"not at rest after {_ROUNDS} rounds: {told}"
-    return told
+    assert _manifests(control) == before, f"not at rest after {_ROUNDS} rounds: {entries}"
+    return entries

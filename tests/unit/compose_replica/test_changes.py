@@ -97,14 +97,14 @@ ON_ONE_CLUSTER: dict[str, tuple[int, Manifest, list[Manifest], list[list[str]]]]
 }
 
 
-@pytest.mark.parametrize(("nodes", "serving", "edits", "told"), ON_ONE_CLUSTER.values(), ids=ON_ONE_CLUSTER)
+@pytest.mark.parametrize(("nodes", "serving", "edits", "expected"), ON_ONE_CLUSTER.values(), ids=ON_ONE_CLUSTER)
 def test_an_edit_takes_down_what_it_asks_for_and_nothing_else(
-    nodes: int, serving: Manifest, edits: list[Manifest], told: list[list[str]]
+    nodes: int, serving: Manifest, edits: list[Manifest], expected: list[list[str]]
 ) -> None:
     control = ControlPlane([hardware(), cluster("eu", nodes), serving])
     assert control.settle()
     assert [replica["status"]["served"] for replica in control.list("ModelReplica")] == [True]
-    assert journal(control, edits, {"eu": nodes}) == told
+    assert journal(control, edits, {"eu": nodes}) == expected
 
 
 STORAGE = {"source": "Existing", "existing": {"secretRef": {"name": "eu"}, "cache": {"storageClassName": "rwx"}}}

@@ -200,14 +200,14 @@ def test_the_pods_of_gangs_beyond_those_are_not_observed(copies: int, beyond: li
     assert gangs == ([{"key": label, "operator": "NotIn", "values": beyond}] if beyond else [])
 
 
-@pytest.mark.parametrize(("resource", "told"), [("leaderTemplate", True), ("workerTemplate", False)])
-def test_only_a_gangs_leaders_take_traffic(resource: str, told: bool) -> None:
+@pytest.mark.parametrize(("resource", "takes_traffic"), [("leaderTemplate", True), ("workerTemplate", False)])
+def test_only_a_gangs_leaders_take_traffic(resource: str, takes_traffic: bool) -> None:
     gang = given.manifest_of(given.run(BODY), "leaderworkerset-main")
     template = gang["spec"]["leaderWorkerTemplate"][resource]
     (engine,) = template["spec"]["containers"]
-    assert ("modelplane.ai/serving" in template["metadata"]["labels"]) is told
-    assert ("readinessProbe" in engine) is told
-    assert ("ports" in engine) is told
+    assert ("modelplane.ai/serving" in template["metadata"]["labels"]) is takes_traffic
+    assert ("readinessProbe" in engine) is takes_traffic
+    assert ("ports" in engine) is takes_traffic
 
 
 def test_a_leader_without_devices_may_share_a_node_with_its_workers() -> None:

@@ -1,4 +1,4 @@
-"""Why a replica does not serve, in the words of its own pods: told while it lasts, and looked at no longer."""
+"""Why a replica does not serve, in the words of its own pods: shown while it lasts, and not observed after that."""
 
 from typing import Any
 
@@ -94,8 +94,8 @@ def test_what_pods_complain_of_is_told_by_the_replica_and_by_its_workload(
     statuses: list[dict[str, Any]], words: str
 ) -> None:
     result = given.run(BODY, starting(), pods=[pod(status) for status in statuses])
-    told = f": {words}" if words else ""
-    assert given.condition(result, "ModelReady").message == f"engine main: 0 of 2 copies ready{told}"
+    shown = f": {words}" if words else ""
+    assert given.condition(result, "ModelReady").message == f"engine main: 0 of 2 copies ready{shown}"
     assert result.status is not None
     assert result.status["workloads"][0].get("message", "") == words
     assert result.ttl == AWAITING

@@ -55,10 +55,10 @@ def test_an_engine_that_does_not_say_where_it_listens_is_warned_about_and_expect
     template = pod(body, "deployment-writer")
     assert "--vllm-port=8001" in template["spec"]["initContainers"][0]["args"]
     assert template["spec"]["containers"][0]["args"] == ["--model=m"]
-    said = given.condition(
+    reported = given.condition(
         given.run(given.pair("--port=8001"), given.serving(given.pair("--port=8001"))), accepted.type
     )
-    assert said.message == ""
+    assert reported.message == ""
 
 
 def test_requests_reach_a_decode_engine_through_its_sidecar_and_its_health_is_asked_of_itself() -> None:
@@ -80,20 +80,20 @@ def test_a_prefill_engine_stays_on_8000_without_a_sidecar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "warned"),
     [([], False), (["--port=8000"], False), (["--port=$(PORT)"], False), (["--port=9000"], True), (["--port"], False)],
 )
 @pytest.mark.parametrize("mode", ["Unified", "PrefillDecode"])
 def test_an_engine_that_listens_where_no_request_comes_is_composed_and_told_so(
-    mode: str, args: list[str], told: bool
+    mode: str, args: list[str], warned: bool
 ) -> None:
     body = given.replica() if mode == "Unified" else given.pair("--port=8200")
     (container,) = body["spec"]["engines"][0]["members"][0]["template"]["spec"]["containers"]
     container["args"] = args
     accepted = given.condition(given.run(body, given.serving(body)), "ModelAccepted")
     assert accepted.status is Status.TRUE
-    assert ("--port is 9000, requests and probes are sent to port 8000" in accepted.message) is told
-    assert bool(accepted.message) is told
+    assert ("--port is 9000, requests and probes are sent to port 8000" in accepted.message) is warned
+    assert bool(accepted.message) is warned
 
 
 def test_only_pairs_carry_roles_side_channels_and_sidecars() -> None:

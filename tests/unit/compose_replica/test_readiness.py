@@ -60,8 +60,8 @@ def test_a_workload_whose_copies_are_all_available_says_what_it_lacks(case: str)
     body = given.replica(given.engine(copies=2))
     observed = given.serving(body)
     observed["deployment-main"]["status"]["atProvider"]["manifest"]["status"] = TABLE[case][0]
-    said = given.condition(given.run(body, observed), "ModelReady").message
-    assert said == "engine main: 2 of 2 copies ready: not updated yet"
+    shown = given.condition(given.run(body, observed), "ModelReady").message
+    assert shown == "engine main: 2 of 2 copies ready: not updated yet"
 
 
 def test_every_workload_must_serve() -> None:

@@ -149,20 +149,20 @@ def test_a_hand_written_replica_that_serves_without_its_label_is_kept_and_told_t
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "shown"),
     [
         ("read tcp 10.0.0.5:{}->34.1.1.1:443: read: connection reset by peer", "read tcp 34.1.1.1:443: read:"),
         ("write tcp [fd00::5]:{}->[fd00::1]:6443: broken pipe", "write tcp [fd00::1]:6443: broken pipe"),
         ("lookup eu on 10.96.0.10:53: read udp 10.2.0.9:{}->10.96.0.10:53: i/o timeout", "53: read udp 10.96.0.10:53:"),
     ],
 )
-def test_a_cluster_that_does_not_answer_says_the_same_on_every_try(words: str, told: str) -> None:
-    said = []
+def test_a_cluster_that_does_not_answer_says_the_same_on_every_try(words: str, shown: str) -> None:
+    reported = []
     for port in (41234, 50001):
         observed = given.serving(given.replica())
         for found in observed.values():
             found["status"]["conditions"][0] = given.synced("False", words.format(port))
         result = given.run(given.replica(), observed)
-        said.append((result.conditions, result.status))
-    assert said[0] == said[1]
-    assert told in repr(said[0])
+        reported.append((result.conditions, result.status))
+    assert reported[0] == reported[1]
+    assert shown in repr(reported[0])

@@ -32,7 +32,7 @@ class FakeHub:
 
     Files that end in .safetensors are stored as large ones (SHA-256), others by git. `token` is asked for when set.
     `given` are bytes that it gives of a file instead of those that it lists. With a `store` it sends who asks for a
-    file there, as the hub does; `told` are the authorizations that came with a request for a file.
+    file there, as the hub does; `sent` are the authorizations that came with a request for a file.
     """
 
     commits: dict[str, dict[str, bytes]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class FakeHub:
     asked: list[str] = field(default_factory=list)
     given: dict[str, bytes] = field(default_factory=dict)
     store: str = ""
-    told: set[str] = field(default_factory=set)
+    sent: set[str] = field(default_factory=set)
 
     def push(self, files: Mapping[str, bytes]) -> str:
         """Make main name a commit of these files; return it."""
@@ -68,7 +68,7 @@ class FakeHub:
         data = self.commits.get(commit, {}).get(path)
         if data is None:
             return self._fail(404, "EntryNotFound")
-        self.told.add(headers.get("authorization", ""))
+        self.sent.add(headers.get("authorization", ""))
         if self.store:
             return 302, {"Location": f"{self.store}/org/model/resolve/{commit}/{path}"}, b""
         data = self.given.get(path, data)

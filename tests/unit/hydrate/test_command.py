@@ -73,8 +73,8 @@ def test_killed_twenty_times_at_random_it_ends_with_every_byte_in_place(tmp_path
             assert not marker.exists()
         hub.mishap = lambda _, answer: answer
         last = start(hub, tmp_path)
-        _, said = last.communicate()
-    assert (last.returncode, marker.exists()) == (0, True), said
+        _, output = last.communicate()
+    assert (last.returncode, marker.exists()) == (0, True), output
     assert tree(tmp_path) == FILES
 
 
@@ -122,12 +122,12 @@ def test_a_run_that_cannot_finish_says_why_marks_nothing_and_the_next_finishes_i
 ) -> None:
     with serving(FILES, **mishaps) as hub:
         ended = start(hub, tmp_path, "--tries=2", **how)
-        _, said = ended.communicate()
-        assert ended.returncode == code, said
-        assert words in said
-        assert code.meaning in said
-        assert "wrong-token" not in said
-        assert "Traceback" not in said
+        _, output = ended.communicate()
+        assert ended.returncode == code, output
+        assert words in output
+        assert code.meaning in output
+        assert "wrong-token" not in output
+        assert "Traceback" not in output
         assert not (tmp_path / ".modelplane" / "staged.json").exists()
         assert len([path for path in hub.asked if "/api/models/" in path]) <= (2 if code is HydrateExit.AGAIN else 1)
         hub.mishap, hub.given = (lambda _, answer: answer), {}
@@ -139,8 +139,8 @@ def test_a_volume_that_refuses_files_is_told(tmp_path: Path) -> None:
     (tmp_path / ".modelplane").write_text("in the way")
     with serving(FILES) as hub:
         ended = start(hub, tmp_path)
-        _, said = ended.communicate()
-    assert (ended.returncode, HydrateExit.UNWRITABLE.meaning in said, "Traceback" in said) == (74, True, False)
+        _, output = ended.communicate()
+    assert (ended.returncode, HydrateExit.UNWRITABLE.meaning in output, "Traceback" in output) == (74, True, False)
 
 
 def test_the_first_process_of_a_container_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_the_first_process_of_a_container_ends_at_once_when_it_is_told_to(tmp_pa
 def test_how_far_it_is_is_told(tmp_path: Path) -> None:
     with serving(FILES) as hub:
         done = start(hub, tmp_path, "--revision=main")
-        _, said = done.communicate()
-        assert f"at commit {hub.branch}: 3 files" in said
-    assert "537 KiB" in said
+        _, output = done.communicate()
+        assert f"at commit {hub.branch}: 3 files" in output
+    assert "537 KiB" in output
     assert done.returncode == 0

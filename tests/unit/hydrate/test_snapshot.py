@@ -38,12 +38,12 @@ def hub() -> Iterator[FakeHub]:
 
 
 def run(hub: FakeHub, target: Path, **fields: Any) -> list[str]:
-    """Run the program's work; return what it said."""
-    said: list[str] = []
+    """Run the program's work; return what it printed."""
+    printed: list[str] = []
     source = Hub(hub.url, fields.pop("token", None))
     settings = {"workers": 2, "tries": 3, "pause": 0.0, "revision": "main", **fields}
-    hydrate(HydrateSettings(repo="org/model", target=target, hub=source, say=said.append, **settings))
-    return said
+    hydrate(HydrateSettings(repo="org/model", target=target, hub=source, say=printed.append, **settings))
+    return printed
 
 
 def tree(target: Path) -> dict[str, bytes]:
@@ -66,12 +66,12 @@ def fails(hub: FakeHub, target: Path, **fields: Any) -> HydrateError:
 
 
 def test_the_snapshot_lies_at_the_root_and_the_marker_names_its_source(hub: FakeHub, tmp_path: Path) -> None:
-    said = run(hub, tmp_path)
+    printed = run(hub, tmp_path)
     assert tree(tmp_path) == FILES
     found = marker(tmp_path)
     assert (found["source"], found["repo"], found["revision"]) == ("HuggingFace", "org/model", "main")
     assert found["commit"] == hub.branch
-    assert "all verified" in said[-1]
+    assert "all verified" in printed[-1]
     assert [path.name for path in (tmp_path / ".modelplane").iterdir()] == ["staged.json"]
 
 
@@ -112,9 +112,9 @@ def test_wrong_bytes_are_fetched_again_from_the_start(hub: FakeHub, tmp_path: Pa
         return answer[0], answer[1], b"#" + answer[2][1:]
 
     hub.mishap = spoil
-    said = run(hub, tmp_path)
+    printed = run(hub, tmp_path)
     assert tree(tmp_path) == FILES
-    assert any("other bytes than the hub promised" in line for line in said)
+    assert any("other bytes than the hub promised" in line for line in printed)
 
 
 def test_bytes_that_stay_wrong_are_not_accepted(hub: FakeHub, tmp_path: Path) -> None:

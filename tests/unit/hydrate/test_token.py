@@ -15,10 +15,10 @@ TOKEN = "hf_secret"  # noqa: S105 - a fake's
 
 
 def run(hub: FakeHub, target: Path) -> list[str]:
-    """Bring the repository onto a volume with the right token; return what was said."""
-    said: list[str] = []
-    hydrate(HydrateSettings("org/model", "main", target, Hub(hub.url, TOKEN), said.append, pause=0))
-    return said
+    """Bring the repository onto a volume with the right token; return what was printed."""
+    printed: list[str] = []
+    hydrate(HydrateSettings("org/model", "main", target, Hub(hub.url, TOKEN), printed.append, pause=0))
+    return printed
 
 
 def test_the_right_token_opens_a_gated_repository_and_is_not_told(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_the_token_is_for_the_hub_and_not_for_the_store_that_it_sends_to(tmp_pat
         hub.store = store.url
         run(hub, tmp_path)
     assert (tmp_path / "model.safetensors").read_bytes() == FILES["model.safetensors"]
-    assert (hub.told, store.told) == ({f"Bearer {TOKEN}"}, {""})
+    assert (hub.sent, store.sent) == ({f"Bearer {TOKEN}"}, {""})
 
 
 @pytest.mark.parametrize(("text", "token"), [(None, None), ("", None), ("\n", None), ("hf_a\n", "hf_a")])

@@ -59,8 +59,8 @@ def test_a_path_is_printed_alone_and_its_set_is_built_once(tool: Tool) -> None:
 
 
 def test_it_says_what_it_builds_and_how_long_that_takes(tool: Tool) -> None:
-    assert "Building crossplane-core" in (said := tool("build", "crossplane").stderr)
-    assert "minutes" in said
+    assert "Building crossplane-core" in (output := tool("build", "crossplane").stderr)
+    assert "minutes" in output
 
 
 def test_build_alone_builds_every_set_that_has_binaries(tool: Tool) -> None:

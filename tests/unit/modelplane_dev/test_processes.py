@@ -68,10 +68,12 @@ def test_no_component_outlives_the_program_that_started_it(tmp_path: Path, numbe
     eventually(gone, within=10)
 
 
-@pytest.mark.parametrize(("script", "said"), [("echo broken; exit 3", "broken"), ("sleep 600", "longer than 0.5 s")])
-def test_a_component_that_fails_or_takes_too_long_is_told_and_ended(tmp_path: Path, script: str, said: str) -> None:
+@pytest.mark.parametrize(("script", "output"), [("echo broken; exit 3", "broken"), ("sleep 600", "longer than 0.5 s")])
+def test_a_component_that_fails_or_takes_too_long_is_reported_and_ended(
+    tmp_path: Path, script: str, output: str
+) -> None:
     component = Process("fails", tmp_path, ["bash", "-c", script])
-    with pytest.raises(ProcessError, match=said):
+    with pytest.raises(ProcessError, match=output):
         component.run(within=0.5 if "sleep" in script else 10)
     assert not component.alive
 

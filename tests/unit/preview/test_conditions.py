@@ -68,7 +68,7 @@ def test_a_message_names_the_first_three(names: str, text: str) -> None:
 def test_crossplanes_own_conditions_cannot_be_set_by_a_pipeline() -> None:
     claims = tuple(Condition(kind, Status.FALSE, "Claimed") for kind in ("Ready", "Synced", "Healthy", "Responsive"))
     made = passed(plane(endpoint(), ModelEndpoint=lambda _: Result(conditions=claims)))
-    assert {kind: said[0] for kind, said in conditions_of(made).items() if kind != "RoutingReady"} == {
+    assert {kind: reported[0] for kind, reported in conditions_of(made).items() if kind != "RoutingReady"} == {
         "Responsive": "True",
         "Synced": "True",
         "Ready": "True",
@@ -76,8 +76,8 @@ def test_crossplanes_own_conditions_cannot_be_set_by_a_pipeline() -> None:
 
 
 def test_a_condition_keeps_its_time_until_it_says_something_else() -> None:
-    said = {"one": "first", "other": "second"}
-    results = {do: Result(conditions=(Condition("RoutingReady", Status.TRUE, "R", m),)) for do, m in said.items()}
+    reported = {"one": "first", "other": "second"}
+    results = {do: Result(conditions=(Condition("RoutingReady", Status.TRUE, "R", m),)) for do, m in reported.items()}
     control = plane(endpoint(), ModelEndpoint=by_annotation(results))
 
     def since(made: dict[str, Any]) -> str:

@@ -42,7 +42,7 @@ def test_in_a_healthy_world_everything_becomes_ready() -> None:
     for kind, namespace in (("InferenceClass", None), ("InferenceCluster", None), ("ModelDeployment", "team")):
         for obj in control.list(kind):
             found = control.get(kind, namespace, obj["metadata"]["name"])
-            unwell = {name for name, said in conditions_of(found).items() if said[0] != "True"}
+            unwell = {name for name, reported in conditions_of(found).items() if reported[0] != "True"}
             # These say that something is under way or amiss.
             assert unwell <= {"RolloutProgressing", "PlacementDrifted"}
 

@@ -78,9 +78,9 @@ def test_bad_input_exits_2_and_names_file_line_and_field_of_each(tmp_path: Path)
     lines = file.read_text().splitlines()
     wrong = [f"{file}:{1 + next(i for i, line in enumerate(lines) if key in line)}" for key in ("many", "nodeCont")]
     assert (done.exit_code, done.stdout) == (2, "")
-    said = done.stderr.splitlines()
-    assert said[0].startswith(f"{wrong[0]}: ModelDeployment team/one: spec.replicas: ")
-    assert said[1].startswith(f"{wrong[1]}: InferenceCluster east: spec.nodePools[0].nodeCont: ")
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith(f"{wrong[0]}: ModelDeployment team/one: spec.replicas: ")
+    assert lines[1].startswith(f"{wrong[1]}: InferenceCluster east: spec.nodePools[0].nodeCont: ")
 
 
 @pytest.mark.parametrize("text", ["a: ]", "just text", "kind: ConfigMap", "{apiVersion: v1, kind: Pod, metadata: {}}"])
@@ -101,24 +101,24 @@ def test_no_path_exits_2() -> None:
 def test_json_tells_every_placement_and_shortfall() -> None:
     found = as_json(*FLEET, deployment(replicas=3))
     assert (found["settled"], found["passes"] > 0) == (True, True)
-    (told,) = found["deployments"]
-    assert (told["namespace"], told["name"], told["replicas"], told["unplaced"]) == ("team", "chat", 3, 1)
-    assert (told["updated"], told["serving"]) == (2, 2)
-    assert {entry["revision"] for entry in told["placed"]} == {told["revision"]}
-    placed = [{**entry, "name": "..."} for entry in told["placed"]]
+    (row,) = found["deployments"]
+    assert (row["namespace"], row["name"], row["replicas"], row["unplaced"]) == ("team", "chat", 3, 1)
+    assert (row["updated"], row["serving"]) == (2, 2)
+    assert {entry["revision"] for entry in row["placed"]} == {row["revision"]}
+    placed = [{**entry, "name": "..."} for entry in row["placed"]]
     common = {"name": "...", "index": 0, "pools": {"main": "pool"}, "ready": True, "leaving": False}
-    common |= {"revision": told["revision"], "updated": True, "serving": True}
+    common |= {"revision": row["revision"], "updated": True, "serving": True}
     assert placed == [{**common, "cluster": "east"}, {**common, "cluster": "west"}]
-    assert [(reason["reason"], reason["count"]) for reason in told["reasons"]] == [("NoRoom", 2)]
-    assert set(told["reasons"][0]) == {"reason", "count", "message"}
-    assert {"type", "status", "reason", "message"} == set(told["conditions"][0])
-    said = {c["type"]: (c["status"], c["reason"]) for c in told["conditions"]}
-    assert said["ReplicasScheduled"] == ("False", "InsufficientCapacity")
+    assert [(reason["reason"], reason["count"]) for reason in row["reasons"]] == [("NoRoom", 2)]
+    assert set(row["reasons"][0]) == {"reason", "count", "message"}
+    assert {"type", "status", "reason", "message"} == set(row["conditions"][0])
+    conditions = {c["type"]: (c["status"], c["reason"]) for c in row["conditions"]}
+    assert conditions["ReplicasScheduled"] == ("False", "InsufficientCapacity")
 
 
 def test_json_gives_no_reason_where_nothing_is_missing() -> None:
-    (told,) = as_json(*FLEET, deployment(replicas=2))["deployments"]
-    assert (told["unplaced"], told["reasons"]) == (0, [])
+    (row,) = as_json(*FLEET, deployment(replicas=2))["deployments"]
+    assert (row["unplaced"], row["reasons"]) == (0, [])
 
 
 def test_json_holds_every_object_under_the_names_of_the_placements() -> None:

@@ -107,13 +107,13 @@ def unsettled(**manifests: dict[str, Any]) -> str:
 
 
 def test_a_cluster_scoped_resource_of_a_namespaced_composite_fails_the_pass() -> None:
-    said = unsettled(one={"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}})
-    assert 'cannot apply cluster scoped composed resource "one" (a Namespace named n)' in said
+    message = unsettled(one={"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}})
+    assert 'cannot apply cluster scoped composed resource "one" (a Namespace named n)' in message
 
 
 def test_a_composed_kind_that_does_not_exist_fails_the_pass() -> None:
-    said = unsettled(one={"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {"name": "t"}})
-    assert 'no matches for kind "Thing" in version "example.org/v1"' in said
+    message = unsettled(one={"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {"name": "t"}})
+    assert 'no matches for kind "Thing" in version "example.org/v1"' in message
 
 
 def test_a_field_that_no_schema_declares_fails_the_pass() -> None:

@@ -24,9 +24,9 @@ FAILED = {
 def test_a_composite_whose_pass_failed_is_refused(step: Step, why: str) -> None:
     control = plane(endpoint(), ModelEndpoint=step)
     outcome = report(control, settled=control.settle())
-    ((name, said),) = refusals(control)
+    ((name, message),) = refusals(control)
     assert name == "ModelEndpoint team/e"
-    assert said.startswith(why)
+    assert message.startswith(why)
     assert exit_code(outcome, [name]) == 1
 
 

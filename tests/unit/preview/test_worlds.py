@@ -87,23 +87,23 @@ class TestHealthy:
 
 
 class Watched:
-    """The healthy world, which keeps what it was shown and what it said."""
+    """The healthy world, which keeps what it was shown and what it answered."""
 
     def __init__(self) -> None:
         self.control: ControlPlane | None = None
-        self.said: dict[tuple[str, str | None, str], Any] = {}
+        self.answered: dict[tuple[str, str | None, str], Any] = {}
 
     def __call__(self, view: View) -> Iterator[tuple[str, str | None, str, Any]]:
         """Yield what the healthy world does."""
         for patch in healthy(view):
-            self.said[patch[:3]] = patch[3]
+            self.answered[patch[:3]] = patch[3]
             yield patch
 
     def last(self, obj: dict[str, Any]) -> dict[str, Any]:
         """Return an object's last status."""
         metadata = obj["metadata"]
         key = ("Object.kubernetes.m.crossplane.io", metadata["namespace"], metadata["name"])
-        return {"status": self.said[key]}
+        return {"status": self.answered[key]}
 
 
 class TestFailing:

@@ -61,8 +61,8 @@ def test_one_that_is_edited_before_it_runs_composes_nothing_elsewhere() -> None:
     (replica,) = control.list("ModelReplica")
     edit(control, replica["metadata"]["name"], "east", relabel=True)
     control.reconcile("ModelReplica", TEAM, replica["metadata"]["name"])
-    told = conditions_of(existing(control, "ModelReplica", TEAM, replica["metadata"]["name"]))["ModelAccepted"][2]
+    message = conditions_of(existing(control, "ModelReplica", TEAM, replica["metadata"]["name"]))["ModelAccepted"][2]
     assert runs_on(control) <= {"far-west"}
-    assert "spec.clusterName is east, the ModelDeployment has placed this replica on far-west" in told
+    assert "spec.clusterName is east, the ModelDeployment has placed this replica on far-west" in message
     assert control.settle()
     assert runs_on(control) == {"far-west"}

@@ -80,8 +80,8 @@ def test_an_edit_that_is_held_is_named_with_replica_cluster_and_remedy_until_it_
     edit(edited)
     control.apply(edited)
     assert control.settle()
-    said = f"1 of 1 replicas ready; not as asked: {before['metadata']['name']} on east: {why}"
-    assert replicas_ready(control) == ("False", "EditHeld", said)
+    expected = f"1 of 1 replicas ready; not as asked: {before['metadata']['name']} on east: {why}"
+    assert replicas_ready(control) == ("False", "EditHeld", expected)
     assert conditions_of(existing(control, "ModelDeployment", TEAM, "chat"))["Ready"][0] == "False"
     (replica,) = control.list("ModelReplica")
     assert conditions_of(replica)["ModelReady"][0] == "True"

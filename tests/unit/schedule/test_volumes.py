@@ -65,7 +65,7 @@ def stamped(control: ControlPlane) -> list[str | None]:
     return [replica["spec"].get("volume") for replica in control.list("ModelReplica")]
 
 
-def told(control: ControlPlane, kind: str) -> tuple[str, str, str]:
+def reported(control: ControlPlane, kind: str) -> tuple[str, str, str]:
     return conditions_of(existing(control, "ModelDeployment", TEAM, "chat"))[kind]
 
 
@@ -112,7 +112,7 @@ def test_a_paused_rollout_keeps_the_volume_that_is_mounted() -> None:
     control.apply(weights(revision="v2"))
     assert control.settle()
     assert (mounted(control), staged(control) in before.values()) == (before, False)
-    assert told(control, "RolloutProgressing")[1] == "Paused"
+    assert reported(control, "RolloutProgressing")[1] == "Paused"
 
 
 @pytest.mark.parametrize("replicas", [1, 2])
@@ -139,13 +139,13 @@ def test_another_cache_that_is_not_staged_there_is_an_edit_that_is_held_until_it
     assert control.settle()
     why = "the edit is held, ModelCache other is not staged on cluster east: stage it there, or name another"
     held = f"1 of 1 replicas ready; not as asked: {replica['metadata']['name']} on east: {why}"
-    assert told(control, "ReplicasReady") == ("False", "EditHeld", held)
+    assert reported(control, "ReplicasReady") == ("False", "EditHeld", held)
     assert mounted(control) == before
     gold = site("east")
     gold["metadata"]["labels"] = {"tier": "gold"}
     control.apply(gold)
     assert control.settle()
-    assert told(control, "ReplicasReady")[:2] == ("True", "AllReplicasReady")
+    assert reported(control, "ReplicasReady")[:2] == ("True", "AllReplicasReady")
     assert mounted(control) == {"east": staged(control, "other")}
 
 

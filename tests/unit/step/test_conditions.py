@@ -97,8 +97,8 @@ def test_a_later_step_repeats_what_an_earlier_one_of_the_pass_said_not_what_was_
         _row("ReplicasScheduled", "True", "ReplicasScheduled"),
         _row("ReplicasReady", "True", "AllReplicasReady"),
     ]
-    said = Result(conditions=(Condition("ReplicasScheduled", Status.FALSE, "NoClusters", "none"),))
-    first = complete(_request("ModelDeployment", observed), said)
+    decided = Result(conditions=(Condition("ReplicasScheduled", Status.FALSE, "NoClusters", "none"),))
+    first = complete(_request("ModelDeployment", observed), decided)
     second = complete(_request("ModelDeployment", observed, dict(first.context)), Result())
     own = Result(conditions=(Condition("ReplicasReady", Status.FALSE, "Degraded", "own word"),))
     third = complete(_request("ModelDeployment", observed, {**first.context, **second.context}), own)
@@ -117,18 +117,18 @@ def test_a_garbled_context_entry_counts_as_nothing_said(garbled: Any) -> None:
 
 @pytest.mark.parametrize("kind", PUBLISHED)
 def test_a_second_step_on_any_kind_repeats_what_the_first_one_said(kind: str) -> None:
-    said = Result(conditions=(Condition(PUBLISHED[kind][0], Status.FALSE, "Because", "why"),))
-    first = complete(_request(kind), said)
+    decided = Result(conditions=(Condition(PUBLISHED[kind][0], Status.FALSE, "Because", "why"),))
+    first = complete(_request(kind), decided)
     second = complete(_request(kind, context=dict(first.context)), Result())
     assert _said(second)[PUBLISHED[kind][0]] == ("False", "Because", "why")
 
 
 def test_what_a_step_says_before_all_that_it_requires_is_fetched_is_not_carried_into_its_own_next_round() -> None:
     asked = Requirement("later", "v1", "ConfigMap", match_name="x")
-    said = Result(conditions=(Condition("Accepted", Status.FALSE, "TooEarly"),), requirements=(asked,))
-    assert complete(_request("InferenceClass"), said).context == {}
+    decided = Result(conditions=(Condition("Accepted", Status.FALSE, "TooEarly"),), requirements=(asked,))
+    assert complete(_request("InferenceClass"), decided).context == {}
     fetched = replace(_request("InferenceClass"), required={"later": ()})
-    assert list(complete(fetched, said).context) == ["modelplane.ai/conditions"]
+    assert list(complete(fetched, decided).context) == ["modelplane.ai/conditions"]
 
 
 def test_a_step_that_says_nothing_carries_nothing() -> None:

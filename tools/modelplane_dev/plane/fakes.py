@@ -1,4 +1,4 @@
-"""Stand-ins for what a machine without GPUs, kubelets and load balancers cannot run; each says whom it plays."""
+"""Stand-ins for what a machine without GPUs, kubelets and load balancers cannot run; each names what it stands for."""
 
 from pathlib import Path
 

@@ -19,7 +19,7 @@ MODELPLANE = Path(sys.executable).with_name("modelplane")
 
 
 def serve_command(name: str, address: str) -> list[str]:
-    """Return the command that serves one of our functions ("schedule"); the Compositions' prefix is left away."""
+    """Return the command that serves one of our functions ("schedule"); the Compositions' prefix is left out."""
     return [str(MODELPLANE), "serve", name.removeprefix("modelplane-"), "--insecure", "--address", address]
 
 

@@ -11,7 +11,7 @@ from typing import Self
 
 #: Seconds that a component may take to stop by itself.
 STOP = 5.0
-#: The kernel kills the process when the thread that started it ends, however that ends: none is left behind. Told by
+#: The kernel kills the process when the thread that started it ends, however that ends: none is left behind. Set by
 #: util-linux before the process begins; Python code between fork and exec may hang where gRPC has threads.
 _DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 
