@@ -53,7 +53,7 @@ class FakeClusters:
             if patch[0] != _OBJECT:
                 yield patch
         for cluster, kind, name, obj in there:
-            yield _OBJECT, obj["metadata"]["namespace"], obj["metadata"]["name"], self._told(cluster, kind, name, obj)
+            yield _OBJECT, obj["metadata"]["namespace"], obj["metadata"]["name"], self._answer(cluster, kind, name, obj)
 
     def _forget(self, claims: set[tuple[str, str]]) -> None:
         """Lose the claims that are no longer there, and make those that are new."""
@@ -66,7 +66,7 @@ class FakeClusters:
         self.made += 1
         self.uids[claim] = f"uid-{self.made}"
 
-    def _told(self, cluster: str, kind: str, name: str, obj: Mapping[str, Any]) -> Manifest:
+    def _answer(self, cluster: str, kind: str, name: str, obj: Mapping[str, Any]) -> Manifest:
         if cluster in self.away:
             return {"conditions": [_condition("Synced", "False"), _condition("Ready")]}
         manifest = deepcopy(dict(obj["spec"]["forProvider"]["manifest"]))

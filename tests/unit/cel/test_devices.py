@@ -105,7 +105,7 @@ def test_a_problem_names_the_field_and_the_value(declared: Device, field: str, v
     assert value in problem
 
 
-def test_every_problem_of_a_device_is_told() -> None:
+def test_every_problem_of_a_device_is_reported() -> None:
     found = cel.problems(device({"v": {"version": "1"}, "a-b": {"int": 1}}, {"m": "x"}))
     assert [problem.split(":")[0] for problem in found] == ["attributes[a-b]", "attributes[v]", "capacity[m]"]
 

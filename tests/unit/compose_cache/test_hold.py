@@ -154,7 +154,7 @@ OBJECTS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("change", "phase"), OBJECTS.values(), ids=OBJECTS)
-def test_whatever_a_volume_looks_like_it_is_composed_and_told(change: Any, phase: str) -> None:
+def test_whatever_a_volume_looks_like_it_is_composed_and_reported(change: Any, phase: str) -> None:
     body, seen = given.staged()
     change(seen[claim(seen)])
     result = given.run(body, seen)
@@ -163,7 +163,7 @@ def test_whatever_a_volume_looks_like_it_is_composed_and_told(change: Any, phase
     assert given.rows(result)["eu-1"]["volume"] == body["status"]["clusters"][0]["volume"]
 
 
-def test_a_claim_that_has_lost_its_volume_is_told_with_the_way_out() -> None:
+def test_a_claim_that_has_lost_its_volume_is_reported_with_the_way_out() -> None:
     body, seen = given.staged()
     lost(seen[claim(seen)])
     shown = given.rows(given.run(body, seen))["eu-1"]["message"]

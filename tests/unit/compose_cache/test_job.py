@@ -186,7 +186,7 @@ STATES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("state", "words"), STATES.values(), ids=STATES)
-def test_a_job_under_way_is_told(state: Any, words: str) -> None:
+def test_a_job_under_way_is_reported(state: Any, words: str) -> None:
     result = given.passes(given.cache(), 3, job=state)
     row = given.rows(result)["eu-1"]
     assert row["phase"] == "Hydrating"
@@ -219,7 +219,7 @@ PODS: dict[str, tuple[Any, list[dict[str, Any]], str]] = {
 
 
 @pytest.mark.parametrize(("state", "found", "words"), PODS.values(), ids=PODS)
-def test_what_the_pods_of_a_job_say_is_told(state: Any, found: Any, words: str) -> None:
+def test_what_the_pods_of_a_job_say_is_reported(state: Any, found: Any, words: str) -> None:
     row = given.rows(given.passes(given.cache(), 3, job=state, pods=found))["eu-1"]
     assert words in row["message"]
     assert ("1 pod" in row["message"]) is bool(words)

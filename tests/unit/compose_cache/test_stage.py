@@ -85,14 +85,14 @@ def test_a_cluster_without_a_storage_class_waits_and_names_the_remedy() -> None:
     assert "spec.cluster.existing.cache.storageClassName" in given.rows(result)["eu-1"]["message"]
 
 
-def test_no_cluster_is_told() -> None:
+def test_no_cluster_is_reported() -> None:
     result = given.run(given.cache(), clusters=[])
     assert {(found.status, found.reason) for found in result.conditions} == {(Status.FALSE, "NoClusters")}
     assert (result.status or {})["summary"] == {"ready": "0/0"}
     assert "no InferenceCluster matches spec.clusterSelector. Add one" in given.condition(result).message
 
 
-def test_a_missing_secret_holds_the_download_and_is_told() -> None:
+def test_a_missing_secret_holds_the_download_and_is_reported() -> None:
     result = given.passes(given.cache({"authSecret": given.SECRET}), 3, token=[])
     assert sorted(given.kinds(result).values()) == ["Namespace", "PersistentVolumeClaim"]
     assert given.rows(result)["eu-1"]["phase"] == "Hydrating"
@@ -101,7 +101,7 @@ def test_a_missing_secret_holds_the_download_and_is_told() -> None:
     assert words in given.condition(result).message
 
 
-def test_a_key_that_the_secret_lacks_is_told_in_the_providers_words() -> None:
+def test_a_key_that_the_secret_lacks_is_reported_in_the_providers_words() -> None:
     body = given.cache({"authSecret": given.SECRET})
     seen = given.observed(given.passes(body, 2), job={})
     for found in seen.values():

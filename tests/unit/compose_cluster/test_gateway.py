@@ -44,7 +44,7 @@ def test_the_last_address_stays_until_the_gateway_says_another(seen: Any, last: 
     assert result.ready is bool(published)
 
 
-def test_a_gateway_that_cannot_be_seen_is_told_with_the_last_known_address() -> None:
+def test_a_gateway_that_cannot_be_seen_is_reported_with_the_last_known_address() -> None:
     observed = given.reached(gateway=given.gateway("gw.example.org", error="no matches for kind Gateway"))
     message = given.condition(given.run(given.cluster(), observed), "BackendReady").message
     assert message == (

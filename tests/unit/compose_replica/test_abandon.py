@@ -38,7 +38,7 @@ def test_nothing_of_an_abandoned_cluster_is_removed_from_it(body: dict[str, Any]
     assert SAID in message
 
 
-def test_that_a_cluster_is_given_up_is_told_before_all_that_it_does_not_answer() -> None:
+def test_that_a_cluster_is_abandoned_is_reported_before_all_that_it_does_not_answer() -> None:
     observed = given.serving(ALL)
     for name, found in observed.items():
         found["status"]["conditions"] = [given.synced("False", f"cannot observe {name}: connection refused" * 9)]

@@ -55,7 +55,7 @@ def test_a_standalone_engine_is_its_template_to_the_letter(container: dict[str, 
 
 @settings(deadline=None, max_examples=40)
 @given(leader=CONTAINERS, worker=CONTAINERS)
-def test_a_gangs_engines_are_told_their_leader_and_rank_first_and_nothing_else(
+def test_a_gangs_engines_get_their_leader_and_rank_first_and_nothing_else(
     leader: dict[str, Any], worker: dict[str, Any]
 ) -> None:
     members = [

@@ -109,7 +109,9 @@ NOT_YET = {
 
 
 @pytest.mark.parametrize(("spec", "reason", "words"), NOT_YET.values(), ids=NOT_YET)
-def test_what_cannot_be_composed_is_told_and_takes_nothing_away(spec: dict[str, Any], reason: str, words: str) -> None:
+def test_what_cannot_be_composed_is_reported_and_takes_nothing_away(
+    spec: dict[str, Any], reason: str, words: str
+) -> None:
     observed = given.serving(given.replica())
     for found in ({}, observed):
         result = given.run(given.replica(spec={"clusterName": "eu-1", **spec}), found, cache=[])

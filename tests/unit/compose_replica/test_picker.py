@@ -116,7 +116,7 @@ def test_a_pair_serves_only_once_its_edge_is_applied(resource: str) -> None:
     assert "not applied yet" in given.condition(result, "ModelReady").message
 
 
-def test_an_engine_called_as_the_picker_is_told_apart_from_it() -> None:
+def test_an_engine_called_as_the_picker_is_distinct_from_it() -> None:
     body = given.pair("--port=8200")
     body["spec"]["engines"][0]["name"] = "picker"
     result = given.run(body)

@@ -90,7 +90,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], str]] = {
 
 
 @pytest.mark.parametrize(("statuses", "words"), CASES.values(), ids=CASES)
-def test_what_pods_complain_of_is_told_by_the_replica_and_by_its_workload(
+def test_what_pods_complain_of_is_reported_by_the_replica_and_by_its_workload(
     statuses: list[dict[str, Any]], words: str
 ) -> None:
     result = given.run(BODY, starting(), pods=[pod(status) for status in statuses])

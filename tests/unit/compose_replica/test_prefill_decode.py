@@ -32,7 +32,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("args", "words"), WRONG.values(), ids=WRONG)
-def test_a_decode_port_that_cannot_be_is_told_with_the_field_and_the_remedy(args: list[str], words: str) -> None:
+def test_a_decode_port_that_cannot_be_is_reported_with_the_field_and_the_remedy(args: list[str], words: str) -> None:
     for observed in ({}, given.serving(given.pair("--port=8200"))):
         result = given.run(given.pair(*args), observed)
         accepted = given.condition(result, "ModelAccepted")
@@ -84,7 +84,7 @@ def test_a_prefill_engine_stays_on_8000_without_a_sidecar() -> None:
     [([], False), (["--port=8000"], False), (["--port=$(PORT)"], False), (["--port=9000"], True), (["--port"], False)],
 )
 @pytest.mark.parametrize("mode", ["Unified", "PrefillDecode"])
-def test_an_engine_that_listens_where_no_request_comes_is_composed_and_told_so(
+def test_an_engine_that_listens_where_no_request_comes_is_composed_with_a_warning(
     mode: str, args: list[str], warned: bool
 ) -> None:
     body = given.replica() if mode == "Unified" else given.pair("--port=8200")
@@ -124,7 +124,7 @@ MINE = {"name": "A", "value": "1"}
     ],
 )
 @pytest.mark.parametrize("engine", ["reader", "writer"])
-def test_the_side_channel_is_told_first_unless_the_user_sets_it(
+def test_the_side_channel_is_passed_first_unless_the_user_sets_it(
     engine: str, rows: list[dict[str, Any]], composed: list[dict[str, Any]]
 ) -> None:
     body = given.pair("--port=8200")

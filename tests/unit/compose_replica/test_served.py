@@ -116,7 +116,7 @@ def test_the_causes_of_a_cluster_out_of_sync_are_one_message_with_the_earliest_t
     )
 
 
-def test_an_object_the_cluster_never_took_is_told_with_the_providers_words() -> None:
+def test_an_object_the_cluster_never_took_is_reported_with_the_providers_words() -> None:
     body = given.replica()
     observed = given.serving(body)
     refused = given.synced("False", "cannot create object: forbidden")
@@ -138,7 +138,7 @@ def test_a_hand_written_replica_without_its_clusters_label_composes_nothing_unti
 
 
 @pytest.mark.parametrize("labels", [None, {}, {"modelplane.ai/cluster": "other"}])
-def test_a_hand_written_replica_that_serves_without_its_label_is_kept_and_told_the_label(labels: Any) -> None:
+def test_a_hand_written_replica_that_serves_without_its_label_is_kept_and_shown_the_label(labels: Any) -> None:
     body = given.replica(metadata={"name": "by-hand", "namespace": "team", "labels": labels})
     labelled = {"name": "by-hand", "namespace": "team", "labels": {"modelplane.ai/cluster": "eu-1"}}
     result = given.run(body, given.serving(given.replica(metadata=labelled)))

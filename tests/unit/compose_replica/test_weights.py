@@ -84,7 +84,7 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], list[str] | None]] = {
 
 @pytest.mark.parametrize(("fields", "args"), ARGUMENTS.values(), ids=ARGUMENTS)
 @pytest.mark.parametrize("kind", ["standalone", "gang"])
-def test_the_engine_is_told_where_the_weights_are_unless_it_is_told_itself(
+def test_the_engine_gets_the_path_of_the_weights_unless_it_names_one(
     kind: str, fields: dict[str, Any], args: list[str] | None
 ) -> None:
     template = {"spec": {"containers": [given.container(**fields)]}}
@@ -97,7 +97,7 @@ def test_the_engine_is_told_where_the_weights_are_unless_it_is_told_itself(
         assert "args" not in pods["workerTemplate"]["containers"][0]
 
 
-def test_both_engines_of_a_pair_are_told_where_the_weights_are() -> None:
+def test_both_engines_of_a_pair_get_the_path_of_the_weights() -> None:
     body = given.pair("--port=8200")
     body["spec"]["modelCacheRef"] = {"name": "weights"}
     pods = engines(given.run(body, cache=cache()))
@@ -107,7 +107,7 @@ def test_both_engines_of_a_pair_are_told_where_the_weights_are() -> None:
     ]
 
 
-def test_without_a_cache_nothing_is_mounted_or_told() -> None:
+def test_without_a_cache_nothing_is_mounted_or_passed() -> None:
     result = given.run(given.replica(), cache=cache())
     assert volume(result) == ""
     assert "args" not in engines(result)["deployment-main"]["containers"][0]
@@ -224,7 +224,7 @@ def test_a_replica_that_has_begun_to_move_does_not_turn_back() -> None:
     assert volume(result) == "v2"
 
 
-def test_while_it_moves_both_volumes_are_told_and_then_the_new_one() -> None:
+def test_while_it_moves_both_volumes_are_reported_and_then_the_new_one() -> None:
     body, observed = serving()
     moving = given.run(body, observed, cache=MOVED, movers=[])
     assert (moving.status or {})["volumes"] == ["v1", "v2"]

@@ -135,7 +135,7 @@ def test_a_run_that_cannot_finish_says_why_marks_nothing_and_the_next_finishes_i
     assert tree(tmp_path) == FILES
 
 
-def test_a_volume_that_refuses_files_is_told(tmp_path: Path) -> None:
+def test_a_volume_that_refuses_files_is_reported(tmp_path: Path) -> None:
     (tmp_path / ".modelplane").write_text("in the way")
     with serving(FILES) as hub:
         ended = start(hub, tmp_path)
@@ -143,7 +143,7 @@ def test_a_volume_that_refuses_files_is_told(tmp_path: Path) -> None:
     assert (ended.returncode, HydrateExit.UNWRITABLE.meaning in output, "Traceback" in output) == (74, True, False)
 
 
-def test_the_first_process_of_a_container_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
+def test_the_first_process_of_a_container_ends_at_once_on_a_signal(tmp_path: Path) -> None:
     asked, gate = threading.Event(), threading.Event()
 
     def hang(path: str, answer: Answer) -> Answer:
@@ -161,7 +161,7 @@ def test_the_first_process_of_a_container_ends_at_once_when_it_is_told_to(tmp_pa
         assert running.returncode == 128 + signal.SIGTERM
 
 
-def test_how_far_it_is_is_told(tmp_path: Path) -> None:
+def test_progress_is_printed(tmp_path: Path) -> None:
     with serving(FILES) as hub:
         done = start(hub, tmp_path, "--revision=main")
         _, output = done.communicate()

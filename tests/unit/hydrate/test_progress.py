@@ -20,7 +20,7 @@ def test_sizes_are_readable(size: int, words: str) -> None:
     assert readable(size) == words
 
 
-def test_bytes_rate_and_time_left_are_told_at_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_rate_and_time_left_are_printed_at_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("modelplane.hydrate.progress.time.monotonic", lambda: now[0])
     lines: list[str] = []
@@ -35,7 +35,7 @@ def test_bytes_rate_and_time_left_are_told_at_intervals(monkeypatch: pytest.Monk
     ]
 
 
-def test_what_is_verified_on_the_volume_is_told_without_a_guess_at_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_verified_on_the_volume_is_printed_without_a_guess_at_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("modelplane.hydrate.progress.time.monotonic", lambda: now[0])
     lines: list[str] = []

@@ -21,7 +21,7 @@ def run(hub: FakeHub, target: Path) -> list[str]:
     return printed
 
 
-def test_the_right_token_opens_a_gated_repository_and_is_not_told(tmp_path: Path) -> None:
+def test_the_right_token_opens_a_gated_repository_and_is_not_printed(tmp_path: Path) -> None:
     with serving(FILES, token=TOKEN) as hub:
         assert TOKEN not in "".join(run(hub, tmp_path))
     assert (tmp_path / "model.safetensors").read_bytes() == FILES["model.safetensors"]

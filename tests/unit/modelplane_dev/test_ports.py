@@ -20,7 +20,7 @@ def test_a_port_that_something_holds_is_not_given_out(monkeypatch: pytest.Monkey
         assert ports.free_port() == other
 
 
-def test_whether_something_listens_is_told() -> None:
+def test_whether_something_listens_is_answered() -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         port = server.getsockname()[1]

@@ -102,7 +102,7 @@ def test_what_cannot_be_read_names_the_field(spec: object, field: str) -> None:
     assert (read.name, read.field) == ("qwen", field)
 
 
-def test_what_cannot_be_read_is_told_without_the_value_which_may_be_a_credential() -> None:
+def test_what_cannot_be_read_is_reported_without_the_value_which_may_be_a_credential() -> None:
     container = {"name": "engine", "image": "e", "env": [{"value": "hunter2"}, {"name": ["hunter2"]}]}
     engine = {"name": "a", "members": [{**STANDALONE, "template": {"spec": {"containers": [container]}}}]}
     read = read_deployment(deployment({"engines": [engine]}))

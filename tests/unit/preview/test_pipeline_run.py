@@ -196,6 +196,6 @@ def test_context_passes_between_the_calls_of_a_step_and_not_between_passes() -> 
     assert seen == [0, 1, 0, 1]
 
 
-def test_warnings_of_a_pipeline_are_told() -> None:
+def test_warnings_of_a_pipeline_are_reported() -> None:
     events = (Event(Severity.NORMAL, "fine"), Event(Severity.WARNING, "careful"))
     assert reconcile(plane(endpoint(), ModelEndpoint=lambda _: Result(events=events))).warnings == ("careful",)

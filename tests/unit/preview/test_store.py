@@ -84,7 +84,7 @@ def test_a_view_shows_the_moment_it_was_taken() -> None:
     assert [o["metadata"]["name"] for o in control.list("ConfigMap")] == ["kept", "new"]
 
 
-def test_a_kind_is_found_by_its_name_and_told_apart_by_its_group() -> None:
+def test_a_kind_is_found_by_its_name_and_distinguished_by_its_group() -> None:
     configs = [
         {"apiVersion": f"{group}/v1", "kind": "ClusterProviderConfig", "metadata": {"name": "c"}, "spec": {"g": group}}
         for group in ("b.example.org", "a.example.org")

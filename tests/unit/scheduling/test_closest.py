@@ -61,7 +61,7 @@ def test_of_several_conditions_the_first_that_the_closest_device_fails_is_named(
 
 
 @pytest.mark.parametrize("selector", [f'({MODEL} == "x" && false)', f'{MODEL} == "a && b"', "false || 1 == 2 && true"])
-def test_conditions_that_cannot_be_told_apart_are_one(selector: str) -> None:
+def test_conditions_that_cannot_be_separated_are_one(selector: str) -> None:
     assert closest_device(selector, [gpu(1, 24)]).needs == needs_of(selector)
 
 

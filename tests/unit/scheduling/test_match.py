@@ -120,7 +120,7 @@ def test_every_choice_of_classes_that_takes_the_same_is_one_the_first_in_declare
     assert found == [["red"] * (16 - blues) + ["blue"] * blues for blues in range(17)]
 
 
-def test_alike_entries_are_not_told_apart_however_many_there_are() -> None:
+def test_alike_entries_are_not_distinguished_however_many_there_are() -> None:
     alike = tuple(gpu(1, name=f"d{at}") for at in range(16))
     assert ways(alike, *((1, (ANY,)) for _ in range(16))) == [[GPU] * 16]
     assert ways(alike, *((1, (ANY,)) for _ in range(15)), (2, (ANY,))) == TooFewDevices("main", "r15", 1, 2)

@@ -96,7 +96,7 @@ def test_an_edit_that_does_not_fit_names_the_profile_of_the_replica() -> None:
     assert [held.refusal for held in decided.held_edits] == [NoRoom("main", 3, 1, profile="fp8", pool="x")]
 
 
-def test_what_one_profile_found_is_not_told_as_what_another_found() -> None:
+def test_what_one_profile_found_is_not_reported_as_what_another_found() -> None:
     """The same engine in two profiles: each has its own entry in what is remembered."""
     there = cluster("small", pool(1, gpu(2, 80)))
     for name in ("one", "two", "one"):

@@ -136,7 +136,7 @@ def test_the_log_has_the_traceback_of_a_defect(server: Server) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_that_is_told_to_stop_finishes_its_calls_and_exits_with_0(server: Server, number: int) -> None:
+def test_a_server_that_is_asked_to_stop_finishes_its_calls_and_exits_with_0(server: Server, number: int) -> None:
     with grpc.insecure_channel(server.address) as channel, ThreadPoolExecutor() as caller:
         run = stubs.FunctionRunnerServiceStub(channel).RunFunction
         call = caller.submit(run, request_of(_composite("Busy", seconds=1)))
@@ -146,7 +146,7 @@ def test_a_server_that_is_told_to_stop_finishes_its_calls_and_exits_with_0(serve
         assert server.process.wait(10) == 0
 
 
-def test_a_server_that_is_told_to_stop_again_and_again_exits_with_0(server: Server) -> None:
+def test_a_server_that_is_asked_to_stop_again_and_again_exits_with_0(server: Server) -> None:
     for number in (signal.SIGTERM, signal.SIGINT) * 200:
         server.process.send_signal(number)
     assert server.process.wait(PATIENCE) == 0
