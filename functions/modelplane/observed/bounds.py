@@ -17,6 +17,11 @@ from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
+#: The most characters of command, args, env and annotations in the engines of one object, and what a variable's
+#: `valueFrom` counts as: each object is sent to whoever places a replica.
+MAX_TEXT: Final = 256 * 1024
+REFERENCE: Final = 256
+
 #: A step of a path of `BOUNDS`: a field, `[]` or `[name]` into a list, `{}` into the values of a map.
 _STEP: Final = re.compile(r"\w+|\[\w*\]|\{\}")
 
@@ -84,10 +89,33 @@ def too_many_selectors(texts: Iterable[str]) -> str:
     return ""
 
 
+def _pod_texts(engines: Any) -> Iterator[int]:
+    """Yield the lengths of what `MAX_TEXT` bounds, as the rule of the XRDs counts them."""
+    for engine in mappings(engines):
+        for template in (mapping(member.get("template")) for member in mappings(engine.get("members"))):
+            for key, value in mapping(mapping(template.get("metadata")).get("annotations")).items():
+                yield len(key) + len(text(value))
+            for container in mappings(mapping(template.get("spec")).get("containers")):
+                for words in (container.get("command"), container.get("args")):
+                    yield from (len(text(word)) for word in words) if isinstance(words, list) else ()
+                for variable in mappings(container.get("env")):
+                    value = len(text(variable.get("value")))
+                    yield len(text(variable.get("name"))) + (REFERENCE if "valueFrom" in variable else value)
+
+
+def _too_much(engines: Any) -> str:
+    """Return what is too much in all engines of one object together, "" when nothing is."""
+    if wrong := too_many_selectors(selector_texts(engines)):
+        return wrong
+    if (characters := sum(_pod_texts(engines))) > MAX_TEXT:
+        return f"has {characters} characters of command, args, env and annotations, and at most {MAX_TEXT} are allowed"
+    return ""
+
+
 @once_per_version
 def find_over_bound(obj: Object) -> Malformed | None:
     """Return the first field of the spec that is larger than the XRD admits, with its size; None when none is."""
     found = _over(obj.body, _bounds(obj.kind))
-    if not found and (wrong := too_many_selectors(selector_texts(mapping(obj.body.get("spec")).get("engines")))):
+    if not found and (wrong := _too_much(mapping(obj.body.get("spec")).get("engines"))):
         found = "spec.engines", wrong
     return Malformed(obj.kind, obj.name, found[0].removeprefix("."), found[1]) if found else None

@@ -23,18 +23,29 @@ def _beside_large_replicas(many: int, size: int) -> Scene:
     return Scene(deployment("stranger", 1), {}, fleet(*(_large_replica(number, size) for number in range(many))))
 
 
+def _beside_nested_replica() -> Scene:
+    """Return a stranger's deployment beside a large replica that is nested more deeply than protobuf reads."""
+    replica = _large_replica(0, 600_000)
+    deep: Manifest = {}
+    for _ in range(100):
+        deep = {"a": deep}
+    served = [*replica["spec"]["engines"], {"x": deep}]
+    return Scene(deployment("stranger", 1), {}, fleet({**replica, "status": {"served": True, "servedEngines": served}}))
+
+
 def _large_deployment() -> Scene:
     """Return a deployment of many replicas, whose replicas together are far more than a response can hold."""
     large = deployment("large", 500)
     (member,) = large["spec"]["engines"][0]["members"]
-    member["template"]["spec"]["containers"][0]["args"] = ["x" * 60_000] * 16
+    member["template"]["spec"]["containers"][0]["args"] = ["x" * 65_000] * 4
     return Scene(large, {}, fleet())
 
 
 CASES = (
     Case("48 hand-written ModelReplicas of 1.4 MB", lambda: _beside_large_replicas(48, 1_400_000)),
+    Case("a hand-written ModelReplica of 1.2 MB that is nested 100 levels deep", _beside_nested_replica),
     Case(
-        "500 replicas of 1 MB: a response of 500 MB",
+        "500 replicas of 260 kB, as large as may be: a response of 130 MB",
         _large_deployment,
         ("schedule", "compose-replica"),
         refused="the response is too large",

@@ -18,6 +18,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"containers": [given.container(env=MANY)]},
         f"{TEMPLATE}.spec.containers[0].env: has 10000 entries, and at most 256 are allowed",
     ),
+    "five words as long as may be": (
+        {"containers": [given.container(args=["x" * 65_536] * 4 + ["y"], env=[])]},
+        "spec.engines: has 262145 characters of command, args, env and annotations, and at most 262144 are allowed",
+    ),
     "30,000 pull secrets": (
         {"containers": [given.container()], "imagePullSecrets": [{"name": f"s{number}"} for number in range(30_000)]},
         f"{TEMPLATE}.spec.imagePullSecrets: has 30000 entries, and at most 32 are allowed",

@@ -37,12 +37,32 @@ LARGE = {
         }
     ]
 }
+LONG_WORDS = {
+    "engines": [
+        {
+            "name": name,
+            "members": [
+                member(
+                    template={
+                        "spec": {"containers": [{"name": "engine", "image": "vllm:1", "args": ["a" * 65_536] * 2}]}
+                    }
+                )
+            ],
+        }
+        for name in ("a", "b", "c")
+    ]
+}
 
 OVER_BOUND: dict[str, tuple[dict[str, Any], str]] = {
     "selectors": (MANY, "spec.engines has 384 selectors, and at most 256 are allowed; make it smaller"),
     "characters of selectors": (
         LONG,
         f"spec.engines has {4 * (len(UNSEEN) + 10_000)} characters of CEL, and at most 32768 are allowed; "
+        "make it smaller",
+    ),
+    "characters of pods": (
+        LONG_WORDS,
+        "spec.engines has 393216 characters of command, args, env and annotations, and at most 262144 are allowed; "
         "make it smaller",
     ),
     "a list of the API": (
