@@ -45,7 +45,7 @@ def ready(*types: str) -> list[Manifest]:
     return [{"type": name, "status": "True", "reason": "Available", "lastTransitionTime": _TIME} for name in every]
 
 
-def _device(product: str, memory: str, count: int) -> Manifest:
+def _device(product: str, memory: str, count: int, driver: str) -> Manifest:
     return {
         "name": "gpu",
         "claim": "DRA",
@@ -56,21 +56,21 @@ def _device(product: str, memory: str, count: int) -> Manifest:
             "productName": {"string": f"NVIDIA {product}"},
             "architecture": {"string": "Hopper"},
             "cudaComputeCapability": {"version": "9.0.0"},
-            "driverVersion": {"version": "580.95.5"},
+            "driverVersion": {"version": driver},
         },
         "capacity": {"memory": {"value": memory}},
     }
 
 
-def cluster(number: int) -> Manifest:
-    """Return an InferenceCluster that is Ready, with four pools."""
+def cluster(number: int, driver: str = "580.95.5") -> Manifest:
+    """Return an InferenceCluster that is Ready, with four pools whose devices have this driver version."""
     name = f"cluster-{number:04}"
     pools = [{"name": gpu.lower(), "className": f"{gpu.lower()}-class", "nodeCount": NODES} for gpu, _, _ in POOLS]
     status = {
         "conditions": ready("ClusterReady", "BackendReady"),
         "gateway": {"address": f"10.{number // 250}.{number % 250}.1"},
         "providerConfigRef": {"name": name},
-        "gpuPools": [{"name": pool[0].lower(), "nodes": NODES, "devices": [_device(*pool)]} for pool in POOLS],
+        "gpuPools": [{"name": pool[0].lower(), "nodes": NODES, "devices": [_device(*pool, driver)]} for pool in POOLS],
     }
     manifest = {
         "apiVersion": API_VERSION,
@@ -83,6 +83,11 @@ def cluster(number: int) -> Manifest:
         "status": status,
     }
     return from_server(manifest, f"uid-{name}", 1000 + number)
+
+
+def varied(number: int) -> Manifest:
+    """Return an InferenceCluster whose driver version is no other's."""
+    return cluster(number, f"580.{number}.5")
 
 
 def deployment(name: str, replicas: int) -> Manifest:

@@ -1,7 +1,7 @@
 """A long run over a fleet that never stays as it is: what a function keeps must stop growing.
 
 Every call sees every object in a version of its own, written at another time and mostly with other content: nothing
-that was read of it serves a second call.
+that was read of it serves a second call. Devices and a selector are others than those of the 500 calls before.
 """
 
 import time
@@ -24,8 +24,13 @@ FLAT = 1.05
 CLUSTERS, REPLICAS = 4, 8
 #: Contents that each object takes on in turn.
 VARIANTS: Final = 4
-#: What is put in each call's place: a version, and the time of every write. They are as long as what replaces them.
-_VERSION, _TIME = "7000000000", "2026-01-01T00:00:00Z"
+#: Contents that the devices and a selector take on in turn; all have been seen by the time the caches count as filled.
+DIFFERENT: Final = 500
+#: What is put in each call's place: a version, the time of every write, and a number that devices declare and that a
+#: selector asks for. They are as long as what replaces them.
+_VERSION, _TIME, _NUMBER = "7000000000", "2026-01-01T00:00:00Z", "1000000"
+_DRIVER: Final = f"{_NUMBER}.0.0"
+_SELECTOR: Final = f'device.attributes["gpu.nvidia.com"].driverVersion.isGreaterThan(semver("1.{_NUMBER}.0"))'
 
 
 def soak() -> Iterator[Figure]:
@@ -60,17 +65,21 @@ def _last_request(scene: Scene, on: Served, name: str) -> Any:
 
 
 def _changed(request: Any, number: int) -> bytes:
-    """Return a request in which every object has a version of its own, written at another time."""
+    """Return a request in which every object has a version of its own, written at another time.
+
+    The devices and one of the selectors differ from those of the calls before.
+    """
     changed = messages.Request()
     changed.CopyFrom(request)
     seconds = number % 86_400
-    moment = f"2026-02-02T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z".encode()
-    version = str(8_000_000_000 + number).encode()
+    moment = f"2026-02-02T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z"
+    texts = {_VERSION: str(8_000_000_000 + number), _TIME: moment, _NUMBER: str(2_000_000 + number % DIFFERENT)}
     resources = [changed.observed.composite, *changed.observed.resources.values()]
     for found in changed.required_resources.values():
         resources += found.items
     for resource in resources:
-        resource.resource = resource.resource.replace(_VERSION.encode(), version).replace(_TIME.encode(), moment)
+        for text, instead in texts.items():
+            resource.resource = resource.resource.replace(text.encode(), instead.encode())
     wire: bytes = changed.SerializeToString()
     return wire
 
@@ -80,13 +89,16 @@ def _versioned(manifest: Manifest) -> Manifest:
 
 
 def _placing(variant: int) -> Scene:
-    """Return a deployment that is to be placed, on a small fleet whose pools change their size."""
-    clusters = [cluster(number) for number in range(CLUSTERS)]
+    """Return a deployment that is to be placed by a selector of its own, on pools that change size and devices."""
+    clusters = [cluster(number, _DRIVER) for number in range(CLUSTERS)]
     for each in clusters:
         for pool in each["status"]["gpuPools"]:
             pool["nodes"] += variant
     store = Store(map(_versioned, [*clusters, *others(CLUSTERS, REPLICAS + variant)]))
-    return Scene(_versioned(deployment("soaked", 3)), {}, store)
+    wanted = deployment("soaked", 3)
+    (request,) = wanted["spec"]["engines"][0]["members"][0]["nodeSelector"]["devices"]
+    request["selectors"].append({"cel": _SELECTOR})
+    return Scene(_versioned(wanted), {}, store)
 
 
 def _serving(variant: int) -> Scene:

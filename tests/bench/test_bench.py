@@ -83,6 +83,15 @@ def test_every_call_of_a_soak_sees_every_object_in_a_version_of_its_own() -> Non
             assert len(set().union(*seen)) == sum(map(len, seen))
 
 
+def test_the_devices_and_a_selector_of_a_soak_differ_from_call_to_call() -> None:
+    with served("schedule") as on:
+        request = soak._last_request(soak._placing(0), on, "schedule")
+    wires = [soak._changed(request, number) for number in range(3)]
+    for text in ("{}.0.0", 'semver("1.{}.0")'):
+        sought = [text.format(2_000_000 + number).encode() for number in range(3)]
+        assert [[each for each in sought if each in wire] for wire in wires] == [[each] for each in sought]
+
+
 def _keys(request: Request) -> set[object]:
     required = (each for found in request.required.values() for each in found)
     return {each.key for each in (request.composite, *request.observed.values(), *required)}

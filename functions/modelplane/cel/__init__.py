@@ -5,7 +5,7 @@ it now and tells the work, `reads` what it depends on. What Kubernetes
 refuses is refused, and so is what this engine would not do as Kubernetes does: a selector never silently misses.
 """
 
-from modelplane.cel.devices import DeviceError, problems, read
+from modelplane.cel.devices import DeviceError, problems, read, weigh_device
 from modelplane.cel.memory import compiled, measure, reads, verdict
 from modelplane.cel.reads import Name, Reads, narrowed, seen
 from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of what it does)
@@ -31,4 +31,5 @@ __all__ = [
     "reads",
     "seen",
     "verdict",
+    "weigh_device",
 ]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from sys import getsizeof
 from typing import Any
 
 from modelplane.cel import quantity, semver
@@ -73,6 +74,16 @@ def problems(device: Device) -> tuple[str, ...]:
     found += _duplicates("attributes", device.driver, [attribute.name for attribute in device.attributes])
     found += _duplicates("capacity", device.driver, [name for name, _ in device.capacity])
     return tuple(found)
+
+
+def weigh_device(device: Device) -> int:
+    """Return the bytes that a device keeps alive, or somewhat more, in a fraction of the time that weighing takes."""
+    texts = [device.name, device.driver, device.device_class or ""]
+    for attribute in device.attributes:
+        texts += (attribute.name, attribute.type, str(attribute.value))
+    for name, amount in device.capacity:
+        texts += (name, amount)
+    return 384 + 96 * (len(device.attributes) + len(device.capacity)) + sum(map(getsizeof, texts))
 
 
 def qualified(driver: str, name: str) -> tuple[str, str]:

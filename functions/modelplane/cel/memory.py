@@ -8,6 +8,7 @@ all the rest of a warm call, so in front of the memory by content there is one b
 from collections.abc import Iterable
 from typing import Final
 
+from modelplane.cel.devices import weigh_device
 from modelplane.cel.reads import Name, Reads, seen
 from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of what it does)
 from modelplane.cel.verdict import Outcome, SelectorError, Verdict
@@ -38,7 +39,7 @@ def _compile(text: str) -> Selector | SelectorError:
 
 def verdict(text: str, device: Device) -> Verdict:
     """Return what a selector says about a device; ERROR also for a selector that does not compile."""
-    return _SEEN.get((text, Identity(device)), lambda: (_by_content(text, device), weigh((text, device))))
+    return _SEEN.get((text, Identity(device)), lambda: (_by_content(text, device), weigh(text) + weigh_device(device)))
 
 
 def measure(text: str, device: Device) -> tuple[Verdict, int]:
@@ -66,6 +67,6 @@ def _by_content(text: str, device: Device) -> Verdict:
 
     def make() -> tuple[Verdict, int]:
         found = measure(text, told)[0]
-        return found, weigh((text, told, found))
+        return found, weigh((text, found)) + weigh_device(told)
 
     return _VERDICTS.get((text, told), make)

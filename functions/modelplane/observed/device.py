@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from modelplane import cel
-from modelplane.lru import Lru, remembered, weigh
+from modelplane.lru import Lru, remembered
 from modelplane.model.fleet import Device
 from modelplane.observed.fields import count, text
 
 _DEVICES: Final = Lru[Device](8 * 1024 * 1024)
 
 
-@remembered(_DEVICES, weigh)
+@remembered(_DEVICES, cel.weigh_device)
 def _interned(device: Device) -> Device:
     """Return the first device seen with this content: a thousand clusters of one class share one value."""
     return device

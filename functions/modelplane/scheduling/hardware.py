@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from sys import getsizeof
 from typing import Final
 
-from modelplane.lru import Identity, Lru, remembered, weigh
+from modelplane import cel
+from modelplane.lru import Identity, Lru, remembered
 from modelplane.model.fleet import Cluster, Device, Pool
 
 #: Most devices of one entry on a node that are counted. No machine has as many; a typo of a billion must not cost
@@ -70,7 +71,7 @@ def hardware(devices: tuple[Device, ...]) -> Hardware:
     """Return the hardware of these device entries."""
 
     def make() -> tuple[Hardware, int]:
-        weight = weigh(devices)
+        weight = sum(map(cel.weigh_device, devices))
         counts = tuple(max(0, min(device.count, MOST_DEVICES)) for device in devices)
         return Hardware(devices, counts, weight), weight
 

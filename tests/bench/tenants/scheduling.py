@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from bench.fleet import BIG, NAMESPACE, Manifest, cluster, deployment, from_server, others
+from bench.fleet import BIG, NAMESPACE, Manifest, deployment, from_server, others, varied
 from bench.passes import Scene, Store
 from bench.tenants.table import CLUSTERS, REPLICAS, Case, fleet
 from modelplane.model.names import API_VERSION, LABEL_CLUSTER
@@ -36,7 +36,7 @@ def _wanting(*engines: Manifest) -> Manifest:
 
 def _of_classes(number: int, classes: int) -> Manifest:
     """Return a cluster of one pool whose nodes have an entry of each of several DeviceClasses."""
-    there = cluster(number)
+    there = varied(number)
     pool = there["status"]["gpuPools"].pop()
     (device,) = pool["devices"]
     pool["devices"] = [
@@ -46,10 +46,15 @@ def _of_classes(number: int, classes: int) -> Manifest:
     return {**there, "status": {**there["status"], "gpuPools": [pool]}}
 
 
-def _ways(classes: int, requests: int) -> Scene:
-    """Return a gang whose every request may be claimed from every class of every pool."""
+def _ways(classes: int, requests: int, *, scarce: bool = False) -> Scene:
+    """Return a gang whose every request may be claimed from every class of every pool.
+
+    `scarce`: only the last cluster has a second node for it.
+    """
     devices = [_request(f"r{at}", "true") for at in range(requests)]
     clusters = [_of_classes(number, classes) for number in range(CLUSTERS)]
+    for there in clusters[:-1] if scarce else ():
+        there["status"]["gpuPools"][0]["nodes"] = 1
     return Scene(_wanting(_engine("main", devices, devices)), {}, Store([*clusters, *others(CLUSTERS, REPLICAS)]))
 
 
@@ -70,9 +75,9 @@ def _many_selectors() -> list[Manifest]:
     ]
 
 
-def _most_selectors() -> list[Manifest]:
-    """Return engines with as many different selectors as a deployment may have, of as many characters."""
-    texts = (f'device.driver != "{number:0100}"' for number in count())
+def _most_selectors(text: str) -> list[Manifest]:
+    """Return engines with as many different selectors as a deployment may have."""
+    texts = (text.format(number) for number in count())
     return [
         _engine(f"e{at}", [_request(f"r{n}", *(next(texts) for _ in range(SELECTORS))) for n in range(4)])
         for at in range(ENGINES)
@@ -105,7 +110,7 @@ def _beside_large_replicas() -> Scene:
 
 def _beside_distinct_groups() -> Scene:
     """Return a stranger's deployment beside small replicas no two of which take the same, on large pools."""
-    clusters = [cluster(number) for number in range(CLUSTERS)]
+    clusters = [varied(number) for number in range(CLUSTERS)]
     for there in clusters:
         for pool in there["status"]["gpuPools"]:
             pool["nodes"] = 300
@@ -120,10 +125,14 @@ def _beside_distinct_groups() -> Scene:
 
 CASES = (
     Case("leader and worker of 8 requests on two classes: 65,536 ways of 45 groups", lambda: _ways(2, 8)),
+    Case(
+        "leader and worker of 4 requests on three classes, room on one cluster of 100",
+        lambda: _ways(3, 4, scarce=True),
+    ),
     Case("leader and worker of 16 requests on sixteen classes: no end of ways", lambda: _ways(16, 16)),
     Case(
-        "256 different selectors in a deployment, as many as may be",
-        lambda: Scene(_wanting(*_most_selectors()), {}, fleet()),
+        "256 different selectors in a deployment, as many and as long as may be",
+        lambda: Scene(_wanting(*_most_selectors('device.driver != "{:0100}"')), {}, fleet()),
     ),
     Case("2,048 different selectors in a deployment", lambda: Scene(_wanting(*_many_selectors()), {}, fleet())),
     Case("2,048 different selectors in each of two hand-written ModelReplicas", _beside_large_replicas),

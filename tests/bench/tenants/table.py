@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from bench.figures import Figure, at_most
-from bench.fleet import Manifest, cluster, deployment, others
+from bench.fleet import Manifest, deployment, others, varied
 from bench.measure import Served, served
 from bench.passes import NotSettledError, Scene, Store, run_pass
 
@@ -34,8 +34,8 @@ class Case:
 
 
 def fleet(*added: Manifest) -> Store:
-    """Return the fleet of 100 clusters with the serving replicas of other teams, and what a tenant added to it."""
-    return Store([*map(cluster, range(CLUSTERS)), *others(CLUSTERS, REPLICAS), *added])
+    """Return the fleet of 100 clusters, no two alike, with the serving replicas of other teams, and what was added."""
+    return Store([*map(varied, range(CLUSTERS)), *others(CLUSTERS, REPLICAS), *added])
 
 
 def measured(cases: Iterable[Case]) -> Iterator[Figure]:

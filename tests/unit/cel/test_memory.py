@@ -91,6 +91,16 @@ def test_compiled_selectors_weigh_no_more_than_they_are_counted_with() -> None:
     assert taken <= memory._CODE * sum(map(len, texts))
 
 
+@pytest.mark.parametrize("size", [0, 1, 64])
+@pytest.mark.parametrize("value", ["x" * 64, "\u00e9" * 64, 2**62, True])
+def test_a_device_is_weighed_with_everything_that_it_declares(size: int, value: str | int) -> None:
+    kind = {str: "string", int: "int", bool: "bool"}[type(value)]
+    attributes = tuple(Attribute(f"{at}.example.com/{'n' * 30}", kind, value) for at in range(size))
+    capacity = tuple((f"{at}.example.com/{'c' * 30}", f"{at}Gi") for at in range(size))
+    device = Device("d" * 60, "gpu.nvidia.com", "class" * 10, 4096, attributes=attributes, capacity=capacity)
+    assert weigh(device) <= cel.weigh_device(device) <= 3 * weigh(device) + 1000
+
+
 def test_the_memory_by_identity_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Lru[cel.Verdict](64 * 1024)
     monkeypatch.setattr(memory, "_SEEN", seen)
