@@ -1,7 +1,7 @@
 """A long run over a fleet that never stays as it is: what a function keeps must stop growing.
 
 Every call sees every object in a version of its own, written at another time and mostly with other content: nothing
-that was read of it serves a second call. Devices and a selector are others than those of the 500 calls before.
+that was read of it serves a second call. Devices and a selector are others than those of the calls just before.
 """
 
 import time
@@ -25,7 +25,7 @@ CLUSTERS, REPLICAS = 4, 8
 #: Contents that each object takes on in turn.
 VARIANTS: Final = 4
 #: Contents that the devices and a selector take on in turn; all have been seen by the time the caches count as filled.
-DIFFERENT: Final = 500
+DIFFERENT: Final = 100
 #: What is put in each call's place: a version, the time of every write, and a number that devices declare and that a
 #: selector asks for. They are as long as what replaces them.
 _VERSION, _TIME, _NUMBER = "7000000000", "2026-01-01T00:00:00Z", "1000000"
