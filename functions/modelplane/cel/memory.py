@@ -19,7 +19,7 @@ _MIB: Final = 1024 * 1024
 #: Bytes of compiled code for a character of a selector, at most (measured: 35 to 80 for selectors of usual length).
 _CODE: Final = 128
 _SELECTORS: Final = Lru[Selector | SelectorError](16 * _MIB)
-_VERDICTS: Final = Lru[Verdict](32 * _MIB)
+_VERDICTS: Final = Lru[Verdict](16 * _MIB)
 #: Verdicts by text and identity of the device.
 _SEEN: Final = Lru[Verdict](8 * _MIB)
 

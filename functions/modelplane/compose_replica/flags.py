@@ -17,7 +17,7 @@ READ_LIMIT: Final = 65536
 WORD_LIMIT: Final = 8192
 
 #: The simple commands of containers by their command and args, in about this many bytes.
-_READ: Final = Lru[tuple[list[str], ...]](16 * 1024 * 1024)
+_READ: Final = Lru[tuple[list[str], ...]](8 * 1024 * 1024)
 #: Bytes of an entry, and of a word beside its characters.
 _ENTRY_BYTES, _WORD_BYTES = 1024, 64
 

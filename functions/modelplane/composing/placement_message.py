@@ -87,7 +87,7 @@ def write_placements(placements: Iterable[PlacementMessage]) -> dict[str, str]:
 
 
 #: The placements of the last passes by their text, so that a settled deployment's are parsed once.
-_PARSED: Final = Lru[tuple[PlacementMessage, ...]](16 * 1024 * 1024)
+_PARSED: Final = Lru[tuple[PlacementMessage, ...]](8 * 1024 * 1024)
 
 
 def _parse_line(line: str) -> PlacementMessage:
