@@ -94,8 +94,8 @@ def test_a_bad_image_takes_one_of_three_replicas_says_why_and_is_undone_by_the_o
 
 
 def test_a_good_image_is_surged_where_there_is_room_and_all_three_replicas_serve_all_along(fleet: Fleet) -> None:
-    # A place more than a surge needs: the one that an old replica leaves is taken until its pod is gone.
-    _three_replicas(fleet, east=3, west=2)
+    # A node for each new replica: an old one keeps its own until its pods are gone.
+    _three_replicas(fleet, east=3, west=3)
     _roll(fleet, "v2")
     _wait_rolled(fleet, "v2", at_least=3)
 
