@@ -13,7 +13,7 @@ from modelplane.scheduling.eligible import refuse
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.hosting import with_placed
 from modelplane.scheduling.options import stamp
-from modelplane.scheduling.search import Assignment, first_fit_and_count
+from modelplane.scheduling.search import Assignment, Fits, fits_in_order
 from modelplane.scheduling.work import Work
 
 #: (replicas of this deployment, minus the room left, hash, name): the smallest is the cluster to place on.
@@ -27,22 +27,25 @@ class _Fill:
         self.work = work
         self.most = most
         self.refused = {c.name: refuse(work.deployment, c, work.footprint) for c in work.candidates.values()}
-        self.first: dict[str, Assignment] = {}
+        #: On which assignments each cluster that was ranked takes further replicas; () where it is asked again.
+        self.fits: dict[str, Fits] = {}
         self.present = Counter(own.replica.cluster for own in work.roster.counted)
 
     def rank(self, cluster: Cluster) -> _Rank | None:
         """Return the cluster's rank, None when it has no room, or none was found within the budget."""
         where, work = layout(cluster), self.work
-        options = work.options[work.profile.name].on(where.shape)
-        found = first_fit_and_count(options, where, work.ledger.stock(cluster), work.budget)
-        if isinstance(found, Refusal):
-            self.refused[cluster.name] = found
+        fits = self.fits.get(cluster.name)
+        if not fits:
+            options = work.options[work.profile.name].on(where.shape)
+            found = fits_in_order(options, where, work.ledger.stock(cluster), work.budget)
+            if isinstance(found, Refusal):
+                self.refused[cluster.name] = found
+                return None
+            fits = self.fits[cluster.name] = found
+        if self._is_too_capable(fits[0][0], where):
             return None
-        if self._is_too_capable(found[0], where):
-            return None
-        self.first[cluster.name], room = found
-        deployment = self.work.deployment
-        tie = digest(deployment.namespace, deployment.name, cluster.name)
+        room = sum([times for _, times in fits])
+        tie = digest(work.deployment.namespace, work.deployment.name, cluster.name)
         return self.present[cluster.name], -room, tie, cluster.name
 
     def _is_too_capable(self, chosen: Assignment, where: Layout) -> bool:
@@ -55,7 +58,8 @@ class _Fill:
     def place(self, cluster: Cluster) -> None:
         """Place one replica on a cluster that was ranked."""
         stock = self.work.ledger.stock(cluster)
-        chosen = self.first[cluster.name]
+        (chosen, times), *others = self.fits[cluster.name]
+        self.fits[cluster.name] = ((chosen, times - 1), *others) if times > 1 else tuple(others)
         for option in chosen:
             stock = with_placed(stock, option)
         self.work.ledger.put(cluster, stock)

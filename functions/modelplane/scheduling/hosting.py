@@ -5,13 +5,15 @@ that each pool hosts its share. Every pool is asked for the largest sets of engi
 there; the sets of all pools are joined. That takes the orders and permutations out of the search.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
+from modelplane.scheduling.beside import Beside, PoolSize
 from modelplane.scheduling.budget import Meter
-from modelplane.scheduling.groups import Groups, Stock, join
+from modelplane.scheduling.groups import Group, Groups, Stock, join
 from modelplane.scheduling.hardware import Sizes
-from modelplane.scheduling.options import ClusterWays, EngineOption, PoolOption
 from modelplane.scheduling.room import has_room, room_states
+from modelplane.scheduling.ways import ClusterWays, EngineOption, PoolOption
 
 #: Engines as the bits of an integer.
 _Set = int
@@ -47,6 +49,7 @@ class Hosting:
         alike = [(size, [each.get(at) for each in self._options]) for at, size in enumerate(sizes.pools)]
         self._kinds = [alike.index(kind) for kind in alike]
         self._room: dict[tuple[int, Groups], bool] = {}
+        self._beside: dict[tuple[int, Groups], Beside] = {}
         self._hosted: dict[tuple[int, Groups, _Set], bool] = {}
 
     def fits(self, position: int, groups: Groups) -> bool:
@@ -59,6 +62,42 @@ class Hosting:
             found = nodes > 0 and has_room(nodes, counts, groups)
             self._room[key] = found
         return found
+
+    def beside(self, position: int, groups: Groups) -> Beside:
+        """Return the room that groups on a pool leave."""
+        key = self._kinds[position], groups
+        found = self._beside.get(key)
+        if found is None:
+            nodes, counts = self._pools[position]
+            pool = PoolSize(nodes, counts, self._meter, partial(self.fits, position))
+            found = self._beside[key] = Beside(pool, groups)
+        return found
+
+    def with_more(self, position: int, groups: Groups, group: Group, times: int = 1) -> Groups:
+        """Return the groups on a pool with more; what had no room beside those there has none beside these."""
+        after = join(groups, group, times)
+        key = self._kinds[position], after
+        if key not in self._beside:
+            self._beside[key] = self.beside(position, groups).with_more(after)
+        return after
+
+    def place(self, stock: Stock, placed: PoolOption, times: int = 1) -> Stock:
+        """Return the stock with `times` more engines placed in that way."""
+        position, option = placed
+        after = self.with_more(position, stock[position], option.group, times)
+        return (*stock[:position], after, *stock[position + 1 :])
+
+    def fitting(self, at: int, stock: Stock) -> Iterator[PoolOption]:
+        """Yield the options for an engine that have room beside the stock, in order. Raises OutOfStatesError."""
+        for position, options in self._options[at].items():
+            yield from (PoolOption(position, option) for option in self._on(position, stock[position], options))
+
+    def _on(self, position: int, groups: Groups, options: Sequence[EngineOption]) -> Iterator[EngineOption]:
+        beside = self.beside(position, groups)
+        found = beside.first(options)
+        while found is not None:
+            yield options[found]
+            found = beside.first(options, found + 1)
 
     def can_follow(self, at: int, stock: Stock) -> bool:
         """Tell whether the engines from `at` on can be placed beside the stock. Raises OutOfStatesError."""
@@ -98,11 +137,10 @@ class Hosting:
     def _takes_all(self, position: int, groups: Groups, engines: _Set) -> bool:
         """Tell whether the pool hosts all of these engines, each in the first option that fits beside those before."""
         for at in _members(engines):
-            after = (join(groups, option.group) for option in self._options[at].get(position, ()))
-            found = next((each for each in after if self.fits(position, each)), None)
+            found = next(self._on(position, groups, self._options[at].get(position, ())), None)
             if found is None:
                 return False
-            groups = found
+            groups = self.with_more(position, groups, found.group)
         return True
 
     def _hosts(self, position: int, groups: Groups, engines: _Set) -> bool:
@@ -114,8 +152,7 @@ class Hosting:
         if found is None:
             first, rest = (engines & -engines).bit_length() - 1, engines & (engines - 1)
             found = self._hosted[key] = any(
-                self.fits(position, after) and self._hosts(position, after, rest)
-                for option in self._options[first].get(position, ())
-                for after in (join(groups, option.group),)
+                self._hosts(position, self.with_more(position, groups, option.group), rest)
+                for option in self._on(position, groups, self._options[first].get(position, ()))
             )
         return found

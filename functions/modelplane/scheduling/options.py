@@ -5,10 +5,9 @@ some pool of the cluster is not left claimless on another. Options that take the
 declared order.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from typing import NamedTuple
 
 from modelplane.lru import Lru
@@ -16,13 +15,10 @@ from modelplane.model.deployment import Engine, Profile
 from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_profile, rank
 from modelplane.model.replica import StampedEngine, StampedMember
 from modelplane.scheduling.budget import Budget, Meter, Searches
-from modelplane.scheduling.charge import group
 from modelplane.scheduling.demands import Node
-from modelplane.scheduling.groups import Group
 from modelplane.scheduling.hardware import Hardware, Layout, Shape
 from modelplane.scheduling.match import (
     Claims,
-    MemberOption,
     Wish,
     explain,
     keys_of,
@@ -31,6 +27,15 @@ from modelplane.scheduling.match import (
     wish_of,
 )
 from modelplane.scheduling.selectors import PassVerdicts, Verdicts
+from modelplane.scheduling.ways import (
+    ClusterWays,
+    EngineOption,
+    EngineWays,
+    OptionsByPool,
+    PoolOption,
+    combine,
+    weigh_ways,
+)
 
 #: Bytes of what is remembered of engines on hardware, and of the options on clusters.
 _REMEMBERED = 16 * 1024 * 1024
@@ -55,31 +60,6 @@ class _Key(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EngineOption:
-    """What the members of an engine can claim on the nodes of a pool, and the group that their pods form there."""
-
-    claims: tuple[Claims, ...]
-    group: Group
-
-    @property
-    def claiming(self) -> tuple[bool, ...]:
-        """Return of each member whether it claims anything."""
-        return tuple(map(bool, self.claims))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EngineWays:
-    """The options for an engine on hardware in order, and which members could claim at all.
-
-    `refusal` is why there are none, with the member that it is about; what devices tell of it is not in it.
-    """
-
-    options: tuple[EngineOption, ...] = ()
-    could_claim: tuple[bool, ...] = ()
-    refusal: tuple[int, Refusal] | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class EngineMatch:
     """An engine on hardware: its ways, which it shares with other hardware, or why there are none."""
 
@@ -90,28 +70,6 @@ class EngineMatch:
     def options(self) -> tuple[EngineOption, ...]:
         """Return the options in order."""
         return self.ways.options
-
-
-class PoolOption(NamedTuple):
-    """An option for an engine, on the pool at `position` of the layout."""
-
-    position: int
-    option: EngineOption
-
-
-#: The options for an engine on each pool that has any, in the order in which they are tried.
-OptionsByPool = tuple[tuple[int, tuple[EngineOption, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClusterWays:
-    """Per engine of a profile, in order: its options on the pools of a cluster. Clusters alike in that share it."""
-
-    by_pool: tuple[OptionsByPool, ...]
-
-    def of(self, at: int) -> Iterator[PoolOption]:
-        """Yield the options for an engine in the order in which they are tried."""
-        return (PoolOption(position, option) for position, options in self.by_pool[at] for option in options)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,18 +99,6 @@ def stamp(engines: Sequence[Engine], chosen: Sequence[PoolOption], layout: Layou
     )
 
 
-def _combine(engine: Engine, members: Sequence[Sequence[MemberOption]], meter: Meter) -> tuple[EngineOption, ...]:
-    """Return the options for an engine, in order: of one group with the same members that claim only the first."""
-    found: dict[object, EngineOption] = {}
-    for chosen in product(*members):
-        meter.spend()
-        pods = ((each.demand, member.pods * engine.copies) for member, each in zip(engine.members, chosen, strict=True))
-        option = EngineOption(tuple(each.claims for each in chosen), group(pods))
-        found.setdefault((option.group, option.claiming), option)
-        meter.check(len(found))
-    return tuple(option for option in found.values() if option.group)
-
-
 def _match(key: _Key, meter: Meter) -> EngineWays:
     engine, node, wishes, classes = key
     if classes is not None:
@@ -165,7 +111,7 @@ def _match(key: _Key, meter: Meter) -> EngineWays:
     members = [() if isinstance(options, Refusal) else options for options in found]
     could_claim = tuple(any(option.claims for option in options) for options in members)
     refusal = min(failed, key=lambda each: rank(each[1])) if failed else None
-    return EngineWays(_combine(engine, members, meter), could_claim, refusal)
+    return EngineWays(combine(engine, members, meter), could_claim, refusal)
 
 
 def _match_classes(key: _Key, classes: Classes, meter: Meter) -> EngineWays:
@@ -173,7 +119,7 @@ def _match_classes(key: _Key, classes: Classes, meter: Meter) -> EngineWays:
         match_classes(member, claimed, of_member, key.node, meter)
         for member, claimed, of_member in zip(key.engine.members, classes, key.wishes, strict=True)
     ]
-    return EngineWays(_combine(key.engine, members, meter))
+    return EngineWays(combine(key.engine, members, meter))
 
 
 def _weigh(key: _Key, found: EngineWays | SearchBound) -> int:
@@ -182,11 +128,6 @@ def _weigh(key: _Key, found: EngineWays | SearchBound) -> int:
     wishes = sum(len(each.matching) + len(each.usable) for of_member in key.wishes for each in of_member)
     options = 0 if isinstance(found, SearchBound) else len(found.options)
     return 3000 + texts + 8 * wishes + options * (500 + 100 * len(key.node.counts))
-
-
-def weigh_ways(found: ClusterWays) -> int:
-    """Return about how many bytes the options on a cluster keep alive, where nothing else keeps them."""
-    return 500 + 500 * sum(len(each) for by_pool in found.by_pool for _, each in by_pool)
 
 
 MATCHES: Searches[_Key, EngineWays] = Searches(_REMEMBERED, _weigh)

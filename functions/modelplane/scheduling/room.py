@@ -78,7 +78,9 @@ def _has_room(nodes: int, counts: tuple[int, ...], groups: Groups) -> bool:
         )
         if nodes - alone < sizes[at]:
             return False
-    return shortage(nodes, counts, groups) is None
+    pool = _Pool(nodes, counts, few)
+    # The last groups are those that take most: where any lacks nodes, one of them does so mostly.
+    return not any(pool.shortage_of(group) for group, _ in reversed(few))
 
 
 def _most(demand: Demand) -> int:
@@ -133,11 +135,27 @@ def more(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group) -> i
 
 def blocked(nodes: int, counts: tuple[int, ...], others: Groups, demand: Demand) -> int:
     """Return how many nodes the pods of `others` could block for a pod of `demand`."""
-    pool = _Pool(nodes, counts, rounded(nodes, counts, others).groups)
-    return pool.blocked(pool.weights(demand, ()), ())
+    return Blocking(nodes, counts, others).blocked(demand)
 
 
-@dataclass(frozen=True, slots=True)
+class Blocking:
+    """How many nodes the groups of a pool could block for a pod of another, asked for one demand after another."""
+
+    def __init__(self, nodes: int, counts: tuple[int, ...], groups: Groups) -> None:
+        self._pool = _Pool(nodes, counts, rounded(nodes, counts, groups).groups)
+        #: By what the pods weigh against a demand, in which few demands differ.
+        self._found: dict[_Weights, int] = {}
+
+    def blocked(self, demand: Demand) -> int:
+        """Return how many nodes the groups could block for a pod of `demand`."""
+        weights = self._pool.weights(demand, ())
+        found = self._found.get(weights)
+        if found is None:
+            found = self._found[weights] = self._pool.blocked(weights, ())
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Weights:
     """What the pods of each group weigh, heaviest first as (weight, pods); a weight of `scale` blocks a node alone."""
 

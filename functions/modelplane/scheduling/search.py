@@ -10,10 +10,13 @@ from modelplane.scheduling.budget import Budget, Meter, OutOfStatesError, Search
 from modelplane.scheduling.groups import Stock, join, size, weigh_groups
 from modelplane.scheduling.hardware import Layout, Sizes
 from modelplane.scheduling.hosting import Hosting, with_placed
-from modelplane.scheduling.options import ClusterOptions, ClusterWays, PoolOption, weigh_ways
+from modelplane.scheduling.options import ClusterOptions
 from modelplane.scheduling.room import Shortage, more, room_states, shortage, shortage_of
+from modelplane.scheduling.ways import ClusterWays, PoolOption, weigh_ways
 
 Assignment = tuple[PoolOption, ...]
+#: The assignments that further replicas are on in turn, each with how many there are; never empty.
+Fits = tuple[tuple[Assignment, int], ...]
 #: All that a search turns on: clusters that are alike in this are searched once.
 _Key = tuple[ClusterWays, Sizes, Stock]
 
@@ -55,9 +58,9 @@ class _Search:
         chosen: list[PoolOption] = []
         for at in range(len(self.ways.by_pool)):
             self.stuck = at, stock
-            for option in self.ways.of(at):
-                after = with_placed(stock, option)
-                if self.hosting.fits(option.position, after[option.position]) and good(at + 1, after):
+            for option in self.hosting.fitting(at, stock):
+                after = self.hosting.place(stock, option)
+                if good(at + 1, after):
                     chosen.append(option)
                     stock = after
                     break
@@ -74,12 +77,9 @@ class _Search:
         if len(self.ways.by_pool) == 1:
             return self._lack_of(stock, 0)
         for at in range(len(self.ways.by_pool)):
-            if not any(self._has_room(stock, option) for option in self.ways.of(at)):
+            if next(self.hosting.fitting(at, stock), None) is None:
                 return self._lack_of(stock, at)
         return self._lack_of(self.stuck[1], self.stuck[0])
-
-    def _has_room(self, stock: Stock, option: PoolOption) -> bool:
-        return self.hosting.fits(option.position, join(stock[option.position], option.option.group))
 
     def _lack_of(self, stock: Stock, at: int) -> Lack:
         """Return what an engine lacks that finds no room beside the stock."""
@@ -122,8 +122,12 @@ def _weigh(key: _Key, _found: object) -> int:
     return weigh_ways(ways) + sum([128 + weigh_groups(len(counts), groups) for (_, counts), groups in here])
 
 
+def _weigh_fits(key: _Key, found: Fits | Lack | SearchBound) -> int:
+    return _weigh(key, found) + (0 if isinstance(found, Lack | SearchBound) else 256 * len(found))
+
+
 ASSIGNMENTS: Searches[_Key, Assignment | Lack] = Searches(_REMEMBERED, _weigh)
-COUNTS: Searches[_Key, tuple[Assignment, int] | Lack] = Searches(2 * _REMEMBERED, _weigh)
+COUNTS: Searches[_Key, Fits | Lack] = Searches(2 * _REMEMBERED, _weigh_fits)
 
 
 def assign(options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget) -> Assignment | Refusal:
@@ -141,13 +145,11 @@ def assign(options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget
     return _refusal(found, options, layout) if isinstance(found, Lack) else found
 
 
-def first_fit_and_count(
-    options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget
-) -> tuple[Assignment, int] | Refusal:
-    """Return the first assignment that has room, and how many more replicas the cluster takes, or its refusal.
+def fits_in_order(options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget) -> Fits | Refusal:
+    """Return on which assignments a cluster takes more replicas, or its refusal when it takes none.
 
-    They are counted one after the other, each on its first assignment. As room only shrinks, an assignment is first
-    until it no longer fits, so it is repeated as often as it fits.
+    Each further replica is on its first assignment. As room only shrinks, an assignment is first until it no longer
+    fits, so it is repeated as often as it fits.
     """
     key = options.ways, layout.sizes, stock
     found = COUNTS.find(key, budget, lambda meter: _count(*key, meter))
@@ -156,30 +158,31 @@ def first_fit_and_count(
     return _refusal(found, options, layout) if isinstance(found, Lack) else found
 
 
-def _count(ways: ClusterWays, sizes: Sizes, stock: Stock, meter: Meter) -> tuple[Assignment, int] | Lack:
+def _count(ways: ClusterWays, sizes: Sizes, stock: Stock, meter: Meter) -> Fits | Lack:
     several = _count_several if len(ways.by_pool) > 1 else _count_one
-    first: Assignment = ()
-    total = 0
+    found: list[tuple[Assignment, int]] = []
     search = _Search(ways, sizes, meter)
     try:
-        for found, times in several(search, stock, meter):
-            first = first or found
-            total += times
+        for fits in several(search, stock, meter):
+            found.append(fits)  # noqa: PERF402 (what was found before the states ended is kept)
     except OutOfStatesError:
         # How many more there are only ranks clusters; that there is one is known.
-        if not first or not meter.whole:
+        if not found or not meter.whole:
             raise
-    return (first, total) if first else search.lack(stock)
+    return tuple(found) or search.lack(stock)
 
 
 def _count_one(search: _Search, stock: Stock, meter: Meter) -> Iterator[tuple[Assignment, int]]:
-    for option in search.ways.of(0):
-        (nodes, counts), group = search.sizes.pools[option.position], option.option.group
-        times = more(nodes, counts, stock[option.position], group) if nodes else 0
-        meter.spend(room_states(nodes, counts, stock[option.position]) * (1 + times.bit_length()))
-        if times:
-            yield (option,), times
-            stock = with_placed(stock, option, times)
+    hosting = search.hosting
+    for position, options in search.ways.by_pool[0]:
+        (nodes, counts), groups = search.sizes.pools[position], stock[position]
+        at = hosting.beside(position, groups).first(options)
+        while at is not None:
+            times = more(nodes, counts, groups, options[at].group)
+            meter.spend(room_states(nodes, counts, groups) * times.bit_length())
+            yield (PoolOption(position, options[at]),), times
+            groups = hosting.with_more(position, groups, options[at].group, times)
+            at = hosting.beside(position, groups).first(options, at + 1)
 
 
 def _count_several(search: _Search, stock: Stock, _meter: Meter) -> Iterator[tuple[Assignment, int]]:
@@ -187,7 +190,7 @@ def _count_several(search: _Search, stock: Stock, _meter: Meter) -> Iterator[tup
         times = _times(found, search.hosting, stock)
         yield found, times
         for option in found:
-            stock = with_placed(stock, option, times)
+            stock = search.hosting.place(stock, option, times)
 
 
 def _times(found: Assignment, hosting: Hosting, stock: Stock) -> int:

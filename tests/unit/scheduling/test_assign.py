@@ -9,7 +9,7 @@ from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.groups import Stock
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.options import Options, stamp
-from modelplane.scheduling.search import assign, first_fit_and_count
+from modelplane.scheduling.search import assign, fits_in_order
 from unit.scheduling.scene import GPU, NIC, cluster, gang, gpu, memory, nic, pool, request, standalone
 
 
@@ -26,9 +26,9 @@ def outcome(there: Cluster, *engines: Engine) -> list[str] | Refusal:
 
 def more(there: Cluster, *engines: Engine) -> int:
     where, options = layout(there), Options(Profile(engines), Budget())
-    found = first_fit_and_count(options.on(where.shape), where, empty(there), options.budget)
+    found = fits_in_order(options.on(where.shape), where, empty(there), options.budget)
     assert not isinstance(found, SearchBound)
-    return 0 if isinstance(found, Refusal) else found[1]
+    return 0 if isinstance(found, Refusal) else sum(times for _, times in found)
 
 
 def engines(*counts: int) -> list[Engine]:

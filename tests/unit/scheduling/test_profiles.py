@@ -17,7 +17,7 @@ from modelplane.model.refusal import (
 from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.options import Options
-from modelplane.scheduling.search import assign, first_fit_and_count
+from modelplane.scheduling.search import assign, fits_in_order
 from unit.scheduling.scene import (
     GPU,
     Scene,
@@ -79,7 +79,7 @@ def test_an_engine_that_claims_nothing_and_a_search_that_ends_early_name_the_pro
     spent.left = 0
     bound = SearchBound(spent.states, profile="fp8")
     assert assign(options, where, ((),), spent) == bound
-    assert first_fit_and_count(options, where, ((),), spent) == bound
+    assert fits_in_order(options, where, ((),), spent) == bound
     assert Options(profile, spent).match(0, where.pools[0].hardware).refusal == bound
 
 

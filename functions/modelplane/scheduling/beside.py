@@ -1,0 +1,93 @@
+"""The room that the groups of a pool leave for one more, asked about one option after another.
+
+What the answer to one option has shown of its parts serves the others: options of an engine are combinations of few
+demands. Room only shrinks as groups are added, so what had none has none beside more groups either.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from modelplane.scheduling.budget import Meter
+from modelplane.scheduling.groups import Groups, join, size
+from modelplane.scheduling.room import Blocking, room_states
+from modelplane.scheduling.rounding import rounded
+from modelplane.scheduling.ways import EngineOption, Part
+
+#: Options so few that each is asked for at once: what parts of it lack would not spare much.
+_FEW = 4
+#: Options that count as one state where what was found of others already shows that they have no room.
+_GLANCES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSize:
+    """A pool's nodes and the devices of each entry; `holds` tells whether it has room for groups, and is charged."""
+
+    nodes: int
+    counts: tuple[int, ...]
+    meter: Meter
+    holds: Callable[[Groups], bool]
+
+
+class Beside:
+    """The groups on a pool, and what is known of parts of one more.
+
+    `free` holds of a part at most how many nodes are left for its pods, 0 where other groups would lack some.
+    """
+
+    def __init__(self, pool: PoolSize, groups: Groups, free: Mapping[Part, int] | None = None) -> None:
+        self._pool = pool
+        self._groups = groups
+        self._pods = sum([size(group) * many for group, many in groups])
+        self._free = dict(free or {})
+        self._asked: set[Part] = set()
+        self._blocking: Blocking | None = None
+
+    def with_more(self, groups: Groups) -> "Beside":
+        """Return the room that is left once these groups are there: those that are, and others."""
+        return Beside(self._pool, groups, self._free)
+
+    def first(self, options: Sequence[EngineOption], start: int = 0) -> int | None:
+        """Return which of the options from `start` on is the first that has room. Raises OutOfStatesError."""
+        if len(options) <= _FEW:
+            holds = (self._pool.holds(join(self._groups, option.group)) for option in options[start:])
+            return next((at for at, has_room in enumerate(holds, start) if has_room), None)
+        free, nodes, unused = self._free, self._pool.nodes, self._pool.nodes - self._pods
+        for at in range(start, len(options)):
+            if not (at - start) % _GLANCES:
+                self._pool.meter.spend()
+            option = options[at]
+            if option.size <= unused:
+                return at
+            for part in option.parts:
+                if free.get(part, nodes) < option.size:
+                    break
+            else:
+                if self._has_room(option):
+                    return at
+        return None
+
+    def _has_room(self, option: EngineOption) -> bool:
+        for part in option.parts:
+            if part not in self._asked:
+                self._asked.add(part)
+                self._free[part] = self._free_for(part, alone=len(option.parts) == 1)
+            if self._free[part] < option.size:
+                return False
+        return self._pool.holds(join(self._groups, option.group))
+
+    def _free_for(self, part: Part, *, alone: bool) -> int:
+        """Return at most how many nodes are left for pods of a part; `alone`: the option has no other."""
+        nodes, counts = self._pool.nodes, self._pool.counts
+        if self._blocking is None:
+            self._pool.meter.spend(room_states(nodes, counts, self._groups))
+            self._blocking = Blocking(nodes, counts, self._groups)
+        if not self._pool.holds(self._groups):
+            return 0
+        self._pool.meter.spend()
+        free = nodes - self._blocking.blocked(part.demand)
+        if alone or free < part.pods:
+            return free
+        beside = join(self._groups, ((part.demand, part.pods),))
+        # Rounded, a part may lack room that the whole option has; as it is, it never does.
+        return free if rounded(nodes, counts, beside).classes or self._pool.holds(beside) else 0

@@ -1,0 +1,100 @@
+"""The ways to put engines on pools, as the searches for room try them: one for each distinct group, in order."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
+
+from modelplane.model.deployment import Engine
+from modelplane.model.refusal import Refusal
+from modelplane.scheduling.budget import Meter
+from modelplane.scheduling.charge import group
+from modelplane.scheduling.groups import Demand, Group, size
+from modelplane.scheduling.match import Claims, MemberOption
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Alike pods of a group: options of an engine that have them share the object, so it is quickly found again."""
+
+    demand: Demand
+    pods: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EngineOption:
+    """What the members of an engine can claim on the nodes of a pool, and the group that their pods form there.
+
+    `parts` are the pods of the group, `size` is how many there are.
+    """
+
+    claims: tuple[Claims, ...]
+    group: Group
+    parts: tuple[Part, ...]
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", size(self.group))
+
+    @property
+    def claiming(self) -> tuple[bool, ...]:
+        """Return of each member whether it claims anything."""
+        return tuple(map(bool, self.claims))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EngineWays:
+    """The options for an engine on hardware in order, and which members could claim at all.
+
+    `refusal` is why there are none, with the member that it is about; what devices tell of it is not in it.
+    """
+
+    options: tuple[EngineOption, ...] = ()
+    could_claim: tuple[bool, ...] = ()
+    refusal: tuple[int, Refusal] | None = None
+
+
+class PoolOption(NamedTuple):
+    """An option for an engine, on the pool at `position` of the layout."""
+
+    position: int
+    option: EngineOption
+
+
+#: The options for an engine on each pool that has any, in the order in which they are tried.
+OptionsByPool = tuple[tuple[int, tuple[EngineOption, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterWays:
+    """Per engine of a profile, in order: its options on the pools of a cluster. Clusters alike in that share it."""
+
+    by_pool: tuple[OptionsByPool, ...]
+
+    def of(self, at: int) -> Iterator[PoolOption]:
+        """Yield the options for an engine in the order in which they are tried."""
+        return (PoolOption(position, option) for position, options in self.by_pool[at] for option in options)
+
+
+def combine(engine: Engine, members: Sequence[Sequence[MemberOption]], meter: Meter) -> tuple[EngineOption, ...]:
+    """Return the options for an engine, in order: of one group with the same members that claim only the first.
+
+    Raises OutOfStatesError.
+    """
+    found: dict[object, EngineOption] = {}
+    parts: dict[tuple[Demand, int], Part] = {}
+    for chosen in product(*members):
+        meter.spend()
+        pods = ((each.demand, member.pods * engine.copies) for member, each in zip(engine.members, chosen, strict=True))
+        formed = group(pods)
+        key = formed, tuple([bool(each.claims) for each in chosen])
+        if key not in found:
+            shared = tuple([parts.setdefault(each, Part(*each)) for each in formed])
+            found[key] = EngineOption(tuple(each.claims for each in chosen), formed, shared)
+            meter.check(len(found))
+    return tuple(option for option in found.values() if option.group)
+
+
+def weigh_ways(found: ClusterWays) -> int:
+    """Return about how many bytes the options on a cluster keep alive, where nothing else keeps them."""
+    return 500 + 500 * sum(len(each) for by_pool in found.by_pool for _, each in by_pool)

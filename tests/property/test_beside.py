@@ -1,0 +1,56 @@
+"""What is known of parts of an option decides as checking each option by itself does."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelplane.scheduling import beside, room, rounding
+from modelplane.scheduling.beside import Beside, PoolSize
+from modelplane.scheduling.budget import Meter
+from modelplane.scheduling.groups import Group, Groups, join
+from modelplane.scheduling.room import has_room
+from modelplane.scheduling.ways import EngineOption, Part
+from property.groups import groups_of, pools
+from property.strategies import examples
+
+Pool = tuple[int, tuple[int, ...], Groups]
+#: Least work for which groups are rounded.
+LIMITS: Final = (4, 16, 64, rounding.MOST_WORK)
+
+
+def options_of(groups: list[Group]) -> list[EngineOption]:
+    parts = {each: Part(*each) for group in groups for each in group}
+    return [EngineOption((), group, tuple(parts[each] for each in group)) for group in groups]
+
+
+def alone(nodes: int, counts: tuple[int, ...], groups: Groups, options: list[EngineOption], start: int) -> int | None:
+    fits = (at for at in range(start, len(options)) if has_room(nodes, counts, join(groups, options[at].group)))
+    return next(fits, None)
+
+
+@given(pools(), st.sampled_from(LIMITS), st.data())
+@examples(150)
+def test_the_first_option_with_room_is_found_however_much_is_known_of_others(
+    pool: Pool, limit: int, data: st.DataObject
+) -> None:
+    nodes, counts, groups = pool
+    nodes += data.draw(st.integers(0, 6))
+    drawn = data.draw(st.lists(groups_of(counts), min_size=5, max_size=12))
+    single: Mapping[Group, None] = dict.fromkeys((each,) for group in drawn for each in group)
+    options = options_of([*drawn, *single])
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (room, beside):
+            patch.setattr(module, "rounded", lambda *of: rounding.rounded(of[0], of[1], of[2], limit))
+        patch.setattr(room._VERDICTS, "limit", 0)
+        left = Beside(PoolSize(nodes, counts, Meter(), lambda of: has_room(nodes, counts, of)), groups)
+        for _ in range(4):
+            start = 0
+            while (found := left.first(options, start)) is not None:
+                assert found == alone(nodes, counts, groups, options, start)
+                start = found + 1
+            assert alone(nodes, counts, groups, options, start) is None
+            groups = join(groups, data.draw(st.sampled_from(options)).group)
+            left = left.with_more(groups)
