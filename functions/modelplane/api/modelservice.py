@@ -72,7 +72,7 @@ class Timeouts(BaseModel):
 
 
 class Affinity(BaseModel):
-    """Keeps requests that belong together on one endpoint, so that its prefix cache helps."""
+    """Keeps requests that belong together on one endpoint, so that its prefix cache helps. Every endpoint then has the same share, whatever the weight of its entry."""
 
     header: str
 

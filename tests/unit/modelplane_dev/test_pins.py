@@ -15,7 +15,7 @@ import yaml
 
 from modelplane.kube.images import Image
 from modelplane_dev.components.sets import pinned
-from modelplane_dev.components.sources import CORE, GATEWAY_API, INFERENCE_EXTENSION, LWS, PROVIDER
+from modelplane_dev.components.sources import CORE, ENVOY_GATEWAY, GATEWAY_API, INFERENCE_EXTENSION, LWS, PROVIDER
 from modelplane_dev.folders import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -106,6 +106,7 @@ TESTED = {
     "provider-kubernetes": pinned(*PROVIDER),
     "LeaderWorkerSet": pinned(*LWS),
     "Gateway API": pinned(*GATEWAY_API),
+    "Envoy Gateway": pinned(*ENVOY_GATEWAY),
     "Gateway API Inference Extension": pinned(*INFERENCE_EXTENSION),
     "Kubernetes": pinned("kube", "k8s.io/kubernetes"),
 }
