@@ -6,6 +6,7 @@ import pytest
 
 from apiserver.server import Server
 from modelplane.kube.gateway.backend import backend
+from modelplane.kube.gateway.dns_name import endpoint_slice, headless_service
 from modelplane.kube.gateway.filters import backend_host, direct_response
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
 from modelplane.kube.gateway.route import ServiceRoute, https_redirect, service_route
@@ -47,6 +48,9 @@ OBJECTS = {
     "a policy with affinity and limit": backend_traffic_policy("t", "ml", "chat", Traffic("1h", "x-user", (9, "Hour"))),
     "a policy of callers": client_traffic_policy("c", "modelplane-system", "g"),
     "a class": gateway_class("c"),
+    "a name": headless_service("n"),
+    "its IPv4 address": endpoint_slice("n", "203.0.113.7"),
+    "its IPv6 address": endpoint_slice("n", "2001:db8::7"),
     "the pods of a gateway": envoy_proxy("p", "modelplane-system", replicas=2),
     "a gateway without TLS": gateway(None),
     "a gateway with TLS": gateway("tls"),

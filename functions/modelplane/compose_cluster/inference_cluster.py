@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from modelplane.api.inferencecluster import InferenceClusterSpec
-from modelplane.compose_cluster import commitments, gateway, pools, report
+from modelplane.compose_cluster import commitments, dns_name, gateway, pools, report
 from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
 from modelplane.compose_cluster.report import CONFIG
 from modelplane.compose_cluster.sources import SOURCES, ClusterSource, Kubeconfig, Provision, Resource
@@ -78,9 +78,10 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
     classes = {pool.className for pool in node_pools}
     published = pools.publish(request, node_pools, provision.nodes, report.published_pools(observation.last))
     needs = [require.inference_class(name) for name in sorted(classes)]
+    named = dns_name.bodies(request, observation.address, mapping(observation.last.get("gateway")))
     resources = {
         name: Resource(body, name in request.observed and observation.is_ready(name))
-        for name, body in _bodies(request, provision, classes).items()
+        for name, body in {**_bodies(request, provision, classes), **named}.items()
     }
     return _result(
         observation,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelplane.compose_cluster import gateway
+from modelplane.compose_cluster import dns_name, gateway
 from modelplane.composing.messages import called, out_of_sync
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
@@ -25,8 +25,13 @@ def probe(config: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ClusterObservation:
-    """What was observed of a cluster: its probe and gateway, and the InferenceCluster's status before this pass."""
+    """What was observed of a cluster: its probe and gateway, and the InferenceCluster's status before this pass.
 
+    `observed` names the composed resources of the control cluster.
+    """
+
+    cluster: str
+    observed: frozenset[str]
     probe: Remote | None
     gateway: Remote | None
     last: Mapping[str, Any]
@@ -44,7 +49,9 @@ class ClusterObservation:
     @property
     def address(self) -> Mapping[str, Any]:
         """Return `status.gateway`, empty while the gateway has no address."""
-        return gateway.read_address(self.gateway, mapping(self.last.get("gateway")))
+        last = mapping(self.last.get("gateway"))
+        found = gateway.read_address(self.gateway, last)
+        return dns_name.with_hostname(found, last, self.cluster, self.observed)
 
     def is_ready(self, resource: str) -> bool:
         """Tell whether an observed resource is ready; one that observes nothing is, once it is observed itself."""
@@ -60,4 +67,10 @@ def observe(request: Request) -> ClusterObservation:
         found = request.observed.get(resource)
         return read_remote(found) if found else None
 
-    return ClusterObservation(remote(PROBE), remote(gateway.RESOURCE), mapping(request.composite.body.get("status")))
+    return ClusterObservation(
+        cluster=request.composite.name,
+        observed=frozenset(request.observed),
+        probe=remote(PROBE),
+        gateway=remote(gateway.RESOURCE),
+        last=mapping(request.composite.body.get("status")),
+    )
