@@ -5,13 +5,19 @@ from typing import Any
 import pytest
 
 from apiserver.server import Server
+from modelplane.compose_endpoint.endpoint import compose
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.dns_name import endpoint_slice, headless_service
 from modelplane.kube.gateway.filters import backend_host, direct_response
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
 from modelplane.kube.gateway.route import ServiceRoute, https_redirect, service_route
 from modelplane.kube.gateway.traffic import Traffic, backend_traffic_policy, client_traffic_policy
-from modelplane.model.routing import Address, BackendReference
+from modelplane.model.routing import Address, BackendReference, Endpoint
+from modelplane.step import Object, Request
+from property.routes import address
+from property.services import API, Service
+from unit.compose_cluster.gateways import SERVICE, TLS, bodies, decided, serving
+from unit.compose_endpoint.endpoints import endpoint
 
 MANY = [Address(f"e-{number}.ml.eu-1.replicas.modelplane.internal", "gw.example.org", 443) for number in range(256)]
 
@@ -60,3 +66,40 @@ OBJECTS = {
 @pytest.mark.parametrize("made", OBJECTS.values(), ids=OBJECTS)
 def test_what_routes_requests_is_taken(server: Server, made: dict[str, Any]) -> None:
     assert server.refusal(made) == ""
+
+
+READY = Endpoint("e-1", {"tier": "a"}, address("e-1"), ready=True)
+LIMITS = {
+    "timeouts": {"request": "30s"},
+    "affinity": {"header": "x-session"},
+    "rateLimit": {"requests": 9, "per": "Second"},
+}
+
+
+@pytest.mark.parametrize("fields", [{}, {"endpoints": []}, {"requires_keys": True}, {"spec": LIMITS}])
+def test_what_a_service_composes_and_says_is_taken(server: Server, fields: dict[str, Any]) -> None:
+    service = Service(**{"endpoints": [READY], **fields})
+    service.settle()
+    refused = {name: server.refusal(body) for name, body in service.store.items()}
+    assert {name: words for name, words in refused.items() if words} == {}
+    assert server.refusal_of_status(service.body | {"status": service.reconcile().status}) == ""
+
+
+def test_what_an_inference_gateway_composes_and_says_is_taken(server: Server) -> None:
+    store = serving("http", "https", spec=TLS)
+    result = decided(store, spec=TLS, services=[SERVICE])
+    made = bodies(result)
+    assert {"https-redirect", "gateway-in-use"} <= made.keys()
+    made["gateway-in-use"]["metadata"]["name"] = "in-use"
+    refused = {name: server.refusal(body) for name, body in made.items()}
+    assert {name: words for name, words in refused.items() if words} == {}
+    body = {"apiVersion": API, "kind": "InferenceGateway", "metadata": {"name": "default"}, "spec": TLS}
+    assert server.refusal_of_status(body | {"status": result.status}) == ""
+
+
+def test_what_an_endpoint_publishes_is_taken(server: Server) -> None:
+    body = endpoint()
+    status = compose(Request(Object(body, object()))).status
+    del body["metadata"]["ownerReferences"]
+    assert status
+    assert server.refusal_of_status(body | {"status": status}) == ""

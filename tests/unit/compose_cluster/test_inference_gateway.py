@@ -1,60 +1,9 @@
 """The InferenceGateway: its objects in order, its URL, what is in the way, and its protection while it is in use."""
 
-import copy
-from typing import Any
-
 import pytest
 
-from modelplane.compose_cluster.inference_gateway import compose
-from modelplane.composing.requirements import GATEWAY_KINDS
-from modelplane.step import Object, Request, Result
-from modelplane.step.call import run
-
-TLS = {"tls": {"hostname": "models.example.com", "secretRef": {"name": "models-tls"}}}
-SERVICE = {"kind": "ModelService", "metadata": {"name": "chat", "namespace": "ml"}}
-
-
-def obj(body: dict[str, Any]) -> Object:
-    return Object(copy.deepcopy(body), object())
-
-
-def decided(
-    store: dict[str, Any], *, kinds: bool = True, services: list[dict[str, Any]] | None = None, **fields: Any
-) -> Result:
-    body = {
-        "apiVersion": "modelplane.ai/v1alpha1",
-        "kind": "InferenceGateway",
-        "metadata": {"name": "default"},
-        "spec": fields.get("spec", {}),
-        "status": fields.get("status", {}),
-    }
-    outcome = run(
-        compose,
-        Request(
-            obj(body),
-            observed={name: obj(found) for name, found in store.items()},
-            required={} if services is None else {"services": tuple(map(obj, services))},
-            schemas={each.name: {"type": "object"} if kinds else None for each in GATEWAY_KINDS},
-        ),
-    )
-    assert (outcome.defect, outcome.result.fatal) == (None, None)
-    return outcome.result
-
-
-def bodies(result: Result) -> dict[str, Any]:
-    return {name: dict(each.build()) for name, each in result.desired.items()}
-
-
-def serving(*listeners: str, address: str = "gw.example.org", **fields: Any) -> dict[str, Any]:
-    """Return all objects of the gateway as they are when these listeners are programmed."""
-    store = bodies(decided({}, **fields))
-    store = bodies(decided(store, **fields))
-    programmed = [{"type": "Programmed", "status": "True"}]
-    store["gateway"]["status"] = {
-        "addresses": [{"value": address}],
-        "listeners": [{"name": name, "conditions": programmed} for name in listeners],
-    }
-    return store
+from modelplane.step import Result
+from unit.compose_cluster.gateways import SERVICE, TLS, bodies, decided, serving
 
 
 def reported(result: Result) -> tuple[str, str, str]:

@@ -7,21 +7,7 @@ import pytest
 from modelplane.compose_endpoint.endpoint import compose
 from modelplane.observed.endpoint import read_endpoint
 from modelplane.step import Object, Request
-
-HOST = "qwen-1234abcd.ml.eu-1.replicas.modelplane.internal"
-DEPLOYMENT = {"apiVersion": "modelplane.ai/v1alpha1", "kind": "ModelDeployment", "name": "qwen", "uid": "u"}
-COMPOSED = DEPLOYMENT | {"controller": True}
-
-
-def endpoint(url: str = "https://gw.example.org", host: str | None = HOST, **fields: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "modelplane.ai/v1alpha1",
-        "kind": "ModelEndpoint",
-        "metadata": {"name": "qwen-1234abcd", "namespace": "ml", "ownerReferences": [fields.pop("owner", COMPOSED)]}
-        | fields.pop("metadata", {}),
-        "spec": {"url": url} | ({"host": host} if host else {}) | fields.pop("spec", {}),
-        **fields,
-    }
+from unit.compose_endpoint.endpoints import DEPLOYMENT, HOST, endpoint
 
 
 def composed(body: dict[str, Any]) -> tuple[Any, str, str]:

@@ -1,0 +1,90 @@
+"""What the objects of the control cluster's gateway promise of every request, rule by rule."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.kube.gateway.backend import backend
+from modelplane.kube.gateway.route import ServiceRoute, service_route
+from modelplane.kube.gateway.traffic import Traffic, backend_traffic_policy, client_traffic_policy
+from modelplane.model.routing import Address, BackendReference
+
+POLICY = backend_traffic_policy("p", "ml", "r", Traffic(idle="1h"))["spec"]
+CALLERS = client_traffic_policy("c", "modelplane-system", "g")["spec"]
+KEEPALIVE = {"probes": 3, "idleTime": "60s", "interval": "20s"}
+
+#: A rule, where it stands, and what stands there.
+RULES: dict[str, tuple[Any, Any]] = {
+    "an endpoint that fails is left alone for a while, be it one of two": (
+        POLICY["healthCheck"]["passive"],
+        {
+            "maxEjectionPercent": 100,
+            "consecutive5XxErrors": 5,
+            "consecutiveGatewayErrors": 3,
+            "interval": "2s",
+            "baseEjectionTime": "15s",
+        },
+    ),
+    "no endpoint is probed: a provider's quota is not for that": (POLICY["healthCheck"].keys(), {"passive"}),
+    "a request is tried at most four times, and not after 500": (
+        (POLICY["retry"]["numRetries"], POLICY["retry"]["retryOn"]["httpStatusCodes"]),
+        (3, [429, 502, 503, 504]),
+    ),
+    "the second try stays in the first tier": (POLICY["retry"]["numAttemptsPerPriority"], 2),
+    "no try has a timeout, which would run the request twice": (
+        POLICY["retry"]["perRetry"],
+        {"backOff": {"baseInterval": "50ms", "maxInterval": "1s"}},
+    ),
+    "a service has room for more than 1,024 requests": (
+        POLICY["circuitBreaker"],
+        dict.fromkeys(("maxConnections", "maxPendingRequests", "maxParallelRequests"), 100_000),
+    ),
+    "silent connections to endpoints are kept alive": (POLICY["tcpKeepalive"], KEEPALIVE),
+    "silent connections of callers are kept alive": (CALLERS["tcpKeepalive"], KEEPALIVE),
+    "silence of a stream is limited by the service": (
+        POLICY["timeout"],
+        {"http": {"streamIdleTimeout": "1h"}},
+    ),
+    "a prompt of up to 50 MiB can be sent again": (CALLERS["connection"], {"bufferLimit": "50Mi"}),
+    "large prompts arrive at once": (
+        CALLERS["http2"],
+        {"initialStreamWindowSize": "16Mi", "initialConnectionWindowSize": "24Mi"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("found", "expected"), RULES.values(), ids=RULES)
+def test_traffic_follows_the_rule(found: Any, expected: Any) -> None:
+    assert found == expected
+
+
+def test_an_endpoint_is_a_dns_name_and_never_an_ip() -> None:
+    made = backend("b", "ml", [Address("h.internal", "gw.example.org", 443)], fallback=False)
+    assert made["spec"] == {
+        "type": "Endpoints",
+        "endpoints": [{"hostname": "h.internal", "fqdn": {"hostname": "gw.example.org", "port": 443}}],
+    }
+
+
+def test_a_route_leaves_v1_only_and_not_the_paths_that_change_an_engine() -> None:
+    route = service_route(
+        ServiceRoute(
+            name="r",
+            namespace="ml",
+            path="/ml/chat",
+            listener="http",
+            not_found="answer-404",
+            host="host",
+            refusal=None,
+            backends=[BackendReference("b", 1)],
+            timeout="0s",
+        )
+    )
+    serving, admin = route["spec"]["rules"]
+    assert [each["path"]["value"] for each in serving["matches"]] == ["/ml/chat/v1"]
+    rewrite = next(each["urlRewrite"] for each in serving["filters"] if each["type"] == "URLRewrite")
+    assert rewrite == {"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/v1"}}
+    paths = ["/ml/chat/v1/load_lora_adapter", "/ml/chat/v1/unload_lora_adapter"]
+    assert [each["path"]["value"] for each in admin["matches"]] == paths
+    assert [each["extensionRef"]["name"] for each in admin["filters"]] == ["answer-404"]
+    assert "backendRefs" not in admin
