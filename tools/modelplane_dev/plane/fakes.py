@@ -2,18 +2,20 @@
 
 from pathlib import Path
 
-from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.model.names import CLUSTER_GATEWAY, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
 from modelplane_dev import components
 from modelplane_dev.components import sources
-from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.cluster import Cluster, namespace
 from modelplane_dev.plane.crossplane import crds, establish
+from modelplane_dev.plane.envoy_gateway import GATEWAY, ROUTE
 from modelplane_dev.plane.pods import write_stages
 from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import Process
 
 CLAIM = Kind("v1", "PersistentVolumeClaim")
-GATEWAY = Kind("gateway.networking.k8s.io/v1", "Gateway")
+#: When a fake controller has judged: the API wants a time.
+_THEN = "2026-01-01T00:00:00Z"
 #: The class of volumes that all nodes of a cluster can mount.
 SHARED_FILES = "shared-files"
 
@@ -39,6 +41,28 @@ def set_gateway_address(cluster: Cluster, address: str) -> None:
     """Play the load balancer that gives the cluster's Gateway an address."""
     status = {"status": {"addresses": [{"type": "IPAddress", "value": address}]}}
     cluster.api.patch(GATEWAY, CLUSTER_GATEWAY, status, SYSTEM_NAMESPACE, "status")
+
+
+def play_public_gateway(hub: Cluster, address: str) -> None:
+    """Play Envoy Gateway and a load balancer on the control cluster: the public Gateway serves at an address."""
+    conditions = [_condition("Accepted"), _condition("Programmed")]
+    status = {"addresses": [{"type": "IPAddress", "value": address}], "conditions": conditions}
+    hub.api.patch(GATEWAY, PUBLIC_GATEWAY, {"status": status}, SYSTEM_NAMESPACE, "status")
+
+
+def play_acceptance(hub: Cluster, route: Manifest) -> None:
+    """Play Envoy Gateway: it accepts an HTTPRoute of the public Gateway."""
+    parent = {
+        "parentRef": route["spec"]["parentRefs"][0],
+        "controllerName": "fake.example.org/gateway",
+        "conditions": [_condition("Accepted"), _condition("ResolvedRefs")],
+    }
+    metadata = route["metadata"]
+    hub.api.patch(ROUTE, metadata["name"], {"status": {"parents": [parent]}}, metadata["namespace"], "status")
+
+
+def _condition(kind: str) -> dict[str, str]:
+    return {"type": kind, "status": "True", "reason": "Fake", "message": "", "lastTransitionTime": _THEN}
 
 
 def play_storage(cluster: Cluster) -> None:
