@@ -17,7 +17,7 @@ def call(function: Function, operands: tuple[Code, ...]) -> Code:
     return _strict(function, operands)
 
 
-def _apply(frame: Frame, function: Function, arguments: list[Value]) -> Value:
+def _apply(frame: Frame, function: Function, *arguments: Value) -> Value:
     overload = function.choose(arguments)
     frame.charge(overload.cost(*arguments))
     return overload.run(*arguments)
@@ -35,13 +35,13 @@ def _binary(function: Function, left: Code, right: Code) -> Code:
         other = right(frame)
         if failed is not None:
             raise failed
-        return _apply(frame, function, [one, other])
+        return _apply(frame, function, one, other)
 
     return run
 
 
 def _strict(function: Function, operands: tuple[Code, ...]) -> Code:
-    return lambda frame: _apply(frame, function, [operand(frame) for operand in operands])
+    return lambda frame: _apply(frame, function, *[operand(frame) for operand in operands])
 
 
 def _lazy(function: Function, optional: Code, other: Code) -> Code:
@@ -51,6 +51,6 @@ def _lazy(function: Function, optional: Code, other: Code) -> Code:
         found = optional(frame)
         if type(found) is OptionalValue and found.items:
             return found if function.name == "or" else found.items[0]
-        return _apply(frame, function, [found, other(frame)])
+        return _apply(frame, function, found, other(frame))
 
     return run

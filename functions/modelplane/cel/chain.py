@@ -22,25 +22,33 @@ _KEYS = frozenset({bool, int, Uint, float, str})
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One step: the code of its key, whether it is `.?` or `[?]`, and whether it only tests presence (`has`)."""
+    """One step: the code of its key, whether it is `.?` or `[?]`, and whether it only tests presence (`has`).
+
+    `name` is the key where it is a constant text.
+    """
 
     key: Code
     optional: bool = False
     test: bool = False
-
-
-def constant(name: str) -> Code:
-    """Return the code of a field's name."""
-    return lambda _: name
+    name: str | None = None
 
 
 def follow(root: Code, links: tuple[Link, ...]) -> Code:
     """Return the code of a chain. From the first optional step on, what is absent is none instead of an error."""
-    steps = links[:-1] if links[-1].test else links
-    tested = links[-1].key if links[-1].test else None
+    names, follow_any = _names(links), _follow(links)
 
     def run(frame: Frame) -> Value:
         current = root(frame)
+        return _named(current, names) if names and type(current) is Map else follow_any(frame, current)
+
+    return run
+
+
+def _follow(links: tuple[Link, ...]) -> Callable[[Frame, Value], Value]:
+    steps = links[:-1] if links[-1].test else links
+    tested = links[-1].key if links[-1].test else None
+
+    def run(frame: Frame, current: Value) -> Value:
         lenient = type(current) is OptionalValue
         if lenient:
             if tested is not None:
@@ -64,6 +72,21 @@ def follow(root: Code, links: tuple[Link, ...]) -> Code:
         return OptionalValue((current,)) if lenient else current
 
     return run
+
+
+def _names(links: tuple[Link, ...]) -> tuple[str, ...]:
+    """Return the keys of a chain that only follows constant texts, () for another."""
+    names = [link.name for link in links if link.name is not None and not link.optional and not link.test]
+    return tuple(names) if len(names) == len(links) else ()
+
+
+def _named(found: Value, names: tuple[str, ...]) -> Value:
+    """Return what is found under names, none of which is optional."""
+    for name in names:
+        found = found.find(name) if type(found) is Map else look_up(found, name)
+        if found is ABSENT:
+            raise EvaluationError(f"no such key: {name}")
+    return found
 
 
 def is_key(value: Value) -> bool:

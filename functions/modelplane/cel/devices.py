@@ -92,18 +92,38 @@ def qualified(driver: str, name: str) -> tuple[str, str]:
     return (domain, identifier) if slash else (driver, name)
 
 
-def as_value(device: Device) -> Map:
-    """Return a device without problems as selectors see it. Quantities are new ones: evaluations change them."""
-    attributes = [(each.name, _attribute_value(each)) for each in device.attributes]
-    capacity = [(name, quantity_value(_quantity(text), lent=True)) for name, text in device.capacity]
-    return _map(
-        {
-            "driver": device.driver,
-            "allowMultipleAllocations": device.allow_multiple_allocations,
-            "attributes": _by_domain(device.driver, attributes),
-            "capacity": _by_domain(device.driver, capacity),
-        }
-    )
+class Subject:
+    """A device as selectors see it, prepared once for all of them; threads may share it.
+
+    `problems` are those of the device: no selector can be evaluated on one that has any.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.problems = problems(device)
+        self._device = device
+        self._attributes = Map({})
+        if not self.problems:
+            attributes = [(each.name, _attribute_value(each)) for each in device.attributes]
+            self._attributes = _by_domain(device.driver, attributes)
+        self._value = None if device.capacity else self._with(_by_domain(device.driver, []))
+
+    def value(self) -> Map:
+        """Return a device without problems for one evaluation: quantities are new ones, which evaluations change."""
+        if self._value is not None:
+            return self._value
+        device = self._device
+        capacity = [(name, quantity_value(_quantity(text), lent=True)) for name, text in device.capacity]
+        return self._with(_by_domain(device.driver, capacity))
+
+    def _with(self, capacity: Map) -> Map:
+        return _map(
+            {
+                "driver": self._device.driver,
+                "allowMultipleAllocations": self._device.allow_multiple_allocations,
+                "attributes": self._attributes,
+                "capacity": capacity,
+            }
+        )
 
 
 def _by_domain(driver: str, named: list[tuple[str, Value]]) -> Map:

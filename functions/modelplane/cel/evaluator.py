@@ -44,6 +44,8 @@ from modelplane.cel.values import (
 
 Code = Callable[[Frame], Value]
 _PENDING = object()
+#: What gives the same version, which nothing changes, for the same text.
+_VERSIONS = frozenset({"semver", "isSemver"})
 
 
 class Compiler:
@@ -84,7 +86,7 @@ class Compiler:
         except (EvaluationError, AbortError) as error:
             raise refuse(self._text, node.offset, str(error)) from None
         self._constants[node] = value
-        return lambda _: value
+        return _constant(value)
 
     def _is_constant(self, node: Node) -> bool:
         """Return whether cel-go's optimizer takes a node for a constant, after its operands."""
@@ -101,8 +103,7 @@ class Compiler:
         return False
 
     def _literal(self, node: Literal) -> Code:
-        value = node.value
-        return lambda _: value
+        return _constant(node.value)
 
     def _ident(self, node: Ident) -> Code:
         found = self._scope.get(node.name)
@@ -110,27 +111,27 @@ class Compiler:
             return found
         if node.name == "device":
             return lambda frame: frame.device
-        described = TypeValue(TYPE_IDENTS[node.name].name)
-        return lambda _: described
+        return _constant(TypeValue(TYPE_IDENTS[node.name].name))
 
     def _chain(self, node: Select | Index) -> Code:
         links: list[chain.Link] = []
         current: Node = node
         while isinstance(current, Select | Index):
             if isinstance(current, Index):
-                links.append(chain.Link(self._key(current.key), current.optional))
+                links.append(self._indexed(current))
             else:
-                links.append(chain.Link(chain.constant(current.field), current.optional, current.test))
+                links.append(chain.Link(_constant(current.field), current.optional, current.test, current.field))
             current = current.operand
             if isinstance(current, Select) and current.test:
                 break
         return chain.follow(self.code(current), tuple(reversed(links)))
 
-    def _key(self, node: Node) -> Code:
-        code = self.code(node)
-        if node in self._constants and not chain.is_key(self._constants[node]):
-            raise refuse(self._text, node.offset, f"invalid key of type {type_name(self._constants[node])}")
-        return code
+    def _indexed(self, node: Index) -> chain.Link:
+        code = self.code(node.key)
+        key = self._constants.get(node.key)
+        if node.key in self._constants and not chain.is_key(key):
+            raise refuse(self._text, node.key.offset, f"invalid key of type {type_name(key)}")
+        return chain.Link(code, node.optional, name=key if type(key) is str else None)
 
     def _call(self, node: Call) -> Code:
         operands = node.arguments if node.target is None else (node.target, *node.arguments)
@@ -139,7 +140,8 @@ class Compiler:
             return lambda _: False  # Kubernetes does not even evaluate what is looked up in `[]`
         if node.function in WITH_PATTERN:
             self._check_pattern(operands[1])
-        return call(FUNCTIONS[node.function], codes)
+        code = call(FUNCTIONS[node.function], codes)
+        return _once(code) if node.function in _VERSIONS and self._constants.keys() >= set(operands) else code
 
     def _check_pattern(self, node: Node) -> None:
         pattern = self._constants.get(node)
@@ -234,6 +236,26 @@ class Compiler:
     def _slot(self) -> int:
         self._slots += 1
         return self._slots - 1
+
+
+def _constant(value: Value) -> Code:
+    return lambda _: value
+
+
+def _once(code: Code) -> Code:
+    """Return the code of a call that gives the same value whenever it is made; each call is charged alike."""
+    frame = Frame(Map({}), [], MAX_WORK)
+    try:
+        value = code(frame)
+    except (EvaluationError, AbortError):
+        return code  # an error when it is evaluated, as in Kubernetes, not when it is compiled
+    cost = MAX_WORK - frame.work
+
+    def run(frame: Frame) -> Value:
+        frame.charge(cost)
+        return value
+
+    return run
 
 
 def _in_nothing(node: Call) -> bool:

@@ -8,7 +8,7 @@ all the rest of a warm call, so in front of the memory by content there is one b
 from collections.abc import Iterable
 from typing import Final
 
-from modelplane.cel.devices import weigh_device
+from modelplane.cel.devices import Subject, weigh_device
 from modelplane.cel.reads import Name, Reads, seen
 from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of what it does)
 from modelplane.cel.verdict import Outcome, SelectorError, Verdict
@@ -22,6 +22,9 @@ _SELECTORS: Final = Lru[Selector | SelectorError](16 * _MIB)
 _VERDICTS: Final = Lru[Verdict](16 * _MIB)
 #: Verdicts by text and identity of the device.
 _SEEN: Final = Lru[Verdict](8 * _MIB)
+#: Devices prepared for evaluations, by their identity; and the bytes of one beside what it holds of the device.
+_SUBJECTS: Final = Lru[Subject](2 * _MIB)
+_SUBJECT: Final = 2048
 
 
 def compiled(text: str) -> Selector | SelectorError:
@@ -42,12 +45,16 @@ def verdict(text: str, device: Device) -> Verdict:
     return _SEEN.get((text, Identity(device)), lambda: (_by_content(text, device), weigh(text) + weigh_device(device)))
 
 
-def measure(text: str, device: Device) -> tuple[Verdict, int]:
+def subject(device: Device) -> Subject:
+    """Return a device as selectors see it, prepared once for many of them."""
+    return _SUBJECTS.get(Identity(device), lambda: (Subject(device), _SUBJECT + 3 * weigh_device(device)))
+
+
+def measure(selector: Selector | SelectorError, of: Subject) -> tuple[Verdict, int]:
     """Return what a selector says about a device, evaluated now, and the work that it took."""
-    selector = compiled(text)
     if isinstance(selector, SelectorError):
         return Verdict(Outcome.ERROR, f"selector does not compile: {selector}"), 0
-    return selector.measure(device)
+    return selector.measure(of)
 
 
 def reads(texts: Iterable[str]) -> Reads:
@@ -66,7 +73,7 @@ def _by_content(text: str, device: Device) -> Verdict:
     told = seen(device, reads([text]))
 
     def make() -> tuple[Verdict, int]:
-        found = measure(text, told)[0]
+        found = measure(compiled(text), Subject(told))[0]
         return found, weigh((text, found)) + weigh_device(told)
 
     return _VERDICTS.get((text, told), make)

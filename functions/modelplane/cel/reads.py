@@ -5,7 +5,7 @@ capacities in any other way (`"x" in device.attributes`, a computed key, a varia
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from modelplane.cel.devices import problems, qualified
 from modelplane.cel.syntax import Ident, Index, Literal, Node, Select
@@ -59,7 +59,7 @@ def _constant(key: Node) -> str | None:
 
 def _children(node: Node) -> Iterator[Node]:
     """Yield the nodes that a node is made of."""
-    level = [getattr(node, field.name) for field in fields(node)]
+    level = [getattr(node, name) for name in type(node).__match_args__]
     while level:
         each = level.pop()
         if isinstance(each, Node):
@@ -69,15 +69,18 @@ def _children(node: Node) -> Iterator[Node]:
 
 
 def seen(device: Device, of: Reads) -> Device:
-    """Return all of a device that a selector can tell which reads so much. One with problems is an error as a whole."""
-    if problems(device):
-        return device
+    """Return all of a device that a selector can tell which reads so much."""
     only = narrowed(device, lambda name: of is None or name in of)
-    return replace(only, name="", device_class=None, count=1, claim=ClaimKind.DRA)
+    return only if only is device else replace(only, name="", device_class=None, count=1, claim=ClaimKind.DRA)
 
 
 def narrowed(device: Device, keep: Callable[[Name], bool]) -> Device:
-    """Return a device with those of its attributes and capacities alone that are to be kept."""
+    """Return a device with those of its attributes and capacities alone that are to be kept.
+
+    One with problems is returned as it is: it is an error as a whole, whatever is read of it.
+    """
+    if problems(device):
+        return device
     return replace(
         device,
         attributes=tuple(

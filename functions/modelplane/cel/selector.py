@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from modelplane.cel import devices
 from modelplane.cel.checker import check
+from modelplane.cel.devices import Subject
 from modelplane.cel.evaluator import Code, Compiler
 from modelplane.cel.parser import parse
 from modelplane.cel.reads import Reads, reads
@@ -26,14 +26,13 @@ class Selector:
 
     def evaluate(self, device: Device) -> Verdict:
         """Return what the selector says about a device; ERROR for a device with problems, whatever the selector."""
-        return self.measure(device)[0]
+        return self.measure(Subject(device))[0]
 
-    def measure(self, device: Device) -> tuple[Verdict, int]:
+    def measure(self, subject: Subject) -> tuple[Verdict, int]:
         """Return what the selector says about a device, and the work that it took."""
-        wrong = devices.problems(device)
-        if wrong:
-            return Verdict(Outcome.ERROR, wrong[0]), 0
-        frame = Frame(devices.as_value(device), [None] * self._slots, MAX_WORK)
+        if subject.problems:
+            return Verdict(Outcome.ERROR, subject.problems[0]), 0
+        frame = Frame(subject.value(), [None] * self._slots, MAX_WORK)
         verdict = self._run(frame)
         return verdict, MAX_WORK - max(0, frame.work)
 

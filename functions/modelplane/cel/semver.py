@@ -4,7 +4,7 @@ The rules are those of the semver library Kubernetes uses; `tests/data/semvers.j
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _UINT64_MAX = 2**64 - 1
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
@@ -24,6 +24,12 @@ class Semver:
     minor: int
     patch: int
     prerelease: tuple[int | str, ...] = ()
+    #: What versions are ordered by.
+    rank: tuple[object, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        order = tuple((0, part, "") if isinstance(part, int) else (1, 0, part) for part in self.prerelease)
+        object.__setattr__(self, "rank", (self.major, self.minor, self.patch, not self.prerelease, order))
 
 
 def parse(text: str) -> Semver:
@@ -60,13 +66,7 @@ def normalize(text: str) -> str:
 
 def compare(left: Semver, right: Semver) -> int:
     """Return -1, 0 or 1 by precedence: a release above its prereleases, numbers below words, longer above shorter."""
-    a, b = _rank(left), _rank(right)
-    return (a > b) - (a < b)
-
-
-def _rank(version: Semver) -> tuple[object, ...]:
-    order = tuple((0, part, "") if isinstance(part, int) else (1, 0, part) for part in version.prerelease)
-    return (version.major, version.minor, version.patch, not version.prerelease, order)
+    return (left.rank > right.rank) - (left.rank < right.rank)
 
 
 def _number(text: str, part: str) -> int:

@@ -78,7 +78,7 @@ class Map:
 
     def find(self, key: Value) -> Value:
         """Return the value of a key, `default` for an unknown one."""
-        found = self.entries.get(normal_key(key))
+        found = self.entries.get(key if type(key) is str else normal_key(key))
         return self.default if found is None else found[1]
 
     def has(self, key: Value) -> bool:

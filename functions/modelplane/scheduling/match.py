@@ -7,6 +7,7 @@ because Kubernetes would leave the pod pending there.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from modelplane.cel import Outcome
 from modelplane.model.deployment import DeviceRequest, Member
@@ -47,9 +48,13 @@ def keys_of(hardware: Hardware) -> tuple[Key, ...]:
     return tuple(device.device_class or "" if device.claim is ClaimKind.DRA else None for device in hardware.devices)
 
 
-def wish_of(verdicts: Verdicts, keys: Sequence[Key]) -> Wish:
+def wish_of(verdicts: Verdicts, keys: tuple[Key, ...]) -> Wish:
     """Return what verdicts on the entries of a node come to."""
-    outcomes = [verdict.outcome for verdict in verdicts]
+    return _wish(tuple([verdict.outcome for verdict in verdicts]), keys)
+
+
+@lru_cache(maxsize=1024)
+def _wish(outcomes: tuple[Outcome, ...], keys: tuple[Key, ...]) -> Wish:
     failing = {key for key, outcome in zip(keys, outcomes, strict=True) if outcome is Outcome.ERROR} - {None}
     matching = tuple(entry for entry, outcome in enumerate(outcomes) if outcome is Outcome.MATCH)
     return Wish(matching, tuple(entry for entry in matching if keys[entry] not in failing))

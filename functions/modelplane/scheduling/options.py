@@ -143,7 +143,6 @@ def _without_options(could_claim: tuple[bool, ...]) -> EngineWays:
 class _Judged:
     """An engine on hardware: the verdicts on it, member by member and request by request, and what they come to."""
 
-    hardware: Hardware
     verdicts: tuple[tuple[Verdicts, ...], ...]
     node: Node
     wishes: _Wishes
@@ -160,20 +159,24 @@ class Options:
         requests = [[each for member in engine.members for each in member.requests] for engine in profile.engines]
         self._selectors = [tuple(text for each in of_engine for text in each.selectors) for of_engine in requests]
         self._judged: dict[tuple[int, Hardware], _Judged | SearchBound] = {}
-        self._matches: dict[tuple[int, Hardware], EngineMatch] = {}
+        self._matches: dict[tuple[int, Hardware, Classes | None], EngineMatch] = {}
+        self._explained: dict[tuple[int, Hardware, Classes | None], EngineMatch] = {}
         self._clusters: dict[Shape, ClusterOptions] = {}
 
-    def match(self, at: int, hardware: Hardware) -> EngineMatch:
-        """Return the options for an engine on hardware."""
-        seen = self._verdicts.alike(self._selectors[at], hardware)
-        found = self._matches.get((at, seen))
+    def match(self, at: int, hardware: Hardware, classes: Classes | None = None) -> EngineMatch:
+        """Return the options for an engine on hardware; those that claim exactly some classes where these are given."""
+        read = self._verdicts.read(self._selectors[at], hardware)
+        found = self._matches.get((at, read, classes))
         if found is None:
-            found = self._matches[at, seen] = self._match(at, seen, None)
-        return found
-
-    def match_classes(self, at: int, hardware: Hardware, classes: Classes) -> EngineMatch:
-        """Return the options for an engine on hardware that claim exactly these classes."""
-        return self._match(at, self._verdicts.alike(self._selectors[at], hardware), classes)
+            found = self._matches[at, read, classes] = self._match(at, read, classes)
+        if found.ways.refusal is None:
+            return found
+        shown = self._verdicts.shown(self._selectors[at], hardware)
+        explained = self._explained.get((at, shown, classes))
+        if explained is None:
+            refusal = self._explain(at, read, shown, found.ways.refusal)
+            explained = self._explained[at, shown, classes] = EngineMatch(found.ways, refusal)
+        return explained
 
     def _match(self, at: int, hardware: Hardware, classes: Classes | None) -> EngineMatch:
         engine = self.engines[at]
@@ -184,21 +187,20 @@ class Options:
             return self._undecided(engine, judged)
         key = _Key(engine, judged.node, judged.wishes, classes)
         found = MATCHES.find(key, self.budget, lambda meter: _match(key, meter))
-        if isinstance(found, SearchBound):
-            return self._undecided(engine, found)
-        return EngineMatch(found, self._explained(engine, judged, found))
+        return self._undecided(engine, found) if isinstance(found, SearchBound) else EngineMatch(found)
 
     def _undecided(self, engine: Engine, bound: SearchBound) -> EngineMatch:
         """Return the match of an engine that was not decided: any member that requests devices could claim some."""
         ways = _without_options(tuple(bool(member.requests) for member in engine.members))
         return EngineMatch(ways, of_profile(bound, self.profile))
 
-    def _explained(self, engine: Engine, judged: _Judged, ways: EngineWays) -> Refusal | None:
-        if ways.refusal is None:
-            return None
-        at, refusal = ways.refusal
-        explained = explain(refusal, engine.members[at], judged.verdicts[at], judged.hardware)
-        return of_profile(explained, self.profile)
+    def _explain(self, at: int, read: Hardware, shown: Hardware, refused: tuple[int, Refusal]) -> Refusal:
+        """Return why there are no options, with what the devices tell of it."""
+        member, refusal = refused
+        judged = self._judged[at, read]
+        if isinstance(judged, _Judged):
+            refusal = explain(refusal, self.engines[at].members[member], judged.verdicts[member], shown)
+        return of_profile(refusal, self.profile)
 
     def _judge(self, engine: Engine, hardware: Hardware) -> _Judged | SearchBound:
         """Evaluate the selectors of an engine on hardware.
@@ -218,7 +220,7 @@ class Options:
         asked = max((sum(request.count for request in member.requests) for member in engine.members), default=0)
         node = Node(tuple(min(count, asked) for count in hardware.counts), keys)
         wishes = tuple(tuple(wish_of(found, keys) for found in of_member) for of_member in verdicts)
-        return _Judged(hardware, tuple(verdicts), node, wishes)
+        return _Judged(tuple(verdicts), node, wishes)
 
     def on(self, shape: Shape) -> ClusterOptions:
         """Return the options on pools of this shape. A pool without nodes is in it, and has never room."""

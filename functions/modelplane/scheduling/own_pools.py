@@ -110,7 +110,7 @@ class OwnPools:
         on_it = by_pool.pop(same, ())
         if len(before.members) == len(options.engines[at].members):
             classes = tuple(tuple(claim.device_class for claim in member.claims) for member in before.members)
-            unchanged = options.match_classes(at, hardware, classes)
+            unchanged = options.match(at, hardware, classes)
             if isinstance(unchanged.refusal, SearchBound):
                 return unchanged.refusal
             on_it = unchanged.options + on_it

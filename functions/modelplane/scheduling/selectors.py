@@ -1,7 +1,8 @@
 """What the selectors of a request say about a device, and which of them do not compile."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from sys import getsizeof
 from typing import Final
 
 from modelplane import cel
@@ -42,13 +43,14 @@ def matches(selectors: tuple[str, ...], device: Device) -> bool:
 
 Verdicts = tuple[SelectorsVerdict, ...]
 _Key = tuple[tuple[str, ...], Hardware]
+_Compiled = cel.Selector | cel.SelectorError
 
 
 def _weigh(key: _Key, found: Verdicts | SearchBound) -> int:
     """Return about how many bytes an entry keeps alive: the texts, devices that nothing else may keep, and errors."""
     selectors, hardware = key
-    errors = 0 if isinstance(found, SearchBound) else sum([96 + 4 * len(verdict.why) for verdict in found])
-    return 512 + hardware.weight + sum([64 + 4 * len(text) for text in selectors]) + errors
+    errors = 0 if isinstance(found, SearchBound) else sum([96 + getsizeof(verdict.why) for verdict in found])
+    return 512 + hardware.weight + sum([8 + getsizeof(text) for text in selectors]) + errors
 
 
 VERDICTS: Searches[_Key, Verdicts] = Searches(16 * 1024 * 1024, _weigh)
@@ -63,32 +65,53 @@ class PassVerdicts:
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._reads: dict[tuple[str, ...], cel.Reads] = {}
+        self._compiled: dict[tuple[str, ...], tuple[_Compiled, ...]] = {}
 
     def on(self, selectors: tuple[str, ...], hardware: Hardware) -> Verdicts | SearchBound:
         """Return what the selectors of a request say about each device entry."""
         reads = self._reads_of(selectors)
         key = selectors, seen_by(hardware, lambda device: cel.seen(device, reads), reads)
-        return VERDICTS.find(key, self._budget, lambda meter: tuple(_measure(*key, meter)))
+        return VERDICTS.find(
+            key, self._budget, lambda meter: tuple(_measure(self._compiled_of(selectors), key[1], meter))
+        )
 
-    def alike(self, selectors: tuple[str, ...], hardware: Hardware) -> Hardware:
+    def read(self, selectors: tuple[str, ...], hardware: Hardware) -> Hardware:
+        """Return the hardware with no more of its devices than selectors read, and what they are claimed by."""
+        reads = self._reads_of(selectors)
+
+        def see(device: Device) -> Device:
+            only = cel.narrowed(device, lambda name: reads is None or name in reads)
+            return only if only is device else replace(only, name="")
+
+        return seen_by(hardware, see, ("read", reads))
+
+    def shown(self, selectors: tuple[str, ...], hardware: Hardware) -> Hardware:
         """Return the hardware with no more of its devices than selectors read and a refusal shows."""
         reads = self._reads_of(selectors)
         if reads is None:
             return hardware
-        return seen_by(hardware, lambda each: cel.narrowed(each, lambda name: name in reads or shown(name)), (reads,))
+        return seen_by(
+            hardware, lambda each: cel.narrowed(each, lambda name: name in reads or shown(name)), ("shown", reads)
+        )
 
     def _reads_of(self, selectors: tuple[str, ...]) -> cel.Reads:
         if selectors not in self._reads:
             self._reads[selectors] = cel.reads(selectors)
         return self._reads[selectors]
 
+    def _compiled_of(self, selectors: tuple[str, ...]) -> tuple[_Compiled, ...]:
+        if selectors not in self._compiled:
+            self._compiled[selectors] = tuple(map(cel.compiled, selectors))
+        return self._compiled[selectors]
 
-def _measure(selectors: tuple[str, ...], hardware: Hardware, meter: Meter) -> Iterable[SelectorsVerdict]:
+
+def _measure(selectors: tuple[_Compiled, ...], hardware: Hardware, meter: Meter) -> Iterable[SelectorsVerdict]:
     """Yield what the selectors, tried in order, say about each device. Raises OutOfStatesError."""
     for device in hardware.devices:
         found = SelectorsVerdict(cel.Outcome.MATCH)
-        for index, text in enumerate(selectors):
-            verdict, work = cel.measure(text, device)
+        subject = cel.subject(device)
+        for index, selector in enumerate(selectors):
+            verdict, work = cel.measure(selector, subject)
             meter.spend(1 + work // _WORK)
             if verdict.outcome is not cel.Outcome.MATCH:
                 found = SelectorsVerdict(verdict.outcome, index, verdict.why or "")

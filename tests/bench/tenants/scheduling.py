@@ -13,6 +13,10 @@ from modelplane.model.names import API_VERSION, LABEL_CLUSTER
 ENGINES, REQUESTS, SELECTORS = 8, 16, 8
 
 
+#: Reads what no two clusters of the fleet have alike.
+_RECENT = 'device.attributes["gpu.nvidia.com"].driverVersion.isGreaterThan(semver("1.{}.0"))'
+
+
 def _request(name: str, *selectors: str) -> Manifest:
     return {"name": name, "count": 1, "selectors": [{"cel": text} for text in selectors]}
 
@@ -133,6 +137,10 @@ CASES = (
     Case(
         "256 different selectors in a deployment, as many and as long as may be",
         lambda: Scene(_wanting(*_most_selectors('device.driver != "{:0100}"')), {}, fleet()),
+    ),
+    Case(
+        "256 different selectors that read what differs on each of 100 clusters",
+        lambda: Scene(_wanting(*_most_selectors(_RECENT)), {}, fleet()),
     ),
     Case("2,048 different selectors in a deployment", lambda: Scene(_wanting(*_many_selectors()), {}, fleet())),
     Case("2,048 different selectors in each of two hand-written ModelReplicas", _beside_large_replicas),

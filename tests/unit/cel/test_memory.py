@@ -23,12 +23,12 @@ DEVICE = Device(name="gpu", driver="gpu.nvidia.com", attributes=(Attribute("i", 
 def test_a_verdict_is_computed_once_for_devices_that_are_alike_in_what_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    evaluated: list[Device] = []
+    evaluated: list[cel.Subject] = []
     real = cel.Selector.measure
 
-    def measure(selector: cel.Selector, device: Device) -> tuple[cel.Verdict, int]:
-        evaluated.append(device)
-        return real(selector, device)
+    def measure(selector: cel.Selector, subject: cel.Subject) -> tuple[cel.Verdict, int]:
+        evaluated.append(subject)
+        return real(selector, subject)
 
     monkeypatch.setattr(cel.Selector, "measure", measure)
     text = 'device.attributes["gpu.nvidia.com"].i == 3 // once'

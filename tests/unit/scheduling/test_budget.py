@@ -101,3 +101,11 @@ def test_a_search_that_a_pass_could_not_end_is_made_again_only_with_more_states(
         refusal = Scene(fleet(0)).decide(ours).refusals["c0"]
         assert refusal == (NO_ROOM if states == 100 else SearchBound(states))
         assert len(searched) == searches
+
+
+def test_a_device_that_kubernetes_would_refuse_matches_nothing_whatever_selectors_read() -> None:
+    wrong = driven("none", 8)
+    found = Scene([cluster("c", pool(1, wrong))]).decide(deployment(standalone(request(8)))).refusals["c"]
+    assert isinstance(found, NoDevice)
+    assert found.closest is not None
+    assert found.closest.error.startswith("attributes[driverVersion]: not a semantic version")

@@ -73,12 +73,12 @@ class Function:
     overloads: list[Overload] = field(default_factory=list)
     _chosen: dict[tuple[type, ...], Overload | None] = field(default_factory=dict)
 
-    def choose(self, arguments: list[Value]) -> Overload:
+    def choose(self, arguments: tuple[Value, ...]) -> Overload:
         """Return the overload for these arguments. Raises EvaluationError when there is none."""
-        kinds = tuple(map(type, arguments))
-        if kinds not in self._chosen:
-            self._chosen[kinds] = next((each for each in self.overloads if each.accepts(kinds)), None)
-        chosen = self._chosen[kinds]
+        kinds = tuple([type(each) for each in arguments])
+        chosen = self._chosen.get(kinds)
+        if chosen is None:
+            chosen = self._chosen[kinds] = next((each for each in self.overloads if each.accepts(kinds)), None)
         if chosen is None:
             raise EvaluationError(f"no such overload: {self.name}({', '.join(map(type_name, arguments))})")
         return chosen
@@ -90,7 +90,7 @@ FUNCTIONS: dict[str, Function] = {}
 
 def total_weight(*arguments: Value) -> int:
     """Return the cost of looking at every argument once."""
-    return 1 + sum(map(weight, arguments))
+    return 1 + sum([weight(each) for each in arguments])
 
 
 def pairwise(left: Value, right: Value, *_: Value) -> int:
