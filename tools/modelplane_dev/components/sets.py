@@ -61,7 +61,10 @@ SETS = {
     "kwok": ComponentSet({"kwok": Binary("sigs.k8s.io/kwok/cmd/kwok")}, usually="2 minutes on two cores"),
     "lws": ComponentSet({"lws": Binary("sigs.k8s.io/lws/cmd")}, usually="2 minutes on two cores"),
     "gateway-api": ComponentSet({}),
-    "envoy-gateway": ComponentSet({}),
+    "envoy-gateway": ComponentSet(
+        {"envoy-gateway": Binary("github.com/envoyproxy/gateway/cmd/envoy-gateway")},
+        usually="5 to 7 minutes on two cores",
+    ),
     "inference-extension": ComponentSet({}),
 }
 

@@ -16,6 +16,8 @@ from modelplane_dev.processes.process import Process
 CLAIM = Kind("v1", "PersistentVolumeClaim")
 #: When a fake controller has judged: the API wants a time.
 _THEN = "2026-01-01T00:00:00Z"
+#: The addresses of all pods.
+POD_ADDRESSES = "10.1.0.0/16"
 #: The class of volumes that all nodes of a cluster can mount.
 SHARED_FILES = "shared-files"
 
@@ -111,7 +113,7 @@ def kubelets(cluster: Cluster) -> Process:
         f"--config={write_stages(cluster.run.folder / f'{cluster.name}-stages.yaml')}",
         "--manage-all-nodes=true",
         "--node-ip=127.0.0.1",
-        "--cidr=10.1.0.0/16",
+        f"--cidr={POD_ADDRESSES}",
         "--node-lease-duration-seconds=40",
         f"--server-address=127.0.0.1:{free_port()}",
     ]

@@ -40,6 +40,13 @@ class Process:
         return self.folder / f"{self.name}.log"
 
     @property
+    def pid(self) -> int:
+        """Return the process id. Raises ProcessError when it was not started."""
+        if self._running is None:
+            raise ProcessError(f"{self.name} does not run")
+        return self._running.pid
+
+    @property
     def alive(self) -> bool:
         """Return whether the component runs."""
         return self._running is not None and self._running.poll() is None

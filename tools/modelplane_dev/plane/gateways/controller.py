@@ -1,0 +1,191 @@
+"""Envoy Gateway's controller as a process in a network namespace, and a real Envoy for each Gateway of it.
+
+What a kubelet and a load balancer would do for Envoy's pods is played: the process is started with the arguments of the
+Deployment that the controller creates, and the status says that it runs at an address.
+"""
+
+import base64
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from modelplane.model.names import ENGINE_PORT
+from modelplane_dev import components
+from modelplane_dev.components.builds import envoy
+from modelplane_dev.plane.api import Kind, Manifest
+from modelplane_dev.plane.cluster import Cluster, namespace
+from modelplane_dev.plane.envoy_gateway import establish_kinds
+from modelplane_dev.plane.gateways.network import Network
+from modelplane_dev.plane.gateways.relay import READY
+from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.process import Process
+
+NAMESPACE = "envoy-gateway-system"
+_SECRET = Kind("v1", "Secret")
+_CONFIG_MAP = Kind("v1", "ConfigMap")
+_SERVICE = Kind("v1", "Service")
+_DEPLOYMENT = Kind("apps/v1", "Deployment")
+_SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice")
+#: Label of what the controller makes for a Gateway.
+_OWNER = "gateway.envoyproxy.io/owning-gateway-name"
+#: Where the controller, and Envoy's pods, mount their certificates: their paths cannot be changed.
+_CERTIFICATES = "/certs"
+#: The port of statistics is the controller's own in this namespace.
+_STATISTICS = 19101
+#: Seconds that the controller may take.
+PATIENCE = 60.0
+_CONFIGURATION = {
+    "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+    "kind": "EnvoyGateway",
+    "gateway": {"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"},
+    "provider": {
+        "type": "Kubernetes",
+        "kubernetes": {"leaderElection": {"disable": True}, "proxyTopologyInjector": {"disabled": True}},
+    },
+    # Envoy's own is on the port that this has by default.
+    "admin": {"address": {"host": "127.0.0.1", "port": 29000}},
+    "extensionApis": {"enableBackend": True},
+}
+_RELAY = (sys.executable, "-m", "modelplane_dev.plane.gateways.relay")
+_AVAILABLE = {"type": "Available", "status": "True", "reason": "Fake", "message": ""}
+
+
+@dataclass(slots=True)
+class Gateways:
+    """Envoy Gateway on a cluster. `hosts` is the /etc/hosts of its network; `stack` ends what it has started."""
+
+    cluster: Cluster
+    network: Network
+    hosts: Path
+    folder: Path
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    def open(self, gateway: str, address: str) -> None:
+        """Run the Envoy of a Gateway once the controller asks for it, at an address of the network.
+
+        It resolves the names that there are by then: of a file it sees no later change.
+        """
+        self._resolve_services()
+        deployment = self._made(_DEPLOYMENT, gateway)
+        process = self._envoy(deployment)
+        self.stack.enter_context(process)
+        self.network.run("address", "ip", "address", "replace", f"{address}/32", "dev", "lo")
+        service = self._made(_SERVICE, gateway)
+        ports = {each["port"]: each["targetPort"] for each in service["spec"]["ports"]}
+        relayed = [part for at, to in ports.items() for part in (f"{address}:{at}", f"127.0.0.1:{to}")]
+        _start_relay(self.stack, self.network.process(f"{self.network.name}-balancer", *_RELAY, *relayed))
+        generation = deployment["metadata"]["generation"]
+        counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "updatedReplicas"), 1)
+        running = {**counts, "observedGeneration": generation, "conditions": [_AVAILABLE]}
+        self._patch_status(_DEPLOYMENT, deployment, running)
+        self._patch_status(_SERVICE, service, {"loadBalancer": {"ingress": [{"ip": address}]}})
+
+    def _resolve_services(self) -> None:
+        """Play the cluster's DNS: let the names of Services with EndpointSlices resolve in the network."""
+        names = {"localhost": "127.0.0.1"}
+        for found in self.cluster.api.list(_SLICE):
+            metadata = found["metadata"]
+            service = metadata.get("labels", {}).get("kubernetes.io/service-name")
+            for endpoint in (found["endpoints"] or ()) if service else ():
+                names[f"{service}.{metadata['namespace']}.svc.cluster.local"] = endpoint["addresses"][0]
+        # The file is mounted: it is written anew, not replaced.
+        self.hosts.write_text("".join(f"{address} {name}\n" for name, address in names.items()))
+
+    def run_engines(self, pods: Iterable[Manifest], cidr: str) -> dict[str, Process]:
+        """Run a fake engine at the address of each pod; return them by the pods' names. `cidr` has all addresses."""
+        self.network.run("route", "ip", "route", "replace", "local", cidr, "dev", "lo")
+        engines = {}
+        for pod in pods:
+            name, address = pod["metadata"]["name"], pod["status"]["podIP"]
+            command = (sys.executable, "-m", "modelplane_dev.plane.gateways.engine", address, str(ENGINE_PORT), name)
+            engines[name] = self.stack.enter_context(self.network.process(f"engine-{name}", *command))
+        return engines
+
+    def _made(self, kind: Kind, gateway: str) -> Manifest:
+        def made() -> Manifest:
+            found = self.cluster.api.list(kind, NAMESPACE, **{_OWNER: gateway})
+            assert found, f"Envoy Gateway has not made the {kind.kind} of Gateway {gateway}"
+            return found[0]
+
+        return eventually(made, within=PATIENCE)
+
+    def _patch_status(self, kind: Kind, manifest: Manifest, status: Mapping[str, Any]) -> None:
+        self.cluster.api.patch(kind, manifest["metadata"]["name"], {"status": status}, NAMESPACE, "status")
+
+    def _envoy(self, deployment: Manifest) -> Process:
+        """Return Envoy with the arguments of a Deployment; what a pod would mount lies in a folder."""
+        name = deployment["metadata"]["name"]
+        pod = deployment["spec"]["template"]["spec"]
+        (container,) = (each for each in pod["containers"] if each["name"] == "envoy")
+        mounted = self.folder / "sds"
+        mounted.mkdir()
+        secrets = self.folder / "envoy"
+        data = (self.cluster.api.get(_CONFIG_MAP, name, NAMESPACE) or {})["data"]
+        for file, text in data.items():
+            (mounted / file).write_text(text.replace(_CERTIFICATES, str(secrets)))
+        arguments = [each.replace("$(ENVOY_POD_NAME)", f"{name}-0") for each in container["args"]]
+        at = arguments.index("--config-yaml") + 1
+        arguments[at] = _bootstrap(arguments[at].replace("/sds", str(mounted)))
+        arguments.remove("--cpuset-threads")
+        more = ("--use-dynamic-base-id", "--concurrency", "1")
+        return self.network.process(f"{self.network.name}-envoy", envoy(), *arguments, *more)
+
+
+def _bootstrap(text: str) -> str:
+    """Return Envoy's bootstrap with the controller on this host, and without what a pod's variables would say."""
+    found = yaml.safe_load(text.replace("$(ENVOY_SERVICE_ZONE)", ""))
+    for listener in found["static_resources"].get("listeners", ()):
+        listener["address"]["socket_address"]["port_value"] = _STATISTICS
+    for cluster in found["static_resources"]["clusters"]:
+        if cluster["name"] == "xds_cluster":
+            (locality,) = cluster["load_assignment"]["endpoints"]
+            (endpoint,) = locality["lb_endpoints"]
+            endpoint["endpoint"]["address"]["socket_address"]["address"] = "127.0.0.1"
+    return json.dumps(found)
+
+
+def _start_relay(stack: ExitStack, relay: Process) -> None:
+    """Start a relay, and wait until it takes connections."""
+    stack.enter_context(relay)
+    relay.wait_for(lambda: READY in relay.tail())
+
+
+def _write_secret(cluster: Cluster, name: str, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for file, value in (cluster.api.get(_SECRET, name, NAMESPACE) or {})["data"].items():
+        (folder / file).write_bytes(base64.b64decode(value))
+
+
+@contextmanager
+def gateways(cluster: Cluster, name: str) -> Iterator[Gateways]:
+    """Run Envoy Gateway's controller on a cluster, in a network of its own."""
+    folder = cluster.run.folder / f"gateways-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    establish_kinds(cluster)
+    cluster.api.apply(namespace(NAMESPACE))
+    binary, kubeconfig = components.path("envoy-gateway"), cluster.kubeconfig()
+    generate: list[str | Path] = [binary, "certgen", "--disable-topology-injector"]
+    Process(f"{name}-certificates", folder, generate, {"KUBECONFIG": kubeconfig}).run(within=PATIENCE)
+    for secret in ("envoy-gateway", "envoy"):
+        _write_secret(cluster, secret, folder / secret)
+    hosts, configuration = folder / "hosts", folder / "envoy-gateway.yaml"
+    hosts.write_text("127.0.0.1 localhost\n")
+    configuration.write_text(yaml.safe_dump(_CONFIGURATION))
+    network = Network(name, folder, {_CERTIFICATES: folder / "envoy-gateway", "/etc/hosts": hosts})
+    with ExitStack() as stack:
+        stack.callback(network.stop)
+        network.start()
+        server, socket = f"127.0.0.1:{cluster.port}", str(folder / "api")
+        _start_relay(stack, Process(f"{name}-api-outside", folder, [*_RELAY, socket, server]))
+        _start_relay(stack, network.process(f"{name}-api", *_RELAY, server, socket))
+        serve = ("server", "--config-path", configuration)
+        stack.enter_context(network.process(f"{name}-envoy-gateway", binary, *serve, KUBECONFIG=kubeconfig))
+        yield Gateways(cluster, network, hosts, folder, stack)

@@ -1,0 +1,97 @@
+"""Network namespaces for processes whose ports are fixed, linked with one another. It takes root to make them.
+
+In one of them is a root folder of its own: the host's, and files that a process wants where a pod would mount them.
+"""
+
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from modelplane_dev.processes.process import Process
+
+#: Builds the root folder of a namespace from the host's, then stays for others to enter. The arguments are pairs of a
+#: file or folder and where it is mounted. /mnt is where a host has nothing that is needed here.
+_HOLD = """
+set -e
+ip link set lo up
+mount -t tmpfs tmpfs /mnt
+for entry in /*; do
+  if [ "$entry" = /mnt ]; then continue; fi
+  if [ -L "$entry" ]; then cp -a "$entry" "/mnt$entry"; continue; fi
+  if [ -d "$entry" ]; then mkdir "/mnt$entry"; mount --rbind "$entry" "/mnt$entry"; fi
+done
+while [ $# -gt 0 ]; do
+  if [ -d "$1" ]; then mkdir -p "/mnt$2"; fi
+  mount --bind "$1" "/mnt$2"
+  shift 2
+done
+touch "$READY"
+exec chroot /mnt sleep infinity
+"""
+
+
+@dataclass(slots=True)
+class Network:
+    """A network namespace: a context of processes that are started by `command`.
+
+    `files` says what is mounted where in its root folder.
+    """
+
+    name: str
+    folder: Path
+    files: Mapping[str, Path] = field(default_factory=dict)
+    _holder: Process = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Describe the process that holds the namespace."""
+        mounts = [part for where, what in self.files.items() for part in (str(what), where)]
+        command = ["unshare", "--net", "--mount", "sh", "-c", _HOLD, "hold", *mounts]
+        self._holder = Process(f"network-{self.name}", self.folder, command, {"READY": self._ready})
+
+    @property
+    def pid(self) -> int:
+        """Return the id of the process that holds the namespace."""
+        return self._holder.pid
+
+    @property
+    def _ready(self) -> Path:
+        return self.folder / f"network-{self.name}.ready"
+
+    def start(self) -> None:
+        """Make the namespace."""
+        self._ready.unlink(missing_ok=True)
+        self._holder.start()
+        self._holder.wait_for(self._ready.exists)
+
+    def stop(self) -> None:
+        """Give it up; it is gone with its last process."""
+        self._holder.stop()
+
+    def command(self, *command: str | Path) -> list[str | Path]:
+        """Return the command that runs another in the namespace and ends with the process that starts it."""
+        enter = ["nsenter", "--target", str(self.pid), "--net", "--mount", "--root", "--wd", "--"]
+        return [*enter, "setpriv", "--pdeathsig", "KILL", "--", *command]
+
+    def process(self, name: str, *command: str | Path, **environment: str | Path) -> Process:
+        """Return a process of the namespace."""
+        return Process(name, self.folder, self.command(*command), environment)
+
+    def run(self, name: str, *command: str | Path) -> None:
+        """Run a command in the namespace to its end. Raises ProcessError when it fails."""
+        self.process(name, *command).run(within=10)
+
+    def output(self, *command: str | Path) -> str:
+        """Return what a command prints that runs in the namespace. Raises subprocess.CalledProcessError."""
+        return subprocess.run(self.command(*command), check=True, capture_output=True, text=True).stdout
+
+    def link(self, other: "Network", number: int) -> tuple[str, str]:
+        """Link two namespaces; return the address of each, this one's first. `number` tells links apart."""
+        ends = (f"10.213.{number}.1", f"10.213.{number}.2")
+        here, there = f"to-{other.name}"[:15], f"to-{self.name}"[:15]
+        peer = ("peer", "name", there, "netns", str(other.pid))
+        self.run("link", "ip", "link", "add", here, "type", "veth", *peer)
+        for network, device, address in ((self, here, ends[0]), (other, there, ends[1])):
+            network.run("link", "ip", "address", "add", f"{address}/30", "dev", device)
+            network.run("link", "ip", "link", "set", device, "up")
+        return ends

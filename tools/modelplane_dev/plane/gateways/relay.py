@@ -1,0 +1,63 @@
+"""Takes connections at one address and leads each to another: `python -m ... FROM TO [FROM TO]...`.
+
+An address is HOST:PORT, or the path of a socket, by which connections leave and enter a network namespace.
+"""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Awaitable, Callable
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+#: What is printed once connections are taken.
+READY = "ready"
+#: Bytes that are read at a time.
+_CHUNK = 65536
+
+
+async def _connect(address: str) -> Streams:
+    if address.startswith("/"):
+        return await asyncio.open_unix_connection(address)
+    host, _, port = address.rpartition(":")
+    return await asyncio.open_connection(host, int(port))
+
+
+async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    """Copy until the source ends, and end the target's input then."""
+    with contextlib.suppress(OSError):
+        while data := await source.read(_CHUNK):
+            target.write(data)
+            await target.drain()
+        target.write_eof()
+
+
+def _lead(target: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    async def lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            theirs, ours = await _connect(target)
+        except OSError:
+            writer.transport.abort()
+            return
+        await asyncio.gather(_copy(reader, ours), _copy(theirs, writer))
+        for end in (writer, ours):
+            end.close()
+
+    return lead
+
+
+async def _listen(address: str, target: str) -> asyncio.Server:
+    if address.startswith("/"):
+        return await asyncio.start_unix_server(_lead(target), address)
+    host, _, port = address.rpartition(":")
+    return await asyncio.start_server(_lead(target), host, int(port), backlog=1024)
+
+
+async def main(*addresses: str) -> None:
+    """Serve every pair of addresses; print a line as soon as all are listened on."""
+    servers = [await _listen(*addresses[at : at + 2]) for at in range(0, len(addresses), 2)]
+    print(READY, flush=True)
+    await asyncio.gather(*(server.serve_forever() for server in servers))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
