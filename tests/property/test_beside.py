@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.scheduling import beside, room, rounding
+from modelplane.scheduling import room, rounding
 from modelplane.scheduling.beside import Beside, PoolSize
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.groups import Group, Groups, join
@@ -42,8 +42,7 @@ def test_the_first_option_with_room_is_found_however_much_is_known_of_others(
     single: Mapping[Group, None] = dict.fromkeys((each,) for group in drawn for each in group)
     options = options_of([*drawn, *single])
     with pytest.MonkeyPatch.context() as patch:
-        for module in (room, beside):
-            patch.setattr(module, "rounded", lambda *of: rounding.rounded(of[0], of[1], of[2], limit))
+        patch.setattr(rounding, "MOST_WORK", limit)
         patch.setattr(room._VERDICTS, "limit", 0)
         left = Beside(PoolSize(nodes, counts, Meter(), lambda of: has_room(nodes, counts, of)), groups)
         for _ in range(4):

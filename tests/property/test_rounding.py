@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modelplane.scheduling.blocking import Shortage
 from modelplane.scheduling.groups import Groups, size
-from modelplane.scheduling.room import Shortage, has_room, room_states, shortage, shortage_of
+from modelplane.scheduling.room import has_room, room_states, shortage, shortage_of
 from modelplane.scheduling.rounding import MOST_WORK, rounded, work
 from property.groups import pools
 from property.strategies import examples

@@ -7,10 +7,11 @@ demands. Room only shrinks as groups are added, so what had none has none beside
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from modelplane.scheduling.blocking import PoolGroups
 from modelplane.scheduling.budget import Meter
-from modelplane.scheduling.groups import Groups, join, size
-from modelplane.scheduling.room import Blocking, room_states
-from modelplane.scheduling.rounding import rounded
+from modelplane.scheduling.groups import Group, Groups, join, size
+from modelplane.scheduling.room import room_states
+from modelplane.scheduling.rounding import are_few, rounded
 from modelplane.scheduling.ways import EngineOption, Part
 
 #: Options so few that each is asked for at once: what parts of it lack would not spare much.
@@ -41,7 +42,8 @@ class Beside:
         self._pods = sum([size(group) * many for group, many in groups])
         self._free = dict(free or {})
         self._asked: set[Part] = set()
-        self._blocking: Blocking | None = None
+        self._others: PoolGroups | None = None
+        self._demands = sum([len(group) for group, _ in groups])
 
     def with_more(self, groups: Groups) -> "Beside":
         """Return the room that is left once these groups are there: those that are, and others."""
@@ -74,20 +76,37 @@ class Beside:
                 self._free[part] = self._free_for(part, alone=len(option.parts) == 1)
             if self._free[part] < option.size:
                 return False
+        if self._is_exact(option.group):
+            return not self._strands(option.group)
         return self._pool.holds(join(self._groups, option.group))
 
     def _free_for(self, part: Part, *, alone: bool) -> int:
         """Return at most how many nodes are left for pods of a part; `alone`: the option has no other."""
-        nodes, counts = self._pool.nodes, self._pool.counts
-        if self._blocking is None:
-            self._pool.meter.spend(room_states(nodes, counts, self._groups))
-            self._blocking = Blocking(nodes, counts, self._groups)
         if not self._pool.holds(self._groups):
             return 0
-        self._pool.meter.spend()
-        free = nodes - self._blocking.blocked(part.demand)
-        if alone or free < part.pods:
-            return free
-        beside = join(self._groups, ((part.demand, part.pods),))
+        self._pool.meter.spend(self._states)
+        free = self._pool.nodes - self._there().blocked_for(part.demand)
+        group = ((part.demand, part.pods),)
         # Rounded, a part may lack room that the whole option has; as it is, it never does.
-        return free if rounded(nodes, counts, beside).classes or self._pool.holds(beside) else 0
+        lacks = free < part.pods or (not alone and self._is_exact(group) and self._strands(group))
+        return 0 if lacks else free
+
+    def _strands(self, group: Group) -> bool:
+        self._pool.meter.spend(self._states)
+        return self._there().strands(group)
+
+    def _is_exact(self, group: Group) -> bool:
+        """Tell whether the groups are compared as they are beside one more, not rounded up to classes."""
+        return are_few(len(self._groups) + 1, self._demands + len(group), len(self._pool.counts))
+
+    def _there(self) -> PoolGroups:
+        if self._others is None:
+            nodes, counts = self._pool.nodes, self._pool.counts
+            self._pool.meter.spend(room_states(nodes, counts, self._groups))
+            self._others = PoolGroups(nodes, counts, rounded(nodes, counts, self._groups).groups)
+        return self._others
+
+    @property
+    def _states(self) -> int:
+        """Return what comparing a pod with every group counts."""
+        return 1 + self._demands * len(self._pool.counts) // 16

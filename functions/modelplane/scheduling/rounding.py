@@ -69,6 +69,11 @@ def _merged(group: Group) -> Group:
     return ((demand, size(group)),)
 
 
+def are_few(groups: int, demands: int, entries: int) -> bool:
+    """Tell whether so many groups with so many demands in all are compared as they are."""
+    return groups * demands * entries <= MOST_WORK
+
+
 def work(counts: tuple[int, ...], groups: Groups) -> int:
     """Return how many comparisons a check of the room for these groups takes, roughly."""
     return len(groups) * sum([len(group) for group, _ in groups]) * len(counts)
@@ -86,13 +91,14 @@ class Rounded:
         return self.classes.get(group, group)
 
 
-def rounded(nodes: int, counts: tuple[int, ...], groups: Groups, most: int = MOST_WORK) -> Rounded:
-    """Return the groups themselves where a check takes at most so much work, else each rounded up until it does.
+def rounded(nodes: int, counts: tuple[int, ...], groups: Groups, most: int | None = None) -> Rounded:
+    """Return the groups where a check takes at most `most` work (MOST_WORK), else each rounded up until it does.
 
     At last every pod takes a whole node, so that groups differ in the power of two of their pods alone; those are few
     whatever `most` says.
     """
-    return Rounded(groups) if work(counts, groups) <= most else _rounded(nodes, counts, groups, most)
+    limit = MOST_WORK if most is None else most
+    return Rounded(groups) if work(counts, groups) <= limit else _rounded(nodes, counts, groups, limit)
 
 
 #: The ways to round a group on a pool of so many nodes with these devices, each of which rounds further than the last.

@@ -6,12 +6,13 @@ from itertools import islice
 from typing import NamedTuple
 
 from modelplane.model.refusal import NoRoom, Refusal, SearchBound, of_profile, rank
+from modelplane.scheduling.blocking import Shortage
 from modelplane.scheduling.budget import Budget, Meter, OutOfStatesError, Searches
 from modelplane.scheduling.groups import Stock, join, size, weigh_groups
 from modelplane.scheduling.hardware import Layout, Sizes
 from modelplane.scheduling.hosting import Hosting, with_placed
 from modelplane.scheduling.options import ClusterOptions
-from modelplane.scheduling.room import Shortage, more, room_states, shortage, shortage_of
+from modelplane.scheduling.room import more, room_states, shortage, shortage_of
 from modelplane.scheduling.ways import ClusterWays, PoolOption, weigh_ways
 
 Assignment = tuple[PoolOption, ...]

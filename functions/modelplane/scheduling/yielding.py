@@ -11,11 +11,12 @@ from modelplane.model.fleet import Cluster
 from modelplane.model.placement import EndCause, HeldEdit, Needs, Stamp
 from modelplane.model.refusal import NoRoom
 from modelplane.model.replica import Replica
+from modelplane.scheduling.blocking import Shortage
 from modelplane.scheduling.groups import Stock, join
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines, Ledger, charges, identity, stock_of
-from modelplane.scheduling.room import Shortage, shortage
+from modelplane.scheduling.room import shortage
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.work import Work
 

@@ -9,10 +9,11 @@ from modelplane.model.deployment import Role
 from modelplane.model.fleet import ClaimKind, Cluster, Device, Effect, Pool, Taint
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.scheduling import charge, hardware, room
+from modelplane.scheduling.blocking import PoolGroups, Shortage
 from modelplane.scheduling.charge import engine_group, weigh_engine
 from modelplane.scheduling.groups import Groups, weigh_groups
 from modelplane.scheduling.hardware import layout, weigh_cluster
-from modelplane.scheduling.room import Shortage, shortage
+from modelplane.scheduling.room import shortage
 
 GPU = Device(name="gpu", driver="gpu.nvidia.com", count=8, device_class="gpu.nvidia.com", claim=ClaimKind.DRA)
 
@@ -94,12 +95,12 @@ def test_engines_clusters_and_verdicts_that_never_come_again_are_forgotten(monke
 def test_a_verdict_on_room_is_found_again_by_content(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[int] = []
 
-    class Pool(room._Pool):
+    class Pool(PoolGroups):
         def __init__(self, nodes: int, counts: tuple[int, ...], groups: Groups) -> None:
             built.append(nodes)
             super().__init__(nodes, counts, groups)
 
-    monkeypatch.setattr(room, "_Pool", Pool)
+    monkeypatch.setattr(room, "PoolGroups", Pool)
     for _ in range(2):
         # Two pods of 1 and one of all devices each on two nodes: the first two can block both. No other test asks that.
         groups = (((((1, 1),), 1),), 2), (((((3989, 3989),), 1),), 1)

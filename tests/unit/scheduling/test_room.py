@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import pytest
 
 from modelplane.model.refusal import NoRoom
+from modelplane.scheduling.blocking import Shortage
 from modelplane.scheduling.groups import Demand, Group, Groups, join, size
-from modelplane.scheduling.room import Shortage, blocked, more, shortage
+from modelplane.scheduling.room import blocked, more, shortage
 from unit.scheduling.scene import Scene, cluster, deployment, pool, replica, stamped
 
 

@@ -1,0 +1,218 @@
+"""How many nodes the groups of a pool can block for a pod, and whether one group more strands one of them.
+
+This is the arithmetic of the rule of room (docs/scheduling.md, "Room") for groups as they are: `room` rounds them where
+they are many, and keeps verdicts.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import lcm
+
+from modelplane.scheduling.groups import Demand, Group, Groups, size
+
+#: What pods of a group may take of an entry: (least, most) of each demand, sorted.
+_Spans = tuple[tuple[int, int], ...]
+#: The weight unit of each entry, None for one that cannot block.
+_Units = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """A group that could be left without nodes: nodes it needs, nodes that are surely free for it."""
+
+    needs: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Weights:
+    """What the pods of each group weigh, heaviest first as (weight, pods); a weight of `scale` blocks a node alone."""
+
+    scale: int
+    of: dict[Group, list[tuple[int, int]]]
+    totals: dict[Group, int]
+    total: int
+
+
+class PoolGroups:
+    """The groups of a pool, asked about one after another; what one answer has worked out serves the next."""
+
+    def __init__(self, nodes: int, counts: tuple[int, ...], groups: Groups) -> None:
+        self._nodes = nodes
+        self._counts = counts
+        self._groups = groups
+        self._spans = {group: _spans(group, len(counts)) for group, _ in groups}
+        self._sums: dict[tuple[int, _Spans], int] = {}
+        self._weights: dict[_Units, _Weights] = {}
+        #: By what the pods weigh against a demand, in which few demands differ.
+        self._blocked: dict[_Weights, int] = {}
+        self._beside: dict[tuple[int, int, _Spans, _Spans], int | None] = {}
+        #: The groups in the order in which they are asked about one more: the one that it stranded last comes first.
+        self._order = [group for group, _ in reversed(groups)]
+
+    def shortage_of(self, group: Group) -> Shortage | None:
+        """Return what is short for one of the groups."""
+        needs = free = size(group)
+        for demand, _ in group:
+            weights = self.weights(demand, group)
+            # No more nodes can be blocked than all weights together come to, which is mostly enough to know.
+            if self._nodes - (weights.total - weights.totals[group]) // weights.scale < needs:
+                free = min(free, self._nodes - self.blocked(weights, group))
+        return Shortage(needs, free) if free < needs else None
+
+    def blocked(self, weights: _Weights, own: Group) -> int:
+        """Return how many nodes all groups could block with these weights, but for one group `own`."""
+        others = ((weights.of[group], many - (group == own)) for group, many in self._groups)
+        return min(self._nodes, _most_blocked(others, weights.scale))
+
+    def blocked_for(self, demand: Demand) -> int:
+        """Return how many nodes the groups could block for a pod of another group."""
+        weights = self.weights(demand, ())
+        found = self._blocked.get(weights)
+        if found is None:
+            found = self._blocked[weights] = self.blocked(weights, ())
+        return found
+
+    def strands(self, added: Group) -> bool:
+        """Tell whether one of the groups, for all of which there is room, has none beside one more."""
+        spans = _spans(added, len(self._counts))
+        stranded = next((at for at, group in enumerate(self._order) if self._loses(group, added, spans)), None)
+        if stranded:
+            self._order.insert(0, self._order.pop(stranded))
+        return stranded is not None
+
+    def _loses(self, group: Group, added: Group, spans: tuple[_Spans, ...]) -> bool:
+        own, needs = self._spans[group], size(group)
+        for demand, _ in group:
+            units = tuple(
+                [
+                    self._least_beside(entry, most, own[entry], spans[entry]) if most else None
+                    for entry, (_, most) in enumerate(demand)
+                ]
+            )
+            weights = self._weights_of(units)
+            pods = _weigh(added, units, weights.scale)
+            total = weights.total - weights.totals[group] + sum([weight * many for weight, many in pods])
+            if self._nodes - total // weights.scale < needs:
+                others = [(weights.of[each], many - (each == group)) for each, many in self._groups]
+                if self._nodes - _most_blocked([*others, (pods, 1)], weights.scale) < needs:
+                    return True
+        return False
+
+    def weights(self, demand: Demand, own: Group) -> _Weights:
+        """Return what pods weigh against a pod of this demand, which is of the group `own`."""
+        spans = self._spans.get(own, ((),) * len(self._counts))
+        units = tuple(
+            [
+                self._least_blocking(entry, most, spans[entry]) if most else None
+                for entry, (_, most) in enumerate(demand)
+            ]
+        )
+        return self._weights_of(units)
+
+    def _weights_of(self, units: _Units) -> _Weights:
+        found = self._weights.get(units)
+        if found is None:
+            scale = lcm(*[unit for unit in units if unit])
+            of = {group: _weigh(group, units, scale) for group, _ in self._groups}
+            totals = {group: sum([weight * pods for weight, pods in each]) for group, each in of.items()}
+            total = sum([totals[group] * many for group, many in self._groups])
+            found = self._weights[units] = _Weights(scale, of, totals, total)
+        return found
+
+    def _least_blocking(self, entry: int, demand: int, own: _Spans) -> int | None:
+        """Return the least sum that leaves too few of an entry, one pod of each other group at most; None: no sum."""
+        return _least(self._sums_beside(entry, own), self._counts[entry], demand)
+
+    def _least_beside(self, entry: int, demand: int, own: _Spans, added: _Spans) -> int | None:
+        """Return the least such sum where the others have one more group, with these spans."""
+        key = entry, demand, own, added
+        if key not in self._beside:
+            sums = _more(self._sums_beside(entry, own), added) & ((2 << self._counts[entry]) - 1)
+            self._beside[key] = _least(sums, self._counts[entry], demand)
+        return self._beside[key]
+
+    def _sums_beside(self, entry: int, own: _Spans) -> int:
+        sums = self._sums.get((entry, own))
+        if sums is None:
+            sums = self._sums[entry, own] = self._sums_without(entry, own)
+        return sums
+
+    def _sums_without(self, entry: int, own: _Spans) -> int:
+        """Return, as bits, the sums of an entry that pods of groups but one with the spans `own` can take on a node."""
+        alike: dict[_Spans, int] = {}
+        for group, many in self._groups:
+            spans = self._spans[group][entry]
+            alike[spans] = alike.get(spans, 0) + many
+        alike[own] = alike.get(own, 0) - 1
+        sums, within = 1, (2 << self._counts[entry]) - 1
+        for spans, many in alike.items():
+            for _ in range(many if spans else 0):
+                grown = _more(sums, spans) & within
+                if grown == sums:
+                    break
+                sums = grown
+        return sums
+
+
+def _spans(group: Group, entries: int) -> tuple[_Spans, ...]:
+    return tuple(
+        [tuple(sorted({demand[entry] for demand, _ in group if demand[entry][1]})) for entry in range(entries)]
+    )
+
+
+def _least(sums: int, count: int, demand: int) -> int | None:
+    """Return the least of some sums of an entry that leaves fewer of its devices than a demand."""
+    enough = max(1, count - demand + 1)
+    blocking = sums >> enough
+    return enough + (blocking & -blocking).bit_length() - 1 if blocking else None
+
+
+def _more(sums: int, spans: _Spans) -> int:
+    """Return the sums, and with each of them what one pod more can take."""
+    grown = sums
+    for least, most in spans:
+        grown |= _spread(sums, max(least, 1), most)
+    return grown
+
+
+def _spread(sums: int, least: int, most: int) -> int:
+    """Return the sums with every number from `least` to `most` added to each."""
+    found, width = sums << least, 1
+    while width <= most - least:
+        step = min(width, most - least + 1 - width)
+        found |= found << step
+        width += step
+    return found
+
+
+def _weigh(group: Group, units: _Units, scale: int) -> list[tuple[int, int]]:
+    """Return (weight, pods) of a group, heaviest first."""
+    weighed = []
+    for demand, pods in group:
+        shares = [taken * (scale // unit) for (_, taken), unit in zip(demand, units, strict=True) if unit]
+        weighed.append((min(scale, max(shares, default=0)), pods))
+    return sorted(weighed, reverse=True)
+
+
+def _most_blocked(weighed: Iterable[tuple[list[tuple[int, int]], int]], scale: int) -> int:
+    """Return the largest b for which the b heaviest weights of each group add up to b nodes or more.
+
+    The sum over b is concave, so its surplus over b nodes rises and then falls for good: walk its straight pieces.
+    """
+    bends: dict[int, int] = {0: 0}
+    for weights, many in weighed:
+        at = 0
+        for weight, pods in weights:
+            bends[at] = bends.get(at, 0) + weight * many
+            at += pods
+            bends[at] = bends.get(at, 0) - weight * many
+    surplus = slope = at = 0
+    for place in sorted(bends):
+        loss = scale - slope
+        if loss > 0 and surplus < loss * (place - at):
+            return at + surplus // loss
+        surplus -= loss * (place - at)
+        slope += bends[place]
+        at = place
+    return at + surplus // scale
