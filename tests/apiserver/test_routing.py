@@ -10,8 +10,13 @@ from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.dns_name import endpoint_slice, headless_service
 from modelplane.kube.gateway.filters import backend_host, direct_response
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
-from modelplane.kube.gateway.route import ServiceRoute, https_redirect, service_route
-from modelplane.kube.gateway.traffic import Traffic, backend_traffic_policy, client_traffic_policy
+from modelplane.kube.gateway.route import ServiceRoute, https_redirect, service_route, unknown_paths
+from modelplane.kube.gateway.traffic import (
+    Traffic,
+    client_traffic_policy,
+    gateway_traffic_policy,
+    service_traffic_policy,
+)
 from modelplane.model.routing import Address, BackendReference, Endpoint
 from modelplane.step import Object, Request
 from property.routes import address
@@ -50,8 +55,9 @@ OBJECTS = {
     "a route to 16 Backends": route(None),
     "a route that answers by itself": route("r"),
     "a redirect": https_redirect("redirect"),
-    "a policy towards endpoints": backend_traffic_policy("t", "ml", "chat", Traffic("1h")),
-    "a policy with affinity and limit": backend_traffic_policy("t", "ml", "chat", Traffic("1h", "x-user", (9, "Hour"))),
+    "an answer to unknown paths": unknown_paths("unknown", "http", "r"),
+    "a policy towards endpoints": gateway_traffic_policy("t", "modelplane-system", "g"),
+    "a policy with affinity and limit": service_traffic_policy("t", "ml", "r", Traffic("5m", "x-user", (9, "Hour"))),
     "a policy of callers": client_traffic_policy("c", "modelplane-system", "g"),
     "a class": gateway_class("c"),
     "a name": headless_service("n"),
@@ -64,7 +70,8 @@ OBJECTS = {
 
 
 @pytest.mark.parametrize("made", OBJECTS.values(), ids=OBJECTS)
-def test_what_routes_requests_is_taken(server: Server, made: dict[str, Any]) -> None:
+def test_what_routes_requests_is_taken(server: Server, made: dict[str, Any] | None) -> None:
+    assert made is not None
     assert server.refusal(made) == ""
 
 

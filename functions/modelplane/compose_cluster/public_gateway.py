@@ -6,11 +6,19 @@ from typing import Any, Final
 from modelplane.api.inferencegateway import InferenceGatewaySpec
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
+from modelplane.kube.gateway.filters import direct_response
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
-from modelplane.kube.gateway.route import https_redirect
-from modelplane.kube.gateway.traffic import client_traffic_policy
+from modelplane.kube.gateway.route import https_redirect, unknown_paths
+from modelplane.kube.gateway.traffic import client_traffic_policy, gateway_traffic_policy
 from modelplane.kube.usage import protected
-from modelplane.model.names import API_VERSION, INFERENCE_GATEWAY, LISTENER_HTTPS, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.model.names import (
+    API_VERSION,
+    INFERENCE_GATEWAY,
+    LISTENER_HTTP,
+    LISTENER_HTTPS,
+    PUBLIC_GATEWAY,
+    SYSTEM_NAMESPACE,
+)
 from modelplane.observed.endpoint import is_ip
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.gateway import choose_address
@@ -21,25 +29,36 @@ GATEWAY: Final = "gateway"
 _CLASS: Final = "gateway-class"
 _PROXY: Final = "envoy-proxy"
 _CALLERS: Final = "client-traffic-policy"
+_TRAFFIC: Final = "traffic-policy"
+_UNKNOWN: Final = "unknown-paths"
+_NOT_FOUND: Final = "answer-404"
 _REDIRECT: Final = "https-redirect"
 _IN_USE: Final = "gateway-in-use"
 
 _CLASS_NAME: Final = "modelplane"
 _REDIRECT_NAME: Final = "https-redirect"
+_UNKNOWN_NAME: Final = "unknown-paths"
+_NOT_FOUND_MESSAGE: Final = "No service has this path. The base URL of a service is its ADDRESS with /v1."
 
 
 def bodies(request: Request, spec: InferenceGatewaySpec) -> dict[str, Manifest]:
-    """Return the objects of the gateway; it is there once its pods and the policy of its callers are described."""
+    """Return the objects of the gateway; it is there once its pods, policies and answers are described."""
     made: dict[str, Manifest] = {
         _CLASS: gateway_class(_CLASS_NAME),
         _PROXY: envoy_proxy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas),
         _CALLERS: client_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
+        _TRAFFIC: gateway_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
+        _NOT_FOUND: direct_response(
+            _UNKNOWN_NAME, SYSTEM_NAMESPACE, status=404, message=_NOT_FOUND_MESSAGE, code="not_found"
+        ),
     }
     if made.keys() <= request.observed.keys() or GATEWAY in request.observed:
         certificate = spec.tls.secretRef.name if spec.tls else None
         made[GATEWAY] = public_gateway(
             PUBLIC_GATEWAY, SYSTEM_NAMESPACE, class_name=_CLASS_NAME, proxy=PUBLIC_GATEWAY, certificate=certificate
         )
+        listener = LISTENER_HTTPS if spec.tls else LISTENER_HTTP
+        made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, listener, _UNKNOWN_NAME)
     gateway = request.observed.get(GATEWAY)
     if spec.tls and gateway and _serves(gateway, LISTENER_HTTPS):
         made[_REDIRECT] = https_redirect(_REDIRECT_NAME)

@@ -13,7 +13,7 @@ from modelplane.composing.hold import held
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.filters import backend_host, direct_response
 from modelplane.kube.gateway.route import ServiceRoute, service_route
-from modelplane.kube.gateway.traffic import Traffic, backend_traffic_policy
+from modelplane.kube.gateway.traffic import Traffic, service_traffic_policy
 from modelplane.model.names import LISTENER_HTTP, LISTENER_HTTPS, service_object
 from modelplane.model.routing import BackendReference
 from modelplane.observed.gateway import is_accepted, read_listener, read_references
@@ -42,21 +42,22 @@ def _name(service: Object, part: str) -> str:
 def _traffic(spec: ModelServiceSpec) -> Traffic:
     rate = (spec.rateLimit.requests, spec.rateLimit.per) if spec.rateLimit else None
     return Traffic(
-        idle=spec.timeouts.idle if spec.timeouts else "1h",
+        **({"idle": spec.timeouts.idle} if spec.timeouts else {}),
         affinity=spec.affinity.header if spec.affinity else None,
         rate=rate,
     )
 
 
 def _fixed(service: Object, spec: ModelServiceSpec) -> dict[str, Manifest]:
-    """Return what every service has beside its route and Backends: all that the route refers to or depends on."""
+    """Return what a service has beside its route and Backends: all that the route refers to or depends on."""
     namespace = service.namespace
     answers = {
         part: direct_response(_name(service, part), namespace, status=status, message=message, code=code)
         for part, (status, message, code) in _ANSWERS.items()
     }
-    policy = backend_traffic_policy(_name(service, POLICY), namespace, _name(service, ROUTE), _traffic(spec))
-    return {_HOST: backend_host(_name(service, _HOST), namespace), **answers, POLICY: policy}
+    policy = service_traffic_policy(_name(service, POLICY), namespace, _name(service, ROUTE), _traffic(spec))
+    fixed = {_HOST: backend_host(_name(service, _HOST), namespace), **answers}
+    return fixed | ({POLICY: policy} if policy else {})
 
 
 def is_closed(spec: ModelServiceSpec, inputs: ServiceInputs) -> bool:

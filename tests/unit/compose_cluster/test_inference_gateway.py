@@ -11,12 +11,18 @@ def reported(result: Result) -> tuple[str, str, str]:
     return condition.status.value, str(condition.reason), condition.message
 
 
-def test_the_gateway_comes_once_its_pods_and_the_policy_of_its_callers_are_there() -> None:
+def test_the_gateway_comes_once_its_pods_policies_and_answers_are_there() -> None:
     first = bodies(decided({}))
-    assert sorted(first) == ["client-traffic-policy", "envoy-proxy", "gateway-class"]
+    assert sorted(first) == [
+        "answer-404",
+        "client-traffic-policy",
+        "envoy-proxy",
+        "gateway-class",
+        "traffic-policy",
+    ]
     partly = {name: body for name, body in first.items() if name != "client-traffic-policy"}
     assert "gateway" not in bodies(decided(partly))
-    assert set(bodies(decided(first))) - set(first) == {"gateway"}
+    assert set(bodies(decided(first))) - set(first) == {"gateway", "unknown-paths"}
 
 
 def test_nothing_is_composed_before_the_gateways_kinds_exist_and_everything_is_once_it_was() -> None:
@@ -83,6 +89,12 @@ def test_the_inference_gateway_is_protected_while_there_is_a_service() -> None:
     assert protected["gateway-in-use"]["spec"]["of"]["resourceRef"] == {"name": "default"}
     assert "gateway-in-use" in bodies(decided(protected)), "not fetched yet: it stays"
     assert "gateway-in-use" not in bodies(decided(protected, services=[]))
+
+
+@pytest.mark.parametrize(("spec", "listener"), [({}, "http"), (TLS, "https")])
+def test_unknown_paths_are_answered_where_services_are(spec: dict[str, object], listener: str) -> None:
+    (parent,) = serving(listener, spec=spec)["unknown-paths"]["spec"]["parentRefs"]
+    assert parent["sectionName"] == listener
 
 
 def test_streams_outlive_a_change_of_the_listener_and_large_prompts_can_be_sent_again() -> None:

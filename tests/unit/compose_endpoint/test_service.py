@@ -53,7 +53,6 @@ def test_the_first_pass_composes_all_but_the_route_that_refers_to_it() -> None:
         "answer-503",
         "backend-entry-all-0",
         "endpoint-host",
-        "traffic-policy",
     ]
     service.store = first
     assert set(service.desired()) - set(first) == {"route"}
@@ -180,7 +179,7 @@ def test_where_keys_are_asked_for_and_none_can_be_checked_everybody_gets_401(
     ],
 )
 def test_routing_is_ready_once_the_gateway_has_accepted_the_route(kind: str, status: str, reason: str) -> None:
-    service = settled(endpoints=[READY])
+    service = settled(endpoints=[READY], spec={"timeouts": {"idle": "5m"}})
     accept(service, kind, status, "because")
     found = conditions(service)["RoutingReady"]
     assert found[:2] == (str(reason == "RouteConfigured"), reason)
@@ -194,6 +193,17 @@ def test_a_service_says_which_endpoints_its_backends_cannot_hold() -> None:
     assert "spec.endpoints[0]: 3 endpoints are left out" in found[2]
 
 
+def test_only_a_service_with_limits_of_its_own_has_a_policy() -> None:
+    service = settled(endpoints=[READY], spec={"timeouts": {"request": "30s", "idle": "1h"}})
+    assert "traffic-policy" not in service.store
+    service.spec = {"affinity": {"header": "x-session"}}
+    service.settle()
+    assert "traffic-policy" in service.store
+    service.spec = {}
+    service.settle()
+    assert "traffic-policy" not in service.store
+
+
 def test_a_service_s_limits_are_those_of_its_policy() -> None:
     spec = {
         "timeouts": {"request": "30s", "idle": "5m"},
@@ -203,6 +213,7 @@ def test_a_service_s_limits_are_those_of_its_policy() -> None:
     service = settled(endpoints=[READY], spec=spec)
     policy = service.store["traffic-policy"]["spec"]
     assert rule(service)["timeouts"] == {"request": "30s"}
+    assert policy["mergeType"] == "StrategicMerge"
     assert policy["timeout"] == {"http": {"streamIdleTimeout": "5m"}}
     assert policy["loadBalancer"]["consistentHash"]["headers"] == [{"name": "x-session"}]
     assert policy["rateLimit"]["local"]["rules"] == [{"limit": {"requests": 9, "unit": "Minute"}}]

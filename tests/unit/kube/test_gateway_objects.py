@@ -6,10 +6,10 @@ import pytest
 
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.route import ServiceRoute, service_route
-from modelplane.kube.gateway.traffic import Traffic, backend_traffic_policy, client_traffic_policy
+from modelplane.kube.gateway.traffic import client_traffic_policy, gateway_traffic_policy
 from modelplane.model.routing import Address, BackendReference
 
-POLICY = backend_traffic_policy("p", "ml", "r", Traffic(idle="1h"))["spec"]
+POLICY = gateway_traffic_policy("p", "modelplane-system", "g")["spec"]
 CALLERS = client_traffic_policy("c", "modelplane-system", "g")["spec"]
 KEEPALIVE = {"probes": 3, "idleTime": "60s", "interval": "20s"}
 
@@ -41,9 +41,13 @@ RULES: dict[str, tuple[Any, Any]] = {
     ),
     "silent connections to endpoints are kept alive": (POLICY["tcpKeepalive"], KEEPALIVE),
     "silent connections of callers are kept alive": (CALLERS["tcpKeepalive"], KEEPALIVE),
-    "silence of a stream is limited by the service": (
+    "a stream may be silent for an hour": (
         POLICY["timeout"],
         {"http": {"streamIdleTimeout": "1h"}},
+    ),
+    "an engine's own words on a request are not replaced, but for a failure": (
+        {each["match"]["statusCodes"][0]["value"]: each["source"] for each in POLICY["responseOverride"]},
+        {401: "Local", 413: "Local", 429: "Local", 502: "All", 503: "All", 504: "All"},
     ),
     "a prompt of up to 50 MiB can be sent again": (CALLERS["connection"], {"bufferLimit": "50Mi"}),
     "large prompts arrive at once": (

@@ -13,11 +13,15 @@ def backend_host(name: str, namespace: str) -> dict[str, Any]:
     return envoy_object(KIND, name, namespace, {"urlRewrite": {"hostname": {"type": "Backend"}}})
 
 
+def error_body(status: int, message: str, code: str) -> str:
+    """Return the body of an error as clients of OpenAI's API read it."""
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return json.dumps({"error": {"message": message, "type": kind, "param": None, "code": code}})
+
+
 def direct_response(name: str, namespace: str, *, status: int, message: str, code: str) -> dict[str, Any]:
     """Return the filter that answers with a status and an error as clients of OpenAI's API read it."""
-    kind = "invalid_request_error" if status < 500 else "server_error"
-    error = {"error": {"message": message, "type": kind, "param": None, "code": code}}
-    body = {"type": "Inline", "inline": json.dumps(error)}
+    body = {"type": "Inline", "inline": error_body(status, message, code)}
     response = {"statusCode": status, "contentType": "application/json", "body": body}
     return envoy_object(KIND, name, namespace, {"directResponse": response})
 

@@ -75,3 +75,9 @@ def https_redirect(name: str) -> dict[str, Any]:
     redirect = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
     spec = {"parentRefs": [_parent(LISTENER_HTTP)], "rules": [_rule(["/"], [redirect])]}
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)
+
+
+def unknown_paths(name: str, listener: str, refusal: str) -> dict[str, Any]:
+    """Return the HTTPRoute that answers whatever no other takes, by an HTTPRouteFilter."""
+    spec = {"parentRefs": [_parent(listener)], "rules": [_rule(["/"], [filter_reference(refusal)])]}
+    return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
 
 #: Cloud load balancers drop silent TCP connections after 4 to 6 minutes.
@@ -33,6 +34,24 @@ _PASSIVE: Final = {
 _RESERVED_HEADERS: Final = ("x-modelplane-", "x-gateway-", "x-prefiller-", "x-ai-eg-")
 
 
+#: The longest silence of a stream where a service says nothing else.
+_IDLE: Final = "1h"
+#: What the gateway answers in place of an engine, by status: whose answers are replaced, message and code. An answer of
+#: a cluster's gateway is not local here.
+_ANSWERS: Final = {
+    401: ("Local", "The key is missing or not valid.", "invalid_api_key"),
+    413: ("Local", "The request is larger than the gateway takes.", "request_too_large"),
+    429: (
+        "Local",
+        "There are more requests than this service takes at a time. Try again later.",
+        "rate_limit_exceeded",
+    ),
+    502: ("All", "The endpoint failed before it answered.", "bad_gateway"),
+    503: ("All", "No endpoint of this service can take the request now.", "unavailable"),
+    504: ("All", "No endpoint of this service answered in time.", "timeout"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Traffic:
     """How requests of a service are spread and limited.
@@ -41,7 +60,7 @@ class Traffic:
     the most requests of each gateway instance in a unit of time (Second, Minute, Hour).
     """
 
-    idle: str
+    idle: str = _IDLE
     affinity: str | None = None
     rate: tuple[int, str] | None = None
 
@@ -55,20 +74,47 @@ def _limit(requests: int, unit: str) -> dict[str, Any]:
     return {"rateLimit": {"local": {"rules": [{"limit": {"requests": requests, "unit": unit}}]}}}
 
 
-def backend_traffic_policy(name: str, namespace: str, route: str, traffic: Traffic) -> dict[str, Any]:
-    """Return the policy of the traffic from an HTTPRoute to its Backends.
+def _silence(idle: str) -> dict[str, Any]:
+    return {"timeout": {"http": {"streamIdleTimeout": idle}}}
+
+
+def _override(status: int, source: str, message: str, code: str) -> dict[str, Any]:
+    body = {"type": "Inline", "inline": error_body(status, message, code)}
+    return {
+        "match": {"statusCodes": [{"type": "Value", "value": status}]},
+        "response": {"contentType": "application/json", "body": body},
+        "source": source,
+    }
+
+
+def gateway_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any]:
+    """Return the policy of the traffic from a Gateway to all Backends; a service's own is merged into it.
 
     There is no timeout of an attempt: one that is shorter than the longest silence of an engine runs the request again.
+    Errors are answered in the shape that clients of OpenAI's API read.
     """
     parallel = {"maxConnections": _PARALLEL, "maxPendingRequests": _PARALLEL, "maxParallelRequests": _PARALLEL}
     spec = {
-        "targetRefs": [target("HTTPRoute", route)],
+        "targetRefs": [target("Gateway", gateway)],
         "healthCheck": {"passive": dict(_PASSIVE)},
         "retry": dict(_RETRY),
         "circuitBreaker": parallel,
         "tcpKeepalive": dict(_KEEPALIVE),
-        "timeout": {"http": {"streamIdleTimeout": traffic.idle}},
+        **_silence(_IDLE),
+        "responseOverride": [_override(status, *answer) for status, answer in _ANSWERS.items()],
     }
+    return envoy_object("BackendTrafficPolicy", name, namespace, spec)
+
+
+def service_traffic_policy(name: str, namespace: str, route: str, traffic: Traffic) -> dict[str, Any] | None:
+    """Return the policy of what is a service's own, None where nothing is.
+
+    Each policy of a route adds a filter to its listener, which closes the listener's older streams after the drain
+    time: a service that needs none has none.
+    """
+    if traffic == Traffic():
+        return None
+    spec = {"targetRefs": [target("HTTPRoute", route)], "mergeType": "StrategicMerge", **_silence(traffic.idle)}
     spec |= _balancing(traffic.affinity) if traffic.affinity else {}
     spec |= _limit(*traffic.rate) if traffic.rate else {}
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
