@@ -1,6 +1,7 @@
 """Real gateways for a fleet: Envoy Gateway and Envoy on the control cluster and on one inference cluster, linked."""
 
 import json
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,14 +10,15 @@ from http import HTTPStatus
 from sys import executable
 from typing import Any
 
-from e2e.fleet import Fleet
-from e2e.services import inference_gateway
-from modelplane.model.names import CLUSTER_GATEWAY, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
-from modelplane_dev.plane.api import Manifest
+from e2e.fleet import SOON, Fleet
+from e2e.services import INFERENCE_GATEWAY_KIND, SERVICE, inference_gateway
+from modelplane.model.names import CLUSTER_GATEWAY, INFERENCE_GATEWAY, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane_dev.plane.api import ApiError, Manifest
 from modelplane_dev.plane.envoy_gateway import GATEWAY
 from modelplane_dev.plane.fakes import play_gateway
 from modelplane_dev.plane.gateways.controller import Gateways, gateways
 from modelplane_dev.plane.inference import InferenceSite
+from modelplane_dev.plane.waiting import eventually
 
 #: The public gateway's address.
 ADDRESS = "203.0.113.99"
@@ -51,11 +53,18 @@ class Answer:
         """Return its JSON."""
         return json.loads(self.text)
 
+    @property
+    def code(self) -> str:
+        """Return the code of an error in the shape of OpenAI's API."""
+        code: str = self.body["error"]["code"]
+        return code
+
 
 @dataclass(frozen=True, slots=True)
 class LiveGateways:
     """The gateways of the control cluster and of an inference cluster."""
 
+    fleet: Fleet
     public: Gateways
     remote: Gateways
 
@@ -73,10 +82,38 @@ class LiveGateways:
         program = (executable, "-m", "modelplane_dev.plane.gateways.load")
         return Counter(json.loads(self.public.network.output(*program, url, str(requests), str(workers))))
 
+    @contextmanager
+    def watched(self, url: str) -> Iterator[list[tuple[int, int]]]:
+        """Send one request after the other; afterwards the list says how many in a row had which status."""
+        found: list[tuple[int, int]] = []
+        command = self.public.network.command(executable, "-m", "modelplane_dev.plane.gateways.watch", url)
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                yield found
+            finally:
+                text, _ = process.communicate("")
+        found += [(status, count) for status, count in json.loads(text)]
+
 
 def lost(counts: Counter[str]) -> dict[str, int]:
     """Return how many requests had a status other than 200, by status."""
     return {status: count for status, count in counts.items() if status.isdecimal() and status != str(HTTPStatus.OK)}
+
+
+def _forget(fleet: Fleet) -> None:
+    """Delete the fleet's services, then the InferenceGateway that they have kept."""
+    api = fleet.plane.hub.api
+    for found in api.list(SERVICE, fleet.tag):
+        api.delete(SERVICE, found["metadata"]["name"], fleet.tag)
+
+    def deleted() -> None:
+        try:
+            api.delete(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY)
+        except ApiError as error:
+            raise AssertionError(error) from error
+        assert not api.get(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY)
+
+    eventually(deleted, within=SOON)
 
 
 @contextmanager
@@ -94,6 +131,7 @@ def live_gateways(fleet: Fleet, name: str) -> Iterator[LiveGateways]:
             remote.open(CLUSTER_GATEWAY, address)
             fleet.add_cluster(name, nodes=3)
             public.open(PUBLIC_GATEWAY, ADDRESS)
-            yield LiveGateways(public, remote)
+            yield LiveGateways(fleet, public, remote)
+            _forget(fleet)
     finally:
         play_gateway(site.cluster, fake)

@@ -6,16 +6,21 @@ Engines are fakes that answer as OpenAI does, one process at the address of each
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
-from e2e.fleet import SOON, Fleet
+from e2e.fleet import SOON
 from e2e.live import ADDRESS, LiveGateways, live_gateways, lost
-from e2e.services import INFERENCE_GATEWAY_KIND, SERVICE, model_service
-from modelplane.model.names import INFERENCE_GATEWAY
-from modelplane_dev.plane.api import ApiError
+from e2e.passes import LivePasses
+from e2e.scenarios import own_fleet
+from e2e.services import model_service
+from modelplane_dev.plane.control_plane import ControlPlane
 from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.process import Process
+
+pytestmark = pytest.mark.alone
 
 CHAT = {"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]}
 WEIGHTS = {"llama": 90, "canary": 10}
@@ -24,13 +29,33 @@ WEIGHTS = {"llama": 90, "canary": 10}
 FIRST_ANSWER, REQUESTS, TOLERANCE = 15.0, 4000, 0.02
 
 
-def _first_answer(live: LiveGateways, url: str) -> float:
-    """Wait until the service answers; return after how many seconds."""
+@pytest.fixture(scope="module")
+def live(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[LiveGateways]:
+    """Run the gateways, and two replicas of one deployment and one of another."""
+    with own_fleet(plane, request.node) as fleet, live_gateways(fleet, "north") as gateways:
+        fleet.deploy("llama", replicas=2)
+        fleet.deploy("canary")
+        fleet.wait_counts("llama", total=2, ready=2)
+        fleet.wait_counts("canary", total=1, ready=1)
+        yield gateways
+
+
+@pytest.fixture
+def engines(live: LiveGateways) -> Iterator[dict[str, Process]]:
+    """Run an engine in each pod."""
+    running = live.remote.run_engines(live.fleet.pods(f"{live.fleet.tag}-north"), POD_ADDRESSES)
+    yield running
+    for engine in running.values():
+        engine.stop()
+
+
+def _wait_status(live: LiveGateways, url: str, status: int) -> float:
+    """Wait until the service answers with a status; return after how many seconds."""
     started = time.monotonic()
 
     def answered() -> None:
         answer = live.ask(f"{url}/v1/chat/completions", CHAT)
-        assert answer.status == 200, answer
+        assert answer.status == status, answer
 
     eventually(answered, within=SOON)
     return time.monotonic() - started
@@ -45,8 +70,9 @@ def _assert_only_the_api_is_reachable(live: LiveGateways, url: str) -> None:
     caller = ("Authorization: Bearer secret", "x-api-key: secret", "x-modelplane-caller: somebody", "X-Gateway-Y: z")
     seen = live.ask(f"{url}/v1/chat/completions", CHAT, *caller).body["headers"]
     assert not {"authorization", "x-api-key", "x-modelplane-caller", "x-gateway-y"} & seen.keys()
-    for path in ("/v1/load_lora_adapter", "/v1/unload_lora_adapter", "/metrics", ""):
-        assert live.ask(f"{url}{path}", {}).status == 404, path
+    for path in (f"{url}/v1/load_lora_adapter", f"{url}/v1/unload_lora_adapter", f"{url}/metrics", f"http://{ADDRESS}"):
+        answer = live.ask(path, {})
+        assert (answer.status, answer.code) == (404, "not_found"), path
 
 
 def _assert_a_stream_is_whole(live: LiveGateways, url: str) -> None:
@@ -56,46 +82,56 @@ def _assert_a_stream_is_whole(live: LiveGateways, url: str) -> None:
     assert events[-1] == "data: [DONE]"
 
 
-def _delete(fleet: Fleet) -> None:
-    """Delete the service and the gateway."""
-    api = fleet.plane.hub.api
-    api.delete(SERVICE, "chat", fleet.tag)
+def test_a_url_answers_by_weight_and_loses_nothing_when_an_engine_dies(
+    live: LiveGateways, engines: dict[str, Process]
+) -> None:
+    fleet = live.fleet
+    url = f"http://{ADDRESS}/{fleet.tag}/chat"
+    fleet.plane.hub.api.apply(model_service("chat", fleet.tag, WEIGHTS))
+    seconds = _wait_status(live, url, 200)
+    fleet.figures.append(f"service applied to first answer {seconds:.1f} s")
+    assert seconds < FIRST_ANSWER
+    _assert_a_stream_is_whole(live, url)
+    _assert_only_the_api_is_reachable(live, url)
+    counts = live.send_many(url, REQUESTS)
+    assert lost(counts) == {}
+    share = _share(counts, "canary")
+    fleet.figures.append(f"of {REQUESTS} requests {share:.1%} to the entry of weight 10 of 100")
+    assert abs(share - 0.1) < TOLERANCE
+    dying, staying = (name for name in engines if name.startswith("llama-"))
+    death = threading.Timer(1.0, engines[dying].kill)
+    death.start()
+    counts = live.send_many(url, REQUESTS)
+    death.join()
+    assert 0 < counts[dying] < counts[staying]
+    fleet.figures.append(f"an engine killed under load: of {REQUESTS} requests lost {lost(counts) or 'none'}")
+    assert lost(counts) == {}
+    for engine in engines.values():
+        engine.stop()
+    _wait_status(live, url, 503)
+    assert live.ask(f"{url}/v1/models").code == "unavailable"
 
-    def deleted() -> None:
-        try:
-            api.delete(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY)
-        except ApiError as error:
-            raise AssertionError(error) from error
 
-    eventually(deleted, within=SOON)
+@pytest.mark.usefixtures("engines")
+def test_between_any_two_writes_of_a_service_no_request_fails(live: LiveGateways) -> None:
+    passes = LivePasses(live, "changes")
+    with live.watched(passes.url) as seen:
+        passes.go()
+        _wait_status(live, passes.url, 200)
+        for change in ("every endpoint", "keys", "no keys", "another entry", "no endpoint", "one endpoint"):
+            passes.change(change)
+    before, *statuses = (status for status, _ in seen)
+    assert before == 404, seen
+    assert {200, 401} <= set(statuses) <= {200, 401, 503}, seen
 
 
-@pytest.mark.alone
-def test_a_url_answers_by_weight_and_loses_nothing_when_an_engine_dies(fleet: Fleet) -> None:
-    with live_gateways(fleet, "north") as live:
-        fleet.deploy("llama", replicas=2)
-        fleet.deploy("canary")
-        fleet.wait_counts("llama", total=2, ready=2)
-        fleet.wait_counts("canary", total=1, ready=1)
-        engines = live.remote.run_engines(fleet.pods(f"{fleet.tag}-north"), POD_ADDRESSES)
-        url = f"http://{ADDRESS}/{fleet.tag}/chat"
-        fleet.plane.hub.api.apply(model_service("chat", fleet.tag, WEIGHTS))
-        seconds = _first_answer(live, url)
-        fleet.figures.append(f"service applied to first answer {seconds:.1f} s")
-        assert seconds < FIRST_ANSWER
-        _assert_a_stream_is_whole(live, url)
-        _assert_only_the_api_is_reachable(live, url)
-        counts = live.send_many(url, REQUESTS)
-        assert lost(counts) == {}
-        share = _share(counts, "canary")
-        fleet.figures.append(f"of {REQUESTS} requests {share:.1%} to the entry of weight 10 of 100")
-        assert abs(share - 0.1) < TOLERANCE
-        dying, staying = (name for name in engines if name.startswith("llama-"))
-        death = threading.Timer(1.0, engines[dying].kill)
-        death.start()
-        counts = live.send_many(url, REQUESTS)
-        death.join()
-        assert 0 < counts[dying] < counts[staying]
-        fleet.figures.append(f"an engine killed under load: of {REQUESTS} requests lost {lost(counts) or 'none'}")
-        assert lost(counts) == {}
-        _delete(fleet)
+@pytest.mark.usefixtures("engines")
+def test_between_any_two_writes_a_service_with_keys_lets_nobody_in(live: LiveGateways) -> None:
+    passes = LivePasses(live, "closed", requires_keys=True)
+    with live.watched(passes.url) as seen:
+        passes.go()
+        _wait_status(live, passes.url, 401)
+        assert live.ask(f"{passes.url}/v1/models").code == "invalid_api_key"
+        for change in ("every endpoint", "another entry", "no endpoint"):
+            passes.change(change)
+    assert {status for status, _ in seen} == {404, 401}, seen

@@ -21,7 +21,7 @@ def obj(body: dict[str, Any]) -> Object:
     return Object(copy.deepcopy(body), object())
 
 
-def model_endpoint(endpoint: Endpoint) -> dict[str, Any]:
+def model_endpoint(endpoint: Endpoint, namespace: str) -> dict[str, Any]:
     """Return the ModelEndpoint that a deployment composed and that its own pass has published."""
     owner = {"apiVersion": API, "kind": "ModelDeployment", "name": "d", "uid": "u", "controller": True}
     address = endpoint.address
@@ -31,7 +31,7 @@ def model_endpoint(endpoint: Endpoint) -> dict[str, Any]:
         "kind": "ModelEndpoint",
         "metadata": {
             "name": endpoint.name,
-            "namespace": "ml",
+            "namespace": namespace,
             "labels": dict(endpoint.labels),
             "ownerReferences": [owner],
         },
@@ -61,13 +61,15 @@ class Service:
     gateway: dict[str, Any] | None = field(default_factory=lambda: {"url": "http://gw.example.org"})
     requires_keys: bool = False
     kinds: bool = True
+    name: str = "chat"
+    namespace: str = "ml"
     store: Store = field(default_factory=dict)
 
     @property
     def body(self) -> dict[str, Any]:
         """Return the ModelService."""
         entries = [entry_spec(entry, named=self.named) for entry in self.entries]
-        metadata = {"name": "chat", "namespace": "ml"}
+        metadata = {"name": self.name, "namespace": self.namespace}
         spec = {"endpoints": entries, **self.spec}
         return {"apiVersion": API, "kind": "ModelService", "metadata": metadata, "spec": spec}
 
@@ -75,7 +77,7 @@ class Service:
         """Return what a pass decides, once all that it requires is fetched."""
         request = Request(obj(self.body), observed={name: obj(body) for name, body in self.store.items()})
         needs = run(compose, request).result
-        bodies = [model_endpoint(each) for each in self.endpoints]
+        bodies = [model_endpoint(each, self.namespace) for each in self.endpoints]
         required: dict[str, tuple[Object, ...]] = {}
         for each in needs.requirements:
             if each.kind == "ModelEndpoint":

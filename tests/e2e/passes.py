@@ -1,0 +1,86 @@
+"""Passes of a ModelService on real gateways, written one object at a time: each may end between any two of them."""
+
+import random
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from e2e.live import ADDRESS, LiveGateways
+from modelplane.model.routing import Address, Endpoint, ServiceEntry
+from modelplane_dev.plane.api import Kind
+from property.services import Service
+
+#: Seconds from one write to the next: Envoy Gateway acts on a write within a fraction of them.
+PAUSE = 0.4
+#: Passes within which a service comes to rest.
+PASSES = 6
+#: The deployments whose endpoints there are.
+_DEPLOYMENTS = ("llama", "canary")
+_ALL = (ServiceEntry("all", {}),)
+_SPLIT = (
+    ServiceEntry("main", {"modelplane.ai/deployment": "llama"}, weight=90),
+    ServiceEntry("canary", {"modelplane.ai/deployment": "canary"}, weight=10),
+)
+
+
+class LivePasses:
+    """A service whose objects the test writes in an order of chance; there is no ModelService of its name."""
+
+    def __init__(self, live: LiveGateways, name: str, **fields: Any) -> None:
+        self._api = live.fleet.plane.hub.api
+        self._chance = random.Random(name)  # noqa: S311 - the same order in every run
+        self._endpoints = [_endpoint(each) for name in _DEPLOYMENTS for each in live.fleet.endpoints(name)]
+        gateway = {"url": f"http://{ADDRESS}"}
+        first = self._endpoints[:1]
+        self._service = Service(
+            entries=_ALL, endpoints=first, gateway=gateway, name=name, namespace=live.fleet.tag, **fields
+        )
+        self._changes: Mapping[str, tuple[str, Any]] = {
+            "every endpoint": ("endpoints", self._endpoints),
+            "one endpoint": ("endpoints", self._endpoints[-1:]),
+            "no endpoint": ("endpoints", []),
+            "another entry": ("entries", _SPLIT),
+            "keys": ("requires_keys", True),
+            "no keys": ("requires_keys", False),
+        }
+
+    @property
+    def url(self) -> str:
+        """Return the URL of the service."""
+        return f"http://{ADDRESS}/{self._service.namespace}/{self._service.name}"
+
+    def change(self, name: str) -> None:
+        """Change one thing, and carry out all passes that follow."""
+        field, value = self._changes[name]
+        setattr(self._service, field, value)
+        self.go()
+
+    def go(self) -> None:
+        """Carry out passes until the service comes to rest."""
+        for _ in range(PASSES):
+            wanted, store = self._service.desired(), self._service.store
+            writes = [name for name in store.keys() | wanted.keys() if store.get(name) != wanted.get(name)]
+            if not writes:
+                return
+            self._chance.shuffle(writes)
+            for name in sorted(writes, key=lambda each: each in wanted):
+                self._write(name, wanted.get(name))
+                time.sleep(PAUSE)
+        raise AssertionError("the service does not come to rest")
+
+    def _write(self, name: str, body: dict[str, Any] | None) -> None:
+        store = self._service.store
+        if body is not None:
+            self._api.apply(body)
+            store[name] = body
+            return
+        gone = store.pop(name)
+        metadata = gone["metadata"]
+        self._api.delete(Kind(gone["apiVersion"], gone["kind"]), metadata["name"], metadata["namespace"])
+
+
+def _endpoint(found: Mapping[str, Any]) -> Endpoint:
+    """Return a ModelEndpoint of the fleet as a service reads it."""
+    routing, metadata = found["status"]["routing"], found["metadata"]
+    address = Address(routing["hostname"], routing["fqdn"], int(routing["port"]))
+    return Endpoint(metadata["name"], metadata["labels"], address, ready=True)

@@ -1,0 +1,37 @@
+"""Chats with a service over one connection, made anew when it breaks."""
+
+import http.client
+import json
+import urllib.parse
+from dataclasses import dataclass, field
+
+#: Seconds that an answer may take.
+PATIENCE = 60.0
+_BODY = json.dumps({"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]})
+
+
+@dataclass(slots=True)
+class Caller:
+    """A caller of the service at a URL."""
+
+    url: str
+    _path: str = field(init=False)
+    _connection: http.client.HTTPConnection = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Describe the connection; the first request makes it."""
+        parts = urllib.parse.urlsplit(self.url)
+        self._path = f"{parts.path}/v1/chat/completions"
+        self._connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
+
+    def chat(self) -> tuple[int, str]:
+        """Return the status of an answer, 0 for a broken connection, and which engine gave it, "" for none."""
+        try:
+            self._connection.request("POST", self._path, _BODY, {"Content-Type": "application/json"})
+            answer = self._connection.getresponse()
+            body = answer.read()
+        except (OSError, http.client.HTTPException):
+            self._connection.close()
+            return 0, ""
+        engine = json.loads(body)["system_fingerprint"] if answer.status == http.HTTPStatus.OK else ""
+        return answer.status, engine

@@ -1,0 +1,33 @@
+"""Sends one chat after the other until its input ends: `python -m ... URL`, which then prints JSON.
+
+That is a list of [status, count]: how many answers in a row had a status, in their order; 0 for a broken connection.
+"""
+
+import json
+import sys
+import threading
+import time
+
+from modelplane_dev.plane.gateways.requests import Caller
+
+#: Seconds between two requests.
+_PAUSE = 0.01
+
+
+def main(url: str) -> None:
+    """Send requests, and print what was answered."""
+    reading = threading.Thread(target=sys.stdin.read, daemon=True)
+    reading.start()
+    caller = Caller(url)
+    found: list[list[int]] = []
+    while reading.is_alive():
+        status, _ = caller.chat()
+        if not found or found[-1][0] != status:
+            found.append([status, 0])
+        found[-1][1] += 1
+        time.sleep(_PAUSE)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
