@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from sys import executable
 from typing import Any
 
@@ -81,6 +82,11 @@ class LiveGateways:
         """Return how many requests had each status, and how many each engine answered."""
         program = (executable, "-m", "modelplane_dev.plane.gateways.load")
         return Counter(json.loads(self.public.network.output(*program, url, str(requests), str(workers))))
+
+    def shell(self, script: str, directory: Path) -> str:
+        """Return what a script prints that calls the services, and whose kubectl speaks to the control cluster."""
+        environment = self.fleet.plane.hub.environment()
+        return self.public.network.output("bash", "-euc", f"cd {directory}\n{script}", environment=environment)
 
     @contextmanager
     def watched(self, url: str) -> Iterator[list[tuple[int, int]]]:

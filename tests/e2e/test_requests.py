@@ -7,14 +7,17 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from docs.blocks import ON_A_PLANE, File, blocks, scripts
 from e2e.fleet import SOON
 from e2e.live import ADDRESS, LiveGateways, live_gateways, lost
 from e2e.passes import LivePasses
 from e2e.scenarios import own_fleet
 from e2e.services import model_service
+from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.control_plane import ControlPlane
 from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.waiting import eventually
@@ -86,8 +89,8 @@ def test_a_url_answers_by_weight_and_loses_nothing_when_an_engine_dies(
     live: LiveGateways, engines: dict[str, Process]
 ) -> None:
     fleet = live.fleet
-    url = f"http://{ADDRESS}/{fleet.tag}/chat"
-    fleet.plane.hub.api.apply(model_service("chat", fleet.tag, WEIGHTS))
+    url = f"http://{ADDRESS}/{fleet.tag}/weighted"
+    fleet.plane.hub.api.apply(model_service("weighted", fleet.tag, WEIGHTS))
     seconds = _wait_status(live, url, 200)
     fleet.figures.append(f"service applied to first answer {seconds:.1f} s")
     assert seconds < FIRST_ANSWER
@@ -135,3 +138,20 @@ def test_between_any_two_writes_a_service_with_keys_lets_nobody_in(live: LiveGat
         for change in ("every endpoint", "another entry", "no endpoint"):
             passes.change(change)
     assert {status for status, _ in seen} == {404, 401}, seen
+
+
+@pytest.mark.usefixtures("engines")
+def test_the_page_on_serving_gets_an_answer_and_adds_a_canary(live: LiveGateways, tmp_path: Path) -> None:
+    def here(text: str) -> str:
+        return text.replace("namespace: ml", f"namespace: {live.fleet.tag}").replace("-n ml", f"-n {live.fleet.tag}")
+
+    page = ROOT / "docs" / "serve-a-model.md"
+    assert page.stem in ON_A_PLANE
+    for block in blocks(page):
+        if isinstance(block, File):
+            (tmp_path / block.name).write_text(here(block.text))
+    gateway, chat, canary, look = (live.shell(here(script), tmp_path) for script in scripts(page))
+    assert ADDRESS in gateway
+    assert '"content": "This is an answer."' in chat
+    assert f"http://{ADDRESS}/{live.fleet.tag}/chat" in canary
+    assert "3 of 3 endpoints are ready" in look

@@ -118,14 +118,14 @@ class Cluster:
     def kubectl(self, *arguments: str) -> str:
         """Return what kubectl prints, as the admin. Raises subprocess.CalledProcessError."""
         command: list[str | Path] = [components.path("kubectl"), *arguments]
-        return subprocess.run(command, env=self._environment(), check=True, capture_output=True, text=True).stdout
+        return subprocess.run(command, env=self.environment(), check=True, capture_output=True, text=True).stdout
 
     def shell(self, script: str, directory: Path) -> str:
         """Return what a script prints whose kubectl speaks to this cluster, as the admin; assert that it succeeds."""
         done = subprocess.run(
             ["bash", "-euc", script],
             cwd=directory,
-            env=self._environment(),
+            env=self.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -135,7 +135,8 @@ class Cluster:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """Return the environment of a script whose kubectl speaks to this cluster, as the admin."""
         path = os.pathsep.join((str(components.path("kubectl").parent), os.environ["PATH"]))
         cache = str(self.run.folder / f"{self.name}-kubectl")
         return {**os.environ, "PATH": path, "KUBECONFIG": str(self.kubeconfig()), "KUBECACHEDIR": cache}

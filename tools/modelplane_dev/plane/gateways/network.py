@@ -81,9 +81,12 @@ class Network:
         """Run a command in the namespace to its end. Raises ProcessError when it fails."""
         self.process(name, *command).run(within=10)
 
-    def output(self, *command: str | Path) -> str:
-        """Return what a command prints that runs in the namespace. Raises subprocess.CalledProcessError."""
-        return subprocess.run(self.command(*command), check=True, capture_output=True, text=True).stdout
+    def output(self, *command: str | Path, environment: Mapping[str, str] | None = None) -> str:
+        """Return what a command prints that runs in the namespace; assert that it succeeds."""
+        entered = self.command(*command)
+        done = subprocess.run(entered, check=False, capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def link(self, other: "Network", number: int) -> tuple[str, str]:
         """Link two namespaces; return the address of each, this one's first. `number` tells links apart."""
