@@ -18,7 +18,7 @@ from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.hardware import hardware
 from modelplane.scheduling.match import MemberOption
 from modelplane.scheduling.options import Options
-from property import large
+from property import differing, large
 from property.fleet import Snapshot, decide
 from property.oracles.groups import distinct_groups, distinct_ways
 from property.oracles.matching import Claims, member_claims
@@ -119,6 +119,35 @@ def test_a_spec_of_few_distinct_ways_is_decided_on_clusters_whose_devices_all_di
     decided = decide(deployment, Snapshot(clusters)).schedule
     assert "SearchBound" not in {refusal.reason for refusal in decided.refusals.values()}
     assert decided.placements or len(decided.refusals) == number
+
+
+def assert_decided(engines: tuple[Engine, ...], fleet: Snapshot) -> None:
+    """Assert that no cluster is refused as SearchBound, if only the engines have few ways on each."""
+    deployment = Deployment("team", "model", "owner", (Profile(engines),), replicas=2_000)
+    refused = decide(deployment, fleet).schedule.refusals.values()
+    if any(isinstance(refusal, SearchBound) for refusal in refused):
+        ways = (distinct_ways(engines, cluster.pools or (), DECIDED) for cluster in fleet.clusters.values())
+        assert any(each is None for each in ways)
+
+
+@given(st.data())
+@examples(40)
+def test_a_spec_of_few_distinct_ways_is_decided_on_clusters_that_differ_in_counts_nodes_and_what_runs_there(
+    data: st.DataObject,
+) -> None:
+    engines = data.draw(large.engine_lists())
+    kinds = tuple(data.draw(large.clusters(name, engines)) for name in ("a", "b"))
+    for kind in kinds:
+        assume(distinct_ways(engines, kind.pools or (), DECIDED) is not None)
+    assert_decided(engines, data.draw(differing.fleets(kinds, data.draw(st.sampled_from((20, 100))))))
+
+
+@given(st.data())
+@examples(15)
+def test_an_engine_of_hundreds_of_distinct_ways_is_decided_on_clusters_that_all_differ(data: st.DataObject) -> None:
+    engine, cluster = data.draw(differing.crowded())
+    assume(distinct_ways((engine,), cluster.pools or (), DECIDED) is not None)
+    assert_decided((engine,), data.draw(differing.fleets((cluster,), data.draw(st.sampled_from((20, 50))))))
 
 
 def few_gpus(draw: Draw, name: str) -> Engine:

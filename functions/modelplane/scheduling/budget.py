@@ -20,10 +20,13 @@ _UNKNOWN: Final = object()
 SEARCH_STATES = 50_000
 #: Most options of an engine on a pool; what has more is not decided, however quickly they are found.
 MOST_OPTIONS = 2_000
-#: States of a pass, however few clusters there are.
+#: States of a pass, however few clusters there are; and most that may go into searches that hit their bound.
 PASS_STATES = 100_000
 #: States that a pass has more for each cluster it looks at: its work may grow with the fleet, which is the platform's.
-CLUSTER_STATES = 64
+#: That is what a spec of 2,000 distinct ways takes at the most on a cluster that is like no other.
+CLUSTER_STATES = 25_000
+#: Most states of a pass, whatever the fleet: 10 to 20 seconds.
+MOST_STATES = 2_500_000
 
 
 class OutOfStatesError(Exception):
@@ -57,14 +60,15 @@ class Meter:
 
 
 class Budget:
-    """The states that a pass has left, and what it has found with the others.
+    """The states that a pass has left, and what it has found with the others; `in_vain`: those of which nothing came.
 
     Once they are spent nothing new is looked at, however little it takes.
     """
 
     def __init__(self, clusters: int = 0) -> None:
-        self.states = PASS_STATES + CLUSTER_STATES * clusters
+        self.states = max(PASS_STATES, min(PASS_STATES + CLUSTER_STATES * clusters, MOST_STATES))
         self.left = self.states
+        self.in_vain = 0
         self.found: dict[Hashable, Any] = {}
 
 
@@ -107,4 +111,9 @@ class Searches(Generic[K, V]):
             budget.left = 0
             return SearchBound(budget.states)
         budget.left -= states
+        if isinstance(found, SearchBound):
+            # What hits a bound on one cluster mostly does on all: it must not have the states of the whole fleet.
+            budget.in_vain += states
+            if budget.in_vain >= PASS_STATES:
+                budget.left = 0
         return found

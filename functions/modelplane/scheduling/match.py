@@ -81,16 +81,20 @@ def _search(
     return Choices(node, [_share(request, wish, allowed, node) for request, wish, allowed in found], wanted)
 
 
-def _claims(member: Member, choice: Choice) -> Claims:
-    return tuple(
-        Claim(request.name, key, request.count, request.selectors)
-        for request, key in zip(member.requests, choice, strict=True)
-        if key is not None
-    )
-
-
 def _options(member: Member, found: Mapping[Demand, Choice]) -> tuple[MemberOption, ...]:
-    return tuple(MemberOption(_claims(member, choice), demand) for demand, choice in found.items())
+    """Return an option for each demand; those that claim alike for a request share the claim."""
+    claims: dict[tuple[int, Key], Claim] = {}
+
+    def claim(at: int, key: str) -> Claim:
+        if (at, key) not in claims:
+            request = member.requests[at]
+            claims[at, key] = Claim(request.name, key, request.count, request.selectors)
+        return claims[at, key]
+
+    return tuple(
+        MemberOption(tuple([claim(at, key) for at, key in enumerate(choice) if key is not None]), demand)
+        for demand, choice in found.items()
+    )
 
 
 def match_member(

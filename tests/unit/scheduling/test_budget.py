@@ -109,3 +109,30 @@ def test_a_device_that_kubernetes_would_refuse_matches_nothing_whatever_selector
     assert isinstance(found, NoDevice)
     assert found.closest is not None
     assert found.closest.error.startswith("attributes[driverVersion]: not a semantic version")
+
+
+@pytest.mark.parametrize(
+    ("clusters", "states"), [(0, 100_000), (1, 125_000), (96, 2_500_000), (97, 2_500_000), (5_000, 2_500_000)]
+)
+def test_a_pass_has_states_for_each_cluster_up_to_a_bound(clusters: int, states: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budget, "CLUSTER_STATES", 25_000)
+        assert budget.Budget(clusters).states == states
+
+
+def test_searches_that_hit_their_bound_do_not_have_the_states_of_the_whole_fleet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(budget, "CLUSTER_STATES", 25_000)
+    spent = budget.Budget(100)
+    searches: budget.Searches[int, int] = budget.Searches(1 << 20, lambda _key, _found: 0)
+
+    def endless(meter: budget.Meter) -> int:
+        meter.spend(budget.SEARCH_STATES + 1)
+        return 0
+
+    assert searches.find(0, spent, endless) == SearchBound(50_000)
+    assert searches.find(1, spent, lambda _meter: 7) == 7
+    assert searches.find(2, spent, endless) == SearchBound(50_000)
+    assert spent.left == 0
+    assert searches.find(3, spent, lambda _meter: 7) == SearchBound(spent.states)
