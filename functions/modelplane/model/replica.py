@@ -1,6 +1,6 @@
 """A ModelReplica as it is observed: where it is pinned, what it claims there, and whether it has served."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from modelplane.model.deployment import Role
 
@@ -43,6 +43,11 @@ class StampedEngine:
         return self.members[0].pool
 
 
+def same_pods(one: tuple[StampedEngine, ...], two: tuple[StampedEngine, ...]) -> bool:
+    """Tell whether pods of one and the other are alike: the number of copies restarts none."""
+    return one == two or [replace(each, copies=1) for each in one] == [replace(each, copies=1) for each in two]
+
+
 @dataclass(frozen=True, slots=True)
 class Replica:
     """An observed ModelReplica.
@@ -82,7 +87,15 @@ class Replica:
 
     @property
     def proven(self) -> bool:
-        """Return whether it has served with what it carries now; one that did not record with what has, too."""
+        """Return whether it has served with what its pods are made of now; one that did not record with what has, too.
+
+        The number of copies is not part of it: while more of them load, the others serve on.
+        """
         if self.served_engines is None:
             return self.serves
-        return self.serves and self.served_engines == self.engines and self.served_content == self.content
+        return self.serves and same_pods(self.served_engines, self.engines) and self.served_content == self.content
+
+    @property
+    def at_size(self) -> bool:
+        """Return whether it is proven, and at the number of copies that it carries now."""
+        return self.proven and self.served_engines in (None, self.engines)

@@ -42,7 +42,7 @@ def _drifted(work: Work) -> Iterator[Drift]:
 def _rolling(work: Work) -> Rolling | None:
     """Return how far the rollout is, None where no replica is on its way to what is asked."""
     members = [own for own in work.roster.members if own.ending is None]
-    starting = [own for own in members if own.counted and not own.outdated and not own.replica.proven]
+    starting = [own for own in members if own.counted and not own.outdated and not own.replica.at_size]
     outdated = [own for own in members if own.outdated]
     if not (outdated or starting or work.placed):
         return None

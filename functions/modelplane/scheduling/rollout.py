@@ -5,11 +5,11 @@ that has served, and not with what it carries now.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from modelplane.model.deployment import Deployment
-from modelplane.model.placement import EndCause
-from modelplane.model.replica import StampedEngine
+from modelplane.model.placement import EndCause, Stamp
+from modelplane.model.replica import StampedEngine, same_pods
 from modelplane.model.rollout import Rollout
 from modelplane.scheduling.roster import OwnReplica, seniority
 
@@ -18,17 +18,12 @@ Engines = tuple[StampedEngine, ...]
 Change = Callable[[OwnReplica], bool]
 
 
-def _same_pods(one: Engines, two: Engines) -> bool:
-    """Tell whether pods of one and the other are alike: the number of copies restarts none."""
-    return one == two or [replace(each, copies=1) for each in one] == [replace(each, copies=1) for each in two]
-
-
 def is_updated(own: OwnReplica, deployment: Deployment, wanted: Engines) -> bool:
     """Tell whether a replica carries what would be stamped on its own pools now."""
     behind = deployment.rollout.follow_upgrades and own.replica.outdated_builder
     moves = bool(own.volume and own.replica.volume) and own.volume != own.replica.volume
     same_content = own.replica.content == deployment.profile(own.replica.profile).content
-    return same_content and _same_pods(own.replica.engines, wanted) and not behind and not moves
+    return same_content and same_pods(own.replica.engines, wanted) and not behind and not moves
 
 
 def _youngest_first(members: Iterable[OwnReplica]) -> list[OwnReplica]:
@@ -73,11 +68,12 @@ class RolloutStep:
     def waiting(self) -> list[OwnReplica]:
         """Return the outdated replicas that may change, in order: those that do not serve now, then the youngest.
 
-        One on a cluster that does not answer is passed over.
+        One on a cluster that does not answer is passed over, and one that returns to its size before a growth.
         """
         if self.rollout.paused:
             return []
-        may = [own for own in _youngest_first(self.members) if own.counted and own.outdated and own.reachable]
+        waiting = [own for own in _youngest_first(self.members) if own.counted and own.outdated]
+        may = [own for own in waiting if own.reachable and own.stamp is not Stamp.REVERT]
         return sorted(may, key=lambda own: own.serves_now)
 
     def may_surge(self, own: OwnReplica) -> bool:

@@ -200,6 +200,10 @@ class Scene:
             for uid, r in self.replicas.items()
         }
 
+    def flap(self, *uids: str) -> None:
+        """Let replicas say that they are not Ready."""
+        self.replicas.update({uid: replace(self.replicas[uid], ready=False) for uid in uids})
+
     def change(self, name: str, **fields: object) -> None:
         """Change fields of a cluster."""
         self.clusters[name] = replace(self.clusters[name], **fields)  # type: ignore[arg-type]

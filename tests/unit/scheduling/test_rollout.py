@@ -194,6 +194,17 @@ def test_more_copies_alone_are_no_rollout() -> None:
     assert [replica.engines[0].copies for replica in scene.replicas.values()] == [2]
 
 
+def test_an_edit_while_more_copies_load_changes_no_more_than_the_budget_allows() -> None:
+    one = old(3)
+    scene = serving(one, a=6)
+    more = with_engines(one, (replace(one.profiles[0].engines[0], copies=2),))
+    scene.run(more)
+    scene.flap(*scene.replicas)
+    for _ in range(3):
+        scene.run(edited(more, "bad"))
+    assert carried(scene).count("v1") >= 2
+
+
 @pytest.mark.parametrize("follow", [False, True])
 def test_a_replica_outside_the_selectors_is_named_and_moves_only_where_that_is_asked(follow: bool) -> None:
     one = old(1, Rollout(follow_selectors=follow))
