@@ -33,16 +33,23 @@ def _youngest_first(members: Iterable[OwnReplica]) -> list[OwnReplica]:
 def drop_surplus(counted: Sequence[OwnReplica], replicas: int) -> None:
     """Let go of what is above `replicas` while something is outdated.
 
-    First those that are outdated and never served with what they carry, which end at once; then the youngest outdated
-    ones that serve, which are leaving: and end once others serve. That is how a surge goes on from pass to pass.
+    First those that are outdated and never served with what they carry, which end at once; then the others that are
+    outdated, which are leaving, and end once others serve: those that do not serve now, then the youngest, last those
+    on clusters that do not answer. That is how a surge goes on from pass to pass, for whichever of them it was begun.
     """
     above = max(0, len(counted) - replicas)
     outdated = [own for own in _youngest_first(counted) if own.outdated]
     unproven = [own for own in outdated if not own.replica.proven][:above]
     for own in unproven:
         own.ending = EndCause.ROLLED_OUT
-    for own in [own for own in outdated if own.serves_now][: above - len(unproven)]:
+    proven = [own for own in outdated if own.replica.proven]
+    for own in sorted(proven, key=_idle_first)[: above - len(unproven)]:
         own.leave(EndCause.ROLLED_OUT, "")
+
+
+def _idle_first(own: OwnReplica) -> tuple[bool, bool]:
+    """Return the key that sorts what is seen not to serve before what does, and what cannot be seen last."""
+    return not own.reachable, own.serves_now
 
 
 @dataclass(slots=True)
@@ -74,7 +81,7 @@ class RolloutStep:
             return []
         waiting = [own for own in _youngest_first(self.members) if own.counted and own.outdated]
         may = [own for own in waiting if own.reachable and own.stamp is not Stamp.REVERT]
-        return sorted(may, key=lambda own: own.serves_now)
+        return sorted(may, key=_idle_first)
 
     def may_surge(self, own: OwnReplica) -> bool:
         """Tell whether the budget lets a new replica be started beside this one; one that can only surge always may."""
@@ -105,9 +112,8 @@ class RolloutStep:
         """
         counted = [own for own in self.members if own.counted and not own.listed_only]
         needed = max(0, self.replicas - sum(own.replica.proven for own in counted))
-        leaving = [
-            own for own in _youngest_first(self.members) if own.leaving is EndCause.ROLLED_OUT and not own.ending
-        ]
+        leaving = [own for own in self.members if own.leaving is EndCause.ROLLED_OUT and not own.ending]
+        leaving = sorted(_youngest_first(leaving), key=_idle_first)
         updated = [own for own in counted if not own.outdated]
         successors = len(updated) if all(own.serves_now for own in updated) else 0
         going: list[OwnReplica] = []

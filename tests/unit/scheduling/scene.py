@@ -193,12 +193,12 @@ class Scene:
             elif placement.stamp is not Stamp.HOLD:
                 self.replicas[known.uid] = replace(known, engines=placement.engines, content=one.profiles[0].content)
 
-    def serve(self) -> None:
-        """Let every replica serve with the engines it has."""
-        self.replicas = {
-            uid: replace(r, ready=True, serves=True, served_engines=r.engines, served_content=r.content)
-            for uid, r in self.replicas.items()
-        }
+    def serve(self, *uids: str) -> None:
+        """Let replicas serve with the engines they have; all of them if none are said."""
+        for uid in uids or tuple(self.replicas):
+            r = self.replicas[uid]
+            served = replace(r, ready=True, serves=True, served_engines=r.engines, served_content=r.content)
+            self.replicas[uid] = served
 
     def flap(self, *uids: str) -> None:
         """Let replicas say that they are not Ready."""

@@ -159,6 +159,31 @@ def test_one_that_does_not_serve_now_comes_before_the_younger() -> None:
     assert scene.replicas[oldest.uid].content == "v2"
 
 
+@pytest.mark.parametrize("replicas", [1, 3])
+def test_a_surge_for_one_that_does_not_serve_goes_on_until_the_new_one_serves(replicas: int) -> None:
+    one = old(replicas)
+    scene = serving(one, a=replicas + 2)
+    crashed = min(scene.replicas, key=lambda uid: scene.replicas[uid].created)
+    scene.flap(crashed)
+    begun = places(scene.run(edited(one)))
+    for _ in range(3):
+        decided = scene.run(edited(one))
+        assert (places(decided), decided.ending) == (begun, ())
+    scene.serve(*(uid for uid in scene.replicas if uid != crashed))
+    assert [end.replica.uid for end in scene.run(edited(one)).ending] == [crashed]
+
+
+def test_of_the_old_ones_beside_a_surge_the_one_that_stops_serving_ends_and_not_one_that_serves() -> None:
+    one = old(3, Rollout(Amount(1), Amount(0)))
+    scene = serving(one, a=4)
+    leaving = {p.replica.uid for p in scene.run(edited(one)).placements if p.leaving and p.replica}
+    new = next(uid for uid, replica in scene.replicas.items() if replica.content == "v2")
+    flapped = next(uid for uid in scene.replicas if uid not in {new, *leaving})
+    scene.flap(flapped)
+    scene.serve(new)
+    assert [end.replica.uid for end in scene.run(edited(one)).ending] == [flapped]
+
+
 def test_a_paused_rollout_touches_nothing_and_places_what_is_missing_as_asked() -> None:
     one = old(2, Rollout(paused=True))
     scene = serving(one, a=4)
