@@ -15,11 +15,15 @@ from modelplane.composing.hold import held
 from modelplane.model.names import GROUP
 from modelplane.model.rollout import BUILDER
 from modelplane.observed.fields import mapping, text
+from modelplane.observed.remote import read_remote
 from modelplane.step import Object
 
 ANNOTATION_BUILDER: Final = f"{GROUP}/builder"
 #: Digest of what a workload was built from (`observed.stamp.stamp_digest`).
 ANNOTATION_BUILT_FROM: Final = f"{GROUP}/built-from"
+
+#: Stands in status.servedStamp for what a replica served with where nothing tells; it is no digest.
+UNKNOWN: Final = "unknown"
 
 #: What names or selects the pods of a workload, and so stays with it.
 _BESIDE: Final = frozenset({"Service", "InferencePool", "ConfigMap"})
@@ -60,6 +64,21 @@ def skew(observed: Mapping[str, Object], least: int) -> str:
 def oldest(observed: Mapping[str, Object]) -> int:
     """Return the lowest builder of the observed workloads, 0 where there are none."""
     return min((built_by(found.body) for found in observed.values() if _is_workload(found.body)), default=0)
+
+
+def ran(observed: Mapping[str, Object]) -> str:
+    """Return the digest of what the pods that are observed were built from, `UNKNOWN` where that cannot be told.
+
+    It cannot where workloads differ, one does not say, or the provider has not acted on the Object as it is now.
+    """
+    workloads = [found for found in observed.values() if _is_workload(found.body)]
+    built_from = {
+        text(mapping(mapping(found.body.get("metadata")).get("annotations")).get(ANNOTATION_BUILT_FROM))
+        for found in workloads
+    }
+    if len(built_from) != 1 or any(read_remote(found).synced is None for found in workloads):
+        return UNKNOWN
+    return next(iter(built_from)) or UNKNOWN
 
 
 def build(fresh: Objects, observed: Mapping[str, Object], order: Order) -> dict[str, Mapping[str, Any]]:

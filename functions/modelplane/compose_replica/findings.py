@@ -22,8 +22,9 @@ class ReplicaFindings:
     `spec` is None when it cannot be read. `wanted` are the manifests to be on the cluster by composition resource
     name; with an `obstacle` they are what is observed. `mount` is the volume with the weights, None: as observed.
     `remotes` are the observed Objects. `stamp` is the digest of what the pods are to be made of, "" with an obstacle;
-    `builder` the earliest builder of the observed workloads, 0 without any. `pods` are the messages of the observed
-    pods by the name of their workload. `orphaning`: the orphan policy of the cluster, None while there is no cluster.
+    `ran` of what the observed ones were built from. `builder` is the earliest builder of the observed workloads, 0
+    without any. `pods` are the messages of the observed pods by the name of their workload. `orphaning`: the orphan
+    policy of the cluster, None while there is no cluster.
     `ended`: of a replica that ends, whether its last pod has gone.
     """
 
@@ -35,6 +36,7 @@ class ReplicaFindings:
     mount: Mount | None = None
     stamp: str = ""
     builder: int = 0
+    ran: str = ""
     pods: Mapping[str, str] = field(default_factory=dict)
     orphaning: bool | None = None
     ended: bool | None = None

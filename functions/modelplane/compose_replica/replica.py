@@ -110,6 +110,7 @@ def _findings(
         mount=mount,
         stamp=stamp_digest(request.composite, mount.volume) if mount else "",
         builder=builder.oldest(request.observed),
+        ran=builder.ran(request.observed),
         pods=REPLICA_PODS.messages(request),
         orphaning=is_orphaning(request.one(require.cluster(spec.cluster))) if spec else None,
     )

@@ -115,7 +115,8 @@ def status(found: ReplicaFindings) -> dict[str, Any]:
     """Return the whole status of ours: a field that is left out is removed.
 
     `served` never goes back: a flap, a reboot or an unknown does not unserve a replica. `servedEngines` moves on only
-    when the cluster runs, in sync, the very engines that are asked for now.
+    when the cluster runs, in sync, the very engines that are asked for now. One that begins to serve while something
+    else is asked for records the stamp of what ran: never that what is asked for has served.
     """
     last = mapping(found.replica.body.get("status"))
     written: dict[str, Any] = {"served": last.get("served") is True or found.serves, "workloads": _rows(found)}
@@ -132,7 +133,8 @@ def status(found: ReplicaFindings) -> dict[str, Any]:
     if found.spec and in_sync and found.serves:
         written |= {"servedEngines": list(found.spec.block), "servedStamp": found.stamp}
     else:
-        written |= {name: last[name] for name in ("servedEngines", "servedStamp") if name in last}
+        first = {"servedStamp": found.ran} if found.serves and last.get("served") is not True else {}
+        written |= first | {name: last[name] for name in ("servedEngines", "servedStamp") if name in last}
     if found.spec:
         written["endpoint"] = replica_hostname(found.replica.name, found.replica.namespace, found.spec.cluster)
     elif "endpoint" in last:

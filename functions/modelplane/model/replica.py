@@ -91,9 +91,8 @@ class Replica:
 
         The number of copies is not part of it: while more of them load, the others serve on.
         """
-        if self.served_engines is None:
-            return self.serves
-        return self.serves and same_pods(self.served_engines, self.engines) and self.served_content == self.content
+        same = self.served_engines is None or same_pods(self.served_engines, self.engines)
+        return self.serves and same and self.served_content == self.content
 
     @property
     def at_size(self) -> bool:

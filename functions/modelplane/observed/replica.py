@@ -137,13 +137,16 @@ def _volume(obj: Object) -> str:
 def _served_content(obj: Object, content: str) -> str:
     """Return the digest of what the pods were made of when the replica last served: `content`, or another one.
 
-    A replica that has not recorded it, because an earlier version wrote its status, has its engines to go by.
+    A replica that has not recorded it, because an earlier version wrote its status, has its engines to go by; if that
+    recorded none either, it is taken to have served with what it carries.
     """
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
     if count(status.get("builder")) < count(spec.get("builder")):
         return _ANOTHER
     if served := text(status.get("servedStamp")):
         return content if served == stamp_digest(obj, _volume(obj)) else _ANOTHER
+    if not status.get("servedEngines"):
+        return content
     before = Object({**obj.body, "spec": {**spec, "engines": status.get("servedEngines")}}, obj.key)
     return content if carried_content(before) == content else _ANOTHER
 

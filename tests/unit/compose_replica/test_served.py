@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from modelplane.model.conditions import Status
+from modelplane.observed.replica import read_own_replica
+from modelplane.observed.stamp import stamp_digest
 from modelplane.step import AWAITING, SETTLED, Result
 from unit.compose_replica import replicas as given
 
@@ -67,6 +69,30 @@ def test_an_edit_counts_as_served_only_once_the_cluster_runs_it() -> None:
 
     done = given.run(after, given.serving(after))
     assert _status(done)["servedEngines"] == [given.engine(copies=3)]
+
+
+def _stamp(body: dict[str, Any]) -> str:
+    return stamp_digest(given.obj(body), "")
+
+
+def test_one_that_begins_to_serve_while_it_is_edited_records_what_ran_and_not_the_edit() -> None:
+    image = {"spec": {"containers": [given.container(image="bad")]}}
+    before, after = given.replica(), given.replica(given.engine(members=[given.member(template=image)]))
+    observed = given.serving(before)
+    edited = _status(given.run(after, observed))
+    assert (edited["served"], "servedEngines" in edited) == (True, False)
+    assert (edited["servedStamp"] == _stamp(before), edited["servedStamp"] == _stamp(after)) == (True, False)
+    assert not read_own_replica(given.obj({**after, "status": edited})).proven
+    assert read_own_replica(given.obj({**before, "status": edited})).proven
+
+    observed["deployment-main"]["metadata"]["generation"] = 2
+    stale = [{**found, "observedGeneration": 1} for found in observed["deployment-main"]["status"]["conditions"]]
+    observed["deployment-main"]["status"]["conditions"] = stale
+    assert _status(given.run(after, observed))["servedStamp"] == "unknown"
+
+
+def test_a_status_of_an_earlier_version_that_records_nothing_but_that_it_served_counts_for_what_is_carried() -> None:
+    assert read_own_replica(given.obj(given.replica(status={"served": True}))).proven
 
 
 def test_an_edit_that_its_cluster_refuses_is_held_in_the_clusters_words_until_it_is_taken() -> None:
