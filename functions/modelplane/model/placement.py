@@ -161,13 +161,15 @@ class Rolling:
     """How far a rollout is.
 
     `waiting_for` is the replica that has to serve before it goes on. `no_room`: the next one found no place beside
-    the others, `too_large`: because a response cannot carry it. `paused` as in spec.rollout.
+    the others, `too_large`: because a response cannot carry it. `surge_only`: no replica that waits can be changed where
+    it stands. `paused` as in spec.rollout.
     """
 
     waiting_for: Placement | None = None
     no_room: bool = False
     paused: bool = False
     too_large: bool = False
+    surge_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

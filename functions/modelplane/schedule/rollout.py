@@ -1,7 +1,7 @@
 """What a ModelDeployment says of its rollout: how many replicas are at its revision, and what the rollout waits for."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
 from modelplane.model.deployment import Deployment
@@ -66,14 +66,35 @@ def rollout_status(request: Request, deployment: Deployment, schedule: Schedule)
     return {**counts, **({"waitingFor": waited_for} if waited_for else {})}
 
 
-def placement_drifted(schedule: Schedule) -> Condition:
+#: What to do where spec.clusterSelector leaves no cluster at all.
+_NO_CANDIDATES: Final = "no cluster carries the labels of spec.clusterSelector: label one, or correct the selector"
+
+
+def placement_drifted(deployment: Deployment, schedule: Schedule) -> Condition:
     """Return PlacementDrifted, with each replica on a cluster that selectors and tolerations no longer allow."""
     kind = DeploymentCondition.PLACEMENT_DRIFTED
     if not schedule.drifted:
         return Condition(kind, Status.FALSE, Reason.AS_ASKED, Reason.AS_ASKED.meaning)
     drifted = [f"{drift.replica.name} on {drift.replica.cluster}: {drift.why}" for drift in schedule.drifted]
-    remedy = "they stay until spec.rollout.followSelectors is true"
+    if not deployment.rollout.follow_selectors:
+        remedy = "they stay until spec.rollout.followSelectors is true"
+    elif schedule.candidates == 0:
+        remedy = f"they stay: {_NO_CANDIDATES}"
+    else:
+        remedy = "each moves once a cluster that is allowed has room for it: RolloutProgressing says what it waits for"
     return Condition(kind, Status.TRUE, Reason.OUTSIDE_SELECTORS, f"{'; '.join(sorted(drifted))}; {remedy}")
+
+
+def _lacking(schedule: Schedule, rolling: Rolling) -> str:
+    """Return why no replica can be started beside the ones that serve, and what to do."""
+    if schedule.candidates == 0:
+        lacking = _NO_CANDIDATES
+    elif rolling.too_large:
+        lacking = "no response can carry another replica beside the ones that serve: make spec.engines smaller"
+    else:
+        lacking = "no cluster has room for another replica beside the ones that serve: free one"
+    in_place = ", or allow spec.rollout.maxUnavailable to change them where they stand"
+    return lacking + ("" if rolling.surge_only else in_place)
 
 
 def rollout_progressing(request: Request, deployment: Deployment, schedule: Schedule) -> Condition:
@@ -90,11 +111,6 @@ def rollout_progressing(request: Request, deployment: Deployment, schedule: Sche
         words = f"{progress}; paused: set spec.rollout.paused to false to go on"
         return Condition(kind, Status.TRUE, Reason.PAUSED, "; ".join(filter(None, (words, waits))))
     if rolling.no_room:
-        lacking = (
-            "no response can carry another replica beside the ones that serve: make spec.engines smaller"
-            if rolling.too_large
-            else "no cluster has room for another replica beside the ones that serve: free one"
-        )
-        words = f"{progress}; {lacking}, or allow spec.rollout.maxUnavailable to change them where they stand"
+        words = f"{progress}; {_lacking(schedule, rolling)}"
         return Condition(kind, Status.TRUE, Reason.WAITING_FOR_ROOM, "; ".join(filter(None, (words, waits))))
     return Condition(kind, Status.TRUE, Reason.ROLLING_OUT, "; ".join(filter(None, (progress, waits))))

@@ -91,7 +91,7 @@ def conditions(request: Request, deployment: Deployment, view: FleetView, schedu
         _scheduled(deployment, schedule),
         replicas_ready(request, deployment, view, schedule),
         rollout_progressing(request, deployment, schedule),
-        placement_drifted(schedule),
+        placement_drifted(deployment, schedule),
         _cache(deployment, schedule),
     )
 

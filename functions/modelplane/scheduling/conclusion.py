@@ -50,7 +50,8 @@ def _rolling(work: Work) -> Rolling | None:
     first = _placement(work, waited_for) if waited_for else next(iter(work.placed), None)
     paused = work.deployment.rollout.paused and bool(outdated)
     step = work.rollout_step
-    return Rolling(first, step.no_room and not starting, paused, step.too_large)
+    surge_only = all(own.surge_only for own in step.waiting)
+    return Rolling(first, step.no_room and not starting, paused, step.too_large, surge_only)
 
 
 def _placement(work: Work, own: OwnReplica) -> Placement:
