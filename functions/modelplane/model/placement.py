@@ -161,8 +161,8 @@ class Rolling:
     """How far a rollout is.
 
     `waiting_for` is the replica that has to serve before it goes on. `no_room`: the next one found no place beside
-    the others, `too_large`: because a response cannot carry it. `surge_only`: no replica that waits can be changed where
-    it stands. `paused` as in spec.rollout.
+    the others, `too_large`: because a response cannot carry it. `surge_only`: none that waits can be changed where it
+    stands. `paused` as in spec.rollout.
     """
 
     waiting_for: Placement | None = None

@@ -89,9 +89,21 @@ class RolloutStep:
         return self.surges_under_way < max(most, 1 if own.surge_only else 0)
 
     def may_change(self, own: OwnReplica) -> bool:
-        """Tell whether the budget lets a replica be changed in place: enough others serve now."""
+        """Tell whether the budget lets a replica be changed in place: enough others serve now, or it takes nothing down.
+
+        One that does not serve now waits only for those that were changed, or are new, and do not serve yet. Else
+        nothing would ever be changed where too few serve to begin with, and an edit could not repair that.
+        """
+        unavailable = self.rollout.budget(self.replicas).unavailable
         others = sum(each.serves_now for each in self.members if each.ending is None and each is not own)
-        return others >= self.replicas - self.rollout.budget(self.replicas).unavailable
+        return others >= self.replicas - unavailable or (not own.serves_now and self._starting < unavailable)
+
+    @property
+    def _starting(self) -> int:
+        """Return how many replicas are as asked, or about to be placed so, and do not serve yet."""
+        counted = [own for own in self.members if own.counted]
+        changed = sum(own.reachable and not (own.outdated or own.serves_now) for own in counted)
+        return changed + max(0, self.replicas - len(counted))
 
     def take(self, surge: Change, change: Change) -> None:
         """Change what the budgets allow: beside the old replica where there is room, else in place."""

@@ -159,6 +159,18 @@ def test_one_that_does_not_serve_now_comes_before_the_younger() -> None:
     assert scene.replicas[oldest.uid].content == "v2"
 
 
+@pytest.mark.parametrize("unavailable", [1, 2])
+def test_where_none_serves_the_repair_is_carried_out_as_many_at_a_time_as_may_be_unavailable(unavailable: int) -> None:
+    one = old(4, Rollout(Amount(0), Amount(unavailable)))
+    scene = serving(one, a=4)
+    scene.flap(*scene.replicas)
+    for many in range(unavailable, 5, unavailable):
+        for _ in range(2):
+            scene.run(edited(one))
+            assert carried(scene).count("v2") == many
+        scene.serve(*(uid for uid, replica in scene.replicas.items() if replica.content == "v2"))
+
+
 @pytest.mark.parametrize("replicas", [1, 3])
 def test_a_surge_for_one_that_does_not_serve_goes_on_until_the_new_one_serves(replicas: int) -> None:
     one = old(replicas)
