@@ -59,7 +59,7 @@ class Replica:
     own replicas alone. `revision` is the one that it was given, `outdated_builder` whether an earlier version of
     Modelplane built its workloads. `cache` is the ModelCache that it names, `volume` the claim of it that its pods
     mount, "" where that is not known. `ending`: its pods are being deleted; `ended`: none is left.
-    `profile` is the deployment's profile that it was placed with.
+    `profile` is the deployment's profile that it was placed with. `stale`: its Ready is of an earlier generation.
     """
 
     namespace: str
@@ -73,6 +73,7 @@ class Replica:
     created: str = ""
     deleting: bool = False
     ready: bool = False
+    stale: bool = False
     serves: bool = False
     served_engines: tuple[StampedEngine, ...] | None = None
     content: str = ""

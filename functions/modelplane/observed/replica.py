@@ -20,6 +20,7 @@ from modelplane.observed.fields import (
     labels,
     mapping,
     mappings,
+    number,
     resource_name,
     text,
 )
@@ -99,6 +100,12 @@ def lacks_label(obj: Object) -> bool:
     return not controller(obj) and not began and labels(obj).get(LABEL_CLUSTER) != spec.get("clusterName")
 
 
+def _is_stale(obj: Object) -> bool:
+    """Tell whether Ready is of an earlier generation: the replica has not had its own pass since its spec changed."""
+    generation = number(obj.metadata.get("generation"), 0)
+    return number(condition(obj, "Ready").get("observedGeneration"), generation) < generation
+
+
 @once_per_version
 def read_replica(obj: Object) -> Replica:
     """Return the replica. One without a readable `spec.clusterName` or engines is pinned nowhere and holds nothing.
@@ -120,6 +127,7 @@ def read_replica(obj: Object) -> Replica:
         created=text(obj.metadata.get("creationTimestamp")),
         deleting=deleting(obj),
         ready=is_true(obj, "Ready"),
+        stale=_is_stale(obj),
         serves=status.get("served") is True,
         served_engines=served or None,
         ending=spec.get("ending") is True,

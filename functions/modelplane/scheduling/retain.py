@@ -30,7 +30,7 @@ def retain(work: Work) -> Needs | None:
     for own in work.roster.members:
         cluster = clusters.get(own.replica.cluster)
         own.reachable = not isinstance(cluster, Cluster) or cluster.answers
-        own.serves_now = own.reachable and own.replica.ready and own.replica.proven
+        own.serves_now = own.reachable and own.replica.ready and own.replica.proven and not own.replica.stale
         own.volume = work.volume_of(own)
         if own.counted:
             _check_cluster(own, cluster, work.deployment)

@@ -89,7 +89,7 @@ class RolloutStep:
         return self.surges_under_way < max(most, 1 if own.surge_only else 0)
 
     def may_change(self, own: OwnReplica) -> bool:
-        """Tell whether the budget lets a replica be changed in place: enough others serve now, or it takes nothing down.
+        """Tell whether the budget lets a replica change in place: enough others serve now, or it takes nothing down.
 
         One that does not serve now waits only for those that were changed, or are new, and do not serve yet. Else
         nothing would ever be changed where too few serve to begin with, and an edit could not repair that.

@@ -19,7 +19,7 @@ class OwnReplica:
     `listed_only`: the fleet list shows it and the observed resources do not, so that it must be composed before it can
     end. `reachable`: its cluster answers. `outdated`: it carries something else than the deployment asks for, and
     served with it; `surge_only`: only a new replica elsewhere can take its place. `serves_now`: it is Ready with what
-    it carries, and its cluster answers. `volume`: the claim of the cache that it should mount.
+    it carries, as of its present spec, and its cluster answers. `volume`: the claim of the cache that it should mount.
     """
 
     replica: Replica

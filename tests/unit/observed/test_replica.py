@@ -134,3 +134,12 @@ def test_a_composed_replica_is_on_the_cluster_of_its_resource_name_whatever_its_
 def test_an_index_that_is_no_number_reads_as_none(label: str) -> None:
     metadata = {"labels": {"modelplane.ai/replica-index": label}}
     assert read_replica(replica({"clusterName": "a"}, metadata=metadata)).index is None
+
+
+@pytest.mark.parametrize(
+    ("observed", "stale"), [({"observedGeneration": 2}, True), ({"observedGeneration": 3}, False), ({}, False)]
+)
+def test_a_ready_of_an_earlier_generation_is_stale(observed: dict[str, int], stale: bool) -> None:
+    ready = {"type": "Ready", "status": "True", **observed}
+    body = {"kind": "ModelReplica", "metadata": {"name": "r", "generation": 3}, "status": {"conditions": [ready]}}
+    assert read_replica(Object(body, object())).stale is stale

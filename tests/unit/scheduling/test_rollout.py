@@ -159,6 +159,16 @@ def test_one_that_does_not_serve_now_comes_before_the_younger() -> None:
     assert scene.replicas[oldest.uid].content == "v2"
 
 
+def test_a_ready_of_an_earlier_generation_does_not_count_as_serving() -> None:
+    one = old(4, Rollout(Amount(0), Amount(2)))
+    scene = serving(one, a=4)
+    restamped = sorted(scene.replicas)[:2]
+    scene.replicas.update({uid: replace(scene.replicas[uid], stale=True) for uid in restamped})
+    scene.run(edited(one))
+    untouched = [r.uid for r in scene.replicas.values() if r.content == "v1"]
+    assert (sorted(untouched), carried(scene).count("v2")) == (sorted(set(scene.replicas) - set(restamped)), 2)
+
+
 @pytest.mark.parametrize("unavailable", [1, 2])
 def test_where_none_serves_the_repair_is_carried_out_as_many_at_a_time_as_may_be_unavailable(unavailable: int) -> None:
     one = old(4, Rollout(Amount(0), Amount(unavailable)))
