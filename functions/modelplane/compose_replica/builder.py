@@ -15,7 +15,6 @@ from modelplane.composing.hold import held
 from modelplane.model.names import GROUP
 from modelplane.model.rollout import BUILDER
 from modelplane.observed.fields import mapping, text
-from modelplane.observed.remote import read_remote
 from modelplane.step import Object
 
 ANNOTATION_BUILDER: Final = f"{GROUP}/builder"
@@ -69,16 +68,14 @@ def oldest(observed: Mapping[str, Object]) -> int:
 def ran(observed: Mapping[str, Object]) -> str:
     """Return the digest of what the pods that are observed were built from, `UNKNOWN` where that cannot be told.
 
-    It cannot where workloads differ, one does not say, or the provider has not acted on the Object as it is now.
+    It cannot where workloads differ, or one does not say.
     """
     workloads = [found for found in observed.values() if _is_workload(found.body)]
     built_from = {
         text(mapping(mapping(found.body.get("metadata")).get("annotations")).get(ANNOTATION_BUILT_FROM))
         for found in workloads
     }
-    if len(built_from) != 1 or any(read_remote(found).synced is None for found in workloads):
-        return UNKNOWN
-    return next(iter(built_from)) or UNKNOWN
+    return (built_from.pop() or UNKNOWN) if len(built_from) == 1 else UNKNOWN
 
 
 def build(fresh: Objects, observed: Mapping[str, Object], order: Order) -> dict[str, Mapping[str, Any]]:

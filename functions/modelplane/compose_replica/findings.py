@@ -6,11 +6,20 @@ from typing import Any
 
 from modelplane.compose_replica.handover import backends, belongs_to
 from modelplane.compose_replica.obstacle import Obstacle
-from modelplane.compose_replica.readiness import SERVING_KINDS, WORKLOAD_KINDS, Readiness, engine_of, readiness_of
+from modelplane.compose_replica.readiness import (
+    OUTDATED,
+    SERVING_KINDS,
+    WORKLOAD_KINDS,
+    Readiness,
+    engine_of,
+    readiness_of,
+    restarts,
+)
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.weights import Mount
 from modelplane.composing.messages import called, out_of_sync
-from modelplane.observed.fields import mapping, text
+from modelplane.model.conditions import ReplicaCondition
+from modelplane.observed.fields import is_true, mapping, text
 from modelplane.observed.remote import Remote
 from modelplane.step import Object
 
@@ -60,8 +69,22 @@ class ReplicaFindings:
     def _readiness(self, resource: str, manifest: Mapping[str, Any]) -> Readiness:
         """Return the readiness of an observed object; the messages of its pods come before its own."""
         found = readiness_of(resource, self.remotes)
+        if found.ready and self._is_stale(resource, manifest):
+            found = replace(found, ready=False, message=OUTDATED)
         pods = "" if found.ready else self.pods.get(text(mapping(manifest.get("metadata")).get("name")), "")
         return replace(found, message="; ".join(filter(None, (pods, found.message))))
+
+    def _is_stale(self, resource: str, manifest: Mapping[str, Any]) -> bool:
+        """Tell whether a workload was last seen with other pods than those that it has, or is about to have.
+
+        That is so in the pass that changes its pods, and then until the provider has acted on that: what was seen
+        before makes no replica ready that was not. Else an edit and its rollback would count as serving at once.
+        """
+        remote = self.remotes[resource]
+        if remote.kind not in WORKLOAD_KINDS:
+            return False
+        was_ready = is_true(self.replica, ReplicaCondition.MODEL_READY)
+        return restarts(remote, manifest) or (remote.synced is None and not was_ready)
 
     def workloads_to_observe(self) -> list[str]:
         """Return the names of all workloads, sorted, when one is on the cluster and does not serve; else none."""

@@ -29,12 +29,14 @@ DEPLOYMENT_READY = " && ".join((*_CURRENT, *_full("updatedReplicas", "replicas",
 GANG_READY = " && ".join(("has(object.status)", *_full("updatedReplicas", "replicas", "readyReplicas")))
 STATEFUL_SET_READY = " && ".join((*_CURRENT, *_full("readyReplicas")))
 
+#: The field of spec that pods are made from, by kind of what runs an engine.
+_TEMPLATE_FIELDS = {"Deployment": "template", "LeaderWorkerSet": "leaderWorkerTemplate"}
 #: Kinds that run an engine, and all kinds that a replica needs to serve; the rest only has to be there for them.
-WORKLOAD_KINDS = frozenset({"Deployment", "LeaderWorkerSet"})
+WORKLOAD_KINDS = frozenset(_TEMPLATE_FIELDS)
 SERVING_KINDS = WORKLOAD_KINDS | {"Service", "HTTPRoute", "InferencePool"}
 
 #: The message of a workload, or a part of it, that has all its copies, not all of them of the present templates.
-_OUTDATED = "not updated yet"
+OUTDATED = "not updated yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def _gang(engine: str, manifest: Mapping[str, Any], remotes: Mapping[str, Remote
     for what, part in _sets(engine, count(desired), remotes):
         asked, has = count(part["spec"]["replicas"]), count(mapping(part.get("status")).get("readyReplicas"))
         if _behind(part, mark):
-            messages.append(f"{what}: {_OUTDATED}")
+            messages.append(f"{what}: {OUTDATED}")
         elif has < asked:
             messages.append(f"{what}: {has} of {asked} pods ready")
     leaders = remotes.get(leaders_resource(engine))
@@ -149,7 +151,13 @@ def readiness_of(resource: str, remotes: Mapping[str, Remote]) -> Readiness:
         found = _gang(engine_of(resource), remote.manifest, remotes)
     if found.ready or found.message or found.available < found.desired:
         return found
-    return replace(found, message=_OUTDATED)
+    return replace(found, message=OUTDATED)
+
+
+def restarts(remote: Remote, manifest: Mapping[str, Any]) -> bool:
+    """Tell whether a workload's manifest makes other pods than the one that its Object carries."""
+    field = _TEMPLATE_FIELDS.get(remote.kind, "")
+    return mapping(remote.wanted.get("spec")).get(field) != mapping(manifest.get("spec")).get(field)
 
 
 def is_rolling(resource: str, remotes: Mapping[str, Remote]) -> bool:

@@ -116,7 +116,7 @@ def status(found: ReplicaFindings) -> dict[str, Any]:
 
     `served` never goes back: a flap, a reboot or an unknown does not unserve a replica. `servedEngines` moves on only
     when the cluster runs, in sync, the very engines that are asked for now. One that begins to serve while something
-    else is asked for records the stamp of what ran: never that what is asked for has served.
+    else is held back records the stamp of what runs: never that what is asked for has served.
     """
     last = mapping(found.replica.body.get("status"))
     written: dict[str, Any] = {"served": last.get("served") is True or found.serves, "workloads": _rows(found)}

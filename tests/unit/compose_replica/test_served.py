@@ -75,20 +75,55 @@ def _stamp(body: dict[str, Any]) -> str:
     return stamp_digest(given.obj(body), "")
 
 
-def test_one_that_begins_to_serve_while_it_is_edited_records_what_ran_and_not_the_edit() -> None:
+def test_one_that_begins_to_serve_while_an_edit_is_held_records_what_ran_and_not_the_edit() -> None:
     image = {"spec": {"containers": [given.container(image="bad")]}}
     before, after = given.replica(), given.replica(given.engine(members=[given.member(template=image)]))
     observed = given.serving(before)
-    edited = _status(given.run(after, observed))
-    assert (edited["served"], "servedEngines" in edited) == (True, False)
-    assert (edited["servedStamp"] == _stamp(before), edited["servedStamp"] == _stamp(after)) == (True, False)
-    assert not read_own_replica(given.obj({**after, "status": edited})).proven
-    assert read_own_replica(given.obj({**before, "status": edited})).proven
+    held = _status(given.run(after, observed, cluster=[]))
+    assert (held["served"], "servedEngines" in held) == (True, False)
+    assert (held["servedStamp"] == _stamp(before), held["servedStamp"] == _stamp(after)) == (True, False)
+    assert not read_own_replica(given.obj({**after, "status": held})).proven
+    assert read_own_replica(given.obj({**before, "status": held})).proven
 
+    del observed["deployment-main"]["metadata"]["annotations"]
+    assert _status(given.run(after, observed, cluster=[]))["servedStamp"] == "unknown"
+
+
+def test_one_that_is_edited_as_it_begins_to_serve_has_not_served_with_the_edit() -> None:
+    image = {"spec": {"containers": [given.container(image="bad")]}}
+    after = given.replica(given.engine(members=[given.member(template=image)]))
+    edited = _status(given.run(after, given.serving(given.replica())))
+    assert (edited["served"], "servedStamp" in edited) == (False, False)
+
+
+def test_an_edit_and_its_rollback_count_as_not_ready_until_the_provider_has_acted_on_the_rollback() -> None:
+    image = {"spec": {"containers": [given.container(image="bad")]}}
+    before, after = given.replica(), given.replica(given.engine(members=[given.member(template=image)]))
+    observed = given.serving(before)
+    edit = given.run(after, observed)
+    assert (given.condition(edit, "ModelReady").message, edit.ready) == (
+        "engine main: 1 of 1 copies ready: not updated yet",
+        False,
+    )
+
+    observed["deployment-main"]["spec"] = edit.desired["deployment-main"].build()["spec"]
+    back = given.run(before, observed)
+    assert not back.ready
+
+    observed["deployment-main"]["spec"] = back.desired["deployment-main"].build()["spec"]
     observed["deployment-main"]["metadata"]["generation"] = 2
-    stale = [{**found, "observedGeneration": 1} for found in observed["deployment-main"]["status"]["conditions"]]
-    observed["deployment-main"]["status"]["conditions"] = stale
-    assert _status(given.run(after, observed))["servedStamp"] == "unknown"
+    conditions = observed["deployment-main"]["status"]["conditions"]
+    observed["deployment-main"]["status"]["conditions"] = [{**found, "observedGeneration": 1} for found in conditions]
+    ready = {"type": "ModelReady", "status": "False", "reason": "ModelStarting"}
+    assert not given.run({**before, "status": {"conditions": [ready]}}, observed).ready
+    assert given.run({**before, "status": {"conditions": [{**ready, "status": "True"}]}}, observed).ready
+
+    observed["deployment-main"]["metadata"]["generation"] = 1
+    assert given.run({**before, "status": {"conditions": [ready]}}, observed).ready
+
+
+def test_another_number_of_copies_leaves_a_replica_ready() -> None:
+    assert given.run(given.replica(given.engine(copies=3)), given.serving(given.replica())).ready
 
 
 def test_a_status_of_an_earlier_version_that_records_nothing_but_that_it_served_counts_for_what_is_carried() -> None:
