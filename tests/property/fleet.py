@@ -158,7 +158,7 @@ class Fleet:
             elif placement.stamp is not Stamp.HOLD:
                 now = self.replicas[placement.replica.uid]
                 edited = replace(now, engines=placement.engines, content=self._content(deployment, placement))
-                self.replicas[now.uid] = self._mounting(edited, deployment, placement)
+                self.replicas[now.uid] = self._stamped(edited, deployment, placement)
         self._listed[deployment.uid] = frozenset(
             p.replica.name if p.replica else _name(deployment, p) for p in decided.placements
         )
@@ -170,13 +170,15 @@ class Fleet:
         return placement.replica.served_content if reverted and placement.replica else deployment.profiles[0].content
 
     @staticmethod
-    def _mounting(replica: Replica, deployment: Deployment, placement: Placement) -> Replica:
-        """Return a replica with the volume that it was given: it has not served with another one."""
+    def _stamped(replica: Replica, deployment: Deployment, placement: Placement) -> Replica:
+        """Return a replica with the volume and the builder that it was given: it has not served with others."""
         if placement.stamp is not Stamp.APPLY:
             return replica
         moves = replica.volume not in ("", placement.volume)
+        rebuilt = replica.outdated_builder and deployment.rollout.follow_upgrades
         given = replace(replica, volume=placement.volume, cache=deployment.cache or "")
-        return replace(given, served_content="") if moves else given
+        given = replace(given, outdated_builder=replica.outdated_builder and not rebuilt)
+        return replace(given, served_content="") if moves or rebuilt else given
 
     def _compose(self, deployment: Deployment, placement: Placement) -> None:
         self._born += 1

@@ -10,7 +10,7 @@ from modelplane.model.fleet import Cluster, Device, Effect, Pool, Taint
 from modelplane.model.placement import EndCause, Footprint, Schedule
 from modelplane.model.replica import Replica
 from modelplane.model.rollout import Amount, Budget, Rollout
-from profiles import with_content
+from profiles import with_content, with_engines
 from property.fleet import Fleet, decide
 from property.oracles.selectors import ANY_GPU
 from property.strategies import Draw
@@ -32,12 +32,13 @@ def amounts(draw: st.DrawFn) -> Amount:
 @st.composite
 def rollouts(draw: st.DrawFn) -> Rollout:
     """Return the fields of spec.rollout; the default often."""
-    return Rollout() if draw(st.booleans()) else Rollout(draw(amounts()), draw(amounts()))
+    given = Rollout() if draw(st.booleans()) else Rollout(draw(amounts()), draw(amounts()))
+    return replace(given, follow_selectors=draw(st.booleans()), follow_upgrades=draw(st.booleans()))
 
 
 def _cluster(name: str, nodes: int) -> Cluster:
     device = Device("gpu", GPU, GPU, 1)
-    return Cluster(name, {"region": "eu"}, ready=True, address="192.0.2.1", pools=(Pool("x", nodes, (device,)),))
+    return Cluster(name, {"name": name}, ready=True, address="192.0.2.1", pools=(Pool("x", nodes, (device,)),))
 
 
 def _deployment(name: str, replicas: int, rollout: Rollout) -> Deployment:
@@ -47,12 +48,21 @@ def _deployment(name: str, replicas: int, rollout: Rollout) -> Deployment:
 
 
 def _pods(replica: Replica) -> tuple[object, ...]:
-    """Return what the pods of a replica are made of."""
-    return replica.engines, replica.content, replica.volume
+    """Return what the pods of a replica are made of by its spec: the number of copies is not of it."""
+    engines = tuple(replace(engine, copies=1) for engine in replica.engines)
+    return engines, replica.content, replica.volume, replica.outdated_builder
+
+
+def _copies(replica: Replica) -> int:
+    return sum(engine.copies for engine in replica.engines)
 
 
 class RolloutHistory:
-    """A deployment and a rival on clusters of one-GPU nodes, and the pods of their replicas."""
+    """A deployment and a rival on clusters of one-GPU nodes, and the pods of their replicas.
+
+    A pass of a deployment only writes the spec of its replicas. A pass of the replica then changes its pods, and says
+    that it is not ready; what was said before is stale. Pods come up in their own time, and are then observed.
+    """
 
     def __init__(self, draw: Draw) -> None:
         self._draw = draw
@@ -63,8 +73,10 @@ class RolloutHistory:
             self.deployment = replace(self.deployment, cache="weights")
         self.stage(VOLUMES[0])
         self.rival = _deployment("rival", draw(st.integers(0, 2)), Rollout())
-        #: What each replica's pods run and serve with, by uid; none: they do not serve.
-        self.serving: dict[str, str] = {}
+        #: What the pods of each replica are made of, by uid, and how many copies of them serve; none: not one.
+        self.pods: dict[str, tuple[object, ...]] = {}
+        self.serving: dict[str, int] = {}
+        self._written = 0
         self.rounds(4)
 
     def stage(self, volume: str, clusters: Iterable[str] = ("a", "b", "c")) -> None:
@@ -90,8 +102,16 @@ class RolloutHistory:
         """Return how many of the deployment's replicas really serve, on clusters that answer."""
         return sum(r.uid in self.serving and self.fleet.clusters[r.cluster].answers for r in self.own())
 
+    def seen_to_serve(self) -> frozenset[str]:
+        """Return the uids of those that say of what they carry now that they serve, on clusters that answer."""
+        return frozenset(
+            r.uid
+            for r in self.own()
+            if r.ready and r.proven and not r.stale and self.fleet.clusters[r.cluster].answers
+        )
+
     def reconcile(self, deployment: Deployment | None = None) -> Schedule:
-        """Run a pass and carry it out: pods of what ended or changed no longer serve."""
+        """Run a pass and carry it out: the pods of what ended no longer serve, what a changed one says is stale."""
         of = deployment or self.deployment
         before = {replica.uid: replica for replica in self.fleet.own(of)}
         decided = decide(of, self.fleet.snapshot()).schedule
@@ -100,26 +120,56 @@ class RolloutHistory:
         after = {replica.uid: replica for replica in self.fleet.own(of)}
         for uid, replica in before.items():
             now = after.get(uid)
-            if now is None or now.ending or _pods(now) != _pods(replica):
+            if now is None or now.ending:
                 self.serving.pop(uid, None)
+            elif _pods(now) != _pods(replica) or now.engines != replica.engines:
+                self.fleet.replicas[uid] = replace(now, stale=True)
         return decided
 
-    def load(self, uid: str) -> None:
-        """Let the pods of a replica come up, if its image can."""
+    def own_pass(self, uid: str) -> None:
+        """Let a replica that a cluster that answers runs change its pods to those of its spec, if they differ."""
         replica = self.fleet.replicas.get(uid)
-        waits = replica and replica.cache and not replica.volume
-        if replica and replica.content != BAD and not (waits or replica.ending):
-            self.serving[uid] = replica.content
+        if replica is None or replica.ending or not self.fleet.clusters[replica.cluster].answers:
+            return
+        restarts = self.pods.get(uid) != _pods(replica)
+        if restarts:
+            replica = replace(replica, outdated_builder=False)
+            self.pods[uid] = _pods(replica)
+            self.serving.pop(uid, None)
+        elif uid in self.serving:
+            self.serving[uid] = min(self.serving[uid], _copies(replica))
+        self.fleet.replicas[uid] = replace(replica, stale=False, ready=replica.ready and not restarts)
+
+    def load(self, uid: str) -> None:
+        """Let the pods that a replica has come up, if their image can."""
+        replica = self.fleet.replicas.get(uid)
+        if replica is None or replica.ending or uid not in self.pods:
+            return
+        _, content, volume, _ = self.pods[uid]
+        if content != BAD and (volume or not replica.cache):
+            self.serving[uid] = _copies(replica)
 
     def observe(self, uid: str) -> None:
         """Let a replica say what is so of its pods, unless its cluster does not answer."""
+        self.own_pass(uid)
         replica = self.fleet.replicas.get(uid)
         if replica is None or not self.fleet.clusters[replica.cluster].answers:
             return
-        if uid in self.serving:
+        if self.serving.get(uid) == _copies(replica):
             self.fleet.serve([uid])
         else:
             self.fleet.replicas[uid] = replace(replica, ready=False)
+
+    def pass_all(self) -> None:
+        """Let every replica have its own pass, of which its pods are yet to tell."""
+        for uid in list(self.fleet.replicas):
+            self.own_pass(uid)
+
+    def come_up(self) -> None:
+        """Let the pods of every replica come up and be seen."""
+        for uid in list(self.fleet.replicas):
+            self.load(uid)
+            self.observe(uid)
 
     def rounds(self, number: int) -> None:
         """Let everything come up and be seen, and every deployment be reconciled, some times over."""
@@ -127,13 +177,46 @@ class RolloutHistory:
             self.reconcile()
             self.reconcile(self.rival)
             self.fleet.finish()
-            for uid in list(self.fleet.replicas):
-                self.load(uid)
-                self.observe(uid)
+            self.pass_all()
+            self.come_up()
 
     def edit(self) -> None:
         """Ask for another image, a bad one at times; or for an older one again."""
         self.deployment = with_content(self.deployment, self._draw(st.sampled_from((*GOOD, BAD))))
+
+    def toggle(self) -> None:
+        """Ask for the other one of two images that work, and let a pass see it."""
+        content = GOOD[1] if self.deployment.profiles[0].content == GOOD[0] else GOOD[0]
+        self.deployment = with_content(self.deployment, content)
+        self.reconcile()
+
+    def recopy(self) -> None:
+        """Ask for another number of copies."""
+        engine, copies = self.deployment.profiles[0].engines[0], self._draw(st.integers(1, 2))
+        self.deployment = with_engines(self.deployment, (replace(engine, copies=copies),))
+
+    def reselect(self) -> None:
+        """Select other clusters, or all of them."""
+        selected: tuple[dict[str, str], ...] = ({}, {"name": "a"}, {"name": "b"})
+        self.deployment = replace(self.deployment, cluster_selector=self._draw(st.sampled_from(selected)))
+
+    def upgrade(self) -> None:
+        """Let a later version of Modelplane build workloads otherwise: what runs is of an earlier builder."""
+        for uid, replica in self.fleet.replicas.items():
+            if not replica.ending and uid in self.pods:
+                self.fleet.replicas[uid] = replace(replica, outdated_builder=True)
+                self.pods[uid] = (*self.pods[uid][:-1], True)
+
+    def write_by_hand(self) -> None:
+        """Let somebody write a ModelReplica where a node is free; whether it comes to serve is another matter."""
+        held = [r for r in self.fleet.replicas.values() if r.cluster == "a"]
+        free = self.fleet.clusters["a"].pools[0].nodes - sum(map(_copies, held)) if self.fleet.clusters["a"].pools else 0
+        if free > 0 and held:
+            self._written += 1
+            name = f"by-hand-{self._written}"
+            engines = tuple(replace(engine, copies=1) for engine in held[0].engines)
+            written = Replica("team", name, f"uid-{name}", "a", engines, created=f"2024-07-01T00:00:{self._written:02}Z")
+            self.fleet.replicas[written.uid] = written
 
     def load_some(self) -> None:
         """Let the pods of some replica come up."""
@@ -149,6 +232,11 @@ class RolloutHistory:
         """Let the pods of some replica stop serving."""
         if uids := sorted(self.serving):
             del self.serving[self._draw(st.sampled_from(uids))]
+
+    def pass_some(self) -> None:
+        """Let some replica have its own pass, of which its pods are yet to tell."""
+        if uids := sorted(self.fleet.replicas):
+            self.own_pass(self._draw(st.sampled_from(uids)))
 
     def rescale(self) -> None:
         """Ask for another number of replicas."""
@@ -192,7 +280,7 @@ class RolloutHistory:
         if self.deployment.profiles[0].content == BAD:
             self.deployment = with_content(self.deployment, GOOD[0])
         self.stage(VOLUMES[0])
-        self.deployment = replace(self.deployment, rollout=replace(self.deployment.rollout, paused=False))
+        self.deployment = replace(self.deployment, cluster_selector={}, rollout=replace(self.deployment.rollout, paused=False))
 
 
 def taken(before: dict[str, Replica], history: RolloutHistory, decided: Schedule, served: frozenset[str]) -> list[str]:
@@ -204,3 +292,10 @@ def taken(before: dict[str, Replica], history: RolloutHistory, decided: Schedule
         if (now := history.fleet.replicas.get(uid)) and _pods(now) != _pods(replica)
     }
     return sorted((ended | changed) & served)
+
+
+def is_exchange(gone: list[str], history: RolloutHistory, decided: Schedule, served: frozenset[str]) -> bool:
+    """Tell whether what a pass took down ended for as many that carry the edit and are seen to serve, as all such do."""
+    updated = [placement for placement in decided.placements if placement.updated and placement.replica]
+    uids = {placement.replica.uid for placement in updated if placement.replica}
+    return set(gone).isdisjoint(r.uid for r in history.own()) and uids <= served and len(uids) >= len(gone)

@@ -6,7 +6,6 @@ from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import Engines, identity
 from modelplane.scheduling.options import stamp
 from modelplane.scheduling.own_pools import InPlace
-from modelplane.scheduling.rollout import is_updated
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.search import assign
 from modelplane.scheduling.work import Work
@@ -19,7 +18,6 @@ def apply(work: Work, own: OwnReplica, found: InPlace, engines: Engines) -> None
         work.growing.append((own, found))
         return
     own.engines = engines
-    own.serves_now = own.serves_now and is_updated(own, work.deployment, engines)
     if engines != own.replica.engines:
         work.ledger.restamp(own.replica, engines)
 

@@ -197,7 +197,7 @@ class Scene:
         """Let replicas serve with the engines they have; all of them if none are said."""
         for uid in uids or tuple(self.replicas):
             r = self.replicas[uid]
-            served = replace(r, ready=True, serves=True, served_engines=r.engines, served_content=r.content)
+            served = replace(r, ready=True, stale=False, serves=True, served_engines=r.engines, served_content=r.content)
             self.replicas[uid] = served
 
     def flap(self, *uids: str) -> None:

@@ -9,7 +9,7 @@ from modelplane.model.fleet import Effect, Taint
 from modelplane.model.placement import EndCause, Schedule, Stamp
 from modelplane.model.rollout import Amount, Rollout
 from profiles import with_content, with_engines
-from unit.scheduling.scene import Scene, at_once, cluster, deployment, gpu, nodes, places, pool
+from unit.scheduling.scene import Scene, at_once, cluster, deployment, gpu, nodes, places, pool, request, standalone
 
 
 def old(replicas: int = 1, rollout: Rollout | None = None) -> Deployment:
@@ -169,6 +169,25 @@ def test_a_ready_of_an_earlier_generation_does_not_count_as_serving() -> None:
     assert (sorted(untouched), carried(scene).count("v2")) == (sorted(set(scene.replicas) - set(restamped)), 2)
 
 
+def test_one_whose_claims_are_edited_has_not_served_with_them_however_ready_it_is() -> None:
+    one = with_engines(old(3, Rollout(Amount(0), Amount(1))), (standalone(request(4)),))
+    scene = serving(one, a=3)
+    for _ in range(3):
+        scene.run(with_engines(one, (standalone(request(8)),)))
+    asked = [claim.count for r in scene.replicas.values() for claim in r.engines[0].members[0].claims]
+    assert sorted(asked) == [4, 4, 8]
+
+
+def test_one_that_only_a_surge_can_move_is_moved_even_where_none_is_allowed() -> None:
+    one = replace(old(1, Rollout(Amount(0), Amount(1), follow_selectors=True)), cluster_selector={"region": "eu"})
+    scene = Scene([cluster("a", pool(1, gpu()), region="eu")])
+    scene.run(one)
+    scene.serve()
+    scene.clusters["b"] = cluster("b", pool(1, gpu()), region="us")
+    moved = scene.run(replace(one, cluster_selector={"region": "us"}))
+    assert places(moved) == ["-a/0", "b/0"]
+
+
 @pytest.mark.parametrize("unavailable", [1, 2])
 def test_where_none_serves_the_repair_is_carried_out_as_many_at_a_time_as_may_be_unavailable(unavailable: int) -> None:
     one = old(4, Rollout(Amount(0), Amount(unavailable)))
@@ -178,6 +197,8 @@ def test_where_none_serves_the_repair_is_carried_out_as_many_at_a_time_as_may_be
         for _ in range(2):
             scene.run(edited(one))
             assert carried(scene).count("v2") == many
+            changed = [uid for uid, replica in scene.replicas.items() if replica.content == "v2"]
+            scene.replicas.update({uid: replace(scene.replicas[uid], ready=True, stale=True) for uid in changed})
         scene.serve(*(uid for uid, replica in scene.replicas.items() if replica.content == "v2"))
 
 
