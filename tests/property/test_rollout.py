@@ -5,7 +5,8 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from property.rollouts import VOLUMES, RolloutHistory, is_exchange, taken
+from property.played_rollout import VOLUMES, is_exchange, taken
+from property.rollouts import RolloutHistory
 from property.strategies import examples
 from property.test_convergence import overcommitted
 

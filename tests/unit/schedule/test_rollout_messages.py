@@ -19,7 +19,8 @@ def reported(kind: str, **spec: Any) -> Condition:
     own = replica("a")
     on_mars = [cluster("b", nodes=0, metadata={"labels": {"region": "mars"}})] if spec.pop("mars", False) else []
     result, _ = run(deployment(**spec), Server(cluster("a"), *on_mars, own), own)
-    return next(condition for condition in result.conditions if condition.type == kind)
+    found: Condition = next(condition for condition in result.conditions if condition.type == kind)
+    return found
 
 
 DRIFTED: dict[str, tuple[dict[str, Any], str]] = {

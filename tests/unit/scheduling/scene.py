@@ -197,8 +197,8 @@ class Scene:
         """Let replicas serve with the engines they have; all of them if none are said."""
         for uid in uids or tuple(self.replicas):
             r = self.replicas[uid]
-            served = replace(r, ready=True, stale=False, serves=True, served_engines=r.engines, served_content=r.content)
-            self.replicas[uid] = served
+            now = replace(r, ready=True, stale=False, serves=True)
+            self.replicas[uid] = replace(now, served_engines=r.engines, served_content=r.content)
 
     def flap(self, *uids: str) -> None:
         """Let replicas say that they are not Ready."""

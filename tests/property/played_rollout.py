@@ -1,0 +1,191 @@
+"""A rollout that is played: what pods really run and whether they serve, beside what is observed of them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role
+from modelplane.model.fleet import Cluster, Device, Pool
+from modelplane.model.placement import EndCause, Footprint, Schedule
+from modelplane.model.replica import Replica
+from modelplane.model.rollout import Amount, Budget, Rollout
+from property.fleet import Fleet, decide
+from property.oracles.selectors import ANY_GPU
+from property.strategies import Draw
+
+GPU = "gpu.nvidia.com"
+#: Volumes of a cache.
+VOLUMES = ("volume-1", "volume-2")
+#: Images: those that come to serve, and one that never does.
+GOOD, BAD = ("v1", "v2", "v3"), "bad"
+
+
+@st.composite
+def amounts(draw: st.DrawFn) -> Amount:
+    """Return a budget: a number, or a percentage."""
+    percent = draw(st.booleans())
+    return Amount(draw(st.sampled_from((0, 25, 34, 100)) if percent else st.integers(0, 3)), percent=percent)
+
+
+@st.composite
+def rollouts(draw: st.DrawFn) -> Rollout:
+    """Return the fields of spec.rollout; the default often."""
+    given = Rollout() if draw(st.booleans()) else Rollout(draw(amounts()), draw(amounts()))
+    return replace(given, follow_selectors=draw(st.booleans()), follow_upgrades=draw(st.booleans()))
+
+
+def _cluster(name: str, nodes: int) -> Cluster:
+    device = Device("gpu", GPU, GPU, 1)
+    return Cluster(name, {"name": name}, ready=True, address="192.0.2.1", pools=(Pool("x", nodes, (device,)),))
+
+
+def _deployment(name: str, replicas: int, rollout: Rollout) -> Deployment:
+    engine = Engine("main", (Member(Role.STANDALONE, 1, (DeviceRequest("gpu", 1, (ANY_GPU,)),)),))
+    uid = f"uid-{name}"
+    return Deployment("team", name, uid, (Profile((engine,), GOOD[0]),), "2024-01-01", replicas, rollout=rollout)
+
+
+def _pods(replica: Replica) -> tuple[object, ...]:
+    """Return what the pods of a replica are made of by its spec: the number of copies is not of it."""
+    engines = tuple(replace(engine, copies=1) for engine in replica.engines)
+    return engines, replica.content, replica.volume, replica.outdated_builder
+
+
+def copies_of(replica: Replica) -> int:
+    """Return how many copies of all engines a replica asks for."""
+    return sum(engine.copies for engine in replica.engines)
+
+
+class PlayedRollout:
+    """A deployment and a rival on clusters of one-GPU nodes, and the pods of their replicas.
+
+    A pass of a deployment only writes the spec of its replicas. A pass of the replica then changes its pods, and says
+    that it is not ready; what was said before is stale. Pods come up in their own time, and are then observed.
+    """
+
+    def __init__(self, draw: Draw) -> None:
+        self._draw = draw
+        sizes = {name: draw(st.integers(1, 4)) for name in ("a", "b", "c")}
+        self.fleet = Fleet({name: _cluster(name, nodes) for name, nodes in sizes.items()})
+        self.deployment = _deployment("ours", draw(st.integers(1, 6)), draw(rollouts()))
+        if draw(st.booleans()):
+            self.deployment = replace(self.deployment, cache="weights")
+        self.stage(VOLUMES[0])
+        self.rival = _deployment("rival", draw(st.integers(0, 2)), Rollout())
+        #: What the pods of each replica are made of, by uid, and how many copies of them serve; none: not one.
+        self.pods: dict[str, tuple[object, ...]] = {}
+        self.serving: dict[str, int] = {}
+        self.rounds(4)
+
+    def stage(self, volume: str, clusters: Iterable[str] = ("a", "b", "c")) -> None:
+        """Let a volume of the cache be staged on clusters, "" for none, and stay on the others as it is."""
+        before = self.fleet.cache.volumes if isinstance(self.fleet.cache, Footprint) else {}
+        volumes = {**before, **dict.fromkeys(clusters, volume)}
+        self.fleet.cache = Footprint("weights", {}, {name: found for name, found in volumes.items() if found})
+
+    @property
+    def budget(self) -> Budget:
+        """Return the rollout's budget."""
+        return self.deployment.rollout.budget(self.deployment.replicas)
+
+    def own(self) -> tuple[Replica, ...]:
+        """Return the deployment's replicas."""
+        return tuple(replica for replica in self.fleet.own(self.deployment) if not replica.ending)
+
+    def count(self) -> int:
+        """Return how many of the deployment's replicas really serve, on clusters that answer."""
+        return sum(r.uid in self.serving and self.fleet.clusters[r.cluster].answers for r in self.own())
+
+    def seen_to_serve(self) -> frozenset[str]:
+        """Return the uids of those that say of what they carry now that they serve, on clusters that answer."""
+        return frozenset(
+            r.uid for r in self.own() if r.ready and r.proven and not r.stale and self.fleet.clusters[r.cluster].answers
+        )
+
+    def reconcile(self, deployment: Deployment | None = None) -> Schedule:
+        """Run a pass and carry it out: the pods of what ended no longer serve, what a changed one says is stale."""
+        of = deployment or self.deployment
+        before = {replica.uid: replica for replica in self.fleet.own(of)}
+        decided = decide(of, self.fleet.snapshot()).schedule
+        self.fleet.carry_out(of, decided, drain=True)
+        self.fleet.tick()
+        after = {replica.uid: replica for replica in self.fleet.own(of)}
+        for uid, replica in before.items():
+            now = after.get(uid)
+            if now is None or now.ending:
+                self.serving.pop(uid, None)
+            elif _pods(now) != _pods(replica) or now.engines != replica.engines:
+                self.fleet.replicas[uid] = replace(now, stale=True)
+        return decided
+
+    def own_pass(self, uid: str) -> None:
+        """Let a replica that a cluster that answers runs change its pods to those of its spec, if they differ."""
+        replica = self.fleet.replicas.get(uid)
+        if replica is None or replica.ending or not self.fleet.clusters[replica.cluster].answers:
+            return
+        restarts = self.pods.get(uid) != _pods(replica)
+        if restarts:
+            replica = replace(replica, outdated_builder=False)
+            self.pods[uid] = _pods(replica)
+            self.serving.pop(uid, None)
+        elif uid in self.serving:
+            self.serving[uid] = min(self.serving[uid], copies_of(replica))
+        self.fleet.replicas[uid] = replace(replica, stale=False, ready=replica.ready and not restarts)
+
+    def load(self, uid: str) -> None:
+        """Let the pods that a replica has come up, if their image can."""
+        replica = self.fleet.replicas.get(uid)
+        if replica is None or replica.ending or uid not in self.pods:
+            return
+        _, content, volume, _ = self.pods[uid]
+        if content != BAD and (volume or not replica.cache):
+            self.serving[uid] = copies_of(replica)
+
+    def observe(self, uid: str) -> None:
+        """Let a replica say what is so of its pods, unless its cluster does not answer."""
+        self.own_pass(uid)
+        replica = self.fleet.replicas.get(uid)
+        if replica is None or not self.fleet.clusters[replica.cluster].answers:
+            return
+        if self.serving.get(uid) == copies_of(replica):
+            self.fleet.serve([uid])
+        else:
+            self.fleet.replicas[uid] = replace(replica, ready=False)
+
+    def pass_all(self) -> None:
+        """Let every replica have its own pass, of which its pods are yet to tell."""
+        for uid in list(self.fleet.replicas):
+            self.own_pass(uid)
+
+    def come_up(self) -> None:
+        """Let the pods of every replica come up and be seen."""
+        for uid in list(self.fleet.replicas):
+            self.load(uid)
+            self.observe(uid)
+
+    def rounds(self, number: int) -> None:
+        """Let everything come up and be seen, and every deployment be reconciled, some times over."""
+        for _ in range(number):
+            self.reconcile()
+            self.reconcile(self.rival)
+            self.fleet.finish()
+            self.pass_all()
+            self.come_up()
+
+
+def taken(before: dict[str, Replica], history: PlayedRollout, decided: Schedule, served: frozenset[str]) -> list[str]:
+    """Return the replicas that served and that the rollout took down in a pass: ended for a new one, or changed."""
+    ended = {end.replica.uid for end in decided.ending if end.cause is EndCause.ROLLED_OUT}
+    changed = {
+        uid
+        for uid, replica in before.items()
+        if (now := history.fleet.replicas.get(uid)) and _pods(now) != _pods(replica)
+    }
+    return sorted((ended | changed) & served)
+
+
+def is_exchange(gone: list[str], history: PlayedRollout, decided: Schedule, served: frozenset[str]) -> bool:
+    """Tell whether what a pass took down ended for as many that carry the edit, all of which are seen to serve."""
+    updated = {placement.replica.uid for placement in decided.placements if placement.updated and placement.replica}
+    return set(gone).isdisjoint(r.uid for r in history.own()) and updated <= served and len(updated) >= len(gone)
