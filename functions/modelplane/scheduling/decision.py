@@ -6,13 +6,13 @@ Each step has a module of its own. It changes the work of the pass, and may find
 from collections.abc import Callable
 
 from modelplane.model.deployment import Deployment
-from modelplane.model.placement import EndCause, FleetView, Needs, Schedule
+from modelplane.model.placement import FleetView, Needs, Schedule
 from modelplane.scheduling.conclusion import conclude
+from modelplane.scheduling.endings import dismiss, end_all, end_duplicates, scale_down
 from modelplane.scheduling.fill import place
 from modelplane.scheduling.in_place import grow
-from modelplane.scheduling.replacement import dismiss, roll
+from modelplane.scheduling.replacement import roll
 from modelplane.scheduling.retain import retain
-from modelplane.scheduling.scale import scale_down
 from modelplane.scheduling.work import Work, begin
 from modelplane.scheduling.yielding import contested, give_way
 
@@ -30,6 +30,7 @@ def fetch(work: Work) -> Needs | None:
 
 
 STEPS: tuple[Callable[[Work], Needs | None], ...] = (
+    end_duplicates,
     retain,
     fetch,
     grow,
@@ -47,12 +48,7 @@ def schedule(deployment: Deployment, view: FleetView) -> Schedule | Needs:
     Pure and deterministic: the order of any list in the view does not matter.
     """
     work = begin(deployment, view)
-    if deployment.replicas == 0:
-        for own in work.roster.members:
-            own.hold("spec.replicas is 0")
-            own.ending = own.ending or EndCause.SCALE_DOWN
-        return conclude(work)
-    for step in STEPS:
+    for step in STEPS if deployment.replicas else (end_duplicates, end_all):
         needs = step(work)
         if needs:
             return needs

@@ -50,10 +50,11 @@ def change(work: Work, own: OwnReplica) -> bool:
     found = work.in_place[own]
     if found.engines is None:
         return False
-    own.stamp, own.outdated, own.serves_now = Stamp.APPLY, False, False
+    own.stamp = Stamp.APPLY
     if found.growing:
         _grow(work, own, found)
-        own.outdated = own.stamp is not Stamp.APPLY
     else:
         apply(work, own, found, found.engines)
+    own.outdated = own.stamp is not Stamp.APPLY
+    own.serves_now = own.serves_now and own.outdated
     return not own.outdated

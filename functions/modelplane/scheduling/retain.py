@@ -7,10 +7,11 @@ match make a replica leave. What cannot be read is never a reason: the replica i
 from dataclasses import replace
 
 from modelplane.model.deployment import Deployment
-from modelplane.model.fleet import Cluster, Effect
+from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import EndCause, Needs, Stamp
-from modelplane.scheduling.eligible import drift, repelling
+from modelplane.scheduling.eligible import drift
+from modelplane.scheduling.endings import must_leave
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.in_place import apply
 from modelplane.scheduling.own_pools import InPlace, still_hosts
@@ -42,16 +43,12 @@ def retain(work: Work) -> Needs | None:
 def _check_cluster(own: OwnReplica, cluster: Cluster | Gap | Malformed | None, deployment: Deployment) -> None:
     """Let a replica leave, or hold it, as far as its cluster alone tells."""
     name = own.replica.cluster
-    if cluster is Gap.ABSENT:
-        own.leave(EndCause.REPLACED, f"cluster {name} does not exist")
+    if found := must_leave(cluster, name, deployment):
+        own.leave(*found)
     elif isinstance(cluster, Malformed):
         own.hold(str(cluster))
     elif not isinstance(cluster, Cluster):
         own.hold("its spec.clusterName cannot be read: restore it, or delete the replica")
-    elif taint := repelling(deployment, cluster, Effect.NO_EXECUTE) if cluster.taints else None:
-        own.leave(EndCause.EVICTED, f"cluster {name} is tainted {taint.key} NoExecute")
-    elif cluster.deleting:
-        own.leave(EndCause.REPLACED, f"cluster {name} is being deleted")
     elif cluster.pools is None:
         own.hold(f"cluster {name} has not published its pools: see its condition ClusterReady")
     elif not own.replica.engines:

@@ -30,23 +30,6 @@ def _youngest_first(members: Iterable[OwnReplica]) -> list[OwnReplica]:
     return sorted(members, key=lambda own: seniority(own.replica), reverse=True)
 
 
-def drop_surplus(counted: Sequence[OwnReplica], replicas: int) -> None:
-    """Let go of what is above `replicas` while something is outdated.
-
-    First those that are outdated and never served with what they carry, which end at once; then the others that are
-    outdated, which are leaving, and end once others serve: those that do not serve now, then the youngest, last those
-    on clusters that do not answer. That is how a surge goes on from pass to pass, for whichever of them it was begun.
-    """
-    above = max(0, len(counted) - replicas)
-    outdated = [own for own in _youngest_first(counted) if own.outdated]
-    unproven = [own for own in outdated if not own.replica.proven][:above]
-    for own in unproven:
-        own.ending = EndCause.ROLLED_OUT
-    proven = [own for own in outdated if own.replica.proven]
-    for own in sorted(proven, key=_idle_first)[: above - len(unproven)]:
-        own.leave(EndCause.ROLLED_OUT, "")
-
-
 def _idle_first(own: OwnReplica) -> tuple[bool, bool]:
     """Return the key that sorts what is seen not to serve before what does, and what cannot be seen last."""
     return not own.reachable, own.serves_now
@@ -64,6 +47,20 @@ class RolloutStep:
     replicas: int
     no_room: bool = False
     too_large: bool = False
+
+    def surplus(self) -> tuple[list[OwnReplica], list[OwnReplica]]:
+        """Return which of those above `replicas` go because they are outdated: at once, and once others serve.
+
+        First those that never served with what they carry, which go at once; then the others: those that do not serve
+        now, then the youngest, last those on clusters that do not answer. That is how a surge goes on from pass to
+        pass, for whichever of them it was begun.
+        """
+        counted = [own for own in self.members if own.counted]
+        above = max(0, len(counted) - self.replicas)
+        outdated = [own for own in _youngest_first(counted) if own.outdated]
+        unproven = [own for own in outdated if not own.replica.proven][:above]
+        proven = sorted((own for own in outdated if own.replica.proven), key=_idle_first)
+        return unproven, proven[: above - len(unproven)]
 
     @property
     def surges_under_way(self) -> int:

@@ -111,7 +111,7 @@ def _let_go(replica: Replica, view: FleetView) -> bool:
 
 
 def build_roster(deployment: Deployment, view: FleetView) -> Roster:
-    """Return the roster. Of two with one (cluster, index) the younger ends; one without an index gets a free one."""
+    """Return the roster; one without an index gets a free one."""
     roster = Roster()
     unnumbered: list[tuple[Replica, bool]] = []
     for replica, listed_only in sorted(_ours(deployment, view), key=lambda each: seniority(each[0])):
@@ -123,13 +123,7 @@ def build_roster(deployment: Deployment, view: FleetView) -> Roster:
             unnumbered.append((replica, listed_only))
         else:
             roster.members.append(OwnReplica(replica, index, listed_only))
-    seen: set[tuple[str, int]] = set()
     for own in roster.members:
-        place = own.replica.cluster, own.index
-        if place in seen:
-            own.leave(EndCause.DUPLICATE, f"an older replica has index {own.index} on cluster {own.replica.cluster}")
-            own.ending = EndCause.DUPLICATE
-        seen.add(place)
         roster.taken[own.replica.cluster].add(own.index)
     roster.members.extend(
         OwnReplica(replica, roster.reserve(replica.cluster), listed_only) for replica, listed_only in unnumbered

@@ -4,10 +4,7 @@ import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from modelplane.model.placement import EndCause, Needs
-from modelplane.scheduling.rollout import drop_surplus
 from modelplane.scheduling.roster import OwnReplica
-from modelplane.scheduling.work import Work
 
 
 def surplus(counted: Sequence[OwnReplica], replicas: int) -> list[OwnReplica]:
@@ -44,11 +41,3 @@ def _removals(some: Sequence[OwnReplica], on_cluster: Counter[str]) -> Iterator[
         else:
             heapq.heappop(ranks)
         yield own
-
-
-def scale_down(work: Work) -> Needs | None:
-    """End what is more than asked for: what a rollout replaces first."""
-    drop_surplus(work.roster.counted, work.deployment.replicas)
-    for own in surplus(work.roster.counted, work.deployment.replicas):
-        own.ending = EndCause.SCALE_DOWN
-    return None

@@ -8,10 +8,11 @@ served with, and asks for the new one before those that never served.
 from collections.abc import Mapping
 
 from modelplane.model.fleet import Cluster
-from modelplane.model.placement import EndCause, HeldEdit, Needs, Stamp
+from modelplane.model.placement import HeldEdit, Needs, Stamp
 from modelplane.model.refusal import NoRoom
 from modelplane.model.replica import Replica
 from modelplane.scheduling.blocking import Shortage
+from modelplane.scheduling.endings import give_up
 from modelplane.scheduling.groups import Stock, join
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
@@ -119,7 +120,7 @@ def give_way(work: Work) -> Needs | None:
 def _give_way(work: Work, own: OwnReplica, short: Shortage) -> None:
     served = own.replica.served_engines if own.replica.serves else None
     if served is None:
-        own.ending = EndCause.YIELDED
+        give_up(own)
         return
     own.stamp, own.engines = Stamp.REVERT, served
     own.why = "it has no room at its new size, because other replicas grew at the same time"

@@ -1,0 +1,104 @@
+"""What may end a replica (docs/scheduling.md, "What may end a replica"): nothing else in a pass ends one.
+
+| cause | what lets it | when it ends |
+|---|---|---|
+| SCALE_DOWN | the owner asks for fewer | now, in the order of `scale.surplus` |
+| EVICTED, REPLACED | `must_leave`, or its pools are gone or no longer match | once others serve (`dismiss`) |
+| ROLLED_OUT | an edit, and more than are asked for | once the new one serves; now, if it never served |
+| YIELDED | it never served and others that came before take its room | now |
+| DUPLICATE | an older one has its cluster and index | now |
+"""
+
+from collections.abc import Sequence
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Cluster, Effect
+from modelplane.model.observation import Gap, Malformed
+from modelplane.model.placement import EndCause, Needs
+from modelplane.scheduling.eligible import repelling
+from modelplane.scheduling.roster import OwnReplica, seniority
+from modelplane.scheduling.scale import surplus
+from modelplane.scheduling.work import Work
+
+_WAY_OUT = ": scale down to end it before"
+_WAYS_OUT = ": scale down, or taint the cluster NoExecute, to end it before"
+
+
+def end_duplicates(work: Work) -> Needs | None:
+    """End the younger of two replicas with one cluster and index."""
+    seen: set[tuple[str, int]] = set()
+    for own in work.roster.members:
+        place = own.replica.cluster, own.index
+        if place in seen:
+            own.leave(EndCause.DUPLICATE, f"an older replica has index {own.index} on cluster {own.replica.cluster}")
+            own.ending = EndCause.DUPLICATE
+        seen.add(place)
+    return None
+
+
+def end_all(work: Work) -> Needs | None:
+    """End every replica: the owner asks for none."""
+    for own in work.roster.members:
+        own.hold("spec.replicas is 0")
+        own.ending = own.ending or EndCause.SCALE_DOWN
+    return None
+
+
+def must_leave(
+    cluster: Cluster | Gap | Malformed | None, name: str, deployment: Deployment
+) -> tuple[EndCause, str] | None:
+    """Return why a replica has to leave the cluster of that name, as far as the cluster alone tells; None if not."""
+    if cluster is Gap.ABSENT:
+        return EndCause.REPLACED, f"cluster {name} does not exist"
+    if not isinstance(cluster, Cluster):
+        return None
+    if taint := repelling(deployment, cluster, Effect.NO_EXECUTE) if cluster.taints else None:
+        return EndCause.EVICTED, f"cluster {name} is tainted {taint.key} NoExecute"
+    return (EndCause.REPLACED, f"cluster {name} is being deleted") if cluster.deleting else None
+
+
+def give_up(own: OwnReplica) -> None:
+    """End a replica that never served and yields its room."""
+    own.ending = EndCause.YIELDED
+
+
+def scale_down(work: Work) -> Needs | None:
+    """End what is more than asked for; while something is outdated, what the rollout replaces goes first."""
+    replicas = work.deployment.replicas
+    never_served, leaving = work.rollout_step.surplus()
+    for own in never_served:
+        own.ending = EndCause.ROLLED_OUT
+    for own in leaving:
+        own.leave(EndCause.ROLLED_OUT, "")
+    for own in surplus(work.roster.counted, replicas):
+        own.ending = EndCause.SCALE_DOWN
+    return None
+
+
+def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> list[OwnReplica]:
+    """Return the leaving replicas that do not end yet: `needed` of them, the oldest, as those go last."""
+    return sorted(leaving, key=lambda own: seniority(own.replica))[:needed]
+
+
+def dismiss(work: Work) -> Needs | None:
+    """End the leaving replicas that are no longer needed; where no candidate is known, all are."""
+    for own in work.rollout_step.settled_leaving():
+        own.ending = EndCause.ROLLED_OUT
+    counted, leaving = work.roster.counted, [own for own in work.roster.members if own.moving]
+    # One that is only listed may be gone, because lists lag: no other replica ends because it serves.
+    serving = sum(own.replica.serves and not own.listed_only for own in counted)
+    short = max(0, work.deployment.replicas - serving)
+    oldest = needed_until_others_serve([own for own in leaving if own.replica.serves], short)
+    needed = set(oldest)
+    if work.missing and work.checked:
+        pending = len(counted) - serving + len(work.placed)
+        needed -= set([own for own in oldest if own.leaving is EndCause.EVICTED][pending:])
+    elif work.missing:
+        needed |= {own for own in leaving if not own.replica.serves}
+    for own in leaving:
+        if own not in needed:
+            own.ending = own.leaving
+        elif work.missing:
+            there = isinstance(work.cluster(own.replica.cluster), Cluster)
+            own.why += _WAYS_OUT if there and own.leaving is not EndCause.EVICTED else _WAY_OUT
+    return None
