@@ -77,7 +77,7 @@ def test_a_rollout_ends_where_every_replica_can_serve_and_overcommits_nothing(da
     content, volume = history.deployment.profiles[0].content, VOLUMES[0] if history.deployment.cache else ""
     behind = [replica for replica in history.own() if (replica.content, replica.volume) != (content, volume)]
     waits = decided.rolling is not None and decided.rolling.no_room
-    stuck = waits and (history.budget.unavailable == 0 or decided.held_edits)
+    stuck = (waits and history.budget.unavailable == 0) or decided.held_edits
     short = decided.unplaced > 0
     assert not behind or stuck or short
 

@@ -12,9 +12,15 @@ from modelplane.scheduling.work import Work
 
 
 def apply(work: Work, own: OwnReplica, found: InPlace, engines: Engines) -> None:
-    """Stamp the engines on a replica; one that would take more is held until `grow` has checked the room."""
+    """Stamp the engines on a replica; one that would take more is held until `grow` has checked the room.
+
+    Where it does not fit, and what the replica carries is neither asked for any more nor has served, only a new replica
+    elsewhere repairs it.
+    """
     if found.growing:
         own.hold("")
+        own.outdated = own.surge_only = own.replica.content != work.profile_of(own).content
+        work.in_place[own] = found
         work.growing.append((own, found))
         return
     own.engines = engines
@@ -41,6 +47,7 @@ def _grow(work: Work, own: OwnReplica, found: InPlace) -> None:
         work.held_edits[identity(own.replica)] = HeldEdit(own.replica, assignment)
     else:
         own.stamp, own.why = Stamp.APPLY, ""
+        own.outdated = own.surge_only = False
         own.engines = stamp(work.profile_of(own).engines, assignment, layout(cluster))
         work.ledger.restamp(own.replica, own.engines)
 

@@ -66,7 +66,7 @@ class RolloutStep:
     def surges_under_way(self) -> int:
         """Return how many replicas are leaving for a new one, or new ones have not served yet, whichever is more."""
         leaving = sum(own.leaving is EndCause.ROLLED_OUT and own.ending is None for own in self.members)
-        return max(leaving, sum(own.counted and not own.replica.serves for own in self.members))
+        return max(leaving, sum(own.counted and not (own.outdated or own.replica.serves) for own in self.members))
 
     @property
     def waiting(self) -> list[OwnReplica]:

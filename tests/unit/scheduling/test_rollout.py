@@ -188,6 +188,19 @@ def test_one_that_only_a_surge_can_move_is_moved_even_where_none_is_allowed() ->
     assert places(moved) == ["-a/0", "b/0"]
 
 
+@pytest.mark.parametrize("surge", [0, 1])
+def test_what_never_served_and_has_no_room_for_its_repair_is_replaced_where_there_is_room(surge: int) -> None:
+    one = old(1, Rollout(Amount(surge), Amount(1)))
+    scene = Scene(nodes(a=1, b=0))
+    scene.run(edited(one, "bad"))
+    repair = with_engines(edited(one), (standalone(request(), copies=2),))
+    assert (places(scene.run(repair)), carried(scene)) == (["a/0"], ["bad"])
+    scene.change("b", pools=nodes(b=2)[0].pools)
+    scene.run(repair)
+    assert [end.replica.content for end in scene.run(repair).ending] == ["bad"]
+    assert carried(scene) == ["v2"]
+
+
 @pytest.mark.parametrize("unavailable", [1, 2])
 def test_where_none_serves_the_repair_is_carried_out_as_many_at_a_time_as_may_be_unavailable(unavailable: int) -> None:
     one = old(4, Rollout(Amount(0), Amount(unavailable)))
