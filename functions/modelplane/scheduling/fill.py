@@ -62,11 +62,11 @@ class _Fill:
         self.fits[cluster.name] = ((chosen, times - 1), *others) if times > 1 else tuple(others)
         for option in chosen:
             stock = with_placed(stock, option)
-        self.work.ledger.put(cluster, stock)
         self.present[cluster.name] += 1
         index = self.work.roster.reserve(cluster.name)
         profile, volume = self.work.profile, self.work.staged_volume(cluster.name)
         engines = stamp(profile.engines, chosen, layout(cluster))
+        self.work.ledger.put(cluster, engines, stock)
         self.work.placed.append(Placement(cluster.name, index, engines, profile=profile.name, volume=volume))
 
 

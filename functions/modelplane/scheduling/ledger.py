@@ -45,6 +45,7 @@ class Ledger:
     def __init__(self, replicas: Iterable[Replica]) -> None:
         self._replicas: dict[str, dict[str, Replica]] = {}
         self._engines: dict[str, Engines] = {}
+        self._placed: dict[str, list[Engines]] = {}
         self._stocks: dict[str, Stock] = {}
         for replica in replicas:
             self._replicas.setdefault(replica.cluster, {})[identity(replica)] = replica
@@ -66,19 +67,20 @@ class Ledger:
         """Return the groups on each pool of a cluster."""
         known = self._stocks.get(cluster.name)
         if known is None:
-            residents = self._replicas.get(cluster.name)
-            where = layout(cluster)
-            known = stock_of((self.engines(r) for r in residents.values()), where) if residents else _empty(where)
+            taken = [self.engines(replica) for replica in self.residents(cluster.name)]
+            taken += self._placed.get(cluster.name, ())
+            known = stock_of(taken, layout(cluster)) if taken else _empty(layout(cluster))
             self._stocks[cluster.name] = known
         return known
 
     def stock_without(self, cluster: Cluster, replica: Replica) -> Stock:
         """Return the groups on each pool of a cluster, but for those of one replica."""
-        others = (r for r in self.residents(cluster.name) if identity(r) != identity(replica))
-        return stock_of((self.engines(r) for r in others), layout(cluster))
+        others = [self.engines(r) for r in self.residents(cluster.name) if identity(r) != identity(replica)]
+        return stock_of([*others, *self._placed.get(cluster.name, ())], layout(cluster))
 
-    def put(self, cluster: Cluster, stock: Stock) -> None:
-        """Take the stock of a cluster after a new replica was placed there."""
+    def put(self, cluster: Cluster, engines: Engines, stock: Stock) -> None:
+        """Charge a new replica that was placed on a cluster; `stock` is that of the cluster with it."""
+        self._placed.setdefault(cluster.name, []).append(engines)
         self._stocks[cluster.name] = stock
 
 

@@ -188,6 +188,15 @@ def test_one_that_only_a_surge_can_move_is_moved_even_where_none_is_allowed() ->
     assert places(moved) == ["-a/0", "b/0"]
 
 
+def test_what_grows_where_it_stands_has_room_beside_what_surged_in_the_same_pass() -> None:
+    one = old(2, Rollout(Amount(2), Amount(1)))
+    scene = serving(one, a=4)
+    grown = with_engines(edited(one), (standalone(request(), copies=2),))
+    for _ in range(3):
+        scene.run(grown)
+        assert sum(engine.copies for replica in scene.replicas.values() for engine in replica.engines) <= 4
+
+
 @pytest.mark.parametrize("surge", [0, 1])
 def test_what_never_served_and_has_no_room_for_its_repair_is_replaced_where_there_is_room(surge: int) -> None:
     one = old(1, Rollout(Amount(surge), Amount(1)))
