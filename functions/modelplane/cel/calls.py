@@ -35,7 +35,9 @@ def _binary(function: Function, left: Code, right: Code) -> Code:
         other = right(frame)
         if failed is not None:
             raise failed
-        return _apply(frame, function, one, other)
+        overload = function.choose((one, other))
+        frame.charge(overload.cost(one, other))
+        return overload.run(one, other)
 
     return run
 

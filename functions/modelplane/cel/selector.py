@@ -8,7 +8,7 @@ from modelplane.cel.evaluator import Code, Compiler
 from modelplane.cel.parser import parse
 from modelplane.cel.reads import Reads, reads
 from modelplane.cel.source import MAX_WORK, refuse
-from modelplane.cel.values import AbortError, EvaluationError, Frame, type_name
+from modelplane.cel.values import AbortError, EvaluationError, Frame, Value, type_name
 from modelplane.cel.verdict import Outcome, Verdict
 from modelplane.model.fleet import Device
 
@@ -33,19 +33,19 @@ class Selector:
         if subject.problems:
             return Verdict(Outcome.ERROR, subject.problems[0]), 0
         frame = Frame(subject.value(), [None] * self._slots, MAX_WORK)
-        verdict = self._run(frame)
-        return verdict, MAX_WORK - max(0, frame.work)
-
-    def _run(self, frame: Frame) -> Verdict:
         try:
             found = self._code(frame)
         except (EvaluationError, AbortError) as error:
-            return Verdict(Outcome.ERROR, str(error))
+            verdict = Verdict(Outcome.ERROR, str(error))
         except RecursionError:
-            return Verdict(Outcome.ERROR, "limit: nested too deep for the stack that is left")
-        if type(found) is not bool:
-            return Verdict(Outcome.ERROR, f"evaluates to {type_name(found)}, not to bool")
-        return _OUTCOMES[found]
+            verdict = Verdict(Outcome.ERROR, "limit: nested too deep for the stack that is left")
+        else:
+            verdict = _OUTCOMES[found] if type(found) is bool else _not_bool(found)
+        return verdict, MAX_WORK - max(0, frame.work)
+
+
+def _not_bool(found: Value) -> Verdict:
+    return Verdict(Outcome.ERROR, f"evaluates to {type_name(found)}, not to bool")
 
 
 def compile(text: str) -> Selector:  # noqa: A001 (the name of what it does)

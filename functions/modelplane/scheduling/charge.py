@@ -10,7 +10,7 @@ from modelplane.model.fleet import ClaimKind
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.scheduling.groups import Demand, Group, weigh_groups
 from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.selectors import evaluate, matches
+from modelplane.scheduling.selectors import evaluate, matching
 
 #: The groups of engines on hardware, by the identity of both: replicas of a deployment share their engines.
 _GROUPS: Final = Lru[Group](16 * 1024 * 1024)
@@ -20,7 +20,8 @@ def entries_of(claim: Claim, hardware: Hardware) -> list[int]:
     """Return the entries Kubernetes may satisfy the claim from: those of its class that its selectors match.
 
     Where a corrected class leaves none that matches, the pods still hold what they were given: every entry of the
-    class is charged. So of a class of one entry, which most are, no selector is looked at.
+    class is charged, and so it is where the selectors take too many states to evaluate. Of a class of one entry, which
+    most are, no selector is looked at.
     """
     of_class = [
         entry
@@ -29,8 +30,8 @@ def entries_of(claim: Claim, hardware: Hardware) -> list[int]:
     ]
     if len(of_class) < 2:
         return of_class
-    matching = [entry for entry in of_class if matches(claim.selectors, hardware.devices[entry])]
-    return matching or of_class
+    found = matching(claim.selectors, [hardware.devices[entry] for entry in of_class])
+    return [entry for entry, matches in zip(of_class, found or (), strict=False) if matches] or of_class
 
 
 def can_claim(claim: Claim, hardware: Hardware) -> bool:

@@ -96,7 +96,8 @@ def conditions(selector: str) -> list[str]:
 
 def _failed(parts: Sequence[str], device: Device) -> int:
     """Return the first condition that does not hold for a device."""
-    outcomes = (cel.verdict(condition, device).outcome for condition in parts if len(parts) > 1)
+    subject = cel.subject(device)
+    outcomes = (cel.measure(cel.compiled(each), subject)[0].outcome for each in parts if len(parts) > 1)
     return next((at for at, outcome in enumerate(outcomes) if outcome is cel.Outcome.NO_MATCH), 0)
 
 

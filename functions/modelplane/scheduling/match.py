@@ -21,7 +21,7 @@ from modelplane.scheduling.closest import closest_device, describe, needs_of, qu
 from modelplane.scheduling.demands import Choice, Key, Node, Share, Wanted
 from modelplane.scheduling.groups import Demand
 from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.selectors import Verdicts
+from modelplane.scheduling.selectors import CHARGED_STATES, Verdicts
 
 Claims = tuple[Claim, ...]
 _EVERY = Wanted()
@@ -37,10 +37,14 @@ class MemberOption:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a request finds on a node: the entries that satisfy it, and those of them that no error rules out."""
+    """What a request finds on a node: the entries that satisfy it, and those of them that no error rules out.
+
+    `charged`: those that a pod is charged with that claims from their class, mostly the ones that satisfy it.
+    """
 
     matching: tuple[int, ...]
     usable: tuple[int, ...]
+    charged: tuple[int, ...]
 
 
 def keys_of(hardware: Hardware) -> tuple[Key, ...]:
@@ -50,20 +54,29 @@ def keys_of(hardware: Hardware) -> tuple[Key, ...]:
 
 def wish_of(verdicts: Verdicts, keys: tuple[Key, ...]) -> Wish:
     """Return what verdicts on the entries of a node come to."""
-    return _wish(tuple([verdict.outcome for verdict in verdicts]), keys)
+    blurred: frozenset[Key] = frozenset()
+    if sum([verdict.states for verdict in verdicts]) > CHARGED_STATES:
+        states = dict.fromkeys(keys, 0)
+        for key, verdict in zip(keys, verdicts, strict=True):
+            states[key] += verdict.states
+        blurred = frozenset(key for key, number in states.items() if number > CHARGED_STATES)
+    return _wish(tuple([verdict.outcome for verdict in verdicts]), keys, blurred)
 
 
 @lru_cache(maxsize=1024)
-def _wish(outcomes: tuple[Outcome, ...], keys: tuple[Key, ...]) -> Wish:
+def _wish(outcomes: tuple[Outcome, ...], keys: tuple[Key, ...], blurred: frozenset[Key]) -> Wish:
+    """Return the wish of these outcomes; of `blurred` classes it is not looked at which entries are charged."""
     failing = {key for key, outcome in zip(keys, outcomes, strict=True) if outcome is Outcome.ERROR} - {None}
     matching = tuple(entry for entry, outcome in enumerate(outcomes) if outcome is Outcome.MATCH)
-    return Wish(matching, tuple(entry for entry in matching if keys[entry] not in failing))
+    usable = tuple(entry for entry in matching if keys[entry] not in failing)
+    charged = tuple(entry for entry, key in enumerate(keys) if entry in matching or key in blurred)
+    return Wish(matching, usable, charged)
 
 
 def _share(request: DeviceRequest, wish: Wish, entries: tuple[int, ...], node: Node) -> Share:
     """Return a request for the search: what it takes of the entries of a class it is charged with all that match."""
     by_class: dict[Key, list[int]] = {}
-    for entry in wish.matching:
+    for entry in wish.charged:
         by_class.setdefault(node.keys[entry], []).append(entry)
     nothing = ((0, 0),) * len(node.counts)
     demands: Mapping[Key, Demand] = {

@@ -5,7 +5,7 @@ some pool of the cluster is not left claimless on another. Options that take the
 declared order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -74,12 +74,16 @@ class EngineMatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterOptions:
-    """Per engine of a profile, in order: its options on the pools of a cluster, and why other pools have none."""
+    """Per engine of a profile, in order: its options on the pools of a cluster, and why other pools have none.
+
+    `explained` gives the refusal of an engine on a pool with what the devices there tell of it.
+    """
 
     profile: str
     engines: tuple[Engine, ...]
     ways: ClusterWays
     refusals: tuple[Mapping[int, Refusal], ...]
+    explained: Callable[[int, int], Refusal]
 
 
 def stamp_on_pool(engine: Engine, pool: str, claims: Sequence[Claims]) -> StampedEngine:
@@ -160,23 +164,25 @@ class Options:
         self._selectors = [tuple(text for each in of_engine for text in each.selectors) for of_engine in requests]
         self._judged: dict[tuple[int, Hardware], _Judged | SearchBound] = {}
         self._matches: dict[tuple[int, Hardware, Classes | None], EngineMatch] = {}
-        self._explained: dict[tuple[int, Hardware, Classes | None], EngineMatch] = {}
+        self._explanations: dict[tuple[int, Hardware], Refusal] = {}
         self._clusters: dict[Shape, ClusterOptions] = {}
 
-    def match(self, at: int, hardware: Hardware, classes: Classes | None = None) -> EngineMatch:
-        """Return the options for an engine on hardware; those that claim exactly some classes where these are given."""
+    def match(self, at: int, hardware: Hardware) -> EngineMatch:
+        """Return the options for an engine on hardware."""
+        found = self._found(at, hardware)
+        return EngineMatch(found.ways, self._explained(at, hardware)) if found.ways.refusal else found
+
+    def match_classes(self, at: int, hardware: Hardware, classes: Classes) -> EngineMatch:
+        """Return the options for an engine on hardware that claim exactly these classes."""
+        return self._found(at, hardware, classes)
+
+    def _found(self, at: int, hardware: Hardware, classes: Classes | None = None) -> EngineMatch:
+        """Return the options for an engine on hardware; in a refusal what only the devices tell is left out."""
         read = self._verdicts.read(self._selectors[at], hardware)
         found = self._matches.get((at, read, classes))
         if found is None:
             found = self._matches[at, read, classes] = self._match(at, read, classes)
-        if found.ways.refusal is None:
-            return found
-        shown = self._verdicts.shown(self._selectors[at], hardware)
-        explained = self._explained.get((at, shown, classes))
-        if explained is None:
-            refusal = self._explain(at, read, shown, found.ways.refusal)
-            explained = self._explained[at, shown, classes] = EngineMatch(found.ways, refusal)
-        return explained
+        return found
 
     def _match(self, at: int, hardware: Hardware, classes: Classes | None) -> EngineMatch:
         engine = self.engines[at]
@@ -187,20 +193,32 @@ class Options:
             return self._undecided(engine, judged)
         key = _Key(engine, judged.node, judged.wishes, classes)
         found = MATCHES.find(key, self.budget, lambda meter: _match(key, meter))
-        return self._undecided(engine, found) if isinstance(found, SearchBound) else EngineMatch(found)
+        if isinstance(found, SearchBound):
+            return self._undecided(engine, found)
+        return EngineMatch(found, of_profile(found.refusal[1], self.profile) if found.refusal else None)
 
     def _undecided(self, engine: Engine, bound: SearchBound) -> EngineMatch:
         """Return the match of an engine that was not decided: any member that requests devices could claim some."""
         ways = _without_options(tuple(bool(member.requests) for member in engine.members))
         return EngineMatch(ways, of_profile(bound, self.profile))
 
-    def _explain(self, at: int, read: Hardware, shown: Hardware, refused: tuple[int, Refusal]) -> Refusal:
-        """Return why there are no options, with what the devices tell of it."""
-        member, refusal = refused
-        judged = self._judged[at, read]
-        if isinstance(judged, _Judged):
-            refusal = explain(refusal, self.engines[at].members[member], judged.verdicts[member], shown)
-        return of_profile(refusal, self.profile)
+    def _explained(self, at: int, hardware: Hardware) -> Refusal | None:
+        """Return why there are no options for an engine, with what the devices tell of it.
+
+        Evaluates conditions one by one, which nothing bounds but their number: only for what is reported.
+        """
+        found = self._found(at, hardware)
+        if found.ways.refusal is None:
+            return found.refusal
+        selectors = self._selectors[at]
+        read, shown = self._verdicts.read(selectors, hardware), self._verdicts.shown(selectors, hardware)
+        known = self._explanations.get((at, shown))
+        if known is None:
+            (member, refusal), judged = found.ways.refusal, self._judged[at, read]
+            if isinstance(judged, _Judged):
+                refusal = explain(refusal, self.engines[at].members[member], judged.verdicts[member], shown)
+            known = self._explanations[at, shown] = of_profile(refusal, self.profile)
+        return known
 
     def _judge(self, engine: Engine, hardware: Hardware) -> _Judged | SearchBound:
         """Evaluate the selectors of an engine on hardware.
@@ -226,7 +244,7 @@ class Options:
         """Return the options on pools of this shape. A pool without nodes is in it, and has never room."""
         found = self._clusters.get(shape)
         if found is None:
-            matches = tuple(tuple(self.match(at, each) for _, each in shape) for at in range(len(self.engines)))
+            matches = tuple(tuple(self._found(at, each) for _, each in shape) for at in range(len(self.engines)))
             hosts = tuple(hosting for hosting, _ in shape)
             of_ways = tuple(tuple(match.ways for match in of_engine) for of_engine in matches)
 
@@ -236,7 +254,11 @@ class Options:
 
             ways = _ASSEMBLED.get((hosts, of_ways), make)
             refusals = tuple(map(self._refusals, self.engines, matches, ways.by_pool))
-            found = self._clusters[shape] = ClusterOptions(self.profile, self.engines, ways, refusals)
+
+            def explained(at: int, position: int) -> Refusal:
+                return self._explained(at, shape[position][1]) or refusals[at][position]
+
+            found = self._clusters[shape] = ClusterOptions(self.profile, self.engines, ways, refusals, explained)
         return found
 
     def _refusals(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from modelplane.lru import Identity
 from modelplane.model.fleet import Cluster
-from modelplane.model.refusal import Refusal, SearchBound
+from modelplane.model.refusal import SearchBound
 from modelplane.model.replica import StampedEngine
 from modelplane.scheduling.charge import can_claim
 from modelplane.scheduling.growth import grows
@@ -43,11 +43,12 @@ def still_hosts(where: Layout, engines: Engines) -> bool:
     )
 
 
-def _no_longer(engine: str, pools: set[str], where: Layout, refusals: Mapping[int, Refusal]) -> str:
+def _no_longer(at: int, pools: set[str], where: Layout, options: ClusterOptions) -> str:
     """Return in words why none of a replica's pools can host an engine."""
-    whys = [refusals[at] for at in sorted(where.positions[name] for name in pools) if at in refusals]
+    refused = sorted(where.positions[name] for name in pools if where.positions[name] in options.refusals[at])
+    engine, whys = options.engines[at].name, [options.explained(at, position) for position in refused[:1]]
     return f"pool {', '.join(sorted(pools))} no longer matches engine {engine}" + "".join(
-        f": {word(why)}" for why in whys[:1]
+        f": {word(why)}" for why in whys
     )
 
 
@@ -83,9 +84,11 @@ class OwnPools:
             if isinstance(by_pool, SearchBound) or (undecided and not by_pool):
                 return InPlace(None, undecided=True)
             if not by_pool:
-                return InPlace(None, why=_no_longer(engine.name, pools, where, everywhere.refusals[at]))
+                return InPlace(None, why=_no_longer(at, pools, where, everywhere))
             here.append(by_pool)
-        found = ClusterOptions(profile, everywhere.engines, ClusterWays(tuple(here)), ({},) * len(here))
+        found = ClusterOptions(
+            profile, everywhere.engines, ClusterWays(tuple(here)), ({},) * len(here), everywhere.explained
+        )
         nearest = stamp(found.engines, [next(found.ways.of(at)) for at in range(len(here))], where)
         if nearest == engines:
             return InPlace(engines, found)  # the same object, which every later comparison sees at once
@@ -110,7 +113,7 @@ class OwnPools:
         on_it = by_pool.pop(same, ())
         if len(before.members) == len(options.engines[at].members):
             classes = tuple(tuple(claim.device_class for claim in member.claims) for member in before.members)
-            unchanged = options.match(at, hardware, classes)
+            unchanged = options.match_classes(at, hardware, classes)
             if isinstance(unchanged.refusal, SearchBound):
                 return unchanged.refusal
             on_it = unchanged.options + on_it

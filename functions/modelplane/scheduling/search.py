@@ -100,7 +100,9 @@ def _refusal(lack: Lack, options: ClusterOptions, layout: Layout) -> Refusal:
     for position, short in lack.of_pools:
         refusals[position] = NoRoom(engine, short.needs, short.free, profile=options.profile)
     nearest = min(refusals, key=lambda position: _distance(refusals[position]))
-    return replace(refusals[nearest], pool=layout.pools[nearest].name)
+    lacking = {position for position, _ in lack.of_pools}
+    refusal = refusals[nearest] if nearest in lacking else options.explained(lack.engine, nearest)
+    return replace(refusal, pool=layout.pools[nearest].name)
 
 
 def _distance(refusal: Refusal) -> tuple[int, int]:

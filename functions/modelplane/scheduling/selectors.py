@@ -1,6 +1,6 @@
 """What the selectors of a request say about a device, and which of them do not compile."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from sys import getsizeof
 from typing import Final
@@ -18,13 +18,22 @@ from modelplane.scheduling.hardware import Hardware, seen_by
 _WORK: Final = 10
 
 
+#: Most states of the selectors of a request on the devices of a class that are looked at when a pod is charged with
+#: what it can be given there. Whoever reads the pool pays for it, not only who wrote the selectors.
+CHARGED_STATES: Final = 500
+
+
 @dataclass(frozen=True, slots=True)
 class SelectorsVerdict:
-    """The outcome for one device; `selector` is the index of the one that decided against it, `why` its error."""
+    """The outcome for one device; `selector` is the index of the one that decided against it, `why` its error.
+
+    `states` is what evaluating it counts.
+    """
 
     outcome: cel.Outcome
     selector: int = 0
     why: str = ""
+    states: int = 0
 
 
 def evaluate(selectors: tuple[str, ...], device: Device) -> SelectorsVerdict:
@@ -34,11 +43,6 @@ def evaluate(selectors: tuple[str, ...], device: Device) -> SelectorsVerdict:
         if verdict.outcome is not cel.Outcome.MATCH:
             return SelectorsVerdict(verdict.outcome, index, verdict.why or "")
     return SelectorsVerdict(cel.Outcome.MATCH)
-
-
-def matches(selectors: tuple[str, ...], device: Device) -> bool:
-    """Tell whether all selectors match the device."""
-    return evaluate(selectors, device).outcome is cel.Outcome.MATCH
 
 
 Verdicts = tuple[SelectorsVerdict, ...]
@@ -108,15 +112,31 @@ class PassVerdicts:
 def _measure(selectors: tuple[_Compiled, ...], hardware: Hardware, meter: Meter) -> Iterable[SelectorsVerdict]:
     """Yield what the selectors, tried in order, say about each device. Raises OutOfStatesError."""
     for device in hardware.devices:
-        found = SelectorsVerdict(cel.Outcome.MATCH)
-        subject = cel.subject(device)
-        for index, selector in enumerate(selectors):
-            verdict, work = cel.measure(selector, subject)
-            meter.spend(1 + work // _WORK)
-            if verdict.outcome is not cel.Outcome.MATCH:
-                found = SelectorsVerdict(verdict.outcome, index, verdict.why or "")
-                break
+        found = _judge(selectors, cel.subject(device))
+        meter.spend(found.states)
         yield found
+
+
+def _judge(selectors: tuple[_Compiled, ...], subject: cel.Subject) -> SelectorsVerdict:
+    states = 0
+    for index, selector in enumerate(selectors):
+        verdict, work = cel.measure(selector, subject)
+        states += 1 + work // _WORK
+        if verdict.outcome is not cel.Outcome.MATCH:
+            return SelectorsVerdict(verdict.outcome, index, verdict.why or "", states)
+    return SelectorsVerdict(cel.Outcome.MATCH, states=states)
+
+
+def matching(selectors: tuple[str, ...], devices: Sequence[Device]) -> list[bool] | None:
+    """Return of each device of a class whether all selectors match it; None where that takes too many states."""
+    programs, found, states = tuple(map(cel.compiled, selectors)), [], 0
+    for device in devices:
+        verdict = _judge(programs, cel.subject(device))
+        states += verdict.states
+        if states > CHARGED_STATES:
+            return None
+        found.append(verdict.outcome is cel.Outcome.MATCH)
+    return found
 
 
 def bad_selectors(deployment: Deployment) -> tuple[BadSelector, ...]:

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
-from modelplane.model.deployment import Role
+from modelplane.model.deployment import Profile, Role
 from modelplane.model.fleet import Device
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.scheduling import DeviceRoom, PoolRoom, capacity
+from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.charge import demand, engine_group
 from modelplane.scheduling.hardware import MOST_DEVICES, hardware
-from unit.scheduling.scene import ANY, GPU, cluster, gpu, memory, nic, pool, replica, stamped
+from modelplane.scheduling.options import Options
+from unit.scheduling.scene import ANY, GPU, cluster, gpu, memory, nic, pool, replica, request, stamped, standalone
 
 BIG, SMALL = gpu(2, 141, "big"), gpu(4, 24, "small")
 
@@ -40,6 +42,21 @@ def test_a_claim_of_another_class_takes_nothing() -> None:
 
 def test_a_claim_that_no_entry_of_its_class_satisfies_any_more_still_holds_what_it_was_given() -> None:
     assert charged((BIG, SMALL), claim(2, memory("999Gi"))) == ((0, 2), (0, 2))
+
+
+#: Takes more states than are looked at when a pod is charged.
+NUMBERS = list(range(1, 31))
+LONG = f"{NUMBERS}.all(a, {NUMBERS}.all(b, a * b > 0)) && {memory('141Gi')}"
+
+
+def test_a_claim_whose_selectors_take_long_is_charged_with_every_entry_of_its_class_and_so_is_what_is_matched() -> None:
+    other = gpu(3, 141, "other", device_class="other")
+    assert charged((BIG, SMALL, other), claim(2, memory("141Gi"))) == ((2, 2), (0, 0), (0, 0))
+    assert charged((BIG, SMALL, other), claim(2, LONG)) == ((0, 2), (0, 2), (0, 0))
+    options = (
+        Options(Profile((standalone(request(2, LONG)),)), Budget()).match(0, hardware((BIG, SMALL, other))).options
+    )
+    assert [each.group for each in options] == [((((0, 2), (0, 2), (0, 0)), 1),), ((((0, 0), (0, 0), (2, 2)), 1),)]
 
 
 def test_the_claiming_pods_of_all_copies_are_one_group() -> None:
