@@ -53,6 +53,10 @@ class Meter:
         if self.spent > self.limit:
             raise OutOfStatesError
 
+    def add(self, states: int) -> None:
+        """Count states of what says more of an outcome that is found already: they end nothing but what comes later."""
+        self.spent += states
+
     def check(self, options: int) -> None:
         """Raise OutOfStatesError when more options are found than are distinguished."""
         if options > MOST_OPTIONS:

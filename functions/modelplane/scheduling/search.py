@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple
 
 from modelplane.model.refusal import NoRoom, Refusal, SearchBound, of_profile, rank
@@ -13,6 +12,7 @@ from modelplane.scheduling.hardware import Layout, Sizes
 from modelplane.scheduling.hosting import Hosting, with_placed
 from modelplane.scheduling.options import ClusterOptions
 from modelplane.scheduling.room import more, room_states, shortage, shortage_of
+from modelplane.scheduling.rounding import rounded
 from modelplane.scheduling.ways import ClusterWays, PoolOption, weigh_ways
 
 Assignment = tuple[PoolOption, ...]
@@ -23,7 +23,8 @@ _Key = tuple[ClusterWays, Sizes, Stock]
 
 #: Bytes of the outcomes that are remembered; counts are asked for of every cluster.
 _REMEMBERED = 16 * 1024 * 1024
-#: Options of a pool that are asked how many nodes they lack; the others would only refine a number in a message.
+#: Options of a pool that are asked how many nodes they lack; the others would only refine a number in a message. Where
+#: groups are rounded that is rough anyway, and the first one is enough.
 _ASKED = 8
 
 
@@ -44,6 +45,7 @@ class _Search:
     def __init__(self, ways: ClusterWays, sizes: Sizes, meter: Meter) -> None:
         self.ways = ways
         self.sizes = sizes
+        self.meter = meter
         self.hosting = Hosting(ways, sizes, meter)
         #: The engine that found no place after those before it took the first one that they found, and that stock.
         self.stuck: tuple[int, Stock] = (0, ())
@@ -86,11 +88,13 @@ class _Search:
         """Return what an engine lacks that finds no room beside the stock."""
         shortages = []
         for position, options in self.ways.by_pool[at]:
-            short = min(
-                (_shortage(self.sizes, stock, PoolOption(position, option)) for option in islice(options, _ASKED)),
-                key=lambda short: short.needs - short.free,
-            )
-            shortages.append((position, short))
+            nodes, counts = self.sizes.pools[position]
+            few = not rounded(nodes, counts, stock[position]).classes
+            asked = [PoolOption(position, option) for option in options[: _ASKED if few else 1]]
+            found = (_shortage(self.sizes, stock, option) for option in asked)
+            shortages.append((position, min(found, key=lambda short: short.needs - short.free)))
+            # The groups beside each option are compared twice; where they are few that costs next to nothing.
+            self.meter.add(2 * len(asked) * (room_states(nodes, counts, stock[position]) - 1))
         return Lack(at, tuple(shortages))
 
 
