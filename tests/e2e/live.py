@@ -1,4 +1,4 @@
-"""Real gateways for a fleet: Envoy Gateway and Envoy on the control cluster and on one inference cluster, linked."""
+"""A fleet with real gateways, on the control cluster and on two inference clusters; how its services are called."""
 
 import json
 import subprocess
@@ -12,34 +12,19 @@ from sys import executable
 from typing import Any
 
 from e2e.fleet import SOON, Fleet
-from e2e.services import INFERENCE_GATEWAY_KIND, SERVICE, inference_gateway
-from modelplane.model.names import CLUSTER_GATEWAY, INFERENCE_GATEWAY, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
-from modelplane_dev.plane.api import ApiError, Manifest
-from modelplane_dev.plane.envoy_gateway import GATEWAY
-from modelplane_dev.plane.fakes import play_gateway
-from modelplane_dev.plane.gateways.controller import Gateways, gateways
-from modelplane_dev.plane.inference import InferenceSite
+from e2e.services import SERVICE
+from modelplane.model.names import INFERENCE_GATEWAY
+from modelplane_dev.plane.api import ApiError
+from modelplane_dev.plane.fakes import POD_ADDRESSES
+from modelplane_dev.plane.gateways.live import INFERENCE_GATEWAY_KIND, LiveGateways, live_gateways
+from modelplane_dev.plane.gateways.requests import CUT
 from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.process import Process
 
-#: The public gateway's address.
-ADDRESS = "203.0.113.99"
-_CLASS = {
-    "apiVersion": GATEWAY.api_version,
-    "kind": "GatewayClass",
-    "metadata": {"name": "envoy"},
-    "spec": {"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"},
-}
-
-
-def _site_gateway() -> Manifest:
-    """Return the Gateway of an inference cluster."""
-    listener = {"name": "http", "port": 443, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
-    return {
-        "apiVersion": GATEWAY.api_version,
-        "kind": GATEWAY.kind,
-        "metadata": {"name": CLUSTER_GATEWAY, "namespace": SYSTEM_NAMESPACE},
-        "spec": {"gatewayClassName": "envoy", "listeners": [listener]},
-    }
+#: The sites whose gateways are real. The tests that use them run when no others do.
+SITES = ("west", "north")
+#: Requests that are under way at a time.
+WORKERS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,37 +47,44 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class LiveGateways:
-    """The gateways of the control cluster and of an inference cluster."""
+class LiveFleet:
+    """A fleet whose gateways are real."""
 
     fleet: Fleet
-    public: Gateways
-    remote: Gateways
+    gateways: LiveGateways
 
     def ask(self, url: str, body: Any = None, *headers: str) -> Answer:
         """Return the answer to a GET, or to a POST with a body."""
         data = () if body is None else ("--json", json.dumps(body))
         given = [part for header in headers for part in ("--header", header)]
         written = ("--write-out", "\n%{http_code}")
-        text = self.public.network.output("curl", "-sS", "--max-time", "30", *written, *data, *given, url)
+        text = self.gateways.public.network.output("curl", "-sS", "--max-time", "30", *written, *data, *given, url)
         text, _, status = text.rpartition("\n")
         return Answer(int(status), text)
 
-    def send_many(self, url: str, requests: int, workers: int = 8) -> Counter[str]:
+    def send_many(self, url: str, requests: int) -> Counter[str]:
         """Return how many requests had each status, and how many each engine answered."""
         program = (executable, "-m", "modelplane_dev.plane.gateways.load")
-        return Counter(json.loads(self.public.network.output(*program, url, str(requests), str(workers))))
+        return Counter(json.loads(self.gateways.public.network.output(*program, url, str(requests), str(WORKERS))))
 
     def shell(self, script: str, directory: Path) -> str:
         """Return what a script prints that calls the services, and whose kubectl speaks to the control cluster."""
         environment = self.fleet.plane.hub.environment()
-        return self.public.network.output("bash", "-euc", f"cd {directory}\n{script}", environment=environment)
+        return self.gateways.public.network.output("bash", "-euc", f"cd {directory}\n{script}", environment=environment)
+
+    def run_engines(self) -> dict[str, Process]:
+        """Run an engine in each pod; return them by the pods' names."""
+        return {
+            name: engine
+            for site, gateways in self.gateways.sites.items()
+            for name, engine in gateways.run_engines(self.fleet.pods(f"{self.fleet.tag}-{site}"), POD_ADDRESSES).items()
+        }
 
     @contextmanager
     def watched(self, url: str) -> Iterator[list[tuple[int, int]]]:
         """Send one request after the other; afterwards the list says how many in a row had which status."""
         found: list[tuple[int, int]] = []
-        command = self.public.network.command(executable, "-m", "modelplane_dev.plane.gateways.watch", url)
+        command = self.gateways.public.network.command(executable, "-m", "modelplane_dev.plane.gateways.watch", url)
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             try:
                 yield found
@@ -102,8 +94,9 @@ class LiveGateways:
 
 
 def lost(counts: Counter[str]) -> dict[str, int]:
-    """Return how many requests had a status other than 200, by status."""
-    return {status: count for status, count in counts.items() if status.isdecimal() and status != str(HTTPStatus.OK)}
+    """Return how many requests had no answer of 200, by status; not those whose answer had begun when it was cut."""
+    fine = {str(HTTPStatus.OK), str(CUT)}
+    return {status: count for status, count in counts.items() if status.isdecimal() and status not in fine}
 
 
 def _forget(fleet: Fleet) -> None:
@@ -123,21 +116,11 @@ def _forget(fleet: Fleet) -> None:
 
 
 @contextmanager
-def live_gateways(fleet: Fleet, name: str) -> Iterator[LiveGateways]:
-    """Run the gateways, and make a cluster of the fleet on a site, whose fake gateway is back afterwards."""
-    site: InferenceSite = fleet.plane.sites[name]
-    api = site.cluster.api
-    fake = (api.get(GATEWAY, CLUSTER_GATEWAY, SYSTEM_NAMESPACE) or {})["status"]["addresses"][0]["value"]
-    try:
-        with gateways(fleet.plane.hub, "public") as public, gateways(site.cluster, name) as remote:
-            _, address = public.network.link(remote.network, 1)
-            api.apply(_CLASS)
-            api.apply(_site_gateway())
-            fleet.plane.hub.api.apply(inference_gateway())
-            remote.open(CLUSTER_GATEWAY, address)
-            fleet.add_cluster(name, nodes=3)
-            public.open(PUBLIC_GATEWAY, ADDRESS)
-            yield LiveGateways(fleet, public, remote)
-            _forget(fleet)
-    finally:
-        play_gateway(site.cluster, fake)
+def live_fleet(fleet: Fleet) -> Iterator[LiveFleet]:
+    """Run the gateways, and make a cluster of the fleet on each of their sites."""
+    with live_gateways(fleet.plane, SITES) as gateways:
+        for name in SITES:
+            fleet.add_cluster(name, nodes=2)
+        gateways.open_public()
+        yield LiveFleet(fleet, gateways)
+        _forget(fleet)

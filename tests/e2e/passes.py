@@ -5,9 +5,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from e2e.live import ADDRESS, LiveGateways
+from e2e.live import LiveFleet
 from modelplane.model.routing import Address, Endpoint, ServiceEntry
 from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.gateways.live import ADDRESS
 from property.services import Service
 
 #: Seconds from one write to the next: Envoy Gateway acts on a write within a fraction of them.
@@ -26,7 +27,7 @@ _SPLIT = (
 class LivePasses:
     """A service whose objects the test writes in an order of chance; there is no ModelService of its name."""
 
-    def __init__(self, live: LiveGateways, name: str, **fields: Any) -> None:
+    def __init__(self, live: LiveFleet, name: str, **fields: Any) -> None:
         self._api = live.fleet.plane.hub.api
         self._chance = random.Random(name)  # noqa: S311 - the same order in every run
         self._endpoints = [_endpoint(each) for name in _DEPLOYMENTS for each in live.fleet.endpoints(name)]

@@ -2,21 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from e2e.fleet import Fleet
-from modelplane.model.names import API_VERSION, INFERENCE_GATEWAY, LABEL_DEPLOYMENT
+from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.envoy_gateway import BACKEND, ROUTE
 
-INFERENCE_GATEWAY_KIND = Kind(API_VERSION, "InferenceGateway")
 SERVICE = Kind(API_VERSION, "ModelService")
-
-
-def inference_gateway(**spec: Any) -> Manifest:
-    """Return the InferenceGateway."""
-    metadata = {"name": INFERENCE_GATEWAY}
-    return {"apiVersion": API_VERSION, "kind": "InferenceGateway", "metadata": metadata, "spec": spec}
 
 
 def model_service(name: str, namespace: str, weights: Mapping[str, int]) -> Manifest:

@@ -1,4 +1,4 @@
-"""Requests to a service's URL: Envoy Gateway and Envoy are real on the control cluster and on an inference cluster.
+"""Requests to a service's URL: Envoy Gateway and Envoy are real on the control cluster and on two inference clusters.
 
 Engines are fakes that answer as OpenAI does, one process at the address of each pod. Names are resolved by a file.
 """
@@ -13,13 +13,14 @@ import pytest
 
 from docs.blocks import ON_A_PLANE, File, blocks, scripts
 from e2e.fleet import SOON
-from e2e.live import ADDRESS, LiveGateways, live_gateways, lost
+from e2e.live import WORKERS, LiveFleet, live_fleet, lost
 from e2e.passes import LivePasses
 from e2e.scenarios import own_fleet
 from e2e.services import model_service
 from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.control_plane import ControlPlane
-from modelplane_dev.plane.fakes import POD_ADDRESSES
+from modelplane_dev.plane.gateways.live import ADDRESS
+from modelplane_dev.plane.gateways.requests import CUT
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
@@ -33,26 +34,26 @@ FIRST_ANSWER, REQUESTS, TOLERANCE = 15.0, 4000, 0.02
 
 
 @pytest.fixture(scope="module")
-def live(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[LiveGateways]:
+def live(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[LiveFleet]:
     """Run the gateways, and two replicas of one deployment and one of another."""
-    with own_fleet(plane, request.node) as fleet, live_gateways(fleet, "north") as gateways:
+    with own_fleet(plane, request.node) as fleet, live_fleet(fleet) as running:
         fleet.deploy("llama", replicas=2)
         fleet.deploy("canary")
         fleet.wait_counts("llama", total=2, ready=2)
         fleet.wait_counts("canary", total=1, ready=1)
-        yield gateways
+        yield running
 
 
 @pytest.fixture
-def engines(live: LiveGateways) -> Iterator[dict[str, Process]]:
+def engines(live: LiveFleet) -> Iterator[dict[str, Process]]:
     """Run an engine in each pod."""
-    running = live.remote.run_engines(live.fleet.pods(f"{live.fleet.tag}-north"), POD_ADDRESSES)
+    running = live.run_engines()
     yield running
     for engine in running.values():
         engine.stop()
 
 
-def _wait_status(live: LiveGateways, url: str, status: int) -> float:
+def _wait_status(live: LiveFleet, url: str, status: int) -> float:
     """Wait until the service answers with a status; return after how many seconds."""
     started = time.monotonic()
 
@@ -69,7 +70,7 @@ def _share(counts: Counter[str], deployment: str) -> float:
     return sum(count for name, count in counts.items() if name.startswith(f"{deployment}-")) / counts["200"]
 
 
-def _assert_only_the_api_is_reachable(live: LiveGateways, url: str) -> None:
+def _assert_only_the_api_is_reachable(live: LiveFleet, url: str) -> None:
     caller = ("Authorization: Bearer secret", "x-api-key: secret", "x-modelplane-caller: somebody", "X-Gateway-Y: z")
     seen = live.ask(f"{url}/v1/chat/completions", CHAT, *caller).body["headers"]
     assert not {"authorization", "x-api-key", "x-modelplane-caller", "x-gateway-y"} & seen.keys()
@@ -78,7 +79,7 @@ def _assert_only_the_api_is_reachable(live: LiveGateways, url: str) -> None:
         assert (answer.status, answer.code) == (404, "not_found"), path
 
 
-def _assert_a_stream_is_whole(live: LiveGateways, url: str) -> None:
+def _assert_a_stream_is_whole(live: LiveFleet, url: str) -> None:
     answer = live.ask(f"{url}/v1/chat/completions", CHAT | {"stream": True})
     events = [line for line in answer.text.splitlines() if line]
     assert len(events) == 6
@@ -86,7 +87,7 @@ def _assert_a_stream_is_whole(live: LiveGateways, url: str) -> None:
 
 
 def test_a_url_answers_by_weight_and_loses_nothing_when_an_engine_dies(
-    live: LiveGateways, engines: dict[str, Process]
+    live: LiveFleet, engines: dict[str, Process]
 ) -> None:
     fleet = live.fleet
     url = f"http://{ADDRESS}/{fleet.tag}/weighted"
@@ -116,7 +117,34 @@ def test_a_url_answers_by_weight_and_loses_nothing_when_an_engine_dies(
 
 
 @pytest.mark.usefixtures("engines")
-def test_between_any_two_writes_of_a_service_no_request_fails(live: LiveGateways) -> None:
+def test_the_loss_of_a_clusters_gateway_loses_no_request(live: LiveFleet) -> None:
+    fleet = live.fleet
+    url = f"http://{ADDRESS}/{fleet.tag}/spread"
+    fleet.plane.hub.api.apply(model_service("spread", fleet.tag, {"llama": 1}))
+    _wait_status(live, url, 200)
+    clusters = [endpoint["metadata"]["labels"]["modelplane.ai/cluster"] for endpoint in fleet.endpoints("llama")]
+    assert sorted(clusters) == sorted(fleet.clusters), "each cluster has one of the two replicas"
+    lost_gateway = live.gateways.sites["west"].envoy
+    loss = threading.Timer(1.0, lost_gateway.kill)
+    loss.start()
+    try:
+        counts = live.send_many(url, REQUESTS)
+        loss.join()
+        engines = [count for name, count in counts.items() if not name.isdecimal()]
+        assert len(engines) == 2
+        assert min(engines) < max(engines) / 1.5, counts
+    finally:
+        lost_gateway.start()
+    cut = counts[str(CUT)]
+    fleet.figures.append(
+        f"a cluster's gateway killed under load: of {REQUESTS} requests lost {lost(counts) or 'none'}, cut {cut}"
+    )
+    assert lost(counts) == {}
+    assert cut <= WORKERS, "no more than were under way"
+
+
+@pytest.mark.usefixtures("engines")
+def test_between_any_two_writes_of_a_service_no_request_fails(live: LiveFleet) -> None:
     passes = LivePasses(live, "changes")
     with live.watched(passes.url) as seen:
         passes.go()
@@ -129,7 +157,7 @@ def test_between_any_two_writes_of_a_service_no_request_fails(live: LiveGateways
 
 
 @pytest.mark.usefixtures("engines")
-def test_between_any_two_writes_a_service_with_keys_lets_nobody_in(live: LiveGateways) -> None:
+def test_between_any_two_writes_a_service_with_keys_lets_nobody_in(live: LiveFleet) -> None:
     passes = LivePasses(live, "closed", requires_keys=True)
     with live.watched(passes.url) as seen:
         passes.go()
@@ -141,7 +169,7 @@ def test_between_any_two_writes_a_service_with_keys_lets_nobody_in(live: LiveGat
 
 
 @pytest.mark.usefixtures("engines")
-def test_the_page_on_serving_gets_an_answer_and_adds_a_canary(live: LiveGateways, tmp_path: Path) -> None:
+def test_the_page_on_serving_gets_an_answer_and_adds_a_canary(live: LiveFleet, tmp_path: Path) -> None:
     def here(text: str) -> str:
         return text.replace("namespace: ml", f"namespace: {live.fleet.tag}").replace("-n ml", f"-n {live.fleet.tag}")
 

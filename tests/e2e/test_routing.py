@@ -3,14 +3,14 @@
 import pytest
 
 from e2e.fleet import SOON, Fleet
-from e2e.services import INFERENCE_GATEWAY_KIND, SERVICE, ObservedService, inference_gateway, model_service
+from e2e.services import SERVICE, ObservedService, model_service
 from modelplane.model.names import INFERENCE_GATEWAY, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
 from modelplane_dev.plane.api import ApiError, Manifest
 from modelplane_dev.plane.envoy_gateway import GATEWAY, establish_kinds
 from modelplane_dev.plane.fakes import play_acceptance, play_public_gateway
+from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND, inference_gateway
 from modelplane_dev.plane.waiting import eventually
 
-ADDRESS = "203.0.113.99"
 WEIGHTS = {"llama": 90, "canary": 10}
 
 

@@ -59,13 +59,17 @@ _AVAILABLE = {"type": "Available", "status": "True", "reason": "Fake", "message"
 
 @dataclass(slots=True)
 class Gateways:
-    """Envoy Gateway on a cluster. `hosts` is the /etc/hosts of its network; `stack` ends what it has started."""
+    """Envoy Gateway on a cluster. `hosts` is the /etc/hosts of its network; `stack` ends what it has started.
+
+    `envoy` is the Envoy of its Gateway, once that is open.
+    """
 
     cluster: Cluster
     network: Network
     hosts: Path
     folder: Path
     stack: ExitStack = field(default_factory=ExitStack)
+    envoy: Process = field(init=False)
 
     def open(self, gateway: str, address: str) -> None:
         """Run the Envoy of a Gateway once the controller asks for it, at an address of the network.
@@ -74,8 +78,7 @@ class Gateways:
         """
         self._resolve_services()
         deployment = self._made(_DEPLOYMENT, gateway)
-        process = self._envoy(deployment)
-        self.stack.enter_context(process)
+        self.envoy = self.stack.enter_context(self._envoy(deployment))
         self.network.run("address", "ip", "address", "replace", f"{address}/32", "dev", "lo")
         service = self._made(_SERVICE, gateway)
         ports = {each["port"]: each["targetPort"] for each in service["spec"]["ports"]}

@@ -1,6 +1,6 @@
 """Sends chats to a service and counts the answers: `python -m ... URL REQUESTS WORKERS`, which prints JSON.
 
-It counts the answers by status, 0 for a broken connection, and by the engine that answered.
+It counts the answers by status, or what stands for one (`requests`), and by the engine that answered.
 """
 
 import json

@@ -4,7 +4,6 @@ An address is HOST:PORT, or the path of a socket, by which connections leave and
 """
 
 import asyncio
-import contextlib
 import sys
 from collections.abc import Awaitable, Callable
 
@@ -23,12 +22,11 @@ async def _connect(address: str) -> Streams:
 
 
 async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    """Copy until the source ends, and end the target's input then."""
-    with contextlib.suppress(OSError):
-        while data := await source.read(_CHUNK):
-            target.write(data)
-            await target.drain()
-        target.write_eof()
+    """Copy until the source ends, and end the target's input then. Raises OSError when either end breaks."""
+    while data := await source.read(_CHUNK):
+        target.write(data)
+        await target.drain()
+    target.write_eof()
 
 
 def _lead(target: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
@@ -38,7 +36,12 @@ def _lead(target: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter],
         except OSError:
             writer.transport.abort()
             return
-        await asyncio.gather(_copy(reader, ours), _copy(theirs, writer))
+        try:
+            await asyncio.gather(_copy(reader, ours), _copy(theirs, writer))
+        except OSError:
+            # What broke at one end breaks at the other, at once.
+            for end in (writer, ours):
+                end.transport.abort()
         for end in (writer, ours):
             end.close()
 

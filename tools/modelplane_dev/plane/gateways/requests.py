@@ -5,6 +5,8 @@ import json
 import urllib.parse
 from dataclasses import dataclass, field
 
+#: What stands for a status where the connection broke before an answer began, and where it broke within one.
+BROKEN, CUT = 0, 1
 #: Seconds that an answer may take.
 PATIENCE = 60.0
 _BODY = json.dumps({"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]})
@@ -25,13 +27,15 @@ class Caller:
         self._connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
 
     def chat(self) -> tuple[int, str]:
-        """Return the status of an answer, 0 for a broken connection, and which engine gave it, "" for none."""
+        """Return the status of an answer, or what stands for it, and which engine gave it, "" for none."""
+        status = BROKEN
         try:
             self._connection.request("POST", self._path, _BODY, {"Content-Type": "application/json"})
             answer = self._connection.getresponse()
+            status = CUT
             body = answer.read()
         except (OSError, http.client.HTTPException):
             self._connection.close()
-            return 0, ""
+            return status, ""
         engine = json.loads(body)["system_fingerprint"] if answer.status == http.HTTPStatus.OK else ""
         return answer.status, engine

@@ -1,6 +1,6 @@
 """Sends one chat after the other until its input ends: `python -m ... URL`, which then prints JSON.
 
-That is a list of [status, count]: how many answers in a row had a status, in their order; 0 for a broken connection.
+That is a list of [status, count]: how many answers in a row had a status, or what stands for one (`requests`).
 """
 
 import json
