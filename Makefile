@@ -64,7 +64,7 @@ package: $(READY) ## Build the packages into dist/, to be pushed to a registry: 
 
 .PHONY: up
 up: $(READY) ## Run Modelplane on local processes with the example fleet, to try it with kubectl
-	@$(BIN)/python -m modelplane_dev.components build crossplane cli provider-kubernetes kube kwok lws
+	@$(BIN)/python -m modelplane_dev.components build crossplane cli provider-kubernetes kube kwok lws $$([ "$$(id -u)" -ne 0 ] || echo envoy-gateway)
 	@$(BIN)/python -m modelplane_dev.plane.up up
 
 .PHONY: down

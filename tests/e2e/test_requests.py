@@ -18,7 +18,8 @@ from e2e.passes import LivePasses
 from e2e.scenarios import own_fleet
 from e2e.services import model_service
 from modelplane_dev.folders import ROOT
-from modelplane_dev.plane.control_plane import ControlPlane
+from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER, ControlPlane
+from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.gateways.live import ADDRESS
 from modelplane_dev.plane.gateways.requests import CUT
 from modelplane_dev.plane.waiting import eventually
@@ -141,6 +142,32 @@ def test_the_loss_of_a_clusters_gateway_loses_no_request(live: LiveFleet) -> Non
     )
     assert lost(counts) == {}
     assert cut <= WORKERS, "no more than were under way"
+
+
+def test_a_drained_cluster_loses_no_request(live: LiveFleet) -> None:
+    fleet, api = live.fleet, live.fleet.plane.hub.api
+    drained, other = (f"{fleet.tag}-{site}" for site in live.gateways.sites)
+    engines = [site.run_engine_for_all(POD_ADDRESSES) for site in live.gateways.sites.values()]
+    fleet.deploy("moves", replicas=2)
+    fleet.wait_counts("moves", total=2, ready=2)
+    url = f"http://{ADDRESS}/{fleet.tag}/moving"
+    api.apply(model_service("moving", fleet.tag, {"moves": 1}))
+    _wait_status(live, url, 200)
+
+    def moved() -> None:
+        assert {replica["spec"]["clusterName"] for replica in fleet.replicas("moves")} == {other}
+        assert {found["metadata"]["labels"]["modelplane.ai/cluster"] for found in fleet.endpoints("moves")} == {other}
+        assert fleet.counts("moves") == (2, 2)
+
+    with live.watched(url) as seen:
+        taint = {"key": "maintenance", "effect": "NoExecute"}
+        api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": [taint]}})
+        eventually(moved, within=SOON)
+    api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": None}})
+    for engine in engines:
+        engine.stop()
+    fleet.figures.append(f"a cluster drained: of {sum(count for _, count in seen)} requests all answered")
+    assert {status for status, _ in seen} == {200}, seen
 
 
 @pytest.mark.usefixtures("engines")

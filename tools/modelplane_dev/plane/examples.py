@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import yaml
 
+from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.api import Manifest
 from modelplane_dev.plane.cluster import namespace
@@ -37,6 +38,14 @@ def apply_team(plane: ControlPlane) -> None:
     plane.hub.api.apply(namespace(TEAM))
     metadata = {"name": "hugging-face", "namespace": TEAM}
     plane.hub.api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"token": "none"}})
+
+
+def apply_service(plane: ControlPlane, name: str) -> None:
+    """Make a ModelService over the deployment of its name."""
+    selector = {"matchLabels": {LABEL_DEPLOYMENT: name}}
+    spec = {"endpoints": [{"name": name, "selector": selector}]}
+    metadata = {"name": name, "namespace": TEAM}
+    plane.hub.api.apply({"apiVersion": API_VERSION, "kind": "ModelService", "metadata": metadata, "spec": spec})
 
 
 def apply_deployment(plane: ControlPlane, name: str) -> Manifest:

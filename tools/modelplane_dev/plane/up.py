@@ -1,9 +1,11 @@
 """`make up`, `make down`, `make cut` and `make join`: the local control plane, kept running for a person."""
 
+import os
 import signal
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,16 +13,20 @@ import click
 
 from modelplane_dev import components
 from modelplane_dev.folders import ROOT
-from modelplane_dev.plane.control_plane import control_plane
-from modelplane_dev.plane.examples import CLUSTERS, apply_fleet, apply_team
+from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER, ControlPlane, control_plane
+from modelplane_dev.plane.examples import CLUSTERS, TEAM, apply_fleet, apply_service, apply_team
+from modelplane_dev.plane.fakes import POD_ADDRESSES
+from modelplane_dev.plane.gateways.live import ADDRESS, LiveGateways, live_gateways
 from modelplane_dev.plane.pods import NOT_FOUND
-from modelplane_dev.plane.waiting import PlaneError
+from modelplane_dev.plane.waiting import PlaneError, eventually
 from modelplane_dev.processes.background import Background
 from modelplane_dev.processes.process import Process, ProcessError
 
 KEEPER = Background(ROOT / "build" / "up", (sys.executable, "-m", "modelplane_dev.plane.up", "keep"))
 #: Seconds that everything may take to come up.
 PATIENCE = 300.0
+#: The deployment, and the ModelService over it, that docs/try.md tries.
+SERVED = "try"
 #: Seconds between two looks at which clusters are to be cut off.
 PULSE = 0.5
 
@@ -59,11 +65,14 @@ def down(keeper: Background) -> int:
 def keep(keeper: Background) -> NoReturn:
     """Run everything until SIGTERM, which exits with 0."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with control_plane(keeper.folder / "run", sites=CLUSTERS, queue=0) as plane:
+    with control_plane(keeper.folder / "run", sites=CLUSTERS, queue=0) as plane, ExitStack() as stack:
+        # Network namespaces take root.
+        gateways = stack.enter_context(live_gateways(plane, CLUSTERS)) if os.geteuid() == 0 else None
         apply_fleet(plane)
         apply_team(plane)
+        url = _serve(plane, gateways) if gateways else None
         unfinished = keeper.folder / ".ready"
-        unfinished.write_text(_welcome({cluster.name: cluster.kubeconfig() for cluster in plane.clusters}))
+        unfinished.write_text(_welcome({cluster.name: cluster.kubeconfig() for cluster in plane.clusters}, url))
         unfinished.rename(keeper.ready)
         servers = {
             name: site.processes["api_server"] for name, site in zip(CLUSTERS, plane.sites.values(), strict=True)
@@ -71,6 +80,22 @@ def keep(keeper: Background) -> NoReturn:
         while True:
             keep_cut(keeper.folder, servers)
             time.sleep(PULSE)
+
+
+def _serve(plane: ControlPlane, gateways: LiveGateways) -> str:
+    """Run the public gateway and engines that answer, make a service, and return its URL on this machine."""
+
+    def named() -> None:
+        for name in CLUSTERS:
+            found = plane.hub.api.get(INFERENCE_CLUSTER, name) or {}
+            assert found.get("status", {}).get("gateway", {}).get("hostname"), name
+
+    eventually(named, within=PATIENCE)
+    gateways.open_public()
+    for site in gateways.sites.values():
+        site.run_engine_for_all(POD_ADDRESSES)
+    apply_service(plane, SERVED)
+    return f"http://{gateways.public.reach(f'{ADDRESS}:80')}/{TEAM}/{SERVED}"
 
 
 def keep_cut(folder: Path, servers: Mapping[str, Process]) -> None:
@@ -117,7 +142,7 @@ def _refuse(keeper: Background, name: str) -> int:
     return 0
 
 
-def _welcome(kubeconfigs: dict[str, Path]) -> str:
+def _welcome(kubeconfigs: dict[str, Path], url: str | None) -> str:
     hub, first = kubeconfigs["hub"], kubeconfigs[CLUSTERS[0]]
     lines = [f"{name}: {path}" for name, path in kubeconfigs.items()]
     kubectl = components.path("kubectl")
@@ -135,10 +160,23 @@ def _welcome(kubeconfigs: dict[str, Path]) -> str:
             f"  {kubectl} --kubeconfig {first} get pods,resourceclaims -A -o wide",
             f"  make cut CLUSTER={CLUSTERS[0]}, and back: make join CLUSTER={CLUSTERS[0]}",
             f"An image with the tag {NOT_FOUND} cannot be pulled. docs/try.md tries what can go wrong.",
-            "Kubelets, engines and gateways are fakes (tools/modelplane_dev/plane/fakes.py): no request is answered.",
+            *_about_requests(url),
             "End it with: make down",
         ]
     )
+
+
+def _about_requests(url: str | None) -> list[str]:
+    """Return what there is to know of requests; `url` is None where no gateway runs."""
+    fakes = "are fakes (tools/modelplane_dev/plane/fakes.py)"
+    if not url:
+        return [f"Kubelets, engines and gateways {fakes}: no request is answered. As root, gateways are real."]
+    chat = """--json '{"model": "try", "messages": [{"role": "user", "content": "Hello"}]}'"""
+    return [
+        f"Kubelets and engines {fakes}. ModelService {TEAM}/{SERVED} answers on this machine, once ModelDeployment",
+        f"{TEAM}/{SERVED} of docs/try.md serves:",
+        f"  curl {url}/v1/chat/completions {chat}",
+    ]
 
 
 def main(verb: str, *cluster: str) -> int:

@@ -25,6 +25,7 @@ from modelplane_dev.plane.envoy_gateway import establish_kinds
 from modelplane_dev.plane.gateways.network import Network
 from modelplane_dev.plane.gateways.relay import READY
 from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import Process
 
 NAMESPACE = "envoy-gateway-system"
@@ -103,13 +104,28 @@ class Gateways:
 
     def run_engines(self, pods: Iterable[Manifest], cidr: str) -> dict[str, Process]:
         """Run a fake engine at the address of each pod; return them by the pods' names. `cidr` has all addresses."""
+        self._take_addresses(cidr)
+        found = ((pod["metadata"]["name"], pod["status"]["podIP"]) for pod in pods)
+        return {name: self._engine(name, address) for name, address in found}
+
+    def run_engine_for_all(self, cidr: str) -> Process:
+        """Run a fake engine that answers for every pod, now and later."""
+        self._take_addresses(cidr)
+        return self._engine(self.network.name, "0.0.0.0")  # noqa: S104 - of the network
+
+    def reach(self, address: str) -> str:
+        """Return an address of this machine that leads to one in the network."""
+        inside, outside = str(self.folder / "reach"), f"127.0.0.1:{free_port()}"
+        _start_relay(self.stack, self.network.process(f"{self.network.name}-reach", *_RELAY, inside, address))
+        _start_relay(self.stack, Process("reach-outside", self.folder, [*_RELAY, outside, inside]))
+        return outside
+
+    def _take_addresses(self, cidr: str) -> None:
         self.network.run("route", "ip", "route", "replace", "local", cidr, "dev", "lo")
-        engines = {}
-        for pod in pods:
-            name, address = pod["metadata"]["name"], pod["status"]["podIP"]
-            command = (sys.executable, "-m", "modelplane_dev.plane.gateways.engine", address, str(ENGINE_PORT), name)
-            engines[name] = self.stack.enter_context(self.network.process(f"engine-{name}", *command))
-        return engines
+
+    def _engine(self, name: str, address: str) -> Process:
+        command = (sys.executable, "-m", "modelplane_dev.plane.gateways.engine", address, str(ENGINE_PORT), name)
+        return self.stack.enter_context(self.network.process(f"engine-{name}", *command))
 
     def _made(self, kind: Kind, gateway: str) -> Manifest:
         def made() -> Manifest:
