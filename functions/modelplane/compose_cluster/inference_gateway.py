@@ -77,6 +77,7 @@ def compose(request: Request) -> Result:
         conditions=(ready,),
         requirements=(require.services(),),
         schemas=require.GATEWAY_KINDS,
-        ttl=SETTLED if ready.status is Status.TRUE else AWAITING,
+        # A first ModelService wakes nothing here: until there is one, it is looked for often.
+        ttl=SETTLED if ready.status is Status.TRUE and protection else AWAITING,
         ready=ready.status is Status.TRUE,
     )

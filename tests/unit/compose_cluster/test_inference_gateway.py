@@ -2,7 +2,7 @@
 
 import pytest
 
-from modelplane.step import Result
+from modelplane.step import AWAITING, SETTLED, Result
 from unit.compose_cluster.gateways import SERVICE, TLS, bodies, decided, serving
 
 
@@ -89,6 +89,12 @@ def test_the_inference_gateway_is_protected_while_there_is_a_service() -> None:
     assert protected["gateway-in-use"]["spec"]["of"]["resourceRef"] == {"name": "default"}
     assert "gateway-in-use" in bodies(decided(protected)), "not fetched yet: it stays"
     assert "gateway-in-use" not in bodies(decided(protected, services=[]))
+
+
+def test_a_first_service_protects_the_gateway_within_seconds() -> None:
+    store = serving("http")
+    assert decided(store, services=[]).ttl == AWAITING
+    assert decided(store, services=[SERVICE]).ttl == SETTLED
 
 
 @pytest.mark.parametrize(("spec", "listener"), [({}, "http"), (TLS, "https")])
