@@ -96,12 +96,12 @@ class Demand:
 
 
 def deployment(name: str, namespace: str, **spec: Any) -> dict[str, Any]:
-    """Return a ModelDeployment of one replica; `spec` adds fields, its engines among them."""
+    """Return a ModelDeployment of one replica that drains in a second; `spec` adds fields, its engines among them."""
     return {
         "apiVersion": API_VERSION,
         "kind": "ModelDeployment",
         "metadata": {"name": name, "namespace": namespace},
-        "spec": {"replicas": 1, "engines": [engine(1)], **spec},
+        "spec": {"replicas": 1, "drainSeconds": 1, "engines": [engine(1)], **spec},
     }
 
 

@@ -114,7 +114,13 @@ def _unserved(before: Manifest, now: Manifest | None) -> list[str]:
     return words
 
 
+def _is_there(obj: Manifest) -> bool:
+    """Tell whether the cluster has what an Object asks for: before that no pod is restarted by another template."""
+    return bool(obj.get("status", {}).get("atProvider", {}).get("manifest"))
+
+
 def watch(state: list[Manifest], unfinished: Set[str]) -> Watch:
     """Return a watch over a state."""
     standing = {identity(obj): obj for obj in state if obj["kind"] in STANDING}
-    return Watch(standing, {identity(obj): template for obj, template in templates(state)}, unfinished)
+    there = {identity(obj): template for obj, template in templates(state) if _is_there(obj)}
+    return Watch(standing, there, unfinished)

@@ -182,6 +182,7 @@ class ModelDeploymentSpec(BaseModel):
 
     replicas: int = 1
     replicaLabels: dict[str, str] | None = None
+    drainSeconds: int = 120
     rollout: Rollout | None = None
     clusterSelector: ClusterSelector | None = None
     tolerations: list[Toleration] | None = None

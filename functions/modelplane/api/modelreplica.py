@@ -156,6 +156,7 @@ class ModelReplicaSpec(BaseModel):
     clusterName: str
     modelCacheRef: ModelCacheRef | None = None
     volume: str | None = None
+    drainSeconds: int = 120
     ending: bool | None = None
     builder: int | None = None
     serving: Serving | None = None

@@ -19,7 +19,7 @@ from modelplane.observed.replica import ready_status
 from modelplane.step import Desired, Manifest, Object, Request, Result
 
 #: Fields of a ModelReplica's spec that are ours to set; `spec.crossplane` is Crossplane's own.
-_SPEC_FIELDS = ("clusterName", "modelCacheRef", "volume", "ending", "builder", "serving", "engines")
+_SPEC_FIELDS = ("clusterName", "modelCacheRef", "volume", "drainSeconds", "ending", "builder", "serving", "engines")
 
 
 def _requests(member: Mapping[str, Any], classes: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def _engine(engine: Mapping[str, Any], placement: PlacementMessage) -> dict[str,
 
 def _applied(spec: Mapping[str, Any], placement: PlacementMessage) -> dict[str, Any]:
     """Return the spec of a ModelReplica that runs the deployment as it is now."""
-    kept = {field: spec[field] for field in ("modelCacheRef", "serving") if field in spec}
+    kept = {field: spec[field] for field in ("modelCacheRef", "drainSeconds", "serving") if field in spec}
     engines = [_engine(engine, placement) for engine in spec["engines"]]
     builder = {"builder": placement.builder} if placement.builder else {}
     volume = {"volume": placement.volume} if placement.volume else {}

@@ -19,13 +19,15 @@ _DNS_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 class Instance:
     """A ModelReplica called `replica` at a site.
 
-    `deployment` is "" for a hand-written replica, `volume` the claim that holds its weights, "" for none.
+    `deployment` is "" for a hand-written replica, `volume` the claim that holds its weights, "" for none,
+    `drain_seconds` how long its pods go on answering while they are being deleted.
     """
 
     site: Site
     replica: str
     deployment: str = ""
     volume: str = ""
+    drain_seconds: int = 0
 
     @property
     def name(self) -> str:

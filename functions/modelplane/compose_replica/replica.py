@@ -36,7 +36,8 @@ _PODS = "pods"
 def _instance(request: Request, spec: ReplicaSpec, config: str, volume: str) -> Instance:
     replica = request.composite
     site = Site(replica.namespace, spec.cluster, config)
-    return Instance(site, replica.name, labels(replica).get(LABEL_DEPLOYMENT, ""), volume)
+    deployment = labels(replica).get(LABEL_DEPLOYMENT, "")
+    return Instance(site, replica.name, deployment, volume, spec.drain_seconds)
 
 
 def _observe_pods(request: Request, spec: ReplicaSpec, site: Site, workloads: list[str]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class ReplicaSpec:
 
     `picked`: an endpoint picker chooses the copy for a request; a PrefillDecode pair has to have one. `volume` is the
     claim of the cache that the deployment has chosen, `builder` the least builder that it asks for, 0 for any.
-    `ending`: it is to end.
+    `ending`: it is to end. `drain_seconds`: how long its pods go on answering while they are being deleted.
     """
 
     cluster: str
@@ -91,6 +91,7 @@ class ReplicaSpec:
     volume: str | None = None
     builder: int = 0
     ending: bool = False
+    drain_seconds: int = 0
 
 
 def _member(member: Mapping[str, Any]) -> Member:
@@ -149,5 +150,6 @@ def read_spec(replica: Object) -> ReplicaSpec | Malformed:
         volume=typed.volume,
         builder=typed.builder or 0,
         ending=typed.ending or False,
+        drain_seconds=typed.drainSeconds,
         picked=mode == PREFILL_DECODE or mapping(replica.metadata.get("annotations")).get(ANNOTATION_PICKER) == "true",
     )

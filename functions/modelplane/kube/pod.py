@@ -19,6 +19,8 @@ from modelplane.model.names import (
 #: How long an engine may load its weights before it is restarted.
 STARTUP_SECONDS = 7200
 _STARTUP_PERIOD = 10
+#: How long an engine may take to stop once it is asked to, Kubernetes' default.
+_STOP_SECONDS = 30
 _NODE = "kubernetes.io/hostname"
 _SHARED_MEMORY = "shared-memory"
 _MODELS = "models"
@@ -31,6 +33,7 @@ class EnginePod:
     `workload` names the pods of one engine, `deployment` the ModelDeployment ("" for a hand-written replica). `labels`
     and `annotations` are the pod's. `claim` is the ResourceClaimTemplate's name, None for a claimless pod. `volume`
     is the claim that holds the engine's weights, "" for none. `sidecars` are containers of ours beside the user's.
+    `drain_seconds`: how long a pod that is being deleted goes on answering before its container is asked to stop.
     """
 
     workload: str
@@ -43,26 +46,30 @@ class EnginePod:
     volume: str = ""
     sidecars: Sequence[Mapping[str, Any]] = ()
     pull_secrets: Sequence[Mapping[str, Any]] = ()
+    drain_seconds: int = 0
 
 
 def serving(container: Mapping[str, Any], port: int = ENGINE_PORT) -> dict[str, Any]:
     """Return the container with the port and the probes of an engine that answers requests on `port`.
 
     Readiness waits 5 s for an answer: one second flaps on large models. Liveness is slow to judge and starts, as
-    readiness does, only after the startup probe: a long load is no failure.
+    readiness does, only after the startup probe: a long load is no failure. What a probe restarts has nothing to drain,
+    so it gets the grace period that Kubernetes gives by default, not that of the pod.
     """
+    restart = {"terminationGracePeriodSeconds": _STOP_SECONDS}
     health = {"httpGet": {"path": "/health", "port": port}}
     return {
         **container,
         "ports": [{"name": "http", "containerPort": port, "protocol": "TCP"}],
         "startupProbe": {
             **health,
+            **restart,
             "periodSeconds": _STARTUP_PERIOD,
             "timeoutSeconds": 5,
             "failureThreshold": STARTUP_SECONDS // _STARTUP_PERIOD,
         },
         "readinessProbe": {**health, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
-        "livenessProbe": {**health, "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6},
+        "livenessProbe": {**health, **restart, "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6},
     }
 
 
@@ -86,12 +93,17 @@ def finding_weights(container: Mapping[str, Any]) -> dict[str, Any]:
     return {**container, "args": [*(container.get("args") or ()), f"--model={MODELS_PATH}"]}
 
 
+def _draining(seconds: int) -> dict[str, Any]:
+    """Return the hook that lets a container answer on while its pod is being deleted; it needs no shell (KEP-3960)."""
+    return {"lifecycle": {"preStop": {"sleep": {"seconds": seconds}}}} if seconds else {}
+
+
 def _container(pod: EnginePod) -> dict[str, Any]:
     """Return the engine container with shared memory and its claim; nothing of the user's is touched."""
     mounts: list[dict[str, Any]] = [{"name": _SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108
     if pod.volume:
         mounts.append({"name": _MODELS, "mountPath": MODELS_PATH, "readOnly": True})
-    container = {**pod.container, "volumeMounts": mounts}
+    container = {**pod.container, **_draining(pod.drain_seconds), "volumeMounts": mounts}
     return container | ({"resources": {"claims": [{"name": CLAIM_NAME}]}} if pod.claim else {})
 
 
@@ -124,6 +136,7 @@ def pod_template(pod: EnginePod) -> dict[str, Any]:
         "nodeSelector": {LABEL_POOL: pod.pool},
         "tolerations": [{"key": GPU_TAINT, "operator": "Exists"}],
         "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": pod.drain_seconds + _STOP_SECONDS,
         "volumes": [{"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory"}}],
         **_anti_affinity(pod),
     }

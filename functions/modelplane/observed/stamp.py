@@ -24,6 +24,10 @@ _PLACING: Final = ("nodeSelector", "nodePoolName", "deviceRequests", "worker")
 _NOT_IN_PODS: Final = ("crossplane", "clusterName", "builder", "volume", "ending")
 
 
+#: The default of spec.drainSeconds: a replica of a version that had no such field asks for the same.
+_DRAIN: Final = modelreplica.ModelReplicaSpec.model_fields["drainSeconds"].default
+
+
 def _reduced(model: type[_Model], value: Any) -> Any:
     """Return a block without the fields that stand at their default; one that cannot be read as it is."""
     try:
@@ -51,8 +55,9 @@ def _content(engines: list[Any], spec: Mapping[str, Any], obj: Object) -> str:
     picker = mapping(obj.metadata.get("annotations")).get(ANNOTATION_PICKER)
     serving = _reduced(modelreplica.Serving, spec.get("serving") or {})
     cache = mapping(spec.get("modelCacheRef")).get("name")
+    drain = {"drainSeconds": spec["drainSeconds"]} if spec.get("drainSeconds", _DRAIN) != _DRAIN else None
     by_name = sorted((_pods_of(mapping(engine)) for engine in engines), key=lambda engine: str(engine.get("name")))
-    return _digest([by_name, serving, cache, picker])
+    return _digest([by_name, serving, cache, picker, *([drain] if drain else [])])
 
 
 def wanted_content(deployment: Object) -> str:

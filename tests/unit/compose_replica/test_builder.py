@@ -9,10 +9,13 @@ import pytest
 from modelplane.compose_replica import builder, claims, engine_pods
 from modelplane.kube.claim import claim_template
 from modelplane.kube.pod import pod_template
+from modelplane.model.rollout import BUILDER
 from modelplane.step import Result
 from unit.compose_replica import replicas as given
 
 Body = dict[str, Any]
+#: The builder of the next version, and of one after it.
+NEXT, LATER = BUILDER + 1, BUILDER + 2
 PICKED = {"metadata": {**given.replica()["metadata"], "annotations": {"modelplane.ai/endpoint-picker": "true"}}}
 TOPOLOGIES: Mapping[str, Callable[[], Body]] = {
     "standalone": given.replica,
@@ -28,7 +31,7 @@ def upgraded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
 
     def other_pod(*arguments: Any) -> Body:
         made = pod_template(*arguments)
-        return {**made, "spec": {**made["spec"], "terminationGracePeriodSeconds": 77}}
+        return {**made, "spec": {**made["spec"], "terminationGracePeriodSeconds": 777}}
 
     def other_claim(*arguments: Any) -> Body:
         made = claim_template(*arguments)
@@ -37,7 +40,7 @@ def upgraded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     def upgrade() -> None:
         monkeypatch.setattr(engine_pods, "pod_template", other_pod)
         monkeypatch.setattr(engine_pods, "claim_template", other_claim)
-        monkeypatch.setattr(builder, "BUILDER", 2)
+        monkeypatch.setattr(builder, "BUILDER", NEXT)
 
     yield upgrade
 
@@ -78,7 +81,7 @@ def test_an_upgrade_leaves_everything_on_the_cluster_as_it_is(
     assert manifests(after) == before
     assert after.ready is True
     assert after.status is not None
-    assert after.status["builder"] == 1
+    assert after.status["builder"] == (BUILDER if signed else 1)
 
 
 @pytest.mark.parametrize("body", TOPOLOGIES.values(), ids=TOPOLOGIES)
@@ -92,9 +95,9 @@ def test_an_edit_brings_the_new_builders_way(body: Callable[[], Body], upgraded:
     workloads = {name: made for name, made in manifests(edited).items() if name != "picker" and is_workload(made)}
     assert workloads
     for name, manifest in workloads.items():
-        assert "77" in str(manifest), name
+        assert "777" in str(manifest), name
         annotations = edited.desired[name].build()["metadata"]["annotations"]
-        assert annotations["modelplane.ai/builder"] == "2"
+        assert annotations["modelplane.ai/builder"] == str(NEXT)
 
 
 def test_more_copies_come_as_the_others_were_made(upgraded: Callable[[], None]) -> None:
@@ -112,10 +115,10 @@ def test_a_replica_that_asks_for_the_new_builder_is_built_anew(upgraded: Callabl
     replica = as_served(given.replica())
     observed = given.serving(replica)
     upgraded()
-    replica["spec"]["builder"] = 2
+    replica["spec"]["builder"] = NEXT
     result = given.run(replica, observed)
     assert (
-        given.manifest_of(result, "deployment-main")["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 77
+        given.manifest_of(result, "deployment-main")["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 777
     )
     assert [name for name in manifests(result) if name.endswith("-next")]
 
@@ -126,8 +129,8 @@ def test_what_is_missing_is_built_anew_and_the_rest_stays(upgraded: Callable[[],
     del observed["deployment-two"]
     upgraded()
     made = manifests(given.run(replica, observed))
-    assert "terminationGracePeriodSeconds" not in made["deployment-one"]["spec"]["template"]["spec"]
-    assert made["deployment-two"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 77
+    assert made["deployment-one"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] != 777
+    assert made["deployment-two"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 777
     named = {claim for name in ("deployment-one", "deployment-two") for claim in claims.named_claims(made[name])}
     templates = {entry["metadata"]["name"] for entry in made.values() if entry["kind"] == "ResourceClaimTemplate"}
     assert named <= templates
@@ -140,7 +143,7 @@ def test_a_workload_whose_claim_template_is_lost_is_built_anew(upgraded: Callabl
     }
     upgraded()
     made = manifests(given.run(replica, observed))
-    assert made["deployment-main"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 77
+    assert made["deployment-main"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 777
 
 
 @pytest.mark.parametrize("status", [{}, {"served": True, "servedEngines": [given.engine("other")]}])
@@ -151,7 +154,7 @@ def test_unsigned_workloads_of_a_replica_that_does_not_serve_them_are_built_anew
     observed = unsigned(given.serving(replica))
     upgraded()
     made = given.manifest_of(given.run(replica, observed), "deployment-main")
-    assert made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 77
+    assert made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 777
 
 
 @pytest.mark.parametrize("by", ["workload", "replica"])
@@ -159,16 +162,16 @@ def test_what_a_later_builder_made_is_held_and_the_skew_is_named(by: str) -> Non
     replica = as_served(given.replica())
     observed = given.serving(replica)
     if by == "workload":
-        observed["deployment-main"]["metadata"]["annotations"]["modelplane.ai/builder"] = "3"
+        observed["deployment-main"]["metadata"]["annotations"]["modelplane.ai/builder"] = str(LATER)
     else:
-        replica["spec"]["builder"] = 3
+        replica["spec"]["builder"] = LATER
     before = {name: body["spec"] for name, body in observed.items()}
     replica["spec"]["engines"][0]["members"][0]["template"]["spec"]["containers"][0]["image"] = "vllm:next"
     result = given.run(replica, observed)
     assert {name: desired.build()["spec"] for name, desired in result.desired.items()} == before
     accepted = given.condition(result, "ModelAccepted")
     assert accepted.status == "False"
-    assert "builder 3" in accepted.message
+    assert f"builder {LATER}" in accepted.message
     assert "upgrade the function compose-replica" in accepted.message
 
 

@@ -29,7 +29,7 @@ CONTAINERS = st.fixed_dictionaries(
     },
 )
 #: What makes a container run and serve; nothing of it is the engine's business.
-AROUND = {"ports", "startupProbe", "readinessProbe", "livenessProbe", "volumeMounts", "resources"}
+AROUND = {"ports", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe", "volumeMounts", "resources"}
 GANG = [
     {"name": "MODELPLANE_LEADER_ADDRESS", "value": "$(LWS_LEADER_ADDRESS)"},
     {"name": "MODELPLANE_RANK", "value": "$(LWS_WORKER_INDEX)"},

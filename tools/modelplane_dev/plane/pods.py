@@ -1,4 +1,4 @@
-"""What the fake kubelets do with a pod: kwok's own stages, and one for an image that cannot be pulled."""
+"""What the fake kubelets do with a pod: kwok's own stages, with drains, and one for an image that cannot be pulled."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,12 +40,19 @@ containerStatuses:
 """
 
 
+#: How long a pod that is being deleted answers on: the longest sleep of its containers before they are stopped. Asked
+#: to stop, a played engine stops at once.
+_DRAIN = '"\\([.spec.containers[].lifecycle.preStop.sleep.seconds // 0] | max)s"'
+
+
 def stages() -> Iterator[dict[str, Any]]:
-    """Yield the stages of kwok, where an image that cannot be pulled is never ready, and one for such an image."""
+    """Yield the stages of kwok, with a drain, where an image that cannot be pulled is never ready, and one for such."""
     for file in sorted(sources.pod_stages().glob("pod-*.yaml")):
         stage = yaml.safe_load(file.read_text())
         if stage["metadata"]["name"] == "pod-ready":
             stage["spec"]["selector"]["matchExpressions"].append({"key": _CANNOT_PULL, "operator": "DoesNotExist"})
+        if stage["metadata"]["name"] == "pod-delete":
+            stage["spec"]["delay"] = {"durationMilliseconds": 0, "durationFrom": {"expressionFrom": _DRAIN}}
         yield stage
     waiting = [
         {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"},
