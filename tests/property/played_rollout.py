@@ -183,9 +183,3 @@ def taken(before: dict[str, Replica], history: PlayedRollout, decided: Schedule,
         if (now := history.fleet.replicas.get(uid)) and _pods(now) != _pods(replica)
     }
     return sorted((ended | changed) & served)
-
-
-def is_exchange(gone: list[str], history: PlayedRollout, decided: Schedule, served: frozenset[str]) -> bool:
-    """Tell whether what a pass took down ended for as many that carry the edit, all of which are seen to serve."""
-    updated = {placement.replica.uid for placement in decided.placements if placement.updated and placement.replica}
-    return set(gone).isdisjoint(r.uid for r in history.own()) and updated <= served and len(updated) >= len(gone)

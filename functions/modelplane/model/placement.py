@@ -42,7 +42,8 @@ class Placement:
     sentence why it is leaving, held or reverted; "" otherwise. `updated`: it carries what the deployment asks for.
     `serving`: it serves now with what it carries, and its cluster answers. `profile` is the deployment's profile whose
     engines these are. `volume` is the claim of the cache to mount (with APPLY), "" while none is staged there.
-    `ending`: only its pods are still there, which finish what they have taken.
+    `ending`: only its pods are still there, which finish what they have taken. `carries`: the replica has all that is
+    asked for in its spec already. `changes`: this pass changes its engines, so that what it says of them is past.
     """
 
     cluster: str
@@ -57,6 +58,8 @@ class Placement:
     profile: str = ""
     volume: str = ""
     ending: bool = False
+    carries: bool = True
+    changes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from modelplane.model.deployment import Deployment
 from modelplane.model.placement import Placement, Schedule, Stamp
 from modelplane.model.replica import Replica
 from modelplane.schedule.rollout import hold_message
@@ -10,22 +9,20 @@ from modelplane.scheduling.wording import count, word
 from modelplane.step import Request
 
 
-def _edit_held(deployment: Deployment, placement: Placement, replica: Replica) -> str:
+def _edit_held(placement: Placement) -> str:
     """Return why `schedule` holds a replica that carries something else than the deployment asks for, "" elsewhere."""
     if placement.stamp is not Stamp.HOLD or not placement.why:
         return ""
-    content = deployment.profile(replica.profile).content
-    edited = replica.content != content or replica.revision not in ("", deployment.revision)
-    return f"the edit is held, {placement.why}" if edited else ""
+    return "" if placement.carries else f"the edit is held, {placement.why}"
 
 
-def _causes(request: Request, deployment: Deployment, schedule: Schedule) -> Iterator[tuple[Replica, str]]:
+def _causes(request: Request, schedule: Schedule) -> Iterator[tuple[Replica, str]]:
     """Yield each replica that is not leaving and not as asked, with why and what to do."""
     without_room = {edit.replica.name for edit in schedule.held_edits}
     for placement in schedule.placements:
         replica = placement.replica
         if replica and not placement.leaving and replica.name not in without_room:
-            yield replica, _edit_held(deployment, placement, replica)
+            yield replica, _edit_held(placement)
             yield replica, hold_message(request, replica)
     for edit in schedule.held_edits:
         why = f"the edit is held, because it does not fit ({word(edit.refusal)}): free nodes, or undo the edit"
@@ -37,10 +34,10 @@ def _causes(request: Request, deployment: Deployment, schedule: Schedule) -> Ite
         yield small.replica, f"{short}: give the pool its nodes back, or scale down"
 
 
-def held_replicas(request: Request, deployment: Deployment, schedule: Schedule) -> list[str]:
+def held_replicas(request: Request, schedule: Schedule) -> list[str]:
     """Return the causes for which replicas are not as asked, each once: replicas with their clusters, why, remedy."""
     named: dict[str, list[str]] = {}
-    for replica, why in _causes(request, deployment, schedule):
+    for replica, why in _causes(request, schedule):
         if why:
             named.setdefault(why, []).append(f"{replica.name} on {replica.cluster}")
     return [f"{', '.join(sorted(names))}: {why.rstrip('.')}" for why, names in sorted(named.items())]

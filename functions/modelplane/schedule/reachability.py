@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from modelplane.composing import requirements as require
 from modelplane.model.conditions import ClusterCondition
-from modelplane.model.fleet import Cluster
+from modelplane.model.fleet import Cluster, Effect
 from modelplane.model.placement import FleetView, Schedule
 from modelplane.observed.fields import condition, text
 from modelplane.step import Object, Request
@@ -21,6 +21,7 @@ class LostCluster:
 
     `replicas` are there, `ready` of them were when the cluster was last seen. `answers` is False where the API server
     does not answer, else the gateway has no address. `why` is in the words of the InferenceCluster, "" without any.
+    `tainted`: it has a NoExecute taint, which the replicas that stay tolerate.
     """
 
     name: str
@@ -28,6 +29,7 @@ class LostCluster:
     ready: int
     answers: bool
     why: str
+    tainted: bool = False
 
     def __str__(self) -> str:
         """Return what is wrong, how many replicas are there, and what to do."""
@@ -36,9 +38,14 @@ class LostCluster:
         why = f" ({self.why})" if self.why else ""
         if self.answers:
             return f"the gateway of cluster {self.name} has lost its address, {there}{why}: restore the gateway"
+        elsewhere = (
+            "remove its taint from spec.tolerations"
+            if self.tainted
+            else f"taint InferenceCluster {self.name} NoExecute"
+        )
         return (
-            f"cluster {self.name} does not answer, {there}{why}: restore the connection, or taint InferenceCluster "
-            f"{self.name} NoExecute to place them elsewhere"
+            f"cluster {self.name} does not answer, {there}{why}: restore the connection, or {elsewhere} to place them "
+            "elsewhere"
         )
 
 
@@ -71,4 +78,5 @@ def find_lost(request: Request, view: FleetView, schedule: Schedule) -> Iterator
     for name, count in sorted(replicas.items()):
         found = find_cluster(view, name)
         if found is not None and not is_reachable(view, name):
-            yield LostCluster(name, count, ready[name], found.answers, _own_words(request, found))
+            tainted = any(taint.effect is Effect.NO_EXECUTE for taint in found.taints)
+            yield LostCluster(name, count, ready[name], found.answers, _own_words(request, found), tainted)

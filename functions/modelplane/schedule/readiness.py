@@ -14,8 +14,9 @@ _KIND = DeploymentCondition.REPLICAS_READY
 
 
 def has_ready_replica(placement: Placement) -> bool:
-    """Tell whether the replica of a placement is Ready, as far as its last word tells."""
-    return placement.replica is not None and placement.replica.ready
+    """Tell whether the replica of a placement is Ready, as far as its last word on its present spec tells."""
+    replica = placement.replica
+    return replica is not None and replica.ready and not (replica.stale or placement.changes)
 
 
 def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
@@ -39,7 +40,7 @@ def _complaint(request: Request, placement: Placement) -> str:
     replica = placement.replica
     if replica is None:
         return f"a new one on {placement.cluster}"
-    why = replica_message(request, replica)
+    why = "its pods are changed" if placement.changes else replica_message(request, replica)
     return f"{replica.name} on {placement.cluster}: {why}" if why else f"{replica.name} on {placement.cluster}"
 
 
@@ -77,7 +78,7 @@ def replicas_ready(request: Request, deployment: Deployment, view: FleetView, sc
     message = f"{ready} of {deployment.replicas} replicas ready"
     details = _not_ready(request, schedule, waiting)
     not_ready = [f"not ready: {'; '.join(details)}"] if details else []
-    held = held_replicas(request, deployment, schedule)
+    held = held_replicas(request, schedule)
     rest = [*not_ready, *([f"not as asked: {'; '.join(held)}"] if held else [])]
     if lost:
         more = [f"{len(lost) - MAX_CLUSTERS} more clusters"] if len(lost) > MAX_CLUSTERS else []

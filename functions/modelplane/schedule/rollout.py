@@ -53,8 +53,16 @@ def _waits_for(request: Request, deployment: Deployment, rolling: Rolling) -> di
     if placement is None:
         return {}
     replica = placement.replica
-    message = (hold_message(request, replica) or replica_message(request, replica)) if replica else ""
+    message = _words(request, placement, replica) if replica else ""
     return {"name": name_of(deployment, placement), "cluster": placement.cluster, "message": message or "it starts"}
+
+
+def _words(request: Request, placement: Placement, replica: Replica) -> str:
+    """Return what a replica waits for: that its pods are changed, why it is held, else what it says itself."""
+    if placement.changes:
+        return "its pods are changed"
+    held = "" if placement.carries else placement.why
+    return held or hold_message(request, replica) or replica_message(request, replica)
 
 
 def rollout_status(request: Request, deployment: Deployment, schedule: Schedule) -> Mapping[str, Any] | None:
@@ -85,7 +93,7 @@ def placement_drifted(deployment: Deployment, schedule: Schedule) -> Condition:
     return Condition(kind, Status.TRUE, Reason.OUTSIDE_SELECTORS, f"{'; '.join(sorted(drifted))}; {remedy}")
 
 
-def _lacking(schedule: Schedule, rolling: Rolling) -> str:
+def _lacking(deployment: Deployment, schedule: Schedule, rolling: Rolling) -> str:
     """Return why no replica can be started beside the ones that serve, and what to do."""
     if schedule.candidates == 0:
         lacking = _NO_CANDIDATES
@@ -93,8 +101,25 @@ def _lacking(schedule: Schedule, rolling: Rolling) -> str:
         lacking = "no response can carry another replica beside the ones that serve: make spec.engines smaller"
     else:
         lacking = "no cluster has room for another replica beside the ones that serve: free one"
-    in_place = ", or allow spec.rollout.maxUnavailable to change them where they stand"
-    return lacking + ("" if rolling.surge_only else in_place)
+    if rolling.surge_only:
+        return lacking
+    if not deployment.rollout.budget(deployment.replicas).unavailable:
+        return f"{lacking}, or allow spec.rollout.maxUnavailable to change them where they stand"
+    return f"{lacking}, or {_raise_budget(deployment, schedule)}"
+
+
+def _raise_budget(deployment: Deployment, schedule: Schedule) -> str:
+    """Return what to do where maxUnavailable lets no replica be changed, because others do not serve."""
+    serving = sum(1 for each in schedule.placements if each.serving and not each.ending)
+    down = max(0, deployment.replicas - serving)
+    verb = "replica does not serve and uses" if down == 1 else "replicas do not serve and use"
+    return f"raise spec.rollout.maxUnavailable, because {down} {verb} it up; or scale down"
+
+
+def _news(schedule: Schedule) -> str:
+    """Return how many replicas start at the present revision although the rollout is paused, "" for none."""
+    new = sum(1 for each in schedule.placements if not each.leaving and not (each.replica and each.replica.serves))
+    return f"{new} new {'replica starts' if new == 1 else 'replicas start'} at it all the same" if new else ""
 
 
 def rollout_progressing(request: Request, deployment: Deployment, schedule: Schedule) -> Condition:
@@ -109,8 +134,12 @@ def rollout_progressing(request: Request, deployment: Deployment, schedule: Sche
     waits = "waiting for {name} on {cluster}: {message}".format(**waited_for) if waited_for else ""
     if rolling.paused:
         words = f"{progress}; paused: set spec.rollout.paused to false to go on"
-        return Condition(kind, Status.TRUE, Reason.PAUSED, "; ".join(filter(None, (words, waits))))
+        return Condition(kind, Status.TRUE, Reason.PAUSED, "; ".join(filter(None, (words, _news(schedule), waits))))
     if rolling.no_room:
-        words = f"{progress}; {_lacking(schedule, rolling)}"
+        words = f"{progress}; {_lacking(deployment, schedule, rolling)}"
         return Condition(kind, Status.TRUE, Reason.WAITING_FOR_ROOM, "; ".join(filter(None, (words, waits))))
+    if not waits and schedule.unplaced:
+        unplaced = f"{schedule.unplaced} not scheduled, see ReplicasScheduled"
+        words = "; ".join((progress, unplaced, _raise_budget(deployment, schedule)))
+        return Condition(kind, Status.TRUE, Reason.WAITING_FOR_ROOM, words)
     return Condition(kind, Status.TRUE, Reason.ROLLING_OUT, "; ".join(filter(None, (progress, waits))))

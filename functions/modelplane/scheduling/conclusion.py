@@ -7,6 +7,7 @@ from modelplane.model.observation import Gap
 from modelplane.model.placement import CacheState, Drift, End, Placement, Rolling, Schedule, Stamp
 from modelplane.scheduling.crowding import find_too_small
 from modelplane.scheduling.eligible import drift
+from modelplane.scheduling.rollout import carries, is_updated
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.work import Work
 
@@ -42,7 +43,8 @@ def _drifted(work: Work) -> Iterator[Drift]:
 def _rolling(work: Work) -> Rolling | None:
     """Return how far the rollout is, None where no replica is on its way to what is asked."""
     members = [own for own in work.roster.members if own.ending is None]
-    starting = [own for own in members if own.counted and not own.outdated and not own.replica.at_size]
+    as_asked = {own for own in members if own.replica.at_size and carries(own, work.deployment)}
+    starting = [own for own in members if own.counted and not own.outdated and own not in as_asked]
     outdated = [own for own in members if own.outdated]
     if not (outdated or starting or work.placed):
         return None
@@ -68,4 +70,7 @@ def _placement(work: Work, own: OwnReplica) -> Placement:
         serving=own.serves_now,
         profile=own.replica.profile,
         volume=own.volume,
+        carries=carries(own, work.deployment),
+        changes=own.stamp is not Stamp.HOLD
+        and not (own.engines == own.replica.engines and is_updated(own, work.deployment, own.engines)),
     )

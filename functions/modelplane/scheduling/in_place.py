@@ -14,12 +14,11 @@ from modelplane.scheduling.work import Work
 def apply(work: Work, own: OwnReplica, found: InPlace, engines: Engines) -> None:
     """Stamp the engines on a replica; one that would take more is held until `grow` has checked the room.
 
-    Where it does not fit, and what the replica carries is neither asked for any more nor has served, only a new replica
-    elsewhere repairs it.
+    Where it does not fit, and the replica has not served with what it carries, a new one elsewhere may take its place.
     """
     if found.growing:
         own.hold("")
-        own.outdated = own.surge_only = own.replica.content != work.profile_of(own).content
+        own.outdated = own.surge_only = not own.replica.proven
         work.in_place[own] = found
         work.growing.append((own, found))
         return

@@ -26,6 +26,14 @@ def is_updated(own: OwnReplica, deployment: Deployment, wanted: Engines) -> bool
     return same_content and same_pods(own.replica.engines, wanted) and not behind and not moves
 
 
+def carries(own: OwnReplica, deployment: Deployment) -> bool:
+    """Tell whether a replica has all that is asked for in its spec already, before this pass writes anything."""
+    copies = {engine.name: engine.copies for engine in deployment.profile(own.replica.profile).engines}
+    held = own.stamp is Stamp.HOLD and own.replica.revision not in ("", deployment.revision)
+    same_size = {engine.name: engine.copies for engine in own.replica.engines} == copies
+    return not held and same_size and is_updated(own, deployment, own.engines)
+
+
 def _youngest_first(members: Iterable[OwnReplica]) -> list[OwnReplica]:
     return sorted(members, key=lambda own: seniority(own.replica), reverse=True)
 
@@ -116,19 +124,16 @@ class RolloutStep:
     def settled_leaving(self) -> list[OwnReplica]:
         """Return the replicas leaving for a new one that may go: enough have served with what they carry since.
 
-        One that serves goes only for an updated one that serves now, while all of those do, or if as many others serve
-        as the budget asks for: a flap or a lost cluster must not become an outage by the rollout's own doing.
+        One that serves goes only while as many others serve as the budget asks for: a flap or a lost cluster must not
+        become an outage by the rollout's own doing.
         """
         counted = [own for own in self.members if own.counted and not own.listed_only]
         needed = max(0, self.replicas - sum(own.replica.proven for own in counted))
         leaving = [own for own in self.members if own.leaving is EndCause.ROLLED_OUT and not own.ending]
         leaving = sorted(_youngest_first(leaving), key=_idle_first)
-        updated = [own for own in counted if not own.outdated]
-        successors = len(updated) if all(own.serves_now for own in updated) else 0
         going: list[OwnReplica] = []
         for own in leaving[: max(0, len(leaving) - needed)]:
             others = sum(each.serves_now for each in self.members if not each.ending and each not in (own, *going))
-            enough = others >= self.replicas - self.rollout.budget(self.replicas).unavailable
-            if not own.serves_now or enough or len(going) < successors:
+            if not own.serves_now or others >= self.replicas - self.rollout.budget(self.replicas).unavailable:
                 going.append(own)
         return going

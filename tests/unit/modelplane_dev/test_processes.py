@@ -15,9 +15,11 @@ from modelplane_dev.plane.waiting import PlaneError, eventually, only_one
 from modelplane_dev.processes.background import Background
 from modelplane_dev.processes.process import Process, ProcessError
 
-#: A program that runs one component, whose log begins with its process id, and goes on.
+#: A program that runs one component, whose log begins with its process id, and goes on. It minds SIGINT, which a shell
+#: lets what it starts in the background ignore.
 PROGRAM = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
 from modelplane_dev.processes.process import Process
 with Process("sleeps", Path(sys.argv[1]), ["bash", "-c", "echo $$; exec sleep 600"]):

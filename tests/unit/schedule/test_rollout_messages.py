@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from modelplane.model.conditions import Condition
-from unit.schedule.objects import Server, cluster, deployment, replica, run
+from modelplane.step import Object
+from unit.schedule.objects import Server, cluster, deployment, member, replica, run
 
 IN_PLACE = "allow spec.rollout.maxUnavailable to change them where they stand"
 NO_CLUSTER = "no cluster carries the labels of spec.clusterSelector: label one, or correct the selector"
@@ -39,6 +40,65 @@ def test_a_replica_that_has_drifted_is_shown_what_would_move_it(spec: dict[str, 
 def test_what_only_a_new_replica_can_replace_is_not_promised_a_change_where_it_stands(mars: bool, lacking: str) -> None:
     found = reported("RolloutProgressing", mars=mars, **FOLLOW)
     assert (found.reason, lacking in found.message, IN_PLACE in found.message) == ("WaitingForRoom", True, False)
+
+
+UNPLACED = {"replicas": 2, "rollout": {"maxSurge": 0, "maxUnavailable": 1}, "modelCacheRef": None}
+
+
+def test_where_others_that_do_not_serve_use_the_budget_up_it_says_so_and_to_raise_it() -> None:
+    found = reported("RolloutProgressing", serving={"mode": "PrefillDecode"}, **UNPLACED)
+    assert (found.status, found.reason) == ("True", "WaitingForRoom")
+    assert (
+        "1 not scheduled, see ReplicasScheduled; raise spec.rollout.maxUnavailable, because 1 replica" in found.message
+    )
+
+
+def test_a_paused_rollout_counts_what_starts_all_the_same() -> None:
+    paused: dict[str, Any] = {"rollout": {"paused": True}, "replicas": 2, "modelCacheRef": None}
+    own = replica("a")
+    edited = deployment(serving={"mode": "PrefillDecode"}, **paused)
+    result, _ = run(edited, Server(cluster("a", nodes=2), own), own)
+    found = next(condition for condition in result.conditions if condition.type == "RolloutProgressing")
+    assert (found.reason, "; 1 new replica starts at it all the same" in found.message) == ("Paused", True)
+
+
+@pytest.mark.parametrize(
+    ("edit", "there"),
+    [
+        ({"engines": [{"name": "main", "copies": 2, "members": [member()]}]}, {}),
+        ({"rollout": {"maxSurge": 0, "maxUnavailable": 1}, "serving": {"mode": "PrefillDecode"}}, {}),
+    ],
+    ids=["more copies", "other pods"],
+)
+def test_the_pass_that_changes_the_last_replica_does_not_say_that_it_is_ready_or_complete(
+    edit: dict[str, Any], there: dict[str, Any]
+) -> None:
+    own = replica("a")
+    result, _ = run(deployment(modelCacheRef=None, **edit), Server(cluster("a", nodes=2, **there), own), own)
+    said = {condition.type: (condition.status, condition.reason) for condition in result.conditions}
+    assert said["ReplicasReady"] == ("False", "Degraded")
+    assert said["RolloutProgressing"] == ("True", "RollingOut")
+
+
+def test_a_ready_of_an_earlier_spec_is_not_counted() -> None:
+    own = replica("a")
+    ready = [{**each, "observedGeneration": 1} for each in own.body["status"]["conditions"]]
+    stale = {**own.body, "metadata": {**own.metadata, "generation": 2}}
+    before = Object({**stale, "status": {**own.body["status"], "conditions": ready}}, object())
+    result, _ = run(deployment(modelCacheRef=None), Server(cluster("a", nodes=2), before), before)
+    found = next(condition for condition in result.conditions if condition.type == "ReplicasReady")
+    assert (found.status, "0 of 1 replicas ready" in found.message) == ("False", True)
+
+
+def test_more_copies_that_are_held_are_named_and_nothing_is_complete() -> None:
+    own = replica("a")
+    asked = deployment(modelCacheRef=None, engines=[{"name": "main", "copies": 2, "members": [member()]}])
+    result, _ = run(asked, Server(cluster("a", status={"gpuPools": None}), own), own)
+    said = {condition.type: condition for condition in result.conditions}
+    held = "the edit is held, cluster a has not published its pools"
+    assert (said["ReplicasReady"].reason, held in said["ReplicasReady"].message) == ("EditHeld", True)
+    progress = said["RolloutProgressing"]
+    assert (progress.status, "cluster a has not published its pools" in progress.message) == ("True", True)
 
 
 def test_what_can_change_where_it_stands_is_shown_the_budget_for_that() -> None:

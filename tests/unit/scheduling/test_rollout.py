@@ -197,6 +197,17 @@ def test_what_grows_where_it_stands_has_room_beside_what_surged_in_the_same_pass
         assert sum(engine.copies for replica in scene.replicas.values() for engine in replica.engines) <= 4
 
 
+def test_what_never_served_and_has_no_room_for_more_devices_is_replaced_where_there_is_room() -> None:
+    one = with_engines(old(), (standalone(request(4)),))
+    scene = Scene([cluster("a", pool(1, gpu()))])
+    scene.run(replace(with_engines(one, (standalone(request(4)),)), name="rival", uid="rival"))
+    scene.run(one)
+    scene.clusters["b"] = cluster("b", pool(1, gpu()))
+    repair = with_engines(one, (standalone(request(8)),))
+    scene.run(repair)
+    assert [end.replica.cluster for end in scene.run(repair).ending] == ["a"]
+
+
 @pytest.mark.parametrize("surge", [0, 1])
 def test_what_never_served_and_has_no_room_for_its_repair_is_replaced_where_there_is_room(surge: int) -> None:
     one = old(1, Rollout(Amount(surge), Amount(1)))
@@ -247,6 +258,54 @@ def test_of_the_old_ones_beside_a_surge_the_one_that_stops_serving_ends_and_not_
     scene.flap(flapped)
     scene.serve(new)
     assert [end.replica.uid for end in scene.run(edited(one)).ending] == [flapped]
+
+
+def test_a_lost_cluster_is_no_reason_to_end_one_that_serves() -> None:
+    one = old(2, Rollout(Amount(1), Amount(0)))
+    scene = serving(one, a=1, b=1, c=0)
+    scene.change("c", pools=nodes(c=1)[0].pools)
+    begun = scene.run(edited(one))
+    lost = next(p.cluster for p in begun.placements if p.replica and not p.leaving)
+    scene.serve()
+    scene.change(lost, answers=False, ready=False)
+    assert scene.run(edited(one)).ending == ()
+
+
+def test_what_cannot_be_seen_is_the_last_to_leave_for_a_new_one() -> None:
+    one = old(3, Rollout(Amount(1), Amount(0)))
+    scene = serving(one, a=1, b=1, c=1, d=0)
+    scene.change("d", pools=nodes(d=1)[0].pools)
+    scene.run(edited(one))
+    for name in "abc":
+        scene.change(name, answers=False, ready=False)
+        [leaving] = [p.cluster for p in scene.run(edited(one)).placements if p.leaving]
+        assert leaving != name
+        scene.change(name, answers=True, ready=True)
+
+
+def test_a_replica_without_a_place_fills_the_budget_of_those_that_do_not_serve() -> None:
+    one = old(3, Rollout(Amount(0), Amount(1)))
+    scene = serving(one, a=2)
+    scene.flap(*scene.replicas)
+    scene.run(edited(one))
+    assert carried(scene) == ["v1", "v1"]
+
+
+def test_the_pass_that_changes_one_where_it_stands_waits_for_that_and_not_for_room() -> None:
+    one = old(3)
+    scene = serving(one, a=3)
+    rolling = scene.run(edited(one)).rolling
+    assert rolling
+    assert rolling.waiting_for
+    assert (rolling.no_room, rolling.waiting_for.changes) == (False, True)
+
+
+def test_a_paused_rollout_does_not_touch_what_never_served() -> None:
+    one = old(1, Rollout(paused=True))
+    scene = Scene(nodes(a=2))
+    scene.run(one)
+    scene.run(edited(one))
+    assert carried(scene) == ["v1"]
 
 
 def test_a_paused_rollout_touches_nothing_and_places_what_is_missing_as_asked() -> None:
