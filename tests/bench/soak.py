@@ -21,7 +21,7 @@ CALLS, FILLED, SAMPLES = 20_000, 0.1, 200
 #: The most that a function may have resident at the end, over what it had once its caches were filled.
 FLAT = 1.05
 #: Clusters, and replicas of other deployments: as few as fill every cache within the share of calls above.
-CLUSTERS, REPLICAS = 4, 8
+CLUSTERS, REPLICAS = 6, 12
 #: Contents that each object takes on in turn.
 VARIANTS: Final = 4
 #: Contents that the devices and a selector take on in turn; all have been seen by the time the caches count as filled.

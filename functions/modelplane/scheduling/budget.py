@@ -17,10 +17,12 @@ V = TypeVar("V")
 _UNKNOWN: Final = object()
 
 #: Most states of one search.
-SEARCH_STATES = 50_000
+SEARCH_STATES = 30_000
+#: Most states of a pass that may go into searches that hit their bound.
+VAIN_STATES = 60_000
 #: Most options of an engine on a pool; what has more is not decided, however quickly they are found.
 MOST_OPTIONS = 2_000
-#: States of a pass, however few clusters there are; and most that may go into searches that hit their bound.
+#: States of a pass, however few clusters there are.
 PASS_STATES = 100_000
 #: States that a pass has more for each cluster it looks at: its work may grow with the fleet, which is the platform's.
 #: That is what a spec of 2,000 distinct ways takes at the most on a cluster that is like no other.
@@ -118,6 +120,6 @@ class Searches(Generic[K, V]):
         if isinstance(found, SearchBound):
             # What hits a bound on one cluster mostly does on all: it must not have the states of the whole fleet.
             budget.in_vain += states
-            if budget.in_vain >= PASS_STATES:
+            if budget.in_vain >= VAIN_STATES:
                 budget.left = 0
         return found

@@ -131,8 +131,8 @@ def test_searches_that_hit_their_bound_do_not_have_the_states_of_the_whole_fleet
         meter.spend(budget.SEARCH_STATES + 1)
         return 0
 
-    assert searches.find(0, spent, endless) == SearchBound(50_000)
+    assert searches.find(0, spent, endless) == SearchBound(budget.SEARCH_STATES)
     assert searches.find(1, spent, lambda _meter: 7) == 7
-    assert searches.find(2, spent, endless) == SearchBound(50_000)
+    assert searches.find(2, spent, endless) == SearchBound(budget.SEARCH_STATES)
     assert spent.left == 0
     assert searches.find(3, spent, lambda _meter: 7) == SearchBound(spent.states)
