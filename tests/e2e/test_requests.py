@@ -18,7 +18,7 @@ from e2e.passes import LivePasses
 from e2e.scenarios import own_fleet
 from e2e.services import model_service
 from modelplane_dev.folders import ROOT
-from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER, ControlPlane
+from modelplane_dev.plane.control_plane import DEPLOYMENT, INFERENCE_CLUSTER, ControlPlane
 from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.gateways.live import ADDRESS
 from modelplane_dev.plane.gateways.requests import CUT
@@ -164,6 +164,9 @@ def test_a_drained_cluster_loses_no_request(live: LiveFleet) -> None:
         api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": [taint]}})
         eventually(moved, within=SOON)
     api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": None}})
+    for replicas in (1, 2):  # the other tests have a replica on each cluster again
+        api.patch(DEPLOYMENT, "llama", {"spec": {"replicas": replicas}}, fleet.tag)
+        fleet.wait_counts("llama", total=replicas, ready=replicas)
     for engine in engines:
         engine.stop()
     fleet.figures.append(f"a cluster drained: of {sum(count for _, count in seen)} requests all answered")
@@ -205,8 +208,13 @@ def test_the_page_on_serving_gets_an_answer_and_adds_a_canary(live: LiveFleet, t
     for block in blocks(page):
         if isinstance(block, File):
             (tmp_path / block.name).write_text(here(block.text))
-    gateway, chat, canary, look = (live.shell(here(script), tmp_path) for script in scripts(page))
+    *done, look = (here(script) for script in scripts(page))
+    gateway, chat, canary = (live.shell(script, tmp_path) for script in done)
     assert ADDRESS in gateway
     assert '"content": "This is an answer."' in chat
     assert f"http://{ADDRESS}/{live.fleet.tag}/chat" in canary
-    assert "3 of 3 endpoints are ready" in look
+
+    def listed() -> None:
+        assert "3 of 3 endpoints are ready" in live.shell(look, tmp_path)
+
+    eventually(listed, within=SOON)
