@@ -1,27 +1,27 @@
 """Puts what a pass has decided into a Schedule."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap
 from modelplane.model.placement import CacheState, Drift, End, Placement, Rolling, Schedule, Stamp
 from modelplane.scheduling.crowding import find_too_small
 from modelplane.scheduling.eligible import drift
-from modelplane.scheduling.rollout import carries, is_updated
+from modelplane.scheduling.rollout import carries
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.work import Work
 
 
 def conclude(work: Work) -> Schedule:
     """Return what was decided."""
-    members = [_placement(work, own) for own in work.roster.members if own.ending is None or own.listed_only]
+    members = {own: _placement(work, own) for own in work.roster.members if own.ending is None or own.listed_only}
     ending = [End(own.replica, own.ending) for own in work.roster.members if own.ending and not own.listed_only]
     return Schedule(
         replicas=work.deployment.replicas,
-        placements=tuple(sorted([*members, *work.placed], key=lambda p: (p.cluster, p.index))),
+        placements=tuple(sorted([*members.values(), *work.placed], key=lambda p: (p.cluster, p.index))),
         ending=tuple(sorted(ending, key=lambda end: (end.replica.cluster, seniority(end.replica)))),
         unplaced=work.missing,
-        rolling=_rolling(work),
+        rolling=_rolling(work, members),
         drifted=tuple(_drifted(work)),
         refusals=work.refusals,
         candidates=None if isinstance(work.view.candidates, Gap) else len(work.candidates),
@@ -40,16 +40,16 @@ def _drifted(work: Work) -> Iterator[Drift]:
             yield Drift(own.replica, why)
 
 
-def _rolling(work: Work) -> Rolling | None:
+def _rolling(work: Work, placements: Mapping[OwnReplica, Placement]) -> Rolling | None:
     """Return how far the rollout is, None where no replica is on its way to what is asked."""
     members = [own for own in work.roster.members if own.ending is None]
-    as_asked = {own for own in members if own.replica.at_size and carries(own, work.deployment)}
+    as_asked = {own for own in members if own.replica.at_size and placements[own].carries}
     starting = [own for own in members if own.counted and not own.outdated and own not in as_asked]
     outdated = [own for own in members if own.outdated]
     if not (outdated or starting or work.placed):
         return None
     waited_for = next(iter(starting or [own for own in outdated if not own.serves_now]), None)
-    first = _placement(work, waited_for) if waited_for else next(iter(work.placed), None)
+    first = placements[waited_for] if waited_for else next(iter(work.placed), None)
     paused = work.deployment.rollout.paused and bool(outdated)
     step = work.rollout_step
     surge_only = all(own.surge_only for own in step.waiting)
@@ -57,6 +57,7 @@ def _rolling(work: Work) -> Rolling | None:
 
 
 def _placement(work: Work, own: OwnReplica) -> Placement:
+    carried = carries(own, work.deployment)
     as_asked = own.stamp is Stamp.APPLY or own.replica.content == work.profile_of(own).content
     return Placement(
         own.replica.cluster,
@@ -70,7 +71,6 @@ def _placement(work: Work, own: OwnReplica) -> Placement:
         serving=own.serves_now,
         profile=own.replica.profile,
         volume=own.volume,
-        carries=carries(own, work.deployment),
-        changes=own.stamp is not Stamp.HOLD
-        and not (own.engines == own.replica.engines and is_updated(own, work.deployment, own.engines)),
+        carries=carried,
+        changes=own.stamp is not Stamp.HOLD and not carried,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import EndCause, Stamp
-from modelplane.model.replica import StampedEngine, same_pods
+from modelplane.model.replica import Replica, StampedEngine, same_pods
 from modelplane.model.rollout import Rollout
 from modelplane.scheduling.roster import OwnReplica, seniority
 
@@ -28,10 +28,17 @@ def is_updated(own: OwnReplica, deployment: Deployment, wanted: Engines) -> bool
 
 def carries(own: OwnReplica, deployment: Deployment) -> bool:
     """Tell whether a replica has all that is asked for in its spec already, before this pass writes anything."""
-    copies = {engine.name: engine.copies for engine in deployment.profile(own.replica.profile).engines}
-    held = own.stamp is Stamp.HOLD and own.replica.revision not in ("", deployment.revision)
-    same_size = {engine.name: engine.copies for engine in own.replica.engines} == copies
-    return not held and same_size and is_updated(own, deployment, own.engines)
+    if own.stamp is Stamp.HOLD and _is_edited(own.replica, deployment):
+        return False
+    return own.engines == own.replica.engines and is_updated(own, deployment, own.engines)
+
+
+def _is_edited(replica: Replica, deployment: Deployment) -> bool:
+    """Tell whether a replica that is held was given another revision or number of copies than is asked for."""
+    if replica.revision not in ("", deployment.revision):
+        return True
+    asked = {engine.name: engine.copies for engine in deployment.profile(replica.profile).engines}
+    return {engine.name: engine.copies for engine in replica.engines} != asked
 
 
 def _youngest_first(members: Iterable[OwnReplica]) -> list[OwnReplica]:
