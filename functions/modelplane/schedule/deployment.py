@@ -17,15 +17,12 @@ from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
 from modelplane.observed.replica import own_replicas, unreadable
 from modelplane.schedule.inputs import FLEET, Inputs, gather
-from modelplane.schedule.reachability import find_cluster
+from modelplane.schedule.reachability import MAX_CLUSTERS, find_cluster
 from modelplane.schedule.rollout import rollout_status
 from modelplane.schedule.status import conditions, describe_status, is_ready
 from modelplane.schedule.ttl import response_ttl
 from modelplane.scheduling import drain
 from modelplane.step import AWAITING, Event, Object, Request, Result, Severity
-
-#: Clusters that one event names; the status holds all.
-MAX_CLUSTERS_TOLD = 10
 
 
 def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | None:
@@ -54,8 +51,8 @@ def _held(replica: Replica) -> Placement:
 def _told(verb: str, clusters: Iterable[str]) -> Event:
     """Return one event for all replicas: Crossplane's recorder drops what comes in a burst."""
     counted = sorted(Counter(clusters).items())
-    shown = ", ".join(f"{count} on {cluster}" for cluster, count in counted[:MAX_CLUSTERS_TOLD])
-    more = f" and {len(counted) - MAX_CLUSTERS_TOLD} more clusters" if len(counted) > MAX_CLUSTERS_TOLD else ""
+    shown = ", ".join(f"{count} on {cluster}" for cluster, count in counted[:MAX_CLUSTERS])
+    more = f" and {len(counted) - MAX_CLUSTERS} more clusters" if len(counted) > MAX_CLUSTERS else ""
     return Event(Severity.NORMAL, f"{verb}: {shown}{more}")
 
 

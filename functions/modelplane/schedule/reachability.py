@@ -11,7 +11,7 @@ from modelplane.model.placement import FleetView, Schedule
 from modelplane.observed.fields import condition, text
 from modelplane.step import Object, Request
 
-#: Clusters that one message names; the InferenceClusters themselves say the rest.
+#: Clusters that one message or event names; the status and the InferenceClusters themselves say the rest.
 MAX_CLUSTERS = 10
 
 
