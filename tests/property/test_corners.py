@@ -159,7 +159,7 @@ def test_a_selector_that_does_not_compile_keeps_every_replica_and_names_the_posi
     assert kept(decided) == set(fleet.replicas)
     assert decided.ending == ()
     (bad,) = decided.bad_selectors
-    assert (bad.engine, bad.request, bad.selector, bad.line) == ("e", "gpu", 0, 1)
+    assert (bad.engine, bad.request, bad.selector, bad.line) == ("e", "gpu", "device.driver == (", 1)
     assert bad.column >= 1
     assert bad.why
     assert decide(replace(broken, replicas=2), fleet.snapshot()).schedule.bad_selectors == (bad,)

@@ -6,6 +6,7 @@ refuses is refused, and so is what this engine would not do as Kubernetes does: 
 """
 
 from modelplane.cel.devices import DeviceError, Subject, problems, read, weigh_device
+from modelplane.cel.hints import keys_there
 from modelplane.cel.memory import compiled, measure, reads, subject, verdict
 from modelplane.cel.reads import Name, Reads, narrowed, seen
 from modelplane.cel.selector import Selector, compile  # noqa: A004 (the name of what it does)
@@ -25,6 +26,7 @@ __all__ = [
     "Verdict",
     "compile",
     "compiled",
+    "keys_there",
     "measure",
     "narrowed",
     "problems",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from modelplane.cel import types
+from modelplane.cel.hints import remedy
 from modelplane.cel.library import FUNCTIONS, NOT_SUPPORTED
 from modelplane.cel.source import MAX_CHECKED, MAX_COMPREHENSIONS, refuse
 from modelplane.cel.syntax import (
@@ -167,7 +168,8 @@ class _Checker:
                 result = DYN
         if result is None:
             shown = ", ".join(str(self.bindings.resolve(kind, open_is_dyn=True)) for kind in given)
-            raise refuse(self._text, node.offset, f"found no matching overload for {name!r} applied to ({shown})")
+            why = f"found no matching overload for {name!r} applied to ({shown})"
+            raise refuse(self._text, node.offset, f"{why}{remedy(name, given)}")
         return result
 
     def _instance(self, kind: Type, fresh: dict[Type, Type]) -> Type:

@@ -7,6 +7,7 @@ The rules are those of `k8s.io/apimachinery/pkg/api/resource`; `tests/data/quant
 
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 _INT64_MAX = 2**63 - 1
 _INT64_MIN = -(2**63)
@@ -42,6 +43,10 @@ class Quantity:
     def at(self, exponent: int) -> int:
         """Return the unscaled number at a power of ten that is not above this one's."""
         return int(self.unscaled * 10 ** (self.exponent - exponent))
+
+    def number(self) -> Fraction:
+        """Return the number itself."""
+        return Fraction(self.unscaled) * Fraction(10) ** self.exponent
 
     def decimal(self) -> "Quantity":
         """Return the same number in the big decimal form."""

@@ -153,7 +153,11 @@ def _judged(where: str, pool: str | None, device: Device, selector: cel.Selector
     if selector is None:
         return _Row(where, pool, device.name, "accepted", None)
     verdict = selector.evaluate(device)
-    return _Row(where, pool, device.name, verdict.outcome.value, verdict.why)
+    return _Row(where, pool, device.name, verdict.outcome.value, _why(verdict, selector, device))
+
+
+def _why(verdict: cel.Verdict, selector: cel.Selector, device: Device) -> str | None:
+    return None if verdict.why is None else cel.keys_there(verdict.why, selector.text, device)
 
 
 def _show(rows: list[_Row]) -> None:
@@ -197,7 +201,7 @@ def _answer(line: bytes) -> dict[str, object]:
     if isinstance(selector, cel.SelectorError):
         return {"verdict": "compile-error", "line": selector.line, "column": selector.column, "why": selector.why}
     verdict = selector.evaluate(device)
-    return {"verdict": verdict.outcome.value, "line": None, "column": None, "why": verdict.why}
+    return {"verdict": verdict.outcome.value, "line": None, "column": None, "why": _why(verdict, selector, device)}
 
 
 def _failed(why: str) -> dict[str, object]:

@@ -129,12 +129,12 @@ class Needs:
 class BadSelector:
     """A selector of the deployment that does not compile: why, and where.
 
-    That is the profile, the engine, the request, the index among the request's selectors, and the 1-based position.
+    That is the profile, the engine, the request, the selector itself, and the 1-based position in it.
     """
 
     engine: str
     request: str
-    selector: int
+    selector: str
     line: int
     column: int
     why: str

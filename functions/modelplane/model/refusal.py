@@ -5,6 +5,7 @@ holds is a cluster's, and a cluster whose pools fail differently counts under th
 """
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +69,39 @@ class NoPools(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
+class Nearness:
+    """How near a device comes to a member's requests: the more of each, and the smaller the distance, the nearer.
+
+    `requests` of the member find a device, `selectors` of the next request hold, `conditions` of its next selector, and
+    the value that the next condition compares is `distance` away (in parts of what is asked for), None if not known.
+    """
+
+    requests: int = 0
+    selectors: int = 0
+    conditions: int = 0
+    distance: Fraction | None = None
+
+    @property
+    def rank(self) -> tuple[int, int, int, bool, Fraction]:
+        """Return what devices are ordered by, the nearest last."""
+        known = self.distance is not None
+        return self.requests, self.selectors, self.conditions, known, -(self.distance or Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
 class Closest:
     """The device of a pool that came closest to satisfying a request, in words.
 
     `needs` is what the selector that it fails asks for, `device` its driver and product, `has` what it has of that,
-    "" where nothing can be compared. `error` is set when the selector fails on it with an error.
+    "" where nothing can be compared. `error` is set when the selector fails on it with an error. `nearness` compares it
+    with the closest devices of other pools.
     """
 
     needs: str
     device: str
     has: str = ""
     error: str = ""
+    nearness: Nearness = field(default=Nearness(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,16 @@ CLUSTER_STATES = 25_000
 #: Most states of a pass, whatever the fleet: 10 to 20 seconds.
 MOST_STATES = 2_500_000
 
+#: Most states of a pass that go into the words of refusals: into which of a selector's conditions a device fails.
+WORDING_STATES = 20_000
+#: Work of an evaluation that counts as a state: about as much as a step of a search.
+_WORK: Final = 10
+
+
+def states_of(work: int) -> int:
+    """Return the states that evaluating a selector counts, of the work that it took."""
+    return 1 + work // _WORK
+
 
 class OutOfStatesError(Exception):
     """A search hit its bound."""

@@ -15,10 +15,9 @@ _MEMORY = "memory"
 @lru_cache(maxsize=1024)
 def _amount(text: str) -> Fraction | None:
     try:
-        found = parse(text)
+        return parse(text).number()
     except QuantityError:
         return None
-    return Fraction(found.unscaled) * Fraction(10) ** found.exponent
 
 
 def _memory(device: Device) -> Fraction | None:

@@ -1,11 +1,18 @@
 """Names the device that came closest to satisfying a request, for the reader of a refusal."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 
 from modelplane import cel
+from modelplane.cel.quantity import QuantityError
+from modelplane.cel.quantity import parse as parse_quantity
+from modelplane.cel.semver import SemverError
+from modelplane.cel.semver import parse as parse_version
 from modelplane.model.fleet import Device
-from modelplane.model.refusal import Closest
+from modelplane.model.refusal import Closest, Nearness
+from modelplane.scheduling.budget import Meter, states_of
 
 #: A device's driver, attribute or capacity as selectors write it, by field or by key.
 _REFERENCE = (
@@ -25,42 +32,62 @@ _PRODUCT = "productName"
 _METHODS = {"isGreaterThan": ">", "isLessThan": "<"}
 #: Most conditions of a selector that are looked at one by one, each of which is compiled.
 _CONDITIONS = 8
-#: Most characters of a selector or an error that are quoted.
-QUOTE = 120
-_SUFFIXES = {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18} | {
-    f"{letter}i": 2.0 ** (10 * power) for power, letter in enumerate("KMGTPE", 1)
-}
-_QUANTITY = re.compile(r"([0-9.]+)([A-Za-z]*)")
+#: Most characters of a selector that are quoted, and of an error, which ends in what to write instead.
+QUOTE, WHOLE = 120, 320
+#: Above every part of a version.
+_PART = 2**64
 
 
-def quote(text: str) -> str:
-    """Return a text on one line, cut where it is long."""
+def quote(text: str, most: int = QUOTE) -> str:
+    """Return a text on one line, cut where it is longer than `most` characters."""
     line = " ".join(text.split())
-    return line if len(line) <= QUOTE else f"{line[: QUOTE - 3]}..."
+    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def _name(reference: re.Match[str]) -> str:
     return reference["field"] or reference["key"] or "driver"
 
 
-def _value(device: Device, reference: re.Match[str]) -> str | None:
-    """Return the text of what a reference means of a device, None when it has none of that name."""
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a reference means of a device: its text, and its type (`quantity`, or that of an attribute)."""
+
+    text: str
+    type: str
+
+
+def _value(device: Device, reference: re.Match[str]) -> _Value | None:
+    """Return what a reference means of a device, None when it has nothing of that name."""
     where, domain, name = reference["where"], reference["domain"], _name(reference)
     if where is None:
-        return device.driver
+        return _Value(device.driver, "string")
     names = {f"{domain}/{name}"} | ({name} if domain == device.driver else set())
     if where == "capacity":
-        return next((text for key, text in device.capacity if key in names), None)
-    found = next((attribute.value for attribute in device.attributes if attribute.name in names), None)
-    return str(found).lower() if isinstance(found, bool) else None if found is None else str(found)
+        return next((_Value(text, "quantity") for key, text in device.capacity if key in names), None)
+    found = next((attribute for attribute in device.attributes if attribute.name in names), None)
+    if found is None:
+        return None
+    return _Value(str(found.value).lower() if isinstance(found.value, bool) else str(found.value), found.type)
 
 
-def _amount(text: str) -> float:
-    """Return a quantity's rough size, to order values by; what is no number comes last."""
-    parsed = _QUANTITY.fullmatch(text)
-    if not parsed or parsed[2] not in _SUFFIXES or parsed[1].count(".") > 1 or parsed[1] == ".":
-        return float("-inf")
-    return float(parsed[1]) * _SUFFIXES[parsed[2]]
+def _number(value: _Value) -> Fraction | None:
+    """Return the number by which values of a type are ordered, None for a text that is none."""
+    try:
+        if value.type == "quantity":
+            return parse_quantity(value.text).number()
+        if value.type == "version":
+            version = parse_version(value.text)
+            of_release = (version.major * _PART + version.minor) * _PART + version.patch
+            return Fraction(2 * of_release - bool(version.prerelease))
+        return Fraction(int(value.text)) if value.type == "int" else None
+    except (QuantityError, SemverError, ValueError):
+        return None
+
+
+def _distance(value: _Value, asked: str | None) -> Fraction | None:
+    """Return how far a value is from what is asked for, in parts of that; None where it cannot be told."""
+    has, wanted = _number(value), None if asked is None else _number(_Value(asked, value.type))
+    return None if has is None or wanted is None else abs(has - wanted) / max(abs(wanted), Fraction(1))
 
 
 def _sign(comparison: re.Match[str]) -> str:
@@ -72,7 +99,11 @@ def needs_of(selector: str) -> str:
     found = _COMPARISON.fullmatch(selector)
     if not found:
         return quote(selector)
-    return quote(f"{_name(found)} {_sign(found)} {found['compared'] or found['limit'] or found['literal']}")
+    return quote(f"{_name(found)} {_sign(found)} {_asked(found)}")
+
+
+def _asked(comparison: re.Match[str]) -> str:
+    return str(comparison["compared"] or comparison["limit"] or comparison["literal"])
 
 
 def describe(device: Device) -> str:
@@ -94,30 +125,53 @@ def conditions(selector: str) -> list[str]:
     return [selector] if any(isinstance(cel.compiled(part), cel.SelectorError) for part in parts) else parts
 
 
-def _failed(parts: Sequence[str], device: Device) -> int:
+def _failed(parts: Sequence[str], device: Device, meter: Meter) -> int:
     """Return the first condition that does not hold for a device."""
     subject = cel.subject(device)
-    outcomes = (cel.measure(cel.compiled(each), subject)[0].outcome for each in parts if len(parts) > 1)
-    return next((at for at, outcome in enumerate(outcomes) if outcome is cel.Outcome.NO_MATCH), 0)
+    for at, part in enumerate(parts) if len(parts) > 1 else ():
+        verdict, work = cel.measure(cel.compiled(part), subject)
+        meter.add(states_of(work))
+        if verdict.outcome is cel.Outcome.NO_MATCH:
+            return at
+    return 0
 
 
-def closest_device(selector: str, devices: Iterable[Device]) -> Closest:
+def closest_device(selector: str, devices: Iterable[Device], meter: Meter) -> Closest:
     """Return the device that came closest to satisfying a selector, of some that do not and of which there is one.
 
-    That is one that satisfies most of its conditions, and of these one with the largest value of what the next one
-    compares; the smallest where less is asked for.
+    That is one that satisfies most of its conditions, and of these the one whose value is nearest to what the next one
+    asks for, compared as a quantity, a version or a number. Where that is no plain comparison it is the largest value,
+    the smallest where less is asked for. Beyond the limit of the meter a selector is one condition, which is no work.
     """
-    parts = conditions(selector)
-    failed = [(_failed(parts, device), device) for device in devices]
+    parts = conditions(selector) if meter.spent < meter.limit else [selector]
+    failed = [(_failed(parts, device, meter), device) for device in devices]
     furthest = max(at for at, _ in failed)
     condition, left = parts[furthest], sorted((d for at, d in failed if at == furthest), key=describe)
     comparison = _COMPARISON.fullmatch(condition)
-    less = _sign(comparison).startswith("<") if comparison else "isLessThan" in condition
-    pick: Callable[..., tuple[str, Device]] = min if less else max
     for reference in re.finditer(_REFERENCE, condition):
         values = [(value, device) for device in left if (value := _value(device, reference)) is not None]
         if values:
-            value, device = pick(sorted(values, key=lambda each: each[0]), key=lambda each: _amount(each[0]))
-            has = value if comparison else f"{_name(reference)} {value}"
-            return Closest(needs_of(condition), describe(device), quote(has))
-    return Closest(needs_of(condition), describe(left[0]))
+            value, device, distance = _nearest(values, condition, comparison)
+            has = value.text if comparison else f"{_name(reference)} {value.text}"
+            nearness = Nearness(conditions=furthest, distance=distance)
+            return Closest(needs_of(condition), describe(device), quote(has), nearness=nearness)
+    return Closest(needs_of(condition), describe(left[0]), nearness=Nearness(conditions=furthest))
+
+
+def _nearest(
+    values: Sequence[tuple[_Value, Device]], condition: str, comparison: re.Match[str] | None
+) -> tuple[_Value, Device, Fraction | None]:
+    """Return the value that is nearest to what a condition asks for, its device, and how far it is, if that is known.
+
+    Of several alike it is the first by its text, then by its device.
+    """
+    asked = _asked(comparison) if comparison else None
+    less = _sign(comparison).startswith("<") if comparison else "isLessThan" in condition
+
+    def order(each: tuple[_Value, Device]) -> tuple[bool, Fraction, str]:
+        distance, size = _distance(each[0], asked), _number(each[0])
+        far = distance if distance is not None else size if less or size is None else -size
+        return far is None, far or Fraction(0), each[0].text
+
+    value, device = min(values, key=order)
+    return value, device, _distance(value, asked)

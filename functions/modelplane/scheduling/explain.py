@@ -9,7 +9,7 @@ from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, Footprint, Schedule
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.model.replica import Replica
-from modelplane.scheduling.closest import quote
+from modelplane.scheduling.closest import WHOLE, quote
 from modelplane.scheduling.wording import of_pools, word
 
 #: Room that is left for each section that follows a long one.
@@ -107,8 +107,8 @@ def _name(replica: Replica) -> str:
 
 
 def _bad_selector(bad: BadSelector) -> str:
-    where = f"engine {bad.engine}, request {bad.request}, selector {bad.selector}"
-    return f"{where}, line {bad.line}, column {bad.column}: {quote(bad.why)}"
+    where = f"engine {bad.engine}, request {bad.request}, selector `{quote(bad.selector)}`"
+    return f"{where}, line {bad.line}, column {bad.column}: {quote(bad.why, WHOLE)}"
 
 
 def _cache(schedule: Schedule, deployment: Deployment) -> str:

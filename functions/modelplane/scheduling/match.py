@@ -6,18 +6,18 @@ because Kubernetes would leave the pod pending there.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from modelplane.cel import Outcome
+from modelplane.cel import Outcome, keys_there
 from modelplane.model.deployment import DeviceRequest, Member
-from modelplane.model.fleet import ClaimKind
+from modelplane.model.fleet import ClaimKind, Device
 from modelplane.model.refusal import Closest, NoDevice, Refusal, SelectorError, TooFewDevices
 from modelplane.model.replica import Claim
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.charge import taken_of
 from modelplane.scheduling.choices import Choices
-from modelplane.scheduling.closest import closest_device, describe, needs_of, quote
+from modelplane.scheduling.closest import WHOLE, closest_device, describe, needs_of, quote
 from modelplane.scheduling.demands import Choice, Key, Node, Share, Wanted
 from modelplane.scheduling.groups import Demand
 from modelplane.scheduling.hardware import Hardware
@@ -171,16 +171,28 @@ def _too_few_in_all(engine: str, member: Member, wishes: Sequence[Wish], node: N
     return TooFewDevices(engine, request.name, left[entry], request.count)
 
 
-def explain(refusal: Refusal, member: Member, verdicts: Sequence[Verdicts], hardware: Hardware) -> Refusal:
+def explain(
+    refusal: Refusal, member: Member, verdicts: Sequence[Verdicts], hardware: Hardware, meter: Meter
+) -> Refusal:
     """Return a refusal of `match_member` with what the devices tell: the closest one, or the one in error."""
     if isinstance(refusal, NoDevice):
         matched = [any(verdict.outcome is Outcome.MATCH for verdict in of_request) for of_request in verdicts]
         at = matched.index(False)
-        return _no_device(refusal.engine, member.requests[at], verdicts[at], hardware)
+        found = _no_device(refusal.engine, member.requests[at], verdicts[at], hardware, meter)
+        return _with_requests(found, sum(matched))
     return _error(member, verdicts, hardware) if isinstance(refusal, SelectorError) else refusal
 
 
-def _no_device(engine: str, request: DeviceRequest, verdicts: Verdicts, hardware: Hardware) -> NoDevice:
+def _with_requests(refusal: NoDevice, matched: int) -> NoDevice:
+    """Return a refusal whose closest device is that of a member of which so many requests find a device."""
+    closest = refusal.closest
+    if closest is None:
+        return refusal
+    nearness = replace(closest.nearness, requests=matched, selectors=refusal.selector)
+    return replace(refusal, closest=replace(closest, nearness=nearness))
+
+
+def _no_device(engine: str, request: DeviceRequest, verdicts: Verdicts, hardware: Hardware, meter: Meter) -> NoDevice:
     """Return the refusal of the device that came closest: the selector it failed, and what it has there."""
     if not verdicts:
         return NoDevice(engine, request.name, 0)
@@ -190,9 +202,12 @@ def _no_device(engine: str, request: DeviceRequest, verdicts: Verdicts, hardware
     text = request.selectors[furthest]
     compared = [device for verdict, device in stopped if verdict.outcome is not Outcome.ERROR]
     if compared:
-        return NoDevice(engine, request.name, furthest, closest_device(text, compared))
+        return NoDevice(engine, request.name, furthest, closest_device(text, compared, meter))
     verdict, device = stopped[0]
-    return NoDevice(engine, request.name, furthest, Closest(needs_of(text), describe(device), error=quote(verdict.why)))
+    error = keys_there(verdict.why, text, device)
+    return NoDevice(
+        engine, request.name, furthest, Closest(needs_of(text), describe(device), error=quote(error, WHOLE))
+    )
 
 
 def _error(member: Member, verdicts: Sequence[Verdicts], hardware: Hardware) -> SelectorError:
@@ -200,8 +215,12 @@ def _error(member: Member, verdicts: Sequence[Verdicts], hardware: Hardware) -> 
     keys = keys_of(hardware)
     wishes = [wish_of(of_request, keys) for of_request in verdicts]
     return next(
-        SelectorError(request.selectors[verdict.selector], device.name, verdict.why)
+        _selector_error(request.selectors[verdict.selector], device, verdict.why)
         for request, wish, of_request in zip(member.requests, wishes, verdicts, strict=True)
         for key, device, verdict in zip(keys, hardware.devices, of_request, strict=True)
         if verdict.outcome is Outcome.ERROR and key in {keys[entry] for entry in set(wish.matching) - set(wish.usable)}
     )
+
+
+def _selector_error(text: str, device: Device, why: str) -> SelectorError:
+    return SelectorError(text, device.name, keys_there(why, text, device))

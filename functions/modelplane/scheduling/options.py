@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from modelplane.cel import Outcome
 from modelplane.lru import Lru
 from modelplane.model.deployment import Engine, Profile
 from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_profile, rank
 from modelplane.model.replica import StampedEngine, StampedMember
-from modelplane.scheduling.budget import Budget, Meter, Searches
+from modelplane.scheduling.budget import WORDING_STATES, Budget, Meter, Searches
 from modelplane.scheduling.demands import Node
 from modelplane.scheduling.hardware import Hardware, Layout, Shape
 from modelplane.scheduling.match import (
@@ -166,6 +167,7 @@ class Options:
         self._matches: dict[tuple[int, Hardware, Classes | None], EngineMatch] = {}
         self._explanations: dict[tuple[int, Hardware], Refusal] = {}
         self._clusters: dict[Shape, ClusterOptions] = {}
+        self._wording = Meter(WORDING_STATES)
 
     def match(self, at: int, hardware: Hardware) -> EngineMatch:
         """Return the options for an engine on hardware."""
@@ -205,20 +207,29 @@ class Options:
     def _explained(self, at: int, hardware: Hardware) -> Refusal | None:
         """Return why there are no options for an engine, with what the devices tell of it.
 
-        Evaluates conditions one by one, which nothing bounds but their number: only for what is reported.
+        Evaluates conditions one by one, within `WORDING_STATES` of a pass: only for what may be reported.
         """
         found = self._found(at, hardware)
         if found.ways.refusal is None:
             return found.refusal
         selectors = self._selectors[at]
-        read, shown = self._verdicts.read(selectors, hardware), self._verdicts.shown(selectors, hardware)
+        read = self._verdicts.read(selectors, hardware)
+        shown = hardware if self._fails(at, read) else self._verdicts.shown(selectors, hardware)
         known = self._explanations.get((at, shown))
         if known is None:
             (member, refusal), judged = found.ways.refusal, self._judged[at, read]
             if isinstance(judged, _Judged):
-                refusal = explain(refusal, self.engines[at].members[member], judged.verdicts[member], shown)
+                refusal = explain(
+                    refusal, self.engines[at].members[member], judged.verdicts[member], shown, self._wording
+                )
             known = self._explanations[at, shown] = of_profile(refusal, self.profile)
         return known
+
+    def _fails(self, at: int, read: Hardware) -> bool:
+        """Tell whether a selector fails with an error on a device, which is explained by all that the device has."""
+        judged = self._judged[at, read]
+        verdicts = judged.verdicts if isinstance(judged, _Judged) else ()
+        return any(each.outcome is Outcome.ERROR for of_member in verdicts for found in of_member for each in found)
 
     def _judge(self, engine: Engine, hardware: Hardware) -> _Judged | SearchBound:
         """Evaluate the selectors of an engine on hardware.

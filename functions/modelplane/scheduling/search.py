@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from modelplane.model.refusal import NoRoom, Refusal, SearchBound, of_profile, rank
+from modelplane.model.refusal import (
+    Closest,
+    NoDevice,
+    NoRoom,
+    Refusal,
+    SearchBound,
+    TooFewDevices,
+    of_profile,
+    rank,
+)
 from modelplane.scheduling.blocking import Shortage
 from modelplane.scheduling.budget import Budget, Meter, OutOfStatesError, Searches
 from modelplane.scheduling.groups import Stock, join, size, weigh_groups
@@ -103,15 +112,27 @@ def _refusal(lack: Lack, options: ClusterOptions, layout: Layout) -> Refusal:
     engine, refusals = options.engines[lack.engine].name, dict(options.refusals[lack.engine])
     for position, short in lack.of_pools:
         refusals[position] = NoRoom(engine, short.needs, short.free, profile=options.profile)
-    nearest = min(refusals, key=lambda position: _distance(refusals[position]))
-    lacking = {position for position, _ in lack.of_pools}
-    refusal = refusals[nearest] if nearest in lacking else options.explained(lack.engine, nearest)
-    return replace(refusal, pool=layout.pools[nearest].name)
+    latest = max(map(rank, refusals.values()))
+    tied = {position: refusal for position, refusal in refusals.items() if rank(refusal) == latest}
+    if not isinstance(next(iter(tied.values())), NoRoom):
+        tied = {position: options.explained(lack.engine, position) for position in tied}
+    nearest = min(sorted(tied), key=lambda position: _distance(tied[position]))
+    return replace(tied[nearest], pool=layout.pools[nearest].name)
 
 
-def _distance(refusal: Refusal) -> tuple[int, int]:
-    """Return how far a pool is from hosting: the latest reason is nearest, and of those the smallest shortage."""
-    return -rank(refusal), refusal.needs - refusal.free if isinstance(refusal, NoRoom) else 0
+def _distance(refusal: Refusal) -> tuple[object, ...]:
+    """Return how far a pool is from hosting, beside others that are refused for the same reason."""
+    match refusal:
+        case NoRoom(_, needs, free):
+            return (needs - free,)
+        case TooFewDevices(_, _, has, needs):
+            return (needs - has,)
+        case NoDevice(closest=Closest(nearness=nearness)):
+            return (0, *(-each for each in nearness.rank))
+        case NoDevice():
+            return (1,)
+        case _:
+            return ()
 
 
 def _shortage(sizes: Sizes, stock: Stock, placed: PoolOption) -> Shortage:

@@ -10,13 +10,9 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Device
 from modelplane.model.placement import BadSelector
 from modelplane.model.refusal import SearchBound
-from modelplane.scheduling.budget import Budget, Meter, Searches
+from modelplane.scheduling.budget import Budget, Meter, Searches, states_of
 from modelplane.scheduling.closest import shown
 from modelplane.scheduling.hardware import Hardware, seen_by
-
-#: Work of an evaluation that counts as a state: about as much as a step of a search.
-_WORK: Final = 10
-
 
 #: Most states of the selectors of a request on the devices of a class that are looked at when a pod is charged with
 #: what it can be given there. Whoever reads the pool pays for it, not only who wrote the selectors.
@@ -121,7 +117,7 @@ def _judge(selectors: tuple[_Compiled, ...], subject: cel.Subject) -> SelectorsV
     states = 0
     for index, selector in enumerate(selectors):
         verdict, work = cel.measure(selector, subject)
-        states += 1 + work // _WORK
+        states += states_of(work)
         if verdict.outcome is not cel.Outcome.MATCH:
             return SelectorsVerdict(verdict.outcome, index, verdict.why or "", states)
     return SelectorsVerdict(cel.Outcome.MATCH, states=states)
@@ -145,9 +141,9 @@ def bad_selectors(deployment: Deployment) -> tuple[BadSelector, ...]:
     members = ((p, engine, member) for p in deployment.profiles for engine in p.engines for member in engine.members)
     for profile, engine, member in members:
         for request in member.requests:
-            for index, text in enumerate(request.selectors):
+            for text in request.selectors:
                 compiled = cel.compiled(text)
                 if isinstance(compiled, cel.SelectorError):
-                    where = engine.name, request.name, index, compiled.line, compiled.column
+                    where = engine.name, request.name, text, compiled.line, compiled.column
                     found.setdefault(BadSelector(*where, compiled.why, profile.name))
     return tuple(found)

@@ -23,7 +23,7 @@ from modelplane.model.refusal import (
     TooFewDevices,
     rank,
 )
-from modelplane.scheduling.closest import quote
+from modelplane.scheduling.closest import WHOLE, quote
 
 _PLAIN: dict[type[Refusal], str] = {
     Deleting: "being deleted",
@@ -93,10 +93,9 @@ def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:
             asks = f"{_request(request, engine if name_engine else '')} needs {count(needs, 'device')}"
             text = f"{asks} of a node, which has {has} for it"
         case SelectorError(selector, device, why):
-            error = f": {quote(why)}" if why else ""
-            text = (
-                f"selector {quote(selector)} fails on device {device}{error} (correct it for every device of the class)"
-            )
+            error = f": {quote(why, WHOLE)}" if why else ""
+            fails = f"selector `{quote(selector)}` fails on device {device}{error}"
+            text = f"{fails} (correct it for every device of the class)"
         case NotClaimable(engine):
             text = f"engine {engine} would claim no device (request one that a DRA driver publishes)"
         case NoRoom(engine, needs, free):

@@ -63,3 +63,52 @@ def test_what_is_not_supported_is_named(text: str, name: str) -> None:
         cel.compile(text)
     assert name in caught.value.why
     assert "not supported" in caught.value.why
+
+
+_MEMORY = 'device.capacity["gpu.nvidia.com"].memory'
+_VERSION = 'semver("1.2.3")'
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        (f'{_MEMORY} >= quantity("20Gi")', 'write a.compareTo(b) >= 0, with b such as quantity("20Gi")'),
+        (f"{_MEMORY} < 20", 'write a.compareTo(b) < 0, with b such as quantity("20Gi")'),
+        (f"device.attributes['a'].b > {_VERSION}", f"write a.compareTo(b) > 0, with b such as {_VERSION}"),
+        (f'{_MEMORY}.compareTo("20Gi") >= 0', 'give it quantity("20Gi")'),
+    ],
+)
+def test_a_comparison_of_quantities_or_versions_that_does_not_exist_names_the_one_that_does(
+    text: str, remedy: str
+) -> None:
+    with pytest.raises(cel.SelectorError) as caught:
+        cel.compile(text)
+    assert "found no matching overload" in caught.value.why
+    assert caught.value.why.endswith(remedy)
+
+
+@pytest.mark.parametrize(
+    ("selector", "why"),
+    [
+        (f"{_MEMORY[:-6]}memmory == null", "no such key: memmory (capacity of gpu.nvidia.com here: cores, memory)"),
+        (
+            'device.attributes["gpu.nvidia.com"]["modle"] == "x"',
+            "no such key: modle (attributes of gpu.nvidia.com here: model)",
+        ),
+        (
+            'device.attributes["nvidia.com"].model == "x"',
+            "no such key: model (no attributes of nvidia.com here, only of gpu.nvidia.com, other.example)",
+        ),
+        ('device.attributes["gpu.nvidia.com"].model', "evaluates to string, not to bool"),
+    ],
+)
+def test_an_unknown_key_lists_the_keys_that_there_are(selector: str, why: str) -> None:
+    device = cel.read(
+        {
+            "driver": "gpu.nvidia.com",
+            "attributes": {"model": {"string": "l4"}, "other.example/fast": {"bool": True}},
+            "capacity": {"memory": {"value": "24Gi"}, "cores": {"value": "8"}},
+        }
+    )
+    verdict = cel.verdict(selector, device)
+    assert cel.keys_there(verdict.why or "", selector, device) == why

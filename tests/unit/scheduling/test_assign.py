@@ -66,6 +66,29 @@ def test_members_that_want_different_pools_have_none() -> None:
     )
 
 
+def test_the_device_closest_to_a_request_is_the_closest_of_all_pools_that_have_none() -> None:
+    small, large = pool(1, gpu(8, 24, model="l4"), name="l4"), pool(1, gpu(8, 80, model="a100"), name="a100")
+    nearest = NoDevice("main", "gpu", 0, Closest("memory >= 100Gi", f"{GPU}, gpu", "80Gi"), pool="a100")
+    for pools in ((small, large), (large, small)):
+        assert outcome(cluster("a", *pools), standalone(request(1, memory("100Gi")))) == nearest
+    both = request(1, f'device.attributes["{GPU}"].model == "l4" && {memory("100Gi")}')
+    further = NoDevice("main", "gpu", 0, Closest("memory >= 100Gi", f"{GPU}, gpu", "24Gi"), pool="l4")
+    assert outcome(cluster("a", large, small), standalone(both)) == further
+
+
+def test_a_pool_on_which_more_requests_find_a_device_is_nearer() -> None:
+    gpus, nics = pool(1, gpu(8, 24), name="gpus"), pool(1, gpu(8, 20), nic(8), name="nics")
+    asked = standalone(request(1, memory("80Gi")), request(1, NIC, name="nic"))
+    assert outcome(cluster("a", gpus, nics), asked) == NoDevice(
+        "main", "gpu", 0, Closest("memory >= 80Gi", f"{GPU}, gpu", "20Gi"), pool="nics"
+    )
+
+
+def test_of_pools_with_too_few_devices_the_one_that_lacks_fewest_is_named() -> None:
+    there = cluster("a", pool(1, gpu(2), name="x"), pool(1, gpu(4), name="y"))
+    assert outcome(there, *engines(8)) == TooFewDevices("e0", "gpu", 4, 8, pool="y")
+
+
 REFUSED: list[tuple[str, tuple[Pool, ...], Refusal]] = [
     (
         "a pool that fails later is nearer",

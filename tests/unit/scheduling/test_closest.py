@@ -4,6 +4,7 @@ import pytest
 
 from modelplane.model.fleet import Attribute, Device
 from modelplane.model.refusal import Closest
+from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.closest import closest_device, needs_of
 from unit.scheduling.scene import GPU, gpu, memory
 
@@ -46,43 +47,72 @@ def test_a_comparison_is_said_by_its_name_and_anything_else_as_it_is_written(sel
         ('device.driver == "other"', (24,), Closest('driver == "other"', HERE, GPU)),
         ('device.attributes["other.domain"].model == "x"', (24,), Closest('model == "x"', HERE)),
         ("false", (24,), Closest("false", HERE)),
+        (memory("20Gi").replace(">=", "=="), (8, 24, 80), Closest("memory == 20Gi", HERE, "24Gi")),
     ],
 )
-def test_the_closest_device_has_the_largest_value_unless_less_is_asked_for(
+def test_the_closest_device_has_the_value_nearest_to_what_is_asked_for(
     selector: str, gib: tuple[int, ...], closest: Closest
 ) -> None:
-    assert closest_device(selector, [gpu(1, each) for each in gib]) == closest
+    assert closest_device(selector, [gpu(1, each) for each in gib], Meter()) == closest
 
 
 def test_of_several_conditions_the_first_that_the_closest_device_fails_is_named() -> None:
     devices = [gpu(1, 200, model="a100"), gpu(1, 40, model="h100"), gpu(1, 80, model="h100")]
     both = f'{MODEL} == "h100" && {memory("141Gi")}'
-    assert closest_device(both, devices) == Closest("memory >= 141Gi", HERE, "80Gi")
+    assert closest_device(both, devices, Meter()) == Closest("memory >= 141Gi", HERE, "80Gi")
 
 
 @pytest.mark.parametrize("selector", [f'({MODEL} == "x" && false)', f'{MODEL} == "a && b"', "false || 1 == 2 && true"])
 def test_conditions_that_cannot_be_separated_are_one(selector: str) -> None:
-    assert closest_device(selector, [gpu(1, 24)]).needs == needs_of(selector)
+    assert closest_device(selector, [gpu(1, 24)], Meter()).needs == needs_of(selector)
 
 
 def test_a_device_is_named_by_its_driver_and_its_product() -> None:
     attributes = (Attribute("productName", "string", "NVIDIA L4"),)
     device = Device("gpu", GPU, "gpu", attributes=attributes, capacity=(("memory", "23034Mi"),))
-    assert closest_device(memory("140Gi"), [device]) == Closest("memory >= 140Gi", f"{GPU}, NVIDIA L4", "23034Mi")
+    assert closest_device(memory("140Gi"), [device], Meter()) == Closest(
+        "memory >= 140Gi", f"{GPU}, NVIDIA L4", "23034Mi"
+    )
 
 
 def test_a_qualified_name_and_a_bool_are_read_as_selectors_read_them() -> None:
     device = Device("gpu", "driver.example", "gpu", attributes=(Attribute("other.example/fast", "bool", value=False),))
-    assert closest_device('device.attributes["other.example"].fast', [device]).has == "fast false"
-    assert closest_device('device.attributes["driver.example"].fast', [device]).has == ""
+    assert closest_device('device.attributes["other.example"].fast', [device], Meter()).has == "fast false"
+    assert closest_device('device.attributes["driver.example"].fast', [device], Meter()).has == ""
 
 
 def test_quantities_of_different_units_are_compared_by_size() -> None:
     devices = [Device("gpu", GPU, "gpu", capacity=(("memory", text),)) for text in ("900Mi", "1Gi", "odd")]
-    assert closest_device(memory("2Gi"), devices).has == "1Gi"
+    assert closest_device(memory("2Gi"), devices, Meter()).has == "1Gi"
 
 
 def test_the_order_of_the_devices_does_not_matter() -> None:
     devices = [gpu(1, 40, model=name) for name in ("b", "a", "c")]
-    assert closest_device(memory("80Gi"), devices) == closest_device(memory("80Gi"), devices[::-1])
-    assert closest_device(f'{MODEL} == "x"', devices) == closest_device(f'{MODEL} == "x"', devices[::-1])
+    assert closest_device(memory("80Gi"), devices, Meter()) == closest_device(memory("80Gi"), devices[::-1], Meter())
+    assert closest_device(f'{MODEL} == "x"', devices, Meter()) == closest_device(
+        f'{MODEL} == "x"', devices[::-1], Meter()
+    )
+
+
+def test_versions_are_compared_as_versions() -> None:
+    devices = [
+        Device("gpu", GPU, "gpu", attributes=(Attribute("driver", "version", text),))
+        for text in ("9.12.0", "10.2.0", "10.10.0-rc.1", "10.10.0")
+    ]
+    wanted = f'device.attributes["{GPU}"].driver.compareTo(semver("11.0.0")) >= 0'
+    assert closest_device(wanted, devices, Meter()).has == "10.10.0"
+    assert closest_device(wanted, devices[:3], Meter()).has == "10.10.0-rc.1"
+
+
+def test_numbers_are_compared_as_numbers() -> None:
+    devices = [Device("gpu", GPU, "gpu", attributes=(Attribute("cores", "int", each),)) for each in (9, 64, 128)]
+    assert closest_device(f'device.attributes["{GPU}"].cores == 100', devices, Meter()).has == "128"
+    assert closest_device(f'device.attributes["{GPU}"].cores > 128', devices, Meter()).has == "128"
+
+
+def test_beyond_the_states_for_wording_a_selector_is_one_condition() -> None:
+    spent = Meter(limit=10)
+    spent.add(10)
+    both = f'{MODEL} == "h100" && {memory("141Gi")}'
+    assert closest_device(both, [gpu(1, 40, model="h100")], spent).needs == needs_of(both)
+    assert spent.spent == 10

@@ -32,7 +32,7 @@ class Case:
 RED, BLUE = gpu(2, name="red", device_class="red", model="red"), gpu(2, name="blue", device_class="blue", model="blue")
 BARE = gpu(2, name="bare", device_class="red", model="")
 OTHER_BARE = gpu(2, name="bare", device_class="bare", model="")
-MISSING = "no such key: model"
+MISSING = f"no such key: model (no attributes of {GPU} here)"
 
 CASES = [
     Case("a member without requests matches anything", (), (), [[]]),

@@ -111,7 +111,8 @@ def test_22_a_malformed_selector_keeps_every_replica_and_says_where_it_is_wrong(
     assert decided.ending == ()
     report = explain(decided, typo)
     assert (report.scheduled, report.reason) == (False, "InvalidNodeSelector")
-    assert report.message.startswith("2 of 2 replicas scheduled: engine main, request gpu, selector 0, line 1, column ")
+    where = f"engine main, request gpu, selector `{BROKEN}`, line 1, column "
+    assert report.message.startswith(f"2 of 2 replicas scheduled: {where}")
 
 
 def test_22_a_malformed_selector_places_nothing_new_and_scale_down_still_works() -> None:
