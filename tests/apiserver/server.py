@@ -12,7 +12,7 @@ import yaml
 from modelplane_dev import components
 from modelplane_dev.components import sources
 from modelplane_dev.folders import ROOT
-from modelplane_dev.plane.api import ApiError
+from modelplane_dev.plane.api import Api, ApiError
 from modelplane_dev.plane.certificates import make_certificates
 from modelplane_dev.plane.cluster import Cluster, Run, etcd, namespace
 from modelplane_dev.plane.crossplane import crds, establish
@@ -30,6 +30,8 @@ class Server:
 
     cluster: Cluster
     resources: dict[tuple[str, str], tuple[str, bool]]
+    #: Who asks.
+    api: Api
 
     def refusal(self, manifest: Mapping[str, Any]) -> str:
         """Return the words with which the server would refuse to create an object, "" when it would take it.
@@ -37,7 +39,7 @@ class Server:
         It is asked for a dry run and for strict field validation: unknown and doubled fields are refused.
         """
         try:
-            self.cluster.api.request("POST", f"{self._path(manifest)}?dryRun=All&fieldValidation=Strict", manifest)
+            self.api.request("POST", f"{self.path(manifest)}?dryRun=All&fieldValidation=Strict", manifest)
         except ApiError as error:
             return str(error)
         return ""
@@ -48,7 +50,7 @@ class Server:
         A server drops the status of what is created, so the object is made without one first, and removed after.
         """
         self.cluster.api.apply({field: value for field, value in manifest.items() if field != "status"})
-        named = f"{self._path(manifest)}/{manifest['metadata']['name']}"
+        named = f"{self.path(manifest)}/{manifest['metadata']['name']}"
         body = {"status": manifest.get("status")}
         try:
             self.cluster.api.request("PATCH", f"{named}/status?dryRun=All", body, "application/merge-patch+json")
@@ -58,7 +60,8 @@ class Server:
             self.cluster.api.request("DELETE", named)
         return ""
 
-    def _path(self, manifest: Mapping[str, Any]) -> str:
+    def path(self, manifest: Mapping[str, Any]) -> str:
+        """Return the path under which objects of this kind and namespace are."""
         api_version, kind = manifest["apiVersion"], manifest["kind"]
         root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         if (api_version, kind) not in self.resources:
@@ -96,4 +99,4 @@ def serve(folder: Path) -> Iterator[Server]:
             establish(cluster, definitions())
             for name in NAMESPACES:
                 cluster.api.apply(namespace(name))
-            yield Server(cluster, {})
+            yield Server(cluster, {}, cluster.api)

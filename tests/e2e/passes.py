@@ -8,6 +8,7 @@ from typing import Any
 from e2e.live import LiveFleet
 from modelplane.model.routing import Address, Endpoint, ServiceEntry
 from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.cluster import CROSSPLANE
 from modelplane_dev.plane.gateways.live import ADDRESS
 from property.services import Service
 
@@ -28,7 +29,8 @@ class LivePasses:
     """A service whose objects the test writes in an order of chance; there is no ModelService of its name."""
 
     def __init__(self, live: LiveFleet, name: str, **fields: Any) -> None:
-        self._api = live.fleet.plane.hub.api
+        # Nobody else may write routes of the public Gateway.
+        self._api = live.fleet.plane.hub.api_of(CROSSPLANE)
         self._chance = random.Random(name)  # noqa: S311 - the same order in every run
         self._endpoints = [_endpoint(each) for name in _DEPLOYMENTS for each in live.fleet.endpoints(name)]
         gateway = {"url": f"http://{ADDRESS}"}

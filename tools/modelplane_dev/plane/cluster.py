@@ -17,9 +17,13 @@ from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import Process
 
 ADMIN = "admin"
+CROSSPLANE = "crossplane"
+#: Somebody with an account in a namespace that is none of ours, and no rights.
+TEAM = "team"
 #: The users of an API server beside the admin: their service accounts, as an installation names them.
 ACCOUNTS: Mapping[str, str] = {
-    "crossplane": "crossplane-system:crossplane",
+    CROSSPLANE: "crossplane-system:crossplane",
+    TEAM: "ml-team:developer",
     "rbac-manager": "crossplane-system:rbac-manager",
     "provider-kubernetes": "crossplane-system:modelplane-provider-kubernetes",
 }
@@ -95,7 +99,11 @@ class Cluster:
     @cached_property
     def api(self) -> Api:
         """Return the client of the admin."""
-        return Api(self.url, _token(ADMIN), self.run.certificates.trust())
+        return self.api_of(ADMIN)
+
+    def api_of(self, user: str) -> Api:
+        """Return the client of a user."""
+        return Api(self.url, _token(user), self.run.certificates.trust())
 
     def kubeconfig(self, user: str = ADMIN) -> Path:
         """Return a kubeconfig file of a user, everything inline; written once, whole, so that no reader sees a part."""

@@ -1,0 +1,148 @@
+"""Who may attach routes and policies to the control cluster's gateway, by the policies of install/."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from apiserver.server import Server
+from modelplane.kube.gateway.kinds import envoy_object, gateway_object, target
+from modelplane.kube.gateway.route import unknown_paths
+from modelplane.kube.gateway.traffic import Traffic, gateway_traffic_policy, service_traffic_policy
+from modelplane.model.names import PUBLIC_GATEWAY, SYSTEM_NAMESPACE, service_object
+from modelplane_dev.folders import ROOT
+from modelplane_dev.plane.api import Api, ApiError
+from modelplane_dev.plane.cluster import ACCOUNTS, ADMIN, CROSSPLANE, TEAM
+from modelplane_dev.plane.waiting import eventually
+
+Manifest = dict[str, Any]
+
+ROUTE_WORDS = "only Modelplane attaches routes to Gateways of modelplane-system"
+POLICY_WORDS = "only Modelplane makes policies"
+SELECTOR_WORDS = "targetSelectors that name no label of your own"
+ROUTE = service_object("chat", "ml", "route")
+RBAC = "rbac.authorization.k8s.io"
+
+
+def route(*parents: Manifest, name: str = "foreign", kind: str = "HTTPRoute", **metadata: Any) -> Manifest:
+    made = gateway_object(kind, name, "ml", {"parentRefs": list(parents)})
+    return {**made, "metadata": {**made["metadata"], **metadata}}
+
+
+def policy(spec: Manifest, kind: str = "SecurityPolicy", namespace: str = "ml") -> Manifest:
+    return envoy_object(kind, "foreign", namespace, spec)
+
+
+OURS = {"name": PUBLIC_GATEWAY, "namespace": SYSTEM_NAMESPACE}
+THEIRS = {"name": PUBLIC_GATEWAY}
+BY_NAME = {"targetRefs": [target("HTTPRoute", ROUTE)]}
+BY_LABEL = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}
+OF_THEIRS = {"targetRefs": [target("HTTPRoute", "theirs")]}
+FOREIGN: dict[str, tuple[Manifest, str]] = {
+    "a route to the public Gateway": (route(OURS), ROUTE_WORDS),
+    "one of two parents": (route(THEIRS, OURS | {"sectionName": "http"}), ROUTE_WORDS),
+    "a route to another Gateway of ours": (route({"name": "any", "namespace": SYSTEM_NAMESPACE}), ROUTE_WORDS),
+    "a route in the system namespace": (unknown_paths("foreign", "http", "f"), ROUTE_WORDS),
+    "a gRPC route": (route(OURS, kind="GRPCRoute"), ROUTE_WORDS),
+    "a policy of the Gateway": (gateway_traffic_policy("foreign", SYSTEM_NAMESPACE, PUBLIC_GATEWAY), POLICY_WORDS),
+    "a policy of a service's route": (policy(BY_NAME), POLICY_WORDS),
+    "traffic of a service's route": (service_traffic_policy("t", "ml", ROUTE, Traffic("5m")) or {}, POLICY_WORDS),
+    "a policy of any route": (policy({"targetSelectors": [BY_LABEL]}), SELECTOR_WORDS),
+    "of what a service composed": (
+        policy({"targetSelectors": [BY_LABEL | {"matchLabels": {"crossplane.io/composite": "chat"}}]}),
+        SELECTOR_WORDS,
+    ),
+}
+ALLOWED = {
+    "a route to a Gateway of its own": route(THEIRS),
+    "a route to none": gateway_object("HTTPRoute", "foreign", "ml", {}),
+    "a policy of its own route": policy(OF_THEIRS),
+    "of routes with its own label": policy({"targetSelectors": [BY_LABEL | {"matchLabels": {"app": "theirs"}}]}),
+}
+
+
+@pytest.fixture(scope="module")
+def guarded(server: Server) -> Iterator[Server]:
+    """Apply the policies of install/, and give everybody every right: only admission refuses."""
+    api = server.cluster.api
+    made = list(yaml.safe_load_all((ROOT / "install/admission.yaml").read_text()))
+    subjects = [
+        {"kind": "User", "apiGroup": RBAC, "name": f"system:serviceaccount:{ACCOUNTS[user]}"}
+        for user in (CROSSPLANE, TEAM)
+    ]
+    everything = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"}
+    binding = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "everybody"}}
+    made.append({**binding, "roleRef": everything, "subjects": subjects})
+    for manifest in made:
+        api.apply(manifest)
+
+    def refuses() -> None:
+        for words in FOREIGN.values():
+            assert words[1] in refusal(server, TEAM, words[0])
+
+    try:
+        eventually(refuses, within=60)
+        yield server
+    finally:
+        for manifest in reversed(made):
+            api.request("DELETE", server.path(manifest) + "/" + manifest["metadata"]["name"])
+        eventually(lambda: _assert_taken(server), within=60)
+
+
+def _assert_taken(server: Server) -> None:
+    assert server.refusal(route(OURS)) == ""
+
+
+def refusal(server: Server, user: str, manifest: Manifest) -> str:
+    return Server(server.cluster, server.resources, server.cluster.api_of(user)).refusal(manifest)
+
+
+@pytest.mark.parametrize("user", [TEAM, ADMIN])
+@pytest.mark.parametrize(("manifest", "words"), FOREIGN.values(), ids=FOREIGN)
+def test_nobody_but_crossplane_attaches_to_the_gateway(
+    guarded: Server, manifest: Manifest, words: str, user: str
+) -> None:
+    assert words in refusal(guarded, user, manifest)
+
+
+@pytest.mark.parametrize("manifest", [each for each, _ in FOREIGN.values()], ids=FOREIGN)
+def test_crossplane_attaches_to_the_gateway(guarded: Server, manifest: Manifest) -> None:
+    assert refusal(guarded, CROSSPLANE, manifest) == ""
+
+
+@pytest.mark.parametrize("user", [TEAM, ADMIN, CROSSPLANE])
+@pytest.mark.parametrize("manifest", ALLOWED.values(), ids=ALLOWED)
+def test_what_is_somebodys_own_is_left_alone(guarded: Server, manifest: Manifest, user: str) -> None:
+    assert refusal(guarded, user, manifest) == ""
+
+
+#: What somebody changes of a route that Crossplane made: whether that is refused.
+CHANGES: dict[str, tuple[Manifest, bool]] = {
+    "where it leads": ({"spec": {"rules": [{"backendRefs": [{"name": "mine", "port": 80}]}]}}, True),
+    "that it is attached": ({"spec": {"parentRefs": [THEIRS]}}, True),
+    "a label, for a policy to select it by": ({"metadata": {"labels": {"app": "mine"}}}, True),
+    "its finalizers, as the garbage collector does": ({"metadata": {"finalizers": ["example.org/wait"]}}, False),
+}
+
+
+@pytest.mark.parametrize(("change", "refused"), CHANGES.values(), ids=CHANGES)
+def test_nobody_but_crossplane_changes_a_route_of_the_gateway(guarded: Server, change: Manifest, refused: bool) -> None:
+    made = route(OURS, name=ROUTE)
+    path = guarded.path(made)
+    crossplane, team = (guarded.cluster.api_of(user) for user in (CROSSPLANE, TEAM))
+    crossplane.request("POST", path, made)
+    try:
+        assert (ROUTE_WORDS in _patched(team, f"{path}/{ROUTE}", change)) is refused
+        assert _patched(crossplane, f"{path}/{ROUTE}", change) == ""
+    finally:
+        crossplane.request("DELETE", f"{path}/{ROUTE}")
+
+
+def _patched(api: Api, path: str, change: Manifest) -> str:
+    """Return the words with which the server refuses a change, "" where it would take it."""
+    try:
+        api.request("PATCH", f"{path}?dryRun=All", change, "application/merge-patch+json")
+    except ApiError as error:
+        return str(error)
+    return ""
