@@ -8,6 +8,8 @@ from modelplane.kube.volume import claimed
 from modelplane.model.names import (
     CLAIM_NAME,
     ENGINE_PORT,
+    ENV_LEADER_ADDRESS,
+    ENV_RANK,
     GPU_TAINT,
     LABEL_CLAIMANT,
     LABEL_DEPLOYMENT,
@@ -74,7 +76,7 @@ def serving(container: Mapping[str, Any], port: int = ENGINE_PORT) -> dict[str, 
 
 
 #: Variables of a gang's engines. The values are LeaderWorkerSet's own variables, which come before these.
-_GANG = {"MODELPLANE_LEADER_ADDRESS": "$(LWS_LEADER_ADDRESS)", "MODELPLANE_RANK": "$(LWS_WORKER_INDEX)"}
+_GANG = {ENV_LEADER_ADDRESS: "$(LWS_LEADER_ADDRESS)", ENV_RANK: "$(LWS_WORKER_INDEX)"}
 
 
 def ganged(container: Mapping[str, Any]) -> dict[str, Any]:

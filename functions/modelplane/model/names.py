@@ -55,6 +55,9 @@ LISTENER_HTTPS = "https"
 #: Taint of every GPU node; every engine pod tolerates it.
 GPU_TAINT = "nvidia.com/gpu"
 ENGINE_PORT = 8000
+#: In the environment of a gang's engine containers: the leader's address, and the pod's number in the gang.
+ENV_LEADER_ADDRESS = "MODELPLANE_LEADER_ADDRESS"
+ENV_RANK = "MODELPLANE_RANK"
 ENGINE_SERVICE_PORT = 80
 #: Where an endpoint picker is asked (gRPC).
 PICKER_PORT = 9002

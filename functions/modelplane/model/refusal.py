@@ -89,6 +89,26 @@ class Nearness:
 
 
 @dataclass(frozen=True, slots=True)
+class CapabilityShort(Refusal):
+    """A pool does not declare what a profile requires of it: `has` is what it declares, "" for nothing.
+
+    `note` says why two values that are both declared do not compare, "" where the values say it.
+    """
+
+    capability: str
+    has: str
+    needs: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotMultiNode(Refusal):
+    """A profile spans several nodes, and the pool is not for that. `declared`: it says so, rather than nothing."""
+
+    declared: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Closest:
     """The device of a pool that came closest to satisfying a request, in words.
 
@@ -165,6 +185,8 @@ PRECEDENCE: tuple[type[Refusal], ...] = (
     OutsideCache,
     Tainted,
     NoPools,
+    CapabilityShort,
+    NotMultiNode,
     NoDevice,
     TooFewDevices,
     SelectorError,

@@ -1,9 +1,8 @@
 """How capable the devices are that engines take: by their declared memory, which is all that devices have in common."""
 
 from fractions import Fraction
-from functools import lru_cache
 
-from modelplane.cel.quantity import QuantityError, parse
+from modelplane.catalogue import amount
 from modelplane.model.fleet import Device
 from modelplane.scheduling.charge import entries_of
 from modelplane.scheduling.hardware import Layout
@@ -12,18 +11,10 @@ from modelplane.scheduling.ledger import Engines
 _MEMORY = "memory"
 
 
-@lru_cache(maxsize=1024)
-def _amount(text: str) -> Fraction | None:
-    try:
-        return parse(text).number()
-    except QuantityError:
-        return None
-
-
 def _memory(device: Device) -> Fraction | None:
     """Return the declared memory of a device, whatever its domain; None where it is not known."""
     declared = [text for name, text in device.capacity if name.rpartition("/")[2] == _MEMORY]
-    return _amount(declared[0]) if len(declared) == 1 else None
+    return amount(declared[0]) if len(declared) == 1 else None
 
 
 def capability(engines: Engines, where: Layout) -> Fraction | None:

@@ -6,6 +6,7 @@ Each says where, what was found against what is needed, and what to do where the
 from collections.abc import Collection
 
 from modelplane.model.refusal import (
+    CapabilityShort,
     Closest,
     Deleting,
     NoDevice,
@@ -13,6 +14,7 @@ from modelplane.model.refusal import (
     NoPools,
     NoRoom,
     NotClaimable,
+    NotMultiNode,
     NotReady,
     OutsideCache,
     Refusal,
@@ -74,9 +76,20 @@ def word(
     `pools` are those that it holds for, its own pool if not given. `at_most`: some of the clusters have fewer nodes
     free. `name_engine`: requests are named with their engine.
     """
-    return _where(({refusal.pool} - {""}) if pools is None else pools) + _text(
-        refusal, at_most=at_most, name_engine=name_engine
-    )
+    where = _where(({refusal.pool} - {""}) if pools is None else pools)
+    if isinstance(refusal, CapabilityShort | NotMultiNode):
+        return where + _of_capabilities(refusal)
+    return where + _text(refusal, at_most=at_most, name_engine=name_engine)
+
+
+def _of_capabilities(refusal: CapabilityShort | NotMultiNode) -> str:
+    """Return what a profile needs of a pool, and what the pool declares."""
+    if isinstance(refusal, NotMultiNode):
+        declares = "multiNodeCapable false" if refusal.declared else "no multiNodeCapable"
+        return f"multiNodeCapable true is needed by an engine of several nodes, the pool declares {declares}"
+    declares = f"the pool declares {refusal.has or f'no {refusal.capability}'}"
+    note = f" ({refusal.note})" if refusal.note else ""
+    return f"{refusal.capability} {refusal.needs} is needed, {declares}{note}"
 
 
 def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:

@@ -1,0 +1,104 @@
+"""Compares what a profile requires with what a pool declares (docs/catalogue.md, "What is compared").
+
+It is not compiled to CEL: drivers report less memory than the box says, and publish neither precisions nor fabrics; a
+stamped selector would be judged again by kube-scheduler, and never match.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from modelplane.cel.quantity import QuantityError, parse
+from modelplane.model.catalogue import Capabilities, Requires
+from modelplane.model.refusal import CapabilityShort, NotMultiNode
+
+_BANDWIDTH: Final = re.compile(r"([a-z][a-z0-9]*)-([0-9]{1,6})g(-or-better)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Bandwidth:
+    """A fabric between nodes: its family, e.g. `ib`, and Gbit/s. `or_better`: more of the same family is welcome."""
+
+    family: str
+    gigabits: int
+    or_better: bool = False
+
+
+def parse_bandwidth(text: str) -> Bandwidth | None:
+    """Return the bandwidth of a text such as `ib-400g-or-better`, None where it is none."""
+    found = _BANDWIDTH.fullmatch(text.lower())
+    return Bandwidth(found[1], int(found[2]), bool(found[3])) if found else None
+
+
+@lru_cache(maxsize=1024)
+def amount(text: str) -> Fraction | None:
+    """Return the number that a quantity stands for, None where the text is no quantity."""
+    try:
+        return parse(text).number()
+    except QuantityError:
+        return None
+
+
+def _memory(needs: str, has: str) -> str | None:
+    required, declared = amount(needs), amount(has)
+    if required is None or declared is None:
+        return f"{needs if required is None else has} is no quantity"
+    return None if declared >= required else ""
+
+
+def _equal(needs: str, has: str) -> str | None:
+    return None if needs == has else ""
+
+
+def _bandwidth(needs: str, has: str) -> str | None:
+    required, declared = parse_bandwidth(needs), parse_bandwidth(has)
+    if required is None or declared is None:
+        return f"{needs if required is None else has} is no bandwidth such as ib-400g"
+    if required.family != declared.family:
+        return f"{required.family} and {declared.family} cannot be compared"
+    enough = declared.gigabits == required.gigabits or (required.or_better and declared.gigabits > required.gigabits)
+    return None if enough else ""
+
+
+def _short(
+    capability: str, needs: str | None, has: str | None, compared: Callable[[str, str], str | None]
+) -> CapabilityShort | None:
+    """Return the shortage of a capability; `compared` gives None where it is enough, else a note on why it is not."""
+    if needs is None:
+        return None
+    note = compared(needs, has) if has is not None else ""
+    return None if note is None else CapabilityShort(capability, has or "", needs, note)
+
+
+def _precisions(requires: Requires, has: Capabilities) -> CapabilityShort | None:
+    declared = {each.lower() for each in has.precisions}
+    if all(each.lower() in declared for each in requires.precisions):
+        return None
+    return CapabilityShort("precisionSupport", ", ".join(has.precisions), ", ".join(requires.precisions))
+
+
+def _domain(requires: Requires, has: Capabilities) -> CapabilityShort | None:
+    needs, size = requires.nvlink_domain_size, has.nvlink_domain_size
+    if needs is None or (size is not None and size >= needs):
+        return None
+    return CapabilityShort("nvlinkDomainSize", "" if size is None else str(size), str(needs))
+
+
+def compare(requires: Requires, has: Capabilities) -> CapabilityShort | NotMultiNode | None:
+    """Return what a pool lacks of what a profile requires, None where it satisfies all of it.
+
+    Whether the pool takes engines of several nodes at all comes first, then the capabilities in the order of the API.
+    What the pool does not declare satisfies nothing.
+    """
+    if requires.several_nodes and not has.multi_node:
+        return NotMultiNode(declared=has.multi_node is not None)
+    return (
+        _short("memoryPerGpu", requires.memory_per_gpu, has.memory_per_gpu, _memory)
+        or _short("interconnect", requires.interconnect, has.interconnect, _equal)
+        or _precisions(requires, has)
+        or _domain(requires, has)
+        or _short("interNodeBandwidth", requires.bandwidth, has.bandwidth, _bandwidth)
+    )

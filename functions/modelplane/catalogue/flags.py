@@ -1,0 +1,96 @@
+"""The flags of engines: their names, how they are read from arguments, and which say what is generated else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The names that an engine has for a flag, the one to write first.
+
+    `model` is what it loads, `name` what it serves that as. `expert` takes a number where `expert_sized`.
+    """
+
+    model: tuple[str, ...]
+    name: tuple[str, ...]
+    revision: tuple[str, ...]
+    tensor: tuple[str, ...]
+    pipeline: tuple[str, ...]
+    data: tuple[str, ...]
+    expert: tuple[str, ...]
+    nodes: tuple[str, ...]
+    rank: tuple[str, ...]
+    leader: tuple[str, ...]
+    expert_sized: bool = False
+
+
+VLLM: Final = Dialect(
+    model=("--model",),
+    name=("--served-model-name",),
+    revision=("--revision",),
+    tensor=("--tensor-parallel-size", "-tp"),
+    pipeline=("--pipeline-parallel-size", "-pp"),
+    data=("--data-parallel-size", "-dp"),
+    expert=("--enable-expert-parallel", "-ep"),
+    nodes=("--nnodes", "-n"),
+    rank=("--node-rank", "-r"),
+    leader=("--master-addr",),
+)
+#: vLLM's own: how it spreads over processes, and that a process serves no requests.
+BACKEND: Final = ("--distributed-executor-backend",)
+HEADLESS: Final = ("--headless", "-hl")
+
+SGLANG: Final = Dialect(
+    model=("--model-path", "--model"),
+    name=("--served-model-name",),
+    revision=("--revision",),
+    tensor=("--tp-size", "--tensor-parallel-size", "--tp"),
+    pipeline=("--pp-size", "--pipeline-parallel-size", "--pp"),
+    data=("--dp-size", "--data-parallel-size", "--dp"),
+    expert=("--ep-size", "--expert-parallel-size", "--ep"),
+    nodes=("--nnodes",),
+    rank=("--node-rank",),
+    leader=("--dist-init-addr", "--nccl-init-addr"),
+    expert_sized=True,
+)
+#: SGLang's own: with it the data parallelism is within the tensor parallelism, and takes no GPUs of its own.
+DATA_WITHIN_TENSOR: Final = ("--enable-dp-attention",)
+HOST: Final = ("--host",)
+PORT: Final = ("--port",)
+
+DIALECTS: Final[Mapping[str, Dialect]] = {"vLLM": VLLM, "SGLang": SGLANG}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A flag that is given: the name that it is written with, and its value, "" for one without."""
+
+    flag: str
+    value: str
+
+    def __str__(self) -> str:
+        """Return it as it can be written."""
+        return f"{self.flag}={self.value}" if self.value else self.flag
+
+
+def _is_flag(word: str) -> bool:
+    return word.startswith("-") and not word[1:2].isdigit()
+
+
+def find_flag(args: Sequence[str], names: Sequence[str]) -> Given | None:
+    """Return the last of a flag's mentions in arguments: `--flag=v`, `--flag v`, short and with underscores alike."""
+    found = None
+    for at, word in enumerate(args):
+        flag, equals, value = word.partition("=")
+        written = flag.replace("_", "-") if flag.startswith("--") else flag
+        if written not in names:
+            continue
+        following = args[at + 1] if at + 1 < len(args) else ""
+        found = Given(flag, value if equals else "" if _is_flag(following) else following)
+    return found
+
+
+def positional_model(args: Sequence[str]) -> bool:
+    """Tell whether the arguments begin with a model, as `vllm serve MODEL` takes it."""
+    return bool(args) and not _is_flag(args[0])

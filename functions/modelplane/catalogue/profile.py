@@ -1,0 +1,57 @@
+"""The short form of a profile: how many nodes and GPUs, and how the model is spread over them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidProfile:
+    """A profile that cannot be served as it is written: its field, and why with what to do."""
+
+    profile: str
+    field: str
+    why: str
+
+    def __str__(self) -> str:
+        """Return it in one sentence."""
+        return f"spec.serving[{self.profile}].{self.field}: {self.why}"
+
+
+class InvalidProfileError(Exception):
+    """Ends an expansion; `expand` returns what it carries."""
+
+    def __init__(self, profile: Mapping[str, Any], field: str, why: str) -> None:
+        super().__init__(why)
+        self.found = InvalidProfile(profile["name"], field, why)
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """The nodes of a replica, the GPUs on each, and the parallelism as far as it is given; None where it is not."""
+
+    nodes: int
+    gpus: int
+    tensor: int | None
+    pipeline: int | None
+    data: int | None
+    expert: bool | None
+    requires: Mapping[str, Any]
+    devices: tuple[Mapping[str, Any], ...]
+
+    @staticmethod
+    def read(profile: Mapping[str, Any]) -> "Topology":
+        """Return the topology of a profile."""
+        block = profile["replicaTopology"]
+        spread = block.get("parallelism") or {}
+        expert = spread.get("expert")
+        return Topology(
+            nodes=block.get("nodes", 1),
+            gpus=block["gpusPerNode"],
+            tensor=spread.get("tensor"),
+            pipeline=spread.get("pipeline"),
+            data=spread.get("data"),
+            expert=None if expert is None else expert == "enabled",
+            requires=block.get("requires") or {},
+            devices=tuple(block.get("devices") or ()),
+        )

@@ -1,0 +1,41 @@
+"""The flags of two versions of vLLM, of those that a profile may turn to: recorded, as no engine runs in the tests."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+#: From `vllm serve --help` of each version. Gangs of processes came after 0.8.0, which gathers nodes by Ray alone.
+VLLM_FLAGS: Final[Mapping[str, frozenset[str]]] = {
+    "0.8.0": frozenset(
+        {
+            "--model",
+            "--served-model-name",
+            "--revision",
+            "--tensor-parallel-size",
+            "--pipeline-parallel-size",
+            "--data-parallel-size",
+            "--enable-expert-parallel",
+            "--distributed-executor-backend",
+        }
+    ),
+    "0.12.0": frozenset(
+        {
+            "--model",
+            "--served-model-name",
+            "--revision",
+            "--tensor-parallel-size",
+            "--pipeline-parallel-size",
+            "--data-parallel-size",
+            "--enable-expert-parallel",
+            "--distributed-executor-backend",
+            "--nnodes",
+            "--node-rank",
+            "--master-addr",
+            "--headless",
+        }
+    ),
+}
+
+
+def flags_of(args: Iterable[str]) -> set[str]:
+    """Return the names of the flags among arguments."""
+    return {word.partition("=")[0] for word in args if word.startswith("--")}

@@ -1,0 +1,299 @@
+"""What a profile of a ClusterModel expands to: pods, device requests, arguments; and what is refused."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.catalogue import Expansion, InvalidProfile, expand
+from modelplane.model.catalogue import Requires
+from unit.catalogue.engines import VLLM_FLAGS, flags_of
+
+MODEL: dict[str, Any] = {
+    "model": {"name": "moonshotai/Kimi-K2-Instruct"},
+    "source": "HuggingFace",
+    "huggingFace": {"repo": "moonshotai/Kimi-K2-Instruct"},
+}
+
+
+def profile(*args: str, nodes: int = 1, gpus: int = 1, engine: str = "vLLM", **more: Any) -> dict[str, Any]:
+    """Return a short profile with these arguments; `launcher`, `command` and `parallelism` go where they belong."""
+    block: dict[str, Any] = {"name": engine, "image": "engine:v1", "args": list(args)}
+    block |= {key: more.pop(key) for key in ("launcher", "command", "env", "imagePullSecrets") if key in more}
+    return {"name": "p", "replicaTopology": {"nodes": nodes, "gpusPerNode": gpus} | more, "engine": block}
+
+
+def expanded(of: dict[str, Any], *, cached: bool = False, model: dict[str, Any] = MODEL) -> Expansion:
+    """Return the expansion of a profile that is valid."""
+    found = expand(model, of, cached=cached)
+    assert isinstance(found, Expansion), found
+    return found
+
+
+def container(of: dict[str, Any], member: int = 0, *, cached: bool = False, model: dict[str, Any] = MODEL) -> Any:
+    """Return the engine container of a member."""
+    (engine,) = expanded(of, cached=cached, model=model).engines
+    return engine["members"][member]["template"]["spec"]["containers"][0]
+
+
+def refused(of: dict[str, Any]) -> InvalidProfile:
+    """Return why a profile is refused."""
+    found = expand(MODEL, of, cached=False)
+    assert isinstance(found, InvalidProfile), found
+    return found
+
+
+def test_one_node_is_a_standalone_that_asks_for_the_gpus_of_its_pool() -> None:
+    found = expanded(profile(gpus=2, parallelism={"tensor": 2}))
+    (engine,) = found.engines
+    assert engine["name"] == "p"
+    assert [member["role"] for member in engine["members"]] == ["Standalone"]
+    assert engine["members"][0]["nodeSelector"]["devices"] == [{"name": "gpu", "count": 2, "selectors": []}]
+    assert found.resolves_gpu
+
+
+def test_several_nodes_are_a_leader_and_the_other_nodes_as_workers() -> None:
+    found = expanded(profile(nodes=3, gpus=8, parallelism={"tensor": 8, "pipeline": 3}))
+    leader, worker = found.engines[0]["members"]
+    assert (leader["role"], worker["role"], worker["worker"]) == ("Leader", "Worker", {"nodes": 2})
+    assert leader["nodeSelector"] == worker["nodeSelector"]
+    assert found.requires.several_nodes
+
+
+def test_what_is_required_of_the_pool_is_all_of_requires() -> None:
+    block = {
+        "memoryPerGpu": "141Gi",
+        "interconnect": "nvlink",
+        "precisionSupport": ["fp8"],
+        "nvlinkDomainSize": 8,
+        "multiNodeBandwidth": "ib-400g-or-better",
+    }
+    assert expanded(profile(requires=block)).requires == Requires("141Gi", "nvlink", ("fp8",), 8, "ib-400g-or-better")
+
+
+def test_devices_named_gpu_add_conditions_to_the_gpus_and_others_are_further_claims() -> None:
+    hopper = {"cel": 'device.attributes["gpu.nvidia.com"].architecture == "Hopper"'}
+    rdma = {"name": "nic", "count": 8, "selectors": [{"cel": 'device.driver == "nic.example.com"'}]}
+    devices = [rdma, {"name": "gpu", "selectors": [hopper]}]
+    found = expanded(profile(devices=devices)).engines[0]["members"][0]["nodeSelector"]["devices"]
+    assert found == [{"name": "gpu", "count": 1, "selectors": [hopper]}, rdma]
+
+
+def test_what_is_not_given_is_generated_and_given_arguments_stay_first_and_as_they_are() -> None:
+    assert container(profile("--max-model-len=8192", gpus=4, parallelism={"tensor": 2, "pipeline": 2}))["args"] == [
+        "--max-model-len=8192",
+        "--model=moonshotai/Kimi-K2-Instruct",
+        "--served-model-name=moonshotai/Kimi-K2-Instruct",
+        "--tensor-parallel-size=2",
+        "--pipeline-parallel-size=2",
+    ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--tensor-parallel-size=2"],
+        ["--tensor-parallel-size", "2"],
+        ["--tensor_parallel_size=2"],
+        ["-tp", "2"],
+        ["-tp=2"],
+        ["--tensor-parallel-size=4", "-tp=2"],
+    ],
+)
+def test_a_flag_that_is_given_in_any_form_is_not_generated(given: list[str]) -> None:
+    args = container(profile(*given, gpus=2, parallelism={"tensor": 2}))["args"]
+    assert args[: len(given)] == given
+    assert not any(word.startswith("--tensor") for word in args[len(given) :])
+
+
+def test_a_model_that_is_given_by_its_place_is_not_named_again() -> None:
+    args = container(profile("Qwen/Qwen3-8B"))["args"]
+    assert not [word for word in args if word.startswith("--model")]
+
+
+def test_weights_are_the_mounted_ones_else_the_repository_at_its_revision_with_its_token() -> None:
+    token = {"name": "hub", "key": "token"}
+    model = MODEL | {"huggingFace": {"repo": "org/model", "revision": "v2", "tokenSecretRef": token}}
+    cached, plain = container(profile(), cached=True, model=model), container(profile(), model=model)
+    assert "--model=/mnt/models" in cached["args"]
+    assert not [word for word in cached["args"] if word.startswith("--revision")]
+    assert "env" not in cached
+    assert plain["args"][:2] == ["--model=org/model", "--revision=v2"]
+    assert plain["env"] == [{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": token}}]
+
+
+def test_a_token_that_is_given_stays() -> None:
+    model = MODEL | {"huggingFace": {"repo": "org/model", "tokenSecretRef": {"name": "hub", "key": "token"}}}
+    env = [{"name": "HF_TOKEN", "value": "given"}]
+    assert container(profile(env=env), model=model)["env"] == env
+
+
+def test_expert_parallelism_is_a_switch_of_vllm_and_a_number_of_sglang() -> None:
+    spread = {"tensor": 8, "expert": "enabled"}
+    assert "--enable-expert-parallel" in container(profile(gpus=8, parallelism=spread))["args"]
+    assert "--ep-size=8" in container(profile(gpus=8, engine="SGLang", parallelism=spread))["args"]
+
+
+def test_a_gang_of_vllm_processes_gets_its_nodes_rank_and_leader() -> None:
+    of = profile(nodes=2, gpus=8, parallelism={"tensor": 8, "pipeline": 2})
+    leader, worker = container(of, 0)["args"], container(of, 1)["args"]
+    common = "--master-addr=$(MODELPLANE_LEADER_ADDRESS)"
+    assert leader[-3:] == ["--nnodes=2", "--node-rank=0", common]
+    assert worker[-4:] == ["--nnodes=2", "--node-rank=$(MODELPLANE_RANK)", common, "--headless"]
+    assert "--headless" not in leader
+    assert leader[:-3] == worker[:-4]
+
+
+def test_a_gang_of_sglang_gets_its_own_flags_and_listens_where_it_is_asked() -> None:
+    of = profile(nodes=2, gpus=8, engine="SGLang", parallelism={"tensor": 16})
+    leader, worker = container(of, 0), container(of, 1)
+    assert leader["command"] == worker["command"] == ["python3", "-m", "sglang.launch_server"]
+    expected = [
+        "--model-path=moonshotai/Kimi-K2-Instruct",
+        "--served-model-name=moonshotai/Kimi-K2-Instruct",
+        "--tp-size=16",
+        "--host=0.0.0.0",
+        "--port=8000",
+        "--nnodes=2",
+    ]
+    address = "--dist-init-addr=$(MODELPLANE_LEADER_ADDRESS):20000"
+    assert leader["args"] == [*expected, "--node-rank=0", address]
+    assert worker["args"] == [*expected, "--node-rank=$(MODELPLANE_RANK)", address]
+
+
+@pytest.mark.parametrize(
+    ("args", "more"), [(["--distributed-executor-backend=ray"], {}), ([], {"launcher": "Ray"})], ids=str
+)
+def test_a_gang_of_ray_waits_for_its_nodes_and_then_serves(args: list[str], more: dict[str, Any]) -> None:
+    of = profile(*args, nodes=2, gpus=8, parallelism={"tensor": 8, "pipeline": 2}, **more)
+    leader, worker = container(of, 0), container(of, 1)
+    script = leader["command"][2]
+    assert leader["command"][:2] == ["sh", "-c"]
+    assert script.startswith("ray start --head --port=6379")
+    assert "-ge 2 ]" in script
+    assert script.endswith('exec python3 -m vllm.entrypoints.openai.api_server "$@"')
+    assert [word for word in leader["args"] if "backend" in word] == ["--distributed-executor-backend=ray"]
+    assert "ray start --address=$(MODELPLANE_LEADER_ADDRESS):6379 --block" in worker["command"][2]
+    assert "args" not in worker
+    assert not [word for word in leader["args"] if word.startswith(("--nnodes", "--node-rank", "--master"))]
+
+
+def test_data_parallelism_over_nodes_with_ray_is_warned_of() -> None:
+    of = profile(nodes=2, gpus=8, launcher="Ray", parallelism={"tensor": 8, "data": 2})
+    assert expanded(of).warnings == (
+        "vLLM hangs when data parallelism spans nodes with Ray: use launcher Multiprocessing",
+    )
+
+
+def test_a_command_gets_nothing_generated_and_so_does_an_engine_of_another_name() -> None:
+    given = profile("--x=1", nodes=2, gpus=8, command=["/serve"])
+    assert [container(given, at)["args"] for at in (0, 1)] == [["--x=1"], ["--x=1"]]
+    assert container(given)["command"] == ["/serve"]
+    assert container(profile("--x=1", nodes=2, gpus=8, engine="Other"), 1)["args"] == ["--x=1"]
+
+
+def test_without_a_launcher_a_gang_gets_no_flags_of_its_nodes() -> None:
+    of = profile(nodes=2, gpus=8, launcher="None", parallelism={"tensor": 16})
+    assert container(of, 0)["args"] == container(of, 1)["args"]
+    assert not [word for word in container(of)["args"] if word.startswith(("--nnodes", "--node-rank", "--headless"))]
+
+
+CONTRADICTIONS = [
+    (
+        profile("--tensor-parallel-size=4", gpus=8, parallelism={"tensor": 8}),
+        "engine.args",
+        "--tensor-parallel-size=4 contradicts replicaTopology.parallelism.tensor: 8; remove one, or make them equal",
+    ),
+    (
+        profile("-tp", "4", gpus=8, parallelism={"tensor": 8}),
+        "engine.args",
+        "-tp=4 contradicts replicaTopology.parallelism.tensor: 8; remove one, or make them equal",
+    ),
+    (
+        profile("--tp-size=4", gpus=8, engine="SGLang", parallelism={"tensor": 8}),
+        "engine.args",
+        "--tp-size=4 contradicts replicaTopology.parallelism.tensor: 8; remove one, or make them equal",
+    ),
+    (
+        profile("--nnodes=4", nodes=2, gpus=8, parallelism={"tensor": 8, "pipeline": 2}),
+        "engine.args",
+        "--nnodes=4 contradicts replicaTopology.nodes: 2; remove one, or make them equal",
+    ),
+    (
+        profile("--tensor-parallel-size=eight", gpus=8),
+        "engine.args",
+        "--tensor-parallel-size=eight is no whole number",
+    ),
+    (
+        profile("--enable-expert-parallel", gpus=8, parallelism={"tensor": 8, "expert": "disabled"}),
+        "engine.args",
+        "--enable-expert-parallel contradicts replicaTopology.parallelism.expert: disabled; remove one of them",
+    ),
+    (
+        profile(nodes=2, gpus=8, parallelism={"tensor": 8}),
+        "replicaTopology.parallelism",
+        "tensor 8 x pipeline 1 x data 1 = 8 GPUs, but nodes 2 x gpusPerNode 8 = 16; make both equal",
+    ),
+    (
+        profile("--tensor-parallel-size=4", gpus=8, parallelism={"data": 4}),
+        "replicaTopology.parallelism",
+        "tensor 4 x pipeline 1 x data 4 = 16 GPUs, but nodes 1 x gpusPerNode 8 = 8; make both equal",
+    ),
+    (
+        profile("--distributed-executor-backend=mp", nodes=2, gpus=1, launcher="Ray", parallelism={"pipeline": 2}),
+        "engine.args",
+        "--distributed-executor-backend=mp contradicts engine.launcher: Ray; remove one of them",
+    ),
+    (
+        profile(nodes=2, gpus=1, engine="SGLang", launcher="Ray", parallelism={"tensor": 2}),
+        "engine.launcher",
+        "Ray is vLLM's; SGLang launches itself: use Auto or None",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("of", "field", "why"), CONTRADICTIONS, ids=lambda case: "" if isinstance(case, dict) else case
+)
+def test_what_contradicts_itself_is_refused_with_both_sides(of: dict[str, Any], field: str, why: str) -> None:
+    assert refused(of) == InvalidProfile("p", field, why)
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        profile(nodes=2, gpus=8, parallelism={"tensor": 8, "pipeline": 2, "expert": "enabled"}),
+        profile(gpus=8, engine="SGLang", parallelism={"tensor": 8, "data": 8}) | {"x": "--enable-dp-attention"},
+        profile(nodes=2, gpus=4, parallelism={"tensor": 2, "pipeline": 2, "data": 2}),
+        profile(),
+    ],
+)
+def test_experts_take_no_gpus_of_their_own_nor_does_data_parallelism_within_tensor(of: dict[str, Any]) -> None:
+    if "x" in of:
+        of["engine"]["args"].append(of.pop("x"))
+    assert isinstance(expand(MODEL, of, cached=False), Expansion)
+
+
+def test_the_long_form_is_its_engines_as_they_are() -> None:
+    engines = [{"name": "prefill", "members": [{"role": "Leader"}, {"role": "Worker"}]}]
+    long = {"name": "pd", "engines": engines, "serving": {"mode": "PrefillDecode"}, "requires": {"interconnect": "x"}}
+    found = expanded(long)
+    assert found.engines == tuple(engines)
+    assert found.serving == {"mode": "PrefillDecode"}
+    assert found.requires == Requires(interconnect="x", several_nodes=True)
+    assert not found.resolves_gpu
+
+
+SPREADS = [
+    profile(gpus=8, parallelism={"tensor": 2, "pipeline": 2, "data": 2, "expert": "enabled"}),
+    profile("--distributed-executor-backend=ray", nodes=2, gpus=8, parallelism={"tensor": 8, "pipeline": 2}),
+    profile(nodes=2, gpus=8, parallelism={"tensor": 8, "pipeline": 2, "expert": "enabled"}),
+]
+
+
+@pytest.mark.parametrize("of", SPREADS, ids=["one node", "ray", "multiprocessing"])
+def test_each_generated_flag_is_one_that_the_engine_knows(of: dict[str, Any]) -> None:
+    for member in range(len(expanded(of).engines[0]["members"])):
+        written = flags_of(container(of, member).get("args", ()))
+        for version, known in VLLM_FLAGS.items():
+            since = {"--nnodes", "--node-rank", "--master-addr", "--headless"} if version == "0.8.0" else set()
+            assert written - since <= known, version
