@@ -184,13 +184,22 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
+class Holders:
+    """What holds a pool: the names of replicas of the deployment's own namespace, and how many of other namespaces."""
+
+    own: tuple[str, ...] = ()
+    others: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """The outcome of a pass.
 
     `placements`: every replica to compose, sorted by (cluster, index). `ending`: observed ones that go. `unplaced`:
     max(0, replicas - placements that are not leaving). `refusals`: for every candidate why it cannot take another
     (empty when nothing is unplaced). `rolling`: None when no replica is on its way to what is asked. `candidates`: how
-    many clusters were considered, None when they are not known.
+    many clusters were considered, None when they are not known. `holders`: what holds the pools (cluster, pool) that
+    refusals name for a lack of room.
     """
 
     replicas: int
@@ -203,6 +212,7 @@ class Schedule:
     too_small: tuple[TooSmall, ...] = ()
     rolling: Rolling | None = None
     drifted: tuple[Drift, ...] = ()
+    holders: Mapping[tuple[str, str], Holders] = field(default_factory=dict)
     bad_selectors: tuple[BadSelector, ...] = ()
     over_bound: Malformed | None = None
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from modelplane.model.placement import Placement, Schedule, Stamp
 from modelplane.model.replica import Replica
 from modelplane.schedule.rollout import hold_message
-from modelplane.scheduling.wording import count, word
+from modelplane.scheduling import word_edit
+from modelplane.scheduling.wording import count
 from modelplane.step import Request
 
 
@@ -25,7 +26,7 @@ def _causes(request: Request, schedule: Schedule) -> Iterator[tuple[Replica, str
             yield replica, _edit_held(placement)
             yield replica, hold_message(request, replica)
     for edit in schedule.held_edits:
-        why = f"the edit is held, because it does not fit ({word(edit.refusal)}): free nodes, or undo the edit"
+        why = f"the edit is held, because it does not fit ({word_edit(edit, schedule)}): free nodes, or undo the edit"
         yield edit.replica, why
     for small in schedule.too_small:
         short = (

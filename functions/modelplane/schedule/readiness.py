@@ -1,6 +1,6 @@
 """The condition ReplicasReady of a ModelDeployment: whether as many replicas serve as are asked for, else why not."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
 from modelplane.model.deployment import Deployment
@@ -11,6 +11,8 @@ from modelplane.schedule.rollout import hold_message, replica_message
 from modelplane.step import Request
 
 _KIND = DeploymentCondition.REPLICAS_READY
+#: Most replicas of one cause that are named.
+_NAMED = 3
 
 
 def has_ready_replica(placement: Placement) -> bool:
@@ -35,13 +37,21 @@ def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
     ]
 
 
-def _complaint(request: Request, placement: Placement) -> str:
-    """Return one replica that is not Ready, with the reason its own condition gives."""
+def _complaint(request: Request, placement: Placement) -> tuple[str, str]:
+    """Return one replica that is not Ready, and the reason its own condition gives."""
     replica = placement.replica
     if replica is None:
-        return f"a new one on {placement.cluster}"
+        return "", f"a new one on {placement.cluster}"
     why = "its pods are changed" if placement.changes else replica_message(request, replica)
-    return f"{replica.name} on {placement.cluster}: {why}" if why else f"{replica.name} on {placement.cluster}"
+    return why, f"{replica.name} on {placement.cluster}"
+
+
+def _together(why: str, replicas: Sequence[str]) -> str:
+    """Return the replicas that one cause keeps from being Ready, with their number, and the cause once."""
+    more = len(replicas) - _NAMED
+    names = f"{', '.join(replicas[:_NAMED])} and {more} more" if more > 0 else ", ".join(replicas)
+    counted = names if len(replicas) == 1 else f"{len(replicas)} replicas ({names})"
+    return f"{counted}: {why}" if why else counted
 
 
 def _none_counted(view: FleetView, schedule: Schedule) -> Condition:
@@ -55,8 +65,11 @@ def _none_counted(view: FleetView, schedule: Schedule) -> Condition:
 
 
 def _not_ready(request: Request, schedule: Schedule, waiting: Iterable[Placement]) -> list[str]:
-    """Return each replica that is missing, with its own words."""
-    details = [_complaint(request, placement) for placement in waiting]
+    """Return the replicas that are missing, with their own words: once for each cause."""
+    causes: dict[str, list[str]] = {}
+    for why, name in (_complaint(request, placement) for placement in waiting):
+        causes.setdefault(why, []).append(name)
+    details = [_together(why, names) for why, names in causes.items()]
     return details + ([f"{schedule.unplaced} not scheduled"] if schedule.unplaced else [])
 
 

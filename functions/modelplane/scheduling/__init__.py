@@ -3,6 +3,6 @@
 from modelplane.scheduling.capacity import DeviceRoom, PoolRoom, capacity
 from modelplane.scheduling.decision import schedule
 from modelplane.scheduling.drain import drain
-from modelplane.scheduling.explain import Counted, Report, explain
+from modelplane.scheduling.explain import Counted, Report, explain, word_edit
 
-__all__ = ["Counted", "DeviceRoom", "PoolRoom", "Report", "capacity", "drain", "explain", "schedule"]
+__all__ = ["Counted", "DeviceRoom", "PoolRoom", "Report", "capacity", "drain", "explain", "schedule", "word_edit"]

@@ -7,6 +7,7 @@ from modelplane.model.observation import Gap
 from modelplane.model.placement import CacheState, Drift, End, Placement, Rolling, Schedule, Stamp
 from modelplane.scheduling.crowding import find_too_small
 from modelplane.scheduling.eligible import drift
+from modelplane.scheduling.holders import find_holders
 from modelplane.scheduling.rollout import carries
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.work import Work
@@ -29,6 +30,7 @@ def conclude(work: Work) -> Schedule:
         too_small=tuple(find_too_small(work)),
         bad_selectors=work.bad_selectors,
         over_bound=work.deployment.over_bound,
+        holders=find_holders(work) if work.refusals or work.held_edits else {},
         cache=CacheState.NOT_REQUIRED if work.deployment.cache is None else work.view.cache,
     )
 

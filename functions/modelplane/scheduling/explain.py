@@ -1,16 +1,16 @@
 """Says what a schedule means: the reason and message of ReplicasScheduled, and the counted reasons of the status."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from modelplane.model.conditions import MESSAGE_LIMIT, Reason
 from modelplane.model.deployment import Deployment
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import BadSelector, CacheState, Footprint, Schedule
+from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldEdit, Holders, Schedule
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.closest import WHOLE, quote
-from modelplane.scheduling.wording import of_pools, word
+from modelplane.scheduling.wording import of_pools, word, word_holders
 
 #: Room that is left for each section that follows a long one.
 _LEAST_SECTION = 100
@@ -89,7 +89,7 @@ def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Ite
     elif schedule.unplaced:
         yield from _refused(schedule, deployment)
     if schedule.held_edits:
-        entries = [f"{_name(each.replica)} ({word(each.refusal)})" for each in schedule.held_edits]
+        entries = [f"{_name(each.replica)} ({word_edit(each, schedule)})" for each in schedule.held_edits]
         yield _Section("; held, because the edit does not fit: ", entries)
     without_edit = {each.replica.name for each in schedule.held_edits}
     with_why = ((p, p.replica) for p in schedule.placements if p.replica and p.why)
@@ -100,6 +100,13 @@ def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Ite
     leaving = [f"{_name(replica)} ({p.why})" for p, replica in explained if p.leaving]
     if leaving:
         yield _Section("; leaving once a replacement serves: ", leaving)
+
+
+def word_edit(edit: HeldEdit, schedule: Schedule) -> str:
+    """Return why an edit does not fit on the replica's pools, and what holds them."""
+    cluster, pool = edit.replica.cluster, edit.refusal.pool
+    holders = schedule.holders.get((cluster, pool))
+    return word(edit.refusal, holding=word_holders(cluster, pool, holders if holders != Holders() else None))
 
 
 def _name(replica: Replica) -> str:
@@ -135,10 +142,12 @@ class _Alike:
     count: int = 0
     pools: set[str] = field(default_factory=set)
     free: set[int] = field(default_factory=set)
+    holding: str = ""
 
-    def add(self, refusal: Refusal) -> None:
-        """Add a cluster."""
+    def add(self, cluster: str, refusal: Refusal, holders: Holders | None) -> None:
+        """Add a cluster; of those that lack room for one need the holders are known of the one that came nearest."""
         self.count += 1
+        self.holding = word_holders(cluster, refusal.pool, holders) or self.holding
         self.pools |= {refusal.pool} - {""}
         self.free |= {refusal.free} if isinstance(refusal, NoRoom) else set()
 
@@ -147,18 +156,19 @@ class _Alike:
         if isinstance(refusal, NoRoom):
             refusal = replace(refusal, free=max(self.free))
         several = any(len(profile.engines) > 1 for profile in deployment.profiles)
-        return word(refusal, pools=self.pools, at_most=len(self.free) > 1, name_engine=several)
+        at_most = len(self.free) > 1
+        return word(refusal, pools=self.pools, at_most=at_most, name_engine=several, holding=self.holding)
 
 
-def _tally(refusals: Iterable[Refusal], deployment: Deployment) -> list[Counted]:
+def _tally(refusals: Mapping[str, Refusal], schedule: Schedule, deployment: Deployment) -> list[Counted]:
     """Return each distinct refusal with its clusters, the most frequent first, then by name and words.
 
     Pools of different names that refuse alike are one entry, and so are clusters that lack room for the same need.
     """
     alike: dict[Refusal, _Alike] = {}
-    for refusal in refusals:
+    for name, refusal in refusals.items():
         reason = replace(refusal, pool="", free=0) if isinstance(refusal, NoRoom) else replace(refusal, pool="")
-        alike.setdefault(reason, _Alike()).add(refusal)
+        alike.setdefault(reason, _Alike()).add(name, refusal, schedule.holders.get((name, refusal.pool)))
     entries = [Counted(reason.reason, each.count, each.describe(reason, deployment)) for reason, each in alike.items()]
     return sorted(entries, key=lambda entry: (-entry.count, entry.reason, entry.message))
 
@@ -170,8 +180,10 @@ def _with_pool(entry: Counted) -> str:
 
 def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
     """Yield the reasons as kube-scheduler aggregates them: clusters first, then their pools."""
-    clusters = _tally((each for each in schedule.refusals.values() if not of_pools(each)), deployment)
-    pools = _tally((each for each in schedule.refusals.values() if of_pools(each)), deployment)
+    of_clusters = {name: each for name, each in schedule.refusals.items() if not of_pools(each)}
+    clusters = _tally(of_clusters, schedule, deployment)
+    rest = {name: each for name, each in schedule.refusals.items() if name not in of_clusters}
+    pools = _tally(rest, schedule, deployment)
     lead = f": 0/{len(schedule.refusals)} clusters can take another: "
     if clusters:
         yield _Section(lead, [f"{entry.count} {entry.message}" for entry in clusters])
@@ -200,7 +212,7 @@ def _capped(section: _Section, room: int) -> str:
 
 def _counted(schedule: Schedule, deployment: Deployment) -> tuple[Counted, ...]:
     """Return the counted refusals; of too many kinds one entry per name, with its most frequent."""
-    tally = _tally(schedule.refusals.values(), deployment) if schedule.unplaced else []
+    tally = _tally(schedule.refusals, schedule, deployment) if schedule.unplaced else []
     if len(tally) <= MOST_REASONS:
         return tuple(tally)
     merged: dict[str, Counted] = {}

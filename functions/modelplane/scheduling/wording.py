@@ -3,8 +3,9 @@
 Each says where, what was found against what is needed, and what to do where the reader can do something about it.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from modelplane.model.placement import Holders
 from modelplane.model.refusal import (
     CapabilityShort,
     Closest,
@@ -34,8 +35,8 @@ _PLAIN: dict[type[Refusal], str] = {
     NoPools: "without GPU pools",
 }
 
-#: Most pools that are named.
-_POOLS = 3
+#: Most pools, and replicas that hold one, that are named.
+_POOLS, _REPLICAS = 3, 3
 
 
 def of_pools(refusal: Refusal) -> bool:
@@ -69,17 +70,23 @@ def _found(closest: Closest | None) -> str:
 
 
 def word(
-    refusal: Refusal, *, pools: Collection[str] | None = None, at_most: bool = False, name_engine: bool = False
+    refusal: Refusal,
+    *,
+    pools: Collection[str] | None = None,
+    at_most: bool = False,
+    name_engine: bool = False,
+    holding: str = "",
 ) -> str:
     """Return the refusal in words, to stand behind the number of clusters it holds for.
 
     `pools` are those that it holds for, its own pool if not given. `at_most`: some of the clusters have fewer nodes
-    free. `name_engine`: requests are named with their engine.
+    free. `name_engine`: requests are named with their engine. `holding`: what `word_holders` says of the pool.
     """
     where = _where(({refusal.pool} - {""}) if pools is None else pools)
     if isinstance(refusal, CapabilityShort | NotMultiNode):
         return where + _of_capabilities(refusal)
-    return where + _text(refusal, at_most=at_most, name_engine=name_engine)
+    text = _text(refusal, at_most=at_most, name_engine=name_engine)
+    return f"{where}{text} ({holding})" if holding else where + text
 
 
 def _of_capabilities(refusal: CapabilityShort | NotMultiNode) -> str:
@@ -90,6 +97,22 @@ def _of_capabilities(refusal: CapabilityShort | NotMultiNode) -> str:
     declares = f"the pool declares {refusal.has or f'no {refusal.capability}'}"
     note = f" ({refusal.note})" if refusal.note else ""
     return f"{refusal.capability} {refusal.needs} is needed, {declares}{note}"
+
+
+def word_holders(cluster: str, pool: str, holders: Holders | None) -> str:
+    """Return on which cluster a pool lacks room, and what holds it: replicas of one's own namespace are named."""
+    if holders is None:
+        return ""
+    there = f"pool {pool} of {cluster}" if pool else cluster
+    more = len(holders.own) - _REPLICAS
+    held_by = [*holders.own[:_REPLICAS], *([f"{count(more, 'replica')} more"] if more > 0 else [])]
+    held_by += [f"{count(holders.others, 'replica')} of other namespaces"] if holders.others else []
+    return f"{there} is held by {listed(held_by)}" if held_by else f"nothing holds {there}"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Return e.g. `a, b and c`."""
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)
 
 
 def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:

@@ -71,19 +71,22 @@ def crowded_out(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Sho
     return found
 
 
-def yielding(cluster: Cluster, ledger: Ledger) -> Mapping[str, Shortage]:
-    """Return what is short for each replica of a cluster (by identity) that has no room, or none at its new size."""
+def yielding(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Shortage]]:
+    """Return the replicas of a cluster (by identity) that have no room, or none at their new size.
+
+    Each is given with the pool that is short, and what is short there.
+    """
     where = layout(cluster)
     present = [(replica, ledger.engines(replica)) for replica in ledger.residents(cluster.name)]
     proven = {identity(replica): _proven(replica, engines, where) for replica, engines in present}
     stock = stock_of((engines for engines in proven.values() if engines is not None), where)
     asking = [(replica, engines) for replica, engines in present if proven[identity(replica)] != engines]
-    refused: dict[str, Shortage] = {}
+    refused: dict[str, tuple[str, Shortage]] = {}
     for replica, engines in sorted(asking, key=lambda each: (not each[0].serves, seniority(each[0]))):
         after = _exchange(stock, proven[identity(replica)], engines, where)
         short = _short(after, engines, where)
         if short:
-            refused[identity(replica)] = short[1]
+            refused[identity(replica)] = short
         else:
             stock = after
     return refused
@@ -111,13 +114,13 @@ def give_way(work: Work) -> Needs | None:
     for name in sorted({own.replica.cluster for own in asking.values()}):
         cluster = work.cluster(name)
         if isinstance(cluster, Cluster):
-            for uid, short in yielding(cluster, work.ledger).items():
+            for uid, (pool, short) in yielding(cluster, work.ledger).items():
                 if uid in asking:
-                    _give_way(work, asking[uid], short)
+                    _give_way(work, asking[uid], pool, short)
     return None
 
 
-def _give_way(work: Work, own: OwnReplica, short: Shortage) -> None:
+def _give_way(work: Work, own: OwnReplica, pool: str, short: Shortage) -> None:
     served = own.replica.served_engines if own.replica.serves else None
     if served is None:
         give_up(own)
@@ -126,5 +129,5 @@ def _give_way(work: Work, own: OwnReplica, short: Shortage) -> None:
     own.why = "it has no room at its new size, because other replicas grew at the same time"
     work.ledger.restamp(own.replica, served)
     work.held_edits[identity(own.replica)] = HeldEdit(
-        own.replica, NoRoom(served[0].name, short.needs, short.free, profile=own.replica.profile)
+        own.replica, NoRoom(served[0].name, short.needs, short.free, pool=pool, profile=own.replica.profile)
     )

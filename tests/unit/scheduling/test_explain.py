@@ -27,7 +27,7 @@ from modelplane.model.refusal import (
 from modelplane.scheduling import Counted, explain
 from modelplane.scheduling.explain import MOST_REASONS
 from modelplane.scheduling.wording import word
-from unit.scheduling.scene import deployment, replica, standalone
+from unit.scheduling.scene import Scene, at_once, deployment, nodes, replica, request, stamped, standalone
 
 OURS = deployment(replicas=3)
 SMALL = Closest("memory >= 140Gi", "gpu.nvidia.com, NVIDIA L4", "23034Mi")
@@ -218,3 +218,39 @@ def test_the_condition_has_the_reason_and_message_of_its_cause(schedule: Schedul
     report = explain(schedule, replace(OURS, cache="weights"))
     assert (report.reason, report.message) == (reason, message)
     assert report.scheduled is (reason in {"ReplicasScheduled", "ScaledToZero"})
+
+
+def test_a_lack_of_room_names_the_nearest_cluster_and_pool_and_what_holds_it_others_as_a_count() -> None:
+    ours, theirs = deployment(name="ours"), deployment(name="theirs", namespace="elsewhere")
+    there = [replica(ours, "a/0", stamped(count=1)), replica(theirs, "a/1", stamped(count=1)), replica(theirs, "b/0")]
+    scene = Scene(nodes(a=1, b=1, c=0), there)
+    wanted = deployment(standalone(copies=2), name="wanted")
+    (entry,) = explain(scene.decide(wanted), wanted).reasons
+    assert entry == Counted(
+        "NoRoom",
+        3,
+        "pool x: no room for engine main: needs 2 nodes, 0 free (pool x of a is held by uid-team-ours-a-0 and 1 "
+        "replica of other namespaces)",
+    )
+
+
+def test_a_pool_without_room_that_nothing_holds_is_said_to_be_so() -> None:
+    wanted = deployment(standalone(copies=2))
+    (entry,) = explain(Scene(nodes(a=1)).decide(wanted), wanted).reasons
+    assert entry.message == "pool x: no room for engine main: needs 2 nodes, 1 free (nothing holds pool x of a)"
+
+
+def test_no_more_than_three_replicas_that_hold_a_pool_are_named() -> None:
+    each = [deployment(name=f"d{at}") for at in range(5)]
+    scene = Scene(nodes(a=1), [replica(one, f"a/{at}", stamped(count=1)) for at, one in enumerate(each)])
+    (entry,) = explain(scene.decide(OURS), OURS).reasons
+    assert entry.message.endswith("held by uid-team-d0-a-0, uid-team-d1-a-1, uid-team-d2-a-2 and 2 replicas more)")
+
+
+def test_an_edit_that_does_not_fit_names_the_pool_and_what_holds_it_beside_the_replica() -> None:
+    other = deployment(name="other", namespace="elsewhere")
+    ours = at_once(deployment(standalone(request(4))))
+    there = [replica(ours, "a/0", stamped(count=4)), replica(other, "a/1", stamped(count=4))]
+    wanted = at_once(deployment())
+    message = explain(Scene(nodes(a=1), there).decide(wanted), wanted).message
+    assert "pool x: no room for engine main: needs 1 node, 0 free (pool x of a is held by 1 replica of other" in message

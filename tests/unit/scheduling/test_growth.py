@@ -89,7 +89,7 @@ def test_an_edit_that_does_not_fit_is_named_with_its_numbers() -> None:
     assert (report.scheduled, report.reason) == (False, "InsufficientCapacity")
     assert report.message == (
         "1 of 1 replicas scheduled; held, because the edit does not fit: uid-team-model-a-7 on a (pool x: no room for "
-        "engine main: needs 3 nodes, 1 free)"
+        "engine main: needs 3 nodes, 1 free (pool x of a is held by uid-team-other-a-0))"
     )
 
 

@@ -1,0 +1,57 @@
+"""Who holds the pools that have no room, as far as the reader of a refusal may know: only for what is reported."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from modelplane.model.fleet import Cluster
+from modelplane.model.placement import Holders
+from modelplane.model.refusal import NoRoom, Refusal
+from modelplane.scheduling.hardware import layout
+from modelplane.scheduling.ledger import Engines, charges
+from modelplane.scheduling.work import Work
+
+#: Most needs of which the pool is named that came nearest, and its holders.
+_NEEDS = 16
+
+
+def nearest_pools(refusals: Mapping[str, Refusal]) -> dict[NoRoom, tuple[str, NoRoom]]:
+    """Return of each need for room the cluster that came nearest to it, with its refusal.
+
+    A need is a refusal without its pool and the nodes that are free.
+    """
+    nearest: dict[NoRoom, tuple[str, NoRoom]] = {}
+    for cluster, refusal in sorted(refusals.items()):
+        if isinstance(refusal, NoRoom):
+            need = replace(refusal, pool="", free=0)
+            if need not in nearest or refusal.free > nearest[need][1].free:
+                nearest[need] = cluster, refusal
+    return nearest
+
+
+def find_holders(work: Work) -> dict[tuple[str, str], Holders]:
+    """Return who holds each pool (cluster, pool) of which a refusal of this pass says that it lacks room."""
+    return {(cluster, pool): _on_pool(work, cluster, pool, but) for cluster, pool, but in _reported(work)}
+
+
+def _reported(work: Work) -> Iterator[tuple[str, str, str]]:
+    """Yield the pools that lack room: those of new replicas, and of edits, beside the replica that is edited."""
+    for cluster, refusal in list(nearest_pools(work.refusals).values())[:_NEEDS] if work.missing else ():
+        yield cluster, refusal.pool, ""
+    for edit in list(work.held_edits.values())[:_NEEDS]:
+        if isinstance(edit.refusal, NoRoom):
+            yield edit.replica.cluster, edit.refusal.pool, edit.replica.name
+
+
+def _on_pool(work: Work, name: str, pool: str, but: str) -> Holders:
+    cluster = work.cluster(name)
+    if not isinstance(cluster, Cluster):
+        return Holders()
+    where, own = layout(cluster), work.deployment.namespace
+    position = where.positions.get(pool)
+
+    def holds(engines: Engines) -> bool:
+        return any(at == position for at, _ in charges(engines, where))
+
+    there = [each for each in work.ledger.residents(name) if holds(work.ledger.engines(each))]
+    named = sorted(each.name for each in there if each.namespace == own and each.name != but)
+    return Holders(tuple(named), sum(each.namespace != own for each in there))
