@@ -11,7 +11,8 @@ def ready_message(*causes: str) -> str:
     waiting = [{"conditions": [{"type": "ModelReady", "status": "False", "message": why}]} for why in causes]
     own = [replica(name, served=False, status=status) for name, status in zip(names, waiting, strict=True)]
     result, _ = run(deployment(replicas=len(names)), Server(*map(cluster, names), *own), *own)
-    return next(each.message for each in result.conditions if each.type == "ReplicasReady")
+    found: str = next(each.message for each in result.conditions if each.type == "ReplicasReady")
+    return found
 
 
 def test_many_replicas_that_wait_for_one_secret_are_one_sentence_with_a_count() -> None:
