@@ -11,6 +11,7 @@ from modelplane.kube.gateway.dns_name import endpoint_slice, headless_service
 from modelplane.kube.gateway.filters import backend_host, direct_response
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
 from modelplane.kube.gateway.route import ServiceRoute, https_redirect, service_route, unknown_paths
+from modelplane.kube.gateway.security import caller_keys, security_policy
 from modelplane.kube.gateway.traffic import (
     Traffic,
     client_traffic_policy,
@@ -19,8 +20,9 @@ from modelplane.kube.gateway.traffic import (
 )
 from modelplane.model.routing import Address, BackendReference, Endpoint
 from modelplane.step import Object, Request
+from modelplane.step.opening import open_secrets
 from property.routes import address
-from property.services import API, Service
+from property.services import API, Service, bare
 from unit.compose_cluster.gateways import SERVICE, TLS, bodies, decided, serving
 from unit.compose_endpoint.endpoints import endpoint
 
@@ -48,6 +50,8 @@ def gateway(certificate: str | None) -> dict[str, Any]:
     return public_gateway("g", "modelplane-system", class_name="c", proxy="p", certificate=certificate)
 
 
+ORIGINS = ["*", "https://*", "https://*.example.com", "http://localhost:3000", "https://chat.example.com"]
+PER_CALLER = Traffic("1h", None, (9, "Hour"), per_caller=True)
 OBJECTS = {
     "a full Backend": backend("b", "ml", MANY, fallback=True),
     "the filter of the hostname": backend_host("h", "ml"),
@@ -59,6 +63,11 @@ OBJECTS = {
     "a policy towards endpoints": gateway_traffic_policy("t", "modelplane-system", "g"),
     "a policy with affinity and limit": service_traffic_policy("t", "ml", "r", Traffic("5m", "x-user", (9, "Hour"))),
     "a policy of callers": client_traffic_policy("c", "modelplane-system", "g"),
+    "a policy with a limit of each caller": service_traffic_policy("t", "ml", "r", PER_CALLER),
+    "keys of callers": caller_keys("k", "ml", {"ann": "YQ=="}),
+    "a policy of keys": security_policy("s", "ml", "r", keys="k", origins=()),
+    "a policy of origins": security_policy("s", "ml", "r", keys=None, origins=ORIGINS),
+    "a policy of both": security_policy("s", "ml", "r", keys="k", origins=ORIGINS),
     "a class": gateway_class("c"),
     "a name": headless_service("n"),
     "its IPv4 address": endpoint_slice("n", "203.0.113.7"),
@@ -83,11 +92,15 @@ LIMITS = {
 }
 
 
-@pytest.mark.parametrize("fields", [{}, {"endpoints": []}, {"requires_keys": True}, {"spec": LIMITS}])
+KEYS = {"keys": [{"name": "ann", "secretRef": {"name": "keys", "key": "ann"}}], "cors": {"allowOrigins": ORIGINS}}
+KEYED = {"spec": {**LIMITS, **KEYS}, "secrets": {"keys": {"ann": b"a"}}}
+
+
+@pytest.mark.parametrize("fields", [{}, {"endpoints": []}, {"requires_keys": True}, {"spec": LIMITS}, KEYED])
 def test_what_a_service_composes_and_says_is_taken(server: Server, fields: dict[str, Any]) -> None:
     service = Service(**{"endpoints": [READY], **fields})
     service.settle()
-    refused = {name: server.refusal(body) for name, body in service.store.items()}
+    refused = {name: server.refusal(dict(open_secrets(bare(body)))) for name, body in service.store.items()}
     assert {name: words for name, words in refused.items() if words} == {}
     assert server.refusal_of_status(service.body | {"status": service.reconcile().status}) == ""
 

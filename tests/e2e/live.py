@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,6 +62,26 @@ class LiveFleet:
         text = self.gateways.public.network.output("curl", "-sS", "--max-time", "30", *written, *data, *given, url)
         text, _, status = text.rpartition("\n")
         return Answer(int(status), text)
+
+    def wait_answer(self, status: int, url: str, body: Any = None, *headers: str) -> float:
+        """Wait until an answer has a status; return after how many seconds."""
+        started = time.monotonic()
+
+        def answered() -> None:
+            answer = self.ask(url, body, *headers)
+            assert answer.status == status, answer
+
+        eventually(answered, within=SOON)
+        return time.monotonic() - started
+
+    def preflight(self, url: str, *headers: str) -> dict[str, str]:
+        """Return the headers of the answer to a browser's question, by their names in lower case."""
+        given = [part for header in headers for part in ("--header", header)]
+        asked = ("curl", "-sS", "--max-time", "30", "--request", "OPTIONS")
+        written = ("--dump-header", "-", "--output", "/dev/null")
+        lines = self.gateways.public.network.output(*asked, *written, *given, url).splitlines()
+        found = (line.partition(":") for line in lines if ":" in line)
+        return {name.lower(): value.strip() for name, _, value in found}
 
     def send_many(self, url: str, requests: int) -> Counter[str]:
         """Return how many requests had each status, and how many each engine answered."""

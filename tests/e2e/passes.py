@@ -7,10 +7,11 @@ from typing import Any
 
 from e2e.live import LiveFleet
 from modelplane.model.routing import Address, Endpoint, ServiceEntry
+from modelplane.step.opening import open_secrets
 from modelplane_dev.plane.api import Kind
 from modelplane_dev.plane.cluster import CROSSPLANE
 from modelplane_dev.plane.gateways.live import ADDRESS
-from property.services import Service
+from property.services import Service, bare
 
 #: Seconds from one write to the next: Envoy Gateway acts on a write within a fraction of them.
 PAUSE = 0.4
@@ -45,6 +46,9 @@ class LivePasses:
             "another entry": ("entries", _SPLIT),
             "keys": ("requires_keys", True),
             "no keys": ("requires_keys", False),
+            "another key": ("secrets", {"keys": {"ann": b"another"}}),
+            "no usable key": ("secrets", {}),
+            "pages may call": ("spec", self._service.spec | {"cors": {"allowOrigins": ["*"]}}),
         }
 
     @property
@@ -61,8 +65,12 @@ class LivePasses:
     def go(self) -> None:
         """Carry out passes until the service comes to rest."""
         for _ in range(PASSES):
-            wanted, store = self._service.desired(), self._service.store
-            writes = [name for name in store.keys() | wanted.keys() if store.get(name) != wanted.get(name)]
+            self._observe_policies()
+            result, store = self._service.reconcile(), self._service.store
+            wanted = {name: dict(each.build()) for name, each in result.desired.items()}
+            composed = {name: _composed(body) for name, body in store.items()}
+            writes = [name for name in composed.keys() | wanted.keys() if composed.get(name) != wanted.get(name)]
+            self._service.status = dict(result.status or {})
             if not writes:
                 return
             self._chance.shuffle(writes)
@@ -71,15 +79,35 @@ class LivePasses:
                 time.sleep(PAUSE)
         raise AssertionError("the service does not come to rest")
 
+    def _observe_policies(self) -> None:
+        """Read what the gateway says of the policy of keys."""
+        for name, body in self._service.store.items():
+            if body["kind"] != "SecurityPolicy":
+                continue
+            metadata = body["metadata"]
+            found = self._api.get(_kind(body), metadata["name"], metadata["namespace"]) or {}
+            seen = {**metadata, "generation": found["metadata"]["generation"]}
+            self._service.store[name] = {**body, "metadata": seen, "status": found.get("status", {})}
+
     def _write(self, name: str, body: dict[str, Any] | None) -> None:
         store = self._service.store
         if body is not None:
-            self._api.apply(body)
+            self._api.apply(open_secrets(body))
             store[name] = body
             return
         gone = store.pop(name)
         metadata = gone["metadata"]
-        self._api.delete(Kind(gone["apiVersion"], gone["kind"]), metadata["name"], metadata["namespace"])
+        self._api.delete(_kind(gone), metadata["name"], metadata["namespace"])
+
+
+def _kind(body: Mapping[str, Any]) -> Kind:
+    return Kind(body["apiVersion"], body["kind"])
+
+
+def _composed(body: dict[str, Any]) -> dict[str, Any]:
+    """Return an object as a step composes it: without what the API server and the gateway have added."""
+    metadata = {field: value for field, value in body["metadata"].items() if field != "generation"}
+    return bare({**body, "metadata": metadata})
 
 
 def _endpoint(found: Mapping[str, Any]) -> Endpoint:

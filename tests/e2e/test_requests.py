@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from docs.blocks import ON_A_PLANE, File, blocks, scripts
 from e2e.fleet import SOON
 from e2e.live import WORKERS, LiveFleet, live_fleet, lost
+from e2e.live_pages import open_page
 from e2e.passes import LivePasses
 from e2e.scenarios import own_fleet
 from e2e.services import model_service
-from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.control_plane import DEPLOYMENT, INFERENCE_CLUSTER, ControlPlane
 from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.gateways.live import ADDRESS
@@ -200,15 +199,7 @@ def test_between_any_two_writes_a_service_with_keys_lets_nobody_in(live: LiveFle
 
 @pytest.mark.usefixtures("engines")
 def test_the_page_on_serving_gets_an_answer_and_adds_a_canary(live: LiveFleet, tmp_path: Path) -> None:
-    def here(text: str) -> str:
-        return text.replace("namespace: ml", f"namespace: {live.fleet.tag}").replace("-n ml", f"-n {live.fleet.tag}")
-
-    page = ROOT / "docs" / "serve-a-model.md"
-    assert page.stem in ON_A_PLANE
-    for block in blocks(page):
-        if isinstance(block, File):
-            (tmp_path / block.name).write_text(here(block.text))
-    *done, look = (here(script) for script in scripts(page))
+    *done, look = open_page(live, "serve-a-model", tmp_path)
     gateway, chat, canary = (live.shell(script, tmp_path) for script in done)
     assert ADDRESS in gateway
     assert '"content": "This is an answer."' in chat

@@ -10,8 +10,12 @@ from modelplane.composing import requirements as require
 from modelplane.model.routing import Endpoint, ServiceEntry
 from modelplane.step import Object, Request, Result
 from modelplane.step.call import run
+from modelplane.step.sealed import Sealed
 
 API = "modelplane.ai/v1alpha1"
+_GATEWAY = {"name": "public-gateway", "namespace": "modelplane-system"}
+#: What the gateway says of a policy that it has accepted.
+ACCEPTED = {"ancestors": [{"ancestorRef": _GATEWAY, "conditions": [{"type": "Accepted", "status": "True"}]}]}
 #: Where a service's objects are kept, by composition resource name.
 Store = dict[str, dict[str, Any]]
 
@@ -19,6 +23,22 @@ Store = dict[str, dict[str, Any]]
 def obj(body: dict[str, Any]) -> Object:
     """Return an object as a step gets it, a version of its own."""
     return Object(copy.deepcopy(body), object())
+
+
+def secret(name: str, data: dict[str, bytes]) -> dict[str, Any]:
+    """Return a Secret as a step gets it."""
+    sealed = {key: Sealed(value) for key, value in data.items()}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": "ml"}, "data": sealed}
+
+
+def bare(body: dict[str, Any]) -> dict[str, Any]:
+    """Return an object as a step composes it: without what the gateway says of it."""
+    return {field: value for field, value in body.items() if field != "status"}
+
+
+def without_status(store: Store) -> Store:
+    """Return objects as a step composes them."""
+    return {name: bare(body) for name, body in store.items()}
 
 
 def model_endpoint(endpoint: Endpoint, namespace: str) -> dict[str, Any]:
@@ -60,6 +80,8 @@ class Service:
     spec: dict[str, Any] = field(default_factory=dict)
     gateway: dict[str, Any] | None = field(default_factory=lambda: {"url": "http://gw.example.org"})
     requires_keys: bool = False
+    secrets: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    status: dict[str, Any] = field(default_factory=dict)
     kinds: bool = True
     name: str = "chat"
     namespace: str = "ml"
@@ -71,7 +93,8 @@ class Service:
         entries = [entry_spec(entry, named=self.named) for entry in self.entries]
         metadata = {"name": self.name, "namespace": self.namespace}
         spec = {"endpoints": entries, **self.spec}
-        return {"apiVersion": API, "kind": "ModelService", "metadata": metadata, "spec": spec}
+        status = {"status": self.status} if self.status else {}
+        return {"apiVersion": API, "kind": "ModelService", "metadata": metadata, "spec": spec, **status}
 
     def reconcile(self) -> Result:
         """Return what a pass decides, once all that it requires is fetched."""
@@ -83,6 +106,9 @@ class Service:
             if each.kind == "ModelEndpoint":
                 found = [b for b in bodies if each.match_labels.items() <= b["metadata"]["labels"].items()]
                 required[each.name] = tuple(map(obj, found))
+            elif each.kind == "Secret":
+                data = self.secrets.get(each.match_name or "")
+                required[each.name] = () if data is None else (obj(secret(each.match_name or "", data)),)
         gateway = {"kind": "InferenceGateway", "metadata": {"name": "default"}, "status": self.gateway}
         gateway["spec"] = {"requireKeys": self.requires_keys}
         required["gateway"] = () if self.gateway is None else (obj(gateway),)
@@ -98,13 +124,28 @@ class Service:
         return {name: dict(each.build()) for name, each in self.reconcile().desired.items()}
 
     def settle(self) -> None:
-        """Run whole passes until one changes nothing."""
-        for _ in range(6):
-            wanted = self.desired()
-            if wanted == self.store:
+        """Run whole passes until one changes nothing; before each the gateway accepts what there is."""
+        for _ in range(8):
+            self.accept_policies()
+            result = self.reconcile()
+            wanted = {name: dict(each.build()) for name, each in result.desired.items()}
+            status = dict(result.status or self.status)
+            if (wanted, status) == (without_status(self.store), self.status):
                 return
-            self.store = wanted
+            self.store = wanted | {name: was for name, was in self.store.items() if wanted.get(name) == bare(was)}
+            self.status = status
         raise AssertionError("the service does not come to rest")
+
+    def put(self, name: str, body: dict[str, Any]) -> None:
+        """Write an object; what the gateway has said of it stays while it does not change."""
+        was = self.store.get(name)
+        self.store[name] = was if was and bare(was) == body else body
+
+    def accept_policies(self) -> None:
+        """Let the gateway accept the policies as they are."""
+        for body in self.store.values():
+            if body["kind"] == "SecurityPolicy":
+                body["status"] = ACCEPTED
 
     @property
     def route(self) -> dict[str, Any] | None:
@@ -120,6 +161,18 @@ def references(route: dict[str, Any]) -> set[tuple[str, str]]:
         extensions = (each["extensionRef"] for each in rule["filters"] if each["type"] == "ExtensionRef")
         found |= {(each["kind"], each["name"]) for each in extensions}
     return found
+
+
+def lets_through(service: Service) -> bool:
+    """Tell whether the route sends requests on to Backends."""
+    route = service.route
+    return route is not None and any("backendRefs" in rule for rule in route["spec"]["rules"])
+
+
+def checked_secrets(store: Store) -> set[tuple[str, str]]:
+    """Return kind and name of the Secrets with the keys that are checked."""
+    policies = (body["spec"].get("apiKeyAuth", {}) for body in store.values() if body["kind"] == "SecurityPolicy")
+    return {("Secret", each["name"]) for policy in policies for each in policy.get("credentialRefs", ())}
 
 
 def named_objects(store: Store) -> set[tuple[str, str]]:

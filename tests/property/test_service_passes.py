@@ -1,5 +1,6 @@
 """Whatever happens to a service and wherever a pass ends, its route stays and refers to nothing that is not there."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given
@@ -7,25 +8,32 @@ from hypothesis import strategies as st
 
 from modelplane.model.routing import Endpoint, ServiceEntry
 from property.routes import endpoints, entries
-from property.services import Service, named_objects, references
+from property.services import ACCEPTED, Service, checked_secrets, lets_through, named_objects, references
 from property.strategies import examples
 
-_KEY = {"name": "a", "secretRef": {"name": "s", "key": "k"}}
+_KEYS = {"keys": [{"name": each, "secretRef": {"name": "s", "key": each}} for each in ("a", "b")]}
+_CORS = {"cors": {"allowOrigins": ["https://chat.example.com"]}}
+_SECRETS = st.sampled_from([{}, {"s": {"a": b"1"}}, {"s": {"a": b"1", "b": b"2"}}, {"s": {"a": b"1", "b": b"1"}}])
 #: What may be changed between two passes, with values.
 _CHANGES = st.one_of(
     st.tuples(st.just("endpoints"), endpoints(most=5)),
     st.tuples(st.just("entries"), entries(most=3)),
     st.tuples(st.just("requires_keys"), st.booleans()),
     st.tuples(st.just("gateway"), st.sampled_from([{"url": "http://gw"}, {"url": "https://gw"}, {}, None])),
-    st.tuples(
-        st.just("spec"), st.sampled_from([{}, {"keys": [{"name": "a", "secretRef": {"name": "s", "key": "k"}}]}])
-    ),
+    st.tuples(st.just("spec"), st.sampled_from([{}, _KEYS, _CORS, {**_KEYS, **_CORS}])),
+    st.tuples(st.just("secrets"), _SECRETS),
 )
 
 
-def _write(service: Service, data: st.DataObject) -> None:
-    """Carry out a pass that ends after any number of its writes, in any order, deletions first; check after each."""
-    desired = service.desired()
+def _writes(service: Service, data: st.DataObject) -> Iterator[None]:
+    """Carry out a pass that ends after any number of its writes, in any order, deletions first; check after each.
+
+    Its status is written after all of them; the gateway accepts policies at any time.
+    """
+    if data.draw(st.booleans()):
+        service.accept_policies()
+    result = service.reconcile()
+    desired = {name: dict(each.build()) for name, each in result.desired.items()}
     had_route = service.route is not None
     writes: list[tuple[str, Any]] = [(name, None) for name in service.store if name not in desired]
     writes += data.draw(st.permutations(sorted(desired.items())))
@@ -34,10 +42,14 @@ def _write(service: Service, data: st.DataObject) -> None:
         if body is None:
             del service.store[name]
         else:
-            service.store[name] = body
+            service.put(name, body)
         assert service.route is not None or not had_route, "the route was taken away"
         if service.route:
             assert references(service.route) <= named_objects(service.store)
+        assert checked_secrets(service.store) <= named_objects(service.store)
+        yield
+    if end == len(writes) and result.status:
+        service.status = dict(result.status)
 
 
 @given(st.data(), st.lists(st.lists(_CHANGES, max_size=2), min_size=3, max_size=10))
@@ -51,7 +63,8 @@ def test_a_route_is_never_taken_away_and_never_refers_to_what_is_not_there(
     for change in changes:
         for field, value in change:
             setattr(service, field, value)
-        _write(service, data)
+        for _ in _writes(service, data):
+            pass
 
 
 @given(endpoints(), entries(), endpoints(), entries(), st.booleans())
@@ -84,11 +97,29 @@ def test_a_service_comes_to_rest_with_the_weights_of_its_entries_and_nothing_lef
 
 @given(st.data(), endpoints(), entries())
 @examples(60)
-def test_a_service_with_keys_is_never_open(
+def test_a_service_where_keys_are_required_and_none_is_named_is_never_open(
     data: st.DataObject, given_endpoints: tuple[Endpoint, ...], given_entries: tuple[ServiceEntry, ...]
 ) -> None:
     service = Service(entries=given_entries, endpoints=given_endpoints, requires_keys=True)
     for _ in range(6):
-        _write(service, data)
-        if service.route:
-            assert not any("backendRefs" in rule for rule in service.route["spec"]["rules"])
+        for _ in _writes(service, data):
+            assert not lets_through(service)
+
+
+@given(st.data(), st.lists(st.tuples(_SECRETS, st.booleans(), st.booleans()), min_size=4, max_size=10))
+@examples(100)
+def test_a_service_with_keys_lets_requests_through_only_while_a_policy_checks_them(
+    data: st.DataObject, changes: list[tuple[dict[str, dict[str, bytes]], bool, bool]]
+) -> None:
+    service = Service(endpoints=data.draw(endpoints(most=4)), spec=_KEYS)
+    for secrets, cors, without in changes:
+        service.secrets = secrets
+        service.requires_keys = without
+        service.spec = {} if without else {**_KEYS, **(_CORS if cors else {})}
+        before = lets_through(service)
+        for _ in _writes(service, data):
+            through = lets_through(service)
+            assert not through or checked_secrets(service.store), "a request without a key would be let through"
+            policy = service.store.get("security-policy", {})
+            assert before or not through or policy.get("status") == ACCEPTED
+            before = through

@@ -157,6 +157,8 @@ BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
         "spec.keys[name].name": 63,
         "spec.keys[name].secretRef.name": 253,
         "spec.keys[name].secretRef.key": 253,
+        "spec.cors.allowOrigins": 64,
+        "spec.cors.allowOrigins[]": 253,
         "spec.affinity.header": 128,
     },
 }

@@ -62,6 +62,13 @@ class RateLimit(BaseModel):
 
     requests: int
     per: Literal["Second", "Minute", "Hour"]
+    perCaller: bool = False
+
+
+class Cors(BaseModel):
+    """Lets pages of other origins call the service from a browser."""
+
+    allowOrigins: list[str]
 
 
 class Timeouts(BaseModel):
@@ -83,6 +90,7 @@ class ModelServiceSpec(BaseModel):
     endpoints: list[Endpoint]
     keys: list[Key] | None = None
     rateLimit: RateLimit | None = None
+    cors: Cors | None = None
     timeouts: Timeouts | None = None
     affinity: Affinity | None = None
 
@@ -117,6 +125,7 @@ class ModelServiceStatus(BaseModel):
     """Observed state."""
 
     address: str | None = None
+    keys: str | None = None
     endpoints: Endpoints | None = None
     entries: list[Entry] | None = None
     conditions: list[Condition] | None = None

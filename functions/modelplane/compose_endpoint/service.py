@@ -53,7 +53,7 @@ def compose(request: Request) -> Result:
     routed = report.routing_ready(request, spec, inputs)
     return Result(
         desired=compose_objects(request, spec, inputs),
-        status=report.status(request.composite, spec, inputs),
+        status=report.status(request, spec, inputs),
         conditions=(resolved, routed),
         requirements=needs,
         schemas=GATEWAY_KINDS,

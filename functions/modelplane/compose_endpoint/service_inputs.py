@@ -6,6 +6,8 @@ from functools import cached_property
 
 from modelplane.api.modelservice import Endpoint as Entry
 from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint import service_keys
+from modelplane.compose_endpoint.service_keys import CallerKeys
 from modelplane.composing import requirements as require
 from modelplane.model.names import digest
 from modelplane.model.routing import Address, Endpoint, PublicGateway, ServiceEntry
@@ -16,6 +18,8 @@ from modelplane.routing.listing import list_endpoints
 from modelplane.routing.selection import select
 from modelplane.step import Object, Request, Requirement
 
+#: Kind of what entries select.
+ENDPOINT = "ModelEndpoint"
 #: Composition resource names of a service's Backends begin with this.
 BACKEND = "backend-"
 
@@ -35,6 +39,7 @@ class ServiceInputs:
     selected: tuple[tuple[Endpoint, ...], ...]
     listed: frozenset[Address]
     gateway: PublicGateway | None
+    keys: CallerKeys
 
     @cached_property
     def backends(self) -> Backends:
@@ -49,7 +54,8 @@ def requirements(request: Request, spec: ModelServiceSpec) -> tuple[Requirement,
     """Return what a service needs to know; entries with the same selector need it once."""
     namespace = request.composite.namespace
     wanted = [require.endpoints(namespace, entry.selector.matchLabels) for entry in spec.endpoints]
-    return (require.inference_gateway(), *{each.name: each for each in wanted}.values())
+    keys = service_keys.requirements(spec, namespace)
+    return (require.inference_gateway(), *{each.name: each for each in wanted}.values(), *keys)
 
 
 def observed_backends(request: Request) -> dict[str, Object]:
@@ -61,8 +67,7 @@ def read_inputs(request: Request, spec: ModelServiceSpec, needs: Sequence[Requir
     """Return the inputs of a service, None while they are not fetched."""
     if any(each.name not in request.required for each in needs):
         return None
-    gateway, *selections = needs
-    found = request.one(gateway)
+    found, selections = request.one(require.inference_gateway()), (each for each in needs if each.kind == ENDPOINT)
     namespace = request.composite.namespace
     objects = {obj.name: obj for each in selections for obj in request.required[each.name]}
     endpoints = [read_endpoint(obj) for obj in objects.values() if obj.namespace == namespace]
@@ -74,4 +79,5 @@ def read_inputs(request: Request, spec: ModelServiceSpec, needs: Sequence[Requir
         selected=selected,
         listed=list_endpoints((each for of_entry in selected for each in of_entry), last),
         gateway=read_gateway(found) if isinstance(found, Object) else None,
+        keys=service_keys.read_keys(request, spec),
     )

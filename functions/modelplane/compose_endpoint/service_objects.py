@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint.service_access import ROUTE, Access, access_of, compose_access
 from modelplane.compose_endpoint.service_inputs import BACKEND, ServiceInputs, observed_backends
 from modelplane.composing.hold import held
 from modelplane.kube.gateway.backend import backend
@@ -21,7 +22,6 @@ from modelplane.routing.references import referable
 from modelplane.step import Desired, Manifest, Object, Request
 
 #: Composition resource names.
-ROUTE: Final = "route"
 POLICY: Final = "traffic-policy"
 _HOST: Final = "endpoint-host"
 _UNAVAILABLE: Final = "answer-503"
@@ -45,6 +45,7 @@ def _traffic(spec: ModelServiceSpec) -> Traffic:
         **({"idle": spec.timeouts.idle} if spec.timeouts else {}),
         affinity=spec.affinity.header if spec.affinity else None,
         rate=rate,
+        per_caller=bool(spec.rateLimit and spec.rateLimit.perCaller),
     )
 
 
@@ -60,11 +61,6 @@ def _fixed(service: Object, spec: ModelServiceSpec) -> dict[str, Manifest]:
     return fixed | ({POLICY: policy} if policy else {})
 
 
-def is_closed(spec: ModelServiceSpec, inputs: ServiceInputs) -> bool:
-    """Tell whether a service answers 401 to everybody: where keys are asked for, and no key can be checked."""
-    return bool(spec.keys) or bool(inputs.gateway and inputs.gateway.requires_keys)
-
-
 def _listener(inputs: ServiceInputs, route: Object | None) -> str:
     """Return the listener that serves; the route keeps its own while the gateway publishes no URL."""
     if inputs.gateway and inputs.gateway.url:
@@ -72,14 +68,14 @@ def _listener(inputs: ServiceInputs, route: Object | None) -> str:
     return (read_listener(route) if route else "") or LISTENER_HTTP
 
 
-def _route(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Manifest:
+def _route(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, access: Access) -> Manifest:
     service, route = request.composite, request.observed.get(ROUTE)
     plans = inputs.backends.plans
     wanted = [BackendReference(_name(service, f"{BACKEND}{plan.key}"), plan.weight) for plan in plans]
     routed = read_references(route) if route else ()
     exist = {found.name for found in observed_backends(request).values()}
     backends = referable(wanted, routed, exist) if wanted else ()
-    refusal = _UNAUTHORIZED if is_closed(spec, inputs) else None if backends else _UNAVAILABLE
+    refusal = _UNAUTHORIZED if access is Access.CLOSED else None if backends else _UNAVAILABLE
     return service_route(
         ServiceRoute(
             name=_name(service, ROUTE),
@@ -111,9 +107,10 @@ def _backends(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
 def compose_objects(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Mapping[str, Desired]:
     """Return what a service composes in this pass, by composition resource name."""
     fixed, observed = _fixed(request.composite, spec), request.observed
-    bodies = {**fixed, **_backends(request, inputs)}
+    access = access_of(request, spec, inputs)
+    bodies = {**fixed, **_backends(request, inputs), **compose_access(request, spec, inputs, access)}
     if fixed.keys() <= observed.keys():
-        bodies[ROUTE] = _route(request, spec, inputs)
+        bodies[ROUTE] = _route(request, spec, inputs, access)
     elif ROUTE in observed:
         bodies[ROUTE] = held(observed[ROUTE].body)
     ready = {name for name, found in observed.items() if name != ROUTE or is_accepted(found)}

@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint import service_access
+from modelplane.compose_endpoint.service_access import ROUTE, Access, access_of, published_keys
 from modelplane.compose_endpoint.service_inputs import ServiceInputs, observed_backends
-from modelplane.compose_endpoint.service_objects import POLICY, ROUTE, is_closed
+from modelplane.compose_endpoint.service_objects import POLICY
 from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Condition, Reason, ServiceCondition, Status
 from modelplane.model.routing import Endpoint
@@ -23,8 +25,9 @@ def _count(endpoints: Iterable[Endpoint], inputs: ServiceInputs) -> dict[str, in
     return {"total": len(found), "ready": sum(_serves(each, inputs) for each in found)}
 
 
-def status(service: Object, spec: ModelServiceSpec, inputs: ServiceInputs) -> dict[str, Any]:
+def status(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> dict[str, Any]:
     """Return the whole status of ours; the last address stays while the gateway publishes none."""
+    service = request.composite
     url = inputs.gateway.url if inputs.gateway else ""
     last = text(mapping(service.body.get("status")).get("address"))
     address = f"{url}/{service.namespace}/{service.name}" if url else last
@@ -38,7 +41,8 @@ def status(service: Object, spec: ModelServiceSpec, inputs: ServiceInputs) -> di
         for entry, of_entry in zip(spec.endpoints, inputs.selected, strict=True)
     ]
     total = _count((each for of_entry in inputs.selected for each in of_entry), inputs)
-    return {"endpoints": total, "entries": entries} | ({"address": address} if address else {})
+    keys = published_keys(access_of(request, spec, inputs), inputs)
+    return {"keys": keys, "endpoints": total, "entries": entries} | ({"address": address} if address else {})
 
 
 def endpoints_resolved(service: Object, inputs: ServiceInputs) -> Condition:
@@ -76,25 +80,38 @@ def waiting(message: str) -> Condition:
 
 def routing_ready(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Condition:
     """Return RoutingReady: whether the gateway has accepted what was composed for the service."""
-    kind, route, policy = ServiceCondition.ROUTING_READY, request.observed.get(ROUTE), request.observed.get(POLICY)
+    kind, route = ServiceCondition.ROUTING_READY, request.observed.get(ROUTE)
     parts = {"HTTPRoute": route, **{f"Backend {each.name}": each for each in observed_backends(request).values()}}
     refused = [f"{name}: {why}" for name, each in parts.items() if each and (why := rejection(each))]
     if refused:
         return Condition(kind, Status.FALSE, Reason.BACKEND_REJECTED, "; ".join(refused))
-    if policy and (why := rejection(policy)):
-        return Condition(kind, Status.FALSE, Reason.POLICY_REJECTED, f"BackendTrafficPolicy {policy.name}: {why}")
+    policies = filter(None, map(request.observed.get, (POLICY, service_access.POLICY)))
+    refused = [f"{each.kind} {each.name}: {why}" for each in policies if (why := rejection(each))]
+    if refused:
+        return Condition(kind, Status.FALSE, Reason.POLICY_REJECTED, "; ".join(refused))
     if route is None or not is_accepted(route):
         return Condition(kind, Status.FALSE, Reason.CONFIGURING, "the gateway has not accepted the HTTPRoute yet")
-    if is_closed(spec, inputs):
-        return Condition(kind, Status.FALSE, Reason.KEYS_REQUIRED, _why_closed(spec))
+    unchecked = _unchecked(request, spec, inputs)
+    if unchecked:
+        return unchecked
     equal = "With spec.affinity every endpoint has the same share, whatever its entry's weight" if spec.affinity else ""
-    return Condition(kind, Status.TRUE, Reason.ROUTE_CONFIGURED, sentences(equal))
+    unlocked = "" if access_of(request, spec, inputs) is Access.CHECKED else "Callers need no key"
+    return Condition(kind, Status.TRUE, Reason.ROUTE_CONFIGURED, sentences(unlocked, equal))
 
 
-def _why_closed(spec: ModelServiceSpec) -> str:
-    every = "Every request is answered with 401"
-    if spec.keys:
-        found = "spec.keys: this version of Modelplane cannot check callers' keys"
-        return sentences(found, every, "Remove spec.keys to open the service")
-    found = "InferenceGateway default has spec.requireKeys, and the service has no key"
-    return sentences(found, every, "Set spec.requireKeys to false to open services without keys")
+def _unchecked(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Condition | None:
+    """Return RoutingReady where keys are asked for and not all of them can be used, None otherwise."""
+    kind, keys, access = ServiceCondition.ROUTING_READY, inputs.keys, access_of(request, spec, inputs)
+    effect = f"{len(keys.usable)} of {len(spec.keys or ())} keys can be used"
+    refused = "Every request is answered with 401" if access is Access.CLOSED else ""
+    if keys.missing or keys.invalid:
+        reason = Reason.KEY_MISSING if keys.missing else Reason.KEY_INVALID
+        return Condition(kind, Status.FALSE, reason, sentences(effect, *keys.missing, *keys.invalid, refused))
+    if access is Access.CLOSED and not spec.keys:
+        found = "InferenceGateway default has spec.requireKeys, and the service has no key"
+        remedy = "Add spec.keys, or set spec.requireKeys to false to open services without keys"
+        return Condition(kind, Status.FALSE, Reason.KEYS_REQUIRED, sentences(found, refused, remedy))
+    if spec.keys and access is not Access.CHECKED:
+        found = "the gateway does not check callers' keys yet"
+        return Condition(kind, Status.FALSE, Reason.CONFIGURING, sentences(found, refused))
+    return None

@@ -44,7 +44,7 @@ def team_replicas(namespace: str) -> Requirement:
 
 
 def source(kind: str, name: str, namespace: str) -> Requirement:
-    """Return the requirement of a Secret or ConfigMap of the namespace. Crossplane sends it without its values."""
+    """Return the requirement of a Secret or ConfigMap of the namespace."""
     return Requirement(f"source-{kind}-{name}", "v1", kind, match_name=name, namespace=namespace)
 
 

@@ -52,6 +52,8 @@ PUBLIC_GATEWAY = "public-gateway"
 #: Its listeners: plain HTTP on port 80, which only redirects where there is HTTPS on port 443.
 LISTENER_HTTP = "http"
 LISTENER_HTTPS = "https"
+#: Set by the public gateway: the name of the key that a caller used.
+HEADER_CALLER = "x-modelplane-caller"
 #: Taint of every GPU node; every engine pod tolerates it.
 GPU_TAINT = "nvidia.com/gpu"
 ENGINE_PORT = 8000

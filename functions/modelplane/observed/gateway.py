@@ -71,6 +71,18 @@ def is_accepted(obj: Object) -> bool:
     return accepted == "True" and resolved != "False"
 
 
+def is_current(obj: Object) -> bool:
+    """Tell whether a controller has accepted an object as it is now."""
+    generation = number(obj.metadata.get("generation"), 0)
+    seen = (number(each.get("observedGeneration"), 0) for each in verdicts(obj) if each.get("type") == "Accepted")
+    return is_accepted(obj) and all(each >= generation for each in seen)
+
+
+def checks_keys(policy: Object) -> bool:
+    """Tell whether a SecurityPolicy asks callers for a key."""
+    return bool(mapping(mapping(policy.body.get("spec")).get("apiKeyAuth")))
+
+
 def _refused(conditions: list[Mapping[str, Any]]) -> Iterator[str]:
     for each in conditions:
         if each.get("type") in {"Accepted", "ResolvedRefs"} and each.get("status") == "False":

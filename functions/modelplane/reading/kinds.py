@@ -79,7 +79,14 @@ GATEWAY_KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "gateway.networking.k8s.io/v1": frozenset({"Gateway", "GatewayClass", "HTTPRoute"}),
         "gateway.envoyproxy.io/v1alpha1": frozenset(
-            {"Backend", "BackendTrafficPolicy", "ClientTrafficPolicy", "EnvoyProxy", "HTTPRouteFilter"}
+            {
+                "Backend",
+                "BackendTrafficPolicy",
+                "ClientTrafficPolicy",
+                "EnvoyProxy",
+                "HTTPRouteFilter",
+                "SecurityPolicy",
+            }
         ),
     }
 )

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import os
+import re
 from typing import Final, NoReturn
 
 #: What a sealed value prints as, everywhere.
@@ -34,6 +35,10 @@ class Sealed:
     def __add__(self, other: "Sealed | bytes") -> "Sealed":
         """Return this value followed by another, or by known bytes."""
         return Sealed(self._content + (other._content if isinstance(other, Sealed) else other))
+
+    def matches(self, pattern: re.Pattern[bytes]) -> bool:
+        """Tell whether a pattern matches the whole content."""
+        return pattern.fullmatch(self._content) is not None
 
     def __bool__(self) -> bool:
         """Return whether there is any content."""

@@ -11,7 +11,7 @@ FACE = {
     "ModelDeployment": ("Namespaced", "modeldeployments", "md", ["REPLICAS", "UPDATED", "SCHEDULED"]),
     "ModelReplica": ("Namespaced", "modelreplicas", "mr", ["CLUSTER"]),
     "ModelEndpoint": ("Namespaced", "modelendpoints", "me", ["URL", "READY"]),
-    "ModelService": ("Namespaced", "modelservices", "ms", ["ADDRESS", "READY"]),
+    "ModelService": ("Namespaced", "modelservices", "ms", ["ADDRESS", "READY", "KEYS"]),
     "ModelCache": ("Namespaced", "modelcaches", "mc", ["SOURCE", "READY"]),
     "InferenceClass": ("Cluster", "inferenceclasses", "icl", []),
     "InferenceCluster": ("Cluster", "inferenceclusters", "ic", ["SOURCE", "GATEWAY"]),

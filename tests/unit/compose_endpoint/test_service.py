@@ -63,7 +63,9 @@ def test_a_route_takes_its_path_to_v1_without_the_caller_s_key_and_for_as_long_a
     assert found["matches"] == [{"path": {"type": "PathPrefix", "value": "/ml/chat/v1"}}]
     assert found["timeouts"] == {"request": "0s"}
     assert [each["type"] for each in found["filters"]] == ["URLRewrite", "RequestHeaderModifier", "ExtensionRef"]
-    assert found["filters"][1]["requestHeaderModifier"] == {"remove": ["Authorization", "x-api-key"]}
+    assert found["filters"][1]["requestHeaderModifier"] == {
+        "remove": ["Authorization", "x-api-key", "x-modelplane-caller"]
+    }
     assert all(set(each) == {"group", "kind", "name", "weight"} for each in found["backendRefs"])
 
 
@@ -74,6 +76,7 @@ def test_entries_share_the_traffic_by_weight() -> None:
     assert hosts == ["e-1.ml.eu-1.replicas.modelplane.internal"]
     assert service.reconcile().status == {
         "address": "http://gw.example.org/ml/chat",
+        "keys": "open",
         "endpoints": {"total": 3, "ready": 2},
         "entries": [
             {"name": "main", "weight": 90, "priority": 0, "total": 2, "ready": 1},
@@ -146,28 +149,6 @@ def test_a_route_attaches_to_the_listener_of_the_gateways_url(url: str) -> None:
     assert (parent["name"], parent["sectionName"]) == ("public-gateway", url.partition(":")[0])
 
 
-KEYS = {"keys": [{"name": "a", "secretRef": {"name": "s", "key": "k"}}]}
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"requires_keys": True}, "InferenceGateway default has spec.requireKeys"),
-        ({"spec": KEYS}, "spec.keys: this version of Modelplane cannot check callers' keys"),
-    ],
-)
-def test_where_keys_are_asked_for_and_none_can_be_checked_everybody_gets_401(
-    fields: dict[str, Any], words: str
-) -> None:
-    service = settled(endpoints=[READY], **fields)
-    (answer,) = rule(service)["filters"]
-    assert answer["extensionRef"]["name"] == service.store["answer-401"]["metadata"]["name"]
-    accept(service, "HTTPRoute")
-    status, reason, message = conditions(service)["RoutingReady"]
-    assert (status, reason) == ("False", "KeysRequired")
-    assert words in message
-
-
 @pytest.mark.parametrize(
     ("kind", "status", "reason"),
     [
@@ -217,6 +198,9 @@ def test_a_service_s_limits_are_those_of_its_policy() -> None:
     assert policy["timeout"] == {"http": {"streamIdleTimeout": "5m"}}
     assert policy["loadBalancer"]["consistentHash"]["headers"] == [{"name": "x-session"}]
     assert policy["rateLimit"]["local"]["rules"] == [{"limit": {"requests": 9, "unit": "Minute"}}]
+    service.spec["rateLimit"] |= {"perCaller": True}
+    (limit,) = service.desired()["traffic-policy"]["spec"]["rateLimit"]["local"]["rules"]
+    assert limit["clientSelectors"] == [{"headers": [{"name": "x-modelplane-caller", "type": "Distinct"}]}]
 
 
 def test_a_service_whose_spec_cannot_be_read_keeps_what_it_has() -> None:

@@ -7,14 +7,15 @@ from typing import Any, Final
 from modelplane.kube.gateway.backend import backend_reference
 from modelplane.kube.gateway.filters import filter_reference
 from modelplane.kube.gateway.kinds import GATEWAY_GROUP, gateway_object
-from modelplane.model.names import LISTENER_HTTP, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.kube.gateway.security import KEY_HEADERS
+from modelplane.model.names import HEADER_CALLER, LISTENER_HTTP, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
 from modelplane.model.routing import BackendReference
 
 KIND = "HTTPRoute"
 #: Paths of an engine that change it; they are not called from outside its cluster.
 _ADMIN_PATHS: Final = ("/v1/load_lora_adapter", "/v1/unload_lora_adapter")
-#: Headers with a caller's key, which is for the gateway alone.
-_KEY_HEADERS: Final = ("Authorization", "x-api-key")
+#: Headers with a caller's key, and the caller's name: they are for the gateway alone.
+_CALLER_HEADERS: Final = (*KEY_HEADERS, HEADER_CALLER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def _forwarding(route: ServiceRoute) -> dict[str, Any]:
     path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/v1"}
     filters = [
         {"type": "URLRewrite", "urlRewrite": {"path": path}},
-        {"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": list(_KEY_HEADERS)}},
+        {"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": list(_CALLER_HEADERS)}},
         filter_reference(route.host),
     ]
     rule = _rule([f"{route.path}/v1"], filters)

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
+from modelplane.model.names import HEADER_CALLER
 
 #: Cloud load balancers drop silent TCP connections after 4 to 6 minutes.
 _KEEPALIVE: Final = {"probes": 3, "idleTime": "60s", "interval": "20s"}
@@ -57,12 +58,13 @@ class Traffic:
     """How requests of a service are spread and limited.
 
     `idle` is the longest silence of a stream. `affinity` is the header whose equal values go to one endpoint. `rate` is
-    the most requests of each gateway instance in a unit of time (Second, Minute, Hour).
+    the most requests of each gateway instance in a unit of time (Second, Minute, Hour), `per_caller` of each caller.
     """
 
     idle: str = _IDLE
     affinity: str | None = None
     rate: tuple[int, str] | None = None
+    per_caller: bool = False
 
 
 def _balancing(header: str) -> dict[str, Any]:
@@ -70,8 +72,9 @@ def _balancing(header: str) -> dict[str, Any]:
     return {"loadBalancer": {"type": "ConsistentHash", "consistentHash": by_header}}
 
 
-def _limit(requests: int, unit: str) -> dict[str, Any]:
-    return {"rateLimit": {"local": {"rules": [{"limit": {"requests": requests, "unit": unit}}]}}}
+def _limit(requests: int, unit: str, *, per_caller: bool) -> dict[str, Any]:
+    callers = {"clientSelectors": [{"headers": [{"name": HEADER_CALLER, "type": "Distinct"}]}]} if per_caller else {}
+    return {"rateLimit": {"local": {"rules": [{**callers, "limit": {"requests": requests, "unit": unit}}]}}}
 
 
 def _silence(idle: str) -> dict[str, Any]:
@@ -116,7 +119,7 @@ def service_traffic_policy(name: str, namespace: str, route: str, traffic: Traff
         return None
     spec = {"targetRefs": [target("HTTPRoute", route)], "mergeType": "StrategicMerge", **_silence(traffic.idle)}
     spec |= _balancing(traffic.affinity) if traffic.affinity else {}
-    spec |= _limit(*traffic.rate) if traffic.rate else {}
+    spec |= _limit(*traffic.rate, per_caller=traffic.per_caller) if traffic.rate else {}
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 

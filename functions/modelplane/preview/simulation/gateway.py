@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+from modelplane.model.names import PUBLIC_GATEWAY, SYSTEM_NAMESPACE
 from modelplane.preview.simulation.clusters import GATEWAY_DOMAIN, status_on_cluster
 from modelplane.preview.simulation.providers import StatusPatch, patch_of, simulated
 from modelplane.preview.store import View
@@ -10,6 +11,7 @@ from modelplane.reading.tree import Manifest, Tree, items, mapping
 
 #: The public gateway answers at this name under the domain of simulated gateways.
 _CONTROL_CLUSTER = "control"
+_PUBLIC = {"kind": "Gateway", "name": PUBLIC_GATEWAY, "namespace": SYSTEM_NAMESPACE}
 
 
 def gateway_answers(view: View) -> Iterator[StatusPatch]:
@@ -39,9 +41,11 @@ def _route(obj: Manifest) -> Tree:
 
 
 def _policy(obj: Manifest) -> Tree:
-    """Return the status of a policy: accepted for each object that it holds for."""
-    targets = [dict(each) for each in items(obj, "spec", "targetRefs")]
-    return {"ancestors": [{"ancestorRef": each, "conditions": _accepted()} for each in targets]}
+    """Return the status of a policy: accepted as it is, for the Gateway of each object that it holds for."""
+    targets = [dict(each) if each.get("kind") == "Gateway" else _PUBLIC for each in items(obj, "spec", "targetRefs")]
+    seen = {"observedGeneration": mapping(obj, "metadata").get("generation")}
+    conditions = [each | seen for each in _accepted()]
+    return {"ancestors": [{"ancestorRef": each, "conditions": conditions} for each in targets]}
 
 
 def _other(_: Manifest) -> Tree:
@@ -56,5 +60,6 @@ _ANSWERS: Mapping[str, Callable[[Manifest], Tree]] = MappingProxyType(
         "Gateway.gateway.networking.k8s.io": _gateway,
         "GatewayClass.gateway.networking.k8s.io": _other,
         "HTTPRoute.gateway.networking.k8s.io": _route,
+        "SecurityPolicy.gateway.envoyproxy.io": _policy,
     }
 )

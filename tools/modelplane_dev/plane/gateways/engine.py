@@ -1,4 +1,7 @@
-"""A fake engine, shaped like OpenAI's API: `python -m ... HOST PORT NAME`. Its answers say which one it is, `NAME`."""
+"""A fake engine, shaped like OpenAI's API: `python -m ... HOST PORT NAME`. Its answers say which one it is, `NAME`.
+
+It waits as many seconds before an answer as the request's header X-Wait says.
+"""
 
 import json
 import sys
@@ -32,7 +35,9 @@ class Engine(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path != "/v1/chat/completions":
             self._answer(404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
-        elif asked.get("stream"):
+            return
+        time.sleep(float(self.headers.get("X-Wait", "0")))
+        if asked.get("stream"):
             self._stream(asked["model"])
         else:
             message = {"role": "assistant", "content": "".join(_WORDS)}

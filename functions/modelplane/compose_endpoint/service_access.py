@@ -1,0 +1,112 @@
+"""Who may call a service: whether its route lets requests through, and the policy that checks the keys of callers.
+
+A route is closed, that is it answers 401 by itself, until the gateway has accepted the policy that checks keys: one
+that is merely composed may come into force after the route.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint.service_inputs import ServiceInputs
+from modelplane.composing.hold import held
+from modelplane.kube.gateway.kinds import GATEWAY_API
+from modelplane.kube.gateway.security import caller_keys, security_policy
+from modelplane.model.names import service_object
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.gateway import checks_keys, is_current, read_references, rejection
+from modelplane.step import Manifest, Object, Request
+
+#: Composition resource names.
+ROUTE: Final = "route"
+POLICY: Final = "security-policy"
+SECRET: Final = "caller-keys"  # noqa: S105 - a name
+#: What `status.keys` says of a service whose callers need none.
+OPEN: Final = "open"
+
+
+class Access(StrEnum):
+    """What a route does with requests: lets all through, those with a key, or none."""
+
+    OPEN = "Open"
+    CHECKED = "Checked"
+    CLOSED = "Closed"
+
+
+def access_of(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Access:
+    """Return what the route does in this pass.
+
+    An open one whose callers are given keys stays open until the keys are checked: closed, it would refuse for a while
+    those too who have a key. `status.keys` tells it from one whose policy was lost, which is closed at once.
+    """
+    if not (spec.keys or (inputs.gateway and inputs.gateway.requires_keys)):
+        return Access.OPEN
+    route, policy = request.observed.get(ROUTE), request.observed.get(POLICY)
+    if not inputs.keys.usable or route is None or (policy and rejection(policy)):
+        return Access.CLOSED
+    forwards, published = bool(read_references(route)), text(_status(request).get("keys"))
+    if policy and checks_keys(policy) and (is_current(policy) or (forwards and published not in ("", OPEN))):
+        return Access.CHECKED
+    return Access.OPEN if forwards and published == OPEN else Access.CLOSED
+
+
+def _status(request: Request) -> Mapping[str, Any]:
+    return mapping(request.composite.body.get("status"))
+
+
+def published_keys(access: Access, inputs: ServiceInputs) -> str:
+    """Return `status.keys`."""
+    return OPEN if access is Access.OPEN else str(len(inputs.keys.usable))
+
+
+def compose_access(
+    request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, access: Access
+) -> dict[str, Manifest]:
+    """Return the policy and the Secret with the keys that it checks.
+
+    The policy comes after its Secret and goes before it, and it stays while a route that is to be closed still lets
+    requests through.
+    """
+    policy = request.observed.get(POLICY)
+    made = {SECRET: _secret(request, inputs), POLICY: _policy(request, spec, inputs, access)}
+    if made[SECRET] is None and policy and checks_keys(policy) and SECRET in request.observed:
+        made[SECRET] = held(request.observed[SECRET].body)
+    return {name: body for name, body in made.items() if body}
+
+
+def _name(service: Object, part: str) -> str:
+    return service_object(service.name, service.namespace, part)
+
+
+def _secret(request: Request, inputs: ServiceInputs) -> Manifest | None:
+    service = request.composite
+    if not inputs.keys.usable:
+        return None
+    return _outliving(request, caller_keys(_name(service, SECRET), service.namespace, inputs.keys.usable))
+
+
+def _policy(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, access: Access) -> Manifest | None:
+    service, policy, route = request.composite, request.observed.get(POLICY), request.observed.get(ROUTE)
+    wanted, there = bool(inputs.keys.usable), SECRET in request.observed
+    closing = access is Access.CLOSED and route is not None and bool(read_references(route))
+    if (wanted and not there) or (not wanted and closing):
+        return held(policy.body) if policy else None
+    found = security_policy(
+        _name(service, POLICY),
+        service.namespace,
+        _name(service, ROUTE),
+        keys=_name(service, SECRET) if wanted else None,
+        origins=spec.cors.allowOrigins if spec.cors else (),
+    )
+    return _outliving(request, found) if found else None
+
+
+def _outliving(request: Request, manifest: Manifest) -> Manifest:
+    """Return an object that Kubernetes deletes after the route, when it deletes all that the service has composed."""
+    route = request.observed.get(ROUTE)
+    uid = route.metadata.get("uid") if route else None
+    if route is None or not uid:
+        return manifest
+    owner = {"apiVersion": GATEWAY_API, "kind": "HTTPRoute", "name": route.name, "uid": uid}
+    return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [owner]}}

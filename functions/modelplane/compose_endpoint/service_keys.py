@@ -1,0 +1,57 @@
+"""The keys of a service's callers, as the Secrets hold them that `spec.keys` names."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from modelplane.api.modelservice import Key, ModelServiceSpec
+from modelplane.composing import requirements as require
+from modelplane.observed.fields import mapping
+from modelplane.step import Object, Request, Requirement
+from modelplane.step.sealed import Sealed
+
+#: What a header can carry as a key: a line break at the end is a usual mistake.
+_USABLE: Final = re.compile(rb"[!-~]{1,4096}")
+
+
+@dataclass(frozen=True, slots=True)
+class CallerKeys:
+    """The keys that callers may use, by name; for each of the others what is missing or wrong."""
+
+    usable: Mapping[str, Sealed]
+    missing: tuple[str, ...]
+    invalid: tuple[str, ...]
+
+
+def requirements(spec: ModelServiceSpec, namespace: str) -> tuple[Requirement, ...]:
+    """Return the requirements of the Secrets with keys; one that holds several is required once."""
+    names = sorted({key.secretRef.name for key in spec.keys or ()})
+    return tuple(require.source("Secret", name, namespace) for name in names)
+
+
+def read_keys(request: Request, spec: ModelServiceSpec) -> CallerKeys:
+    """Return the keys of a service once their Secrets are fetched. Of equal ones the first stands."""
+    usable: dict[str, Sealed] = {}
+    missing, invalid = [], []
+    for number, key in enumerate(spec.keys or ()):
+        where = f"spec.keys[{number}] {key.name}"
+        found = _value(request, key)
+        secret = f"Secret {request.composite.namespace}/{key.secretRef.name}"
+        if found is None:
+            missing.append(f"{where}: {secret} has no value under key {key.secretRef.key}. Create it")
+        elif not found.matches(_USABLE):
+            wrong = "is not 1 to 4096 visible ASCII characters, without spaces and line breaks"
+            invalid.append(f"{where}: what {secret} has under key {key.secretRef.key} {wrong}. Replace it")
+        elif found in usable.values():
+            first = next(name for name, value in usable.items() if value == found)
+            invalid.append(f"{where}: the key equals that of {first}. Give each caller a key of its own")
+        else:
+            usable[key.name] = found
+    return CallerKeys(usable, tuple(missing), tuple(invalid))
+
+
+def _value(request: Request, key: Key) -> Sealed | None:
+    found = request.one(require.source("Secret", key.secretRef.name, request.composite.namespace))
+    value = mapping(found.body.get("data")).get(key.secretRef.key) if isinstance(found, Object) else None
+    return value if isinstance(value, Sealed) else None
