@@ -1,11 +1,26 @@
-"""Fixtures of all tests: golden files, and the composition functions as processes."""
+"""What all tests share: the Hypothesis profile, golden files, and the composition functions as processes."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from golden import Golden
 from modelplane_dev.processes.functions import Functions
+
+#: Examples of every property when set; new random ones then, not the fixed ones of CI.
+EXAMPLES = os.environ.get("MODELPLANE_HYPOTHESIS_EXAMPLES")
+
+settings.register_profile(
+    "all",
+    derandomize=EXAMPLES is None,
+    database=None,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("all")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -77,10 +77,10 @@ def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], in
     replica as it is.
     """
     waits = Result(requirements=inputs.requirements, ttl=AWAITING, ready=False)
-    if any(requirement.name not in request.required for requirement in inputs.requirements):
+    view = inputs.view
+    if view is None:
         return waits
-    held = [_message(request, deployment, inputs.view, _held(replica)) for replica in own]
-    return replace(waits, context=write_placements(held))
+    return replace(waits, context=write_placements(_message(request, deployment, view, _held(each)) for each in own))
 
 
 def compose(request: Request) -> Result:
@@ -96,18 +96,17 @@ def compose(request: Request) -> Result:
                 fatal=f"ModelReplica {replica.name}: {field}: cannot be read; restore it or delete the replica"
             )
     inputs = gather(request, deployment, own)
-    if inputs.outcome is None:
+    view = inputs.view
+    if view is None or inputs.outcome is None:
         return _wait(request, deployment, own, inputs)
-    outcome = drain(inputs.outcome, inputs.view)
+    outcome = drain(inputs.outcome, view)
     rollout = rollout_status(request, deployment, outcome)
-    found = conditions(request, deployment, inputs.view, outcome)
+    found = conditions(request, deployment, view, outcome)
     return Result(
         status=describe_status(deployment, outcome) | ({"rollout": rollout} if rollout else {}),
         conditions=found,
         requirements=inputs.requirements,
-        context=write_placements(
-            _message(request, deployment, inputs.view, placement) for placement in outcome.placements
-        ),
+        context=write_placements(_message(request, deployment, view, placement) for placement in outcome.placements),
         events=tuple(_events(deployment, outcome)),
         ttl=response_ttl(request, deployment, outcome),
         ready=is_ready(found),

@@ -32,11 +32,14 @@ FLEET = Requirement("fleet", API_VERSION, "ModelReplica")
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The requirements of a pass so far, the view they gave, and the outcome: None while something is not fetched."""
+    """The requirements of a pass so far, what was fetched of them, and the outcome.
+
+    Both are None while something is not fetched, the outcome alone where nothing more can be.
+    """
 
     requirements: tuple[Requirement, ...]
-    view: FleetView
-    outcome: Schedule | None
+    view: FleetView | None = None
+    outcome: Schedule | None = None
 
 
 def _merge(one: Needs, other: Needs) -> Needs:
@@ -112,11 +115,11 @@ def gather(request: Request, deployment: Deployment, own: tuple[Replica, ...]) -
     needs = Needs(clusters=frozenset(replica.cluster for replica in own if replica.cluster))
     for _ in range(MAX_STAGES):
         requirements = tuple(_require(deployment, needs, cache))
-        view = _view(request, deployment, needs, own, cache)
         if any(requirement.name not in request.required for requirement in requirements):
-            return Inputs(requirements, view, None)
+            return Inputs(requirements)
+        view = _view(request, deployment, needs, own, cache)
         outcome = schedule(deployment, view)
         if isinstance(outcome, Schedule):
             return Inputs(requirements, view, outcome)
         needs = _merge(needs, outcome)
-    return Inputs(requirements, view, None)
+    return Inputs(requirements, view)

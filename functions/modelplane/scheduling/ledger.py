@@ -58,6 +58,11 @@ class Ledger:
         """Return the engines that a replica is charged with."""
         return self._engines.get(identity(replica), replica.engines)
 
+    def all_engines(self, cluster: str) -> tuple[Engines, ...]:
+        """Return the engines that a cluster is charged with."""
+        residents = [self.engines(replica) for replica in self.residents(cluster)]
+        return (*residents, *self._placed.get(cluster, ()))
+
     def restamp(self, replica: Replica, engines: Engines) -> None:
         """Charge a replica with other engines from now on."""
         self._engines[identity(replica)] = engines
@@ -67,8 +72,7 @@ class Ledger:
         """Return the groups on each pool of a cluster."""
         known = self._stocks.get(cluster.name)
         if known is None:
-            taken = [self.engines(replica) for replica in self.residents(cluster.name)]
-            taken += self._placed.get(cluster.name, ())
+            taken = self.all_engines(cluster.name)
             known = stock_of(taken, layout(cluster)) if taken else _empty(layout(cluster))
             self._stocks[cluster.name] = known
         return known

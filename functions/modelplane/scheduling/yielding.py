@@ -6,7 +6,9 @@ served with, and asks for the new one before those that never served.
 """
 
 from collections.abc import Mapping
+from typing import Final
 
+from modelplane.lru import Identity, Lru, weigh
 from modelplane.model.fleet import Cluster
 from modelplane.model.placement import HeldEdit, Needs, Stamp
 from modelplane.model.refusal import NoRoom
@@ -20,6 +22,9 @@ from modelplane.scheduling.ledger import Engines, Ledger, charges, identity, sto
 from modelplane.scheduling.room import shortage
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.work import Work
+
+#: Whether clusters that were looked at have room for what runs there, at most 4 MiB of it.
+_ROOMY: Final = Lru[bool](4 * 1024 * 1024)
 
 
 def _proven(replica: Replica, engines: Engines, where: Layout) -> Engines | None:
@@ -51,14 +56,25 @@ def _short(stock: Stock, engines: Engines, where: Layout) -> tuple[str, Shortage
     return None
 
 
+def has_room(where: Layout, engines: tuple[Engines, ...]) -> bool:
+    """Tell whether no pool of a cluster is short with these engines on it; known from the last pass where they were."""
+
+    def make() -> tuple[bool, int]:
+        stock = stock_of(engines, where)
+        short = any(shortage(pool.nodes, pool.hardware.counts, stock[at]) for at, pool in enumerate(where.pools))
+        return not short, weigh(engines)
+
+    return _ROOMY.get((where, *map(Identity, engines)), make)
+
+
 def crowded_out(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Shortage]]:
     """Return the replicas of a cluster (by identity) that do not fit beside those before them in the order of all.
 
     Each is given with the pool that is short, which was made smaller than what runs there. Those that have served come
     first in the order.
     """
-    where, whole = layout(cluster), ledger.stock(cluster)
-    if not any(shortage(pool.nodes, pool.hardware.counts, whole[at]) for at, pool in enumerate(where.pools)):
+    where = layout(cluster)
+    if has_room(where, ledger.all_engines(cluster.name)):
         return {}
     stock = stock_of((), where)
     found: dict[str, tuple[str, Shortage]] = {}

@@ -41,13 +41,16 @@ class WireObject(Object):
     of objects holds few.
     """
 
-    __slots__ = ("_key", "_kind", "_wire")
+    __slots__ = ("_fields", "_key", "_kind", "_wire")
     _wire: Wire
+    #: What identifies the object, between its kind being asked for and its key: mostly both are.
+    _fields: Mapping[str, bytes] | None
     _kind: str | None
     _key: Hashable
 
     def __init__(self, wire: Wire) -> None:
         object.__setattr__(self, "_wire", wire)
+        object.__setattr__(self, "_fields", None)
         object.__setattr__(self, "_kind", None)
         object.__setattr__(self, "_key", None)
 
@@ -74,14 +77,17 @@ class WireObject(Object):
     def key(self) -> Hashable:
         """Return what identifies this version of the object."""
         if self._key is None:
-            object.__setattr__(self, "_key", _identify(self._wire))
+            object.__setattr__(self, "_key", _identify(self._wire, self._fields or _outer(self._wire)))
+            object.__setattr__(self, "_fields", None)
         return self._key
 
     @property
     def kind(self) -> str:
         """Return `kind`."""
         if self._kind is None:
-            object.__setattr__(self, "_kind", _kind(self._wire))
+            fields = _outer(self._wire)
+            object.__setattr__(self, "_fields", None if self._key else fields)
+            object.__setattr__(self, "_kind", _kind(fields))
         return cast("str", self._kind)
 
 
@@ -120,9 +126,9 @@ def _weight(wire: bytes) -> int:
     return _EXPANSION * len(wire) + sum(size * wire.count(tag) for tag, size in _VALUES.items())
 
 
-def _kind(wire: Wire) -> str:
+def _kind(fields: Mapping[str, bytes]) -> str:
     """Return the kind: many objects are never asked for more."""
-    kind = _outer(wire).get("kind", b"")
+    kind = fields.get("kind", b"")
     return _text(kind) if len(kind) <= _KIND_LENGTH else str(Peek.FromString(kind).text)
 
 
@@ -134,8 +140,8 @@ def _outer(wire: Wire) -> Mapping[str, bytes]:
     return pick_fields(wire, _IDENTIFYING)
 
 
-def _identify(wire: Wire) -> bytes:
-    """Return the key, read without parsing the rest.
+def _identify(wire: Wire, fields: Mapping[str, bytes]) -> bytes:
+    """Return the key, read from the fields that identify the object, without parsing the rest.
 
     uid and resourceVersion only count on an object that an API server has written, which its managedFields show:
     manifests from files repeat them. So does a control plane that was restored from a backup, hence the digest. All
@@ -143,7 +149,6 @@ def _identify(wire: Wire) -> bytes:
     else). The key is one text of the values as they are serialized, each of which begins with its kind and length: it
     is hashed once however often it is looked up.
     """
-    fields = _outer(wire)
     metadata = Peek.FromString(fields.get("metadata", b"")).struct.fields
     uid, version, written = metadata.get("uid"), metadata.get("resourceVersion"), metadata.get("managedFields")
     if uid and version and written is not None:

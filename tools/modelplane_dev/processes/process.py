@@ -15,6 +15,10 @@ STOP = 5.0
 #: util-linux before the process begins; Python code between fork and exec may hang where gRPC has threads.
 _DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 
+#: Settings of Go's collector. Components of a run that are short of processors collect three times less often, while
+#: their memory stays moderate. What the environment says goes first.
+_GO = {"GOGC": "400", "GOMEMLIMIT": "1GiB"}
+
 
 class ProcessError(Exception):
     """A component did not come up, or ended too early; the text ends with its output."""
@@ -53,7 +57,7 @@ class Process:
 
     def start(self) -> None:
         """Start the component; what it says is appended to its log."""
-        environment = {**os.environ, **{key: str(value) for key, value in self.environment.items()}}
+        environment = {**_GO, **os.environ, **{key: str(value) for key, value in self.environment.items()}}
         with self.log.open("ab") as log:
             self._running = subprocess.Popen(
                 [*_DIE_WITH_PARENT, *map(str, self.command)],
