@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.fleet import SOON
+from e2e.fleet import SOON, Fleet
 from e2e.live import WORKERS, LiveFleet, live_fleet, lost
 from e2e.live_pages import open_page
 from e2e.passes import LivePasses
@@ -46,11 +46,18 @@ def live(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[LiveFl
 
 @pytest.fixture
 def engines(live: LiveFleet) -> Iterator[dict[str, Process]]:
-    """Run an engine in each pod."""
+    """Run an engine in each pod, once each cluster has one of the two replicas and no other."""
+    eventually(lambda: _assert_spread(live.fleet), within=SOON)
     running = live.run_engines()
     yield running
     for engine in running.values():
         engine.stop()
+
+
+def _assert_spread(fleet: Fleet) -> None:
+    endpoints = fleet.endpoints("llama")
+    clusters = sorted(endpoint["metadata"]["labels"]["modelplane.ai/cluster"] for endpoint in endpoints)
+    assert clusters == sorted(fleet.clusters), clusters
 
 
 def _wait_status(live: LiveFleet, url: str, status: int) -> float:
@@ -122,8 +129,6 @@ def test_the_loss_of_a_clusters_gateway_loses_no_request(live: LiveFleet) -> Non
     url = f"http://{ADDRESS}/{fleet.tag}/spread"
     fleet.plane.hub.api.apply(model_service("spread", fleet.tag, {"llama": 1}))
     _wait_status(live, url, 200)
-    clusters = [endpoint["metadata"]["labels"]["modelplane.ai/cluster"] for endpoint in fleet.endpoints("llama")]
-    assert sorted(clusters) == sorted(fleet.clusters), "each cluster has one of the two replicas"
     lost_gateway = live.gateways.sites["west"].envoy
     loss = threading.Timer(1.0, lost_gateway.kill)
     loss.start()
@@ -163,7 +168,7 @@ def test_a_drained_cluster_loses_no_request(live: LiveFleet) -> None:
         api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": [taint]}})
         eventually(moved, within=SOON)
     api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": None}})
-    for replicas in (1, 2):  # the other tests have a replica on each cluster again
+    for replicas in (1, 2):  # a new replica is placed on the other cluster
         api.patch(DEPLOYMENT, "llama", {"spec": {"replicas": replicas}}, fleet.tag)
         fleet.wait_counts("llama", total=replicas, ready=replicas)
     for engine in engines:

@@ -49,6 +49,17 @@ def test_a_cluster_that_does_not_answer_is_named_once_with_its_replicas_which_st
     assert conditions_of(existing(control, "ModelDeployment", TEAM, "chat"))["Ready"][0] == "False"
 
 
+def test_whose_taint_the_deployment_tolerates_is_told_to_tolerate_it_no_longer() -> None:
+    taint = {"key": "maintenance", "effect": "NoExecute"}
+    tolerant = deployment()
+    tolerant["spec"]["tolerations"] = [{"key": "maintenance", "operator": "Exists"}]
+    control = settled(cluster("east", taints=[taint]), tolerant)
+    control.world = unreachable({"east"})
+    assert control.settle()
+    message = replicas_ready(control)[2]
+    assert message.endswith("restore the connection, or remove its taint from spec.tolerations to place them elsewhere")
+
+
 def test_a_cluster_that_answers_again_makes_the_deployment_ready_again() -> None:
     control = settled(cluster("east"), deployment())
     control.world = unreachable({"east"})
