@@ -20,8 +20,9 @@ _TEMPLATES = {
     "Job": ("template",),
     "LeaderWorkerSet": ("leaderWorkerTemplate",),
 }
-#: States whose replicas and caches are composed anew.
+#: States whose replicas and caches are composed anew, and what came into question after them.
 SOURCES = ("topologies", "caches")
+LATER = Path(__file__).with_name("later.yaml")
 _INPUTS = frozenset({"InferenceClass", "InferenceCluster", "ModelCache", "ModelReplica", "Secret", "ConfigMap"})
 _OBSERVED_ONLY = ["Observe"]
 
@@ -85,9 +86,9 @@ def _inputs(state: Iterable[Manifest]) -> Iterator[Manifest]:
 def composed_today() -> dict[str, str]:
     """Return the digests of what today's code composes anew for the replicas and caches that version 0.1 left."""
     found: dict[str, str] = {}
-    for name in SOURCES:
+    for path in (*(STATES / "v0.1.0" / f"{name}.yaml" for name in SOURCES), LATER):
         recorder = _Recorder()
-        control = ControlPlane(_inputs(read_state(STATES / "v0.1.0" / f"{name}.yaml")), world=recorder)
+        control = ControlPlane(_inputs(read_state(path)), world=recorder)
         assert control.settle()
         found |= _digests(recorder.found.values())
     return dict(sorted(found.items()))

@@ -256,6 +256,7 @@ class ModelDeploymentStatus(BaseModel):
     rollout: StatusRollout | None = None
     placements: list[Placement] | None = None
     unplaced: int | None = None
+    warnings: list[str] | None = None
     reasons: list[Reason] | None = None
     conditions: list[Condition] | None = None
 

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modelplane.compose_replica.flags import read_flag
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.spec import Engine, Member, Phase
 from modelplane.compose_replica.validation import decode_port
+from modelplane.composing.engine_port import engine_port
+from modelplane.composing.flags import read_flag
 from modelplane.kube.claim import claim_template
 from modelplane.kube.pod import EnginePod, finding_weights, pod_template, serving
 from modelplane.kube.sidecar import decode_sidecar
@@ -84,12 +85,18 @@ def worker_pod(instance: Instance, engine: Engine, member: Member, container: Ma
     return _pod(instance, engine, member, _with_side_channel(engine, container))
 
 
+def requests_port(engine: Engine) -> int:
+    """Return the port to which requests of an engine's pods are sent."""
+    return ENGINE_PORT if engine.phase else engine_port(engine.serving.container).number
+
+
 def serving_pod(instance: Instance, engine: Engine, member: Member, container: Mapping[str, Any]) -> dict[str, Any]:
     """Return the template of the pods of `member` around `container`, with which the engine takes requests.
 
-    A decode engine takes them behind a sidecar, on a port of its own.
+    They come where it listens. Those of a pair come where all halves take them: a decode engine has a sidecar there,
+    and listens on a port of its own.
     """
-    container, port = _with_side_channel(engine, container), ENGINE_PORT
+    container, port = _with_side_channel(engine, container), requests_port(engine)
     labels, sidecars = dict(instance.labels), []
     if engine.phase is not None:
         labels[LABEL_ROLE] = engine.phase.lower()

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelplane.compose_replica.flags import number_in, read_flag
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.readiness import DEPLOYMENT_READY
-from modelplane.compose_replica.spec import PREFILL_DECODE, Engine, Phase, ReplicaSpec
+from modelplane.compose_replica.spec import Engine, Phase, ReplicaSpec
+from modelplane.composing.flags import number_in, read_flag
 from modelplane.kube.picker import endpoint_picker
+from modelplane.model.deployment import PREFILL_DECODE
 from modelplane.model.names import workload_name
 
 #: Tokens in a block of an engine's prefix cache where its flags name no other number.

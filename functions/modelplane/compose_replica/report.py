@@ -4,8 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from modelplane.compose_replica.findings import ReplicaFindings
-from modelplane.compose_replica.validation import find_warnings
+from modelplane.compose_replica.validation import find_problems
 from modelplane.compose_replica.weights import mounted, recorded_volumes
+from modelplane.composing.engine_warnings import find_warnings
 from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Condition, Reason, ReplicaCondition, Status, cap
 from modelplane.model.names import LABEL_CLUSTER, replica_hostname
@@ -16,7 +17,7 @@ def _warnings(found: ReplicaFindings) -> list[str]:
     """Return what is wrong with a replica although it is accepted, such as a label that it lacks."""
     if found.spec is None:
         return []
-    warnings, cluster = find_warnings(found.spec), found.spec.cluster
+    warnings, cluster = [] if find_problems(found.spec) else [*find_warnings(found.replica)], found.spec.cluster
     if labels(found.replica).get(LABEL_CLUSTER) != cluster and found.remotes:
         warnings.append(
             f"Label this ModelReplica {LABEL_CLUSTER}={cluster}: without the label the cluster's status does not count "

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from modelplane.api.modelreplica import ModelReplicaSpec
-from modelplane.model.deployment import Role
+from modelplane.model.deployment import PREFILL_DECODE, UNIFIED, Role
 from modelplane.model.names import ANNOTATION_PICKER
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping
@@ -16,9 +16,6 @@ from modelplane.step import Object
 #: Gangs of a replica whose workers are observed: an Object each, which the provider polls. They are shared evenly among
 #: the engines; of a copy beyond them its leader's readiness speaks for the workers.
 GANG_LIMIT: Final = 32
-
-#: The modes of serving.
-UNIFIED, PREFILL_DECODE = "Unified", "PrefillDecode"
 
 
 class Phase(StrEnum):

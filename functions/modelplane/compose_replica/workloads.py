@@ -70,4 +70,4 @@ def compose(instance: Instance, spec: ReplicaSpec) -> Objects:
     objects: Objects = {"namespace": instance.site.place_namespace()}
     for engine in spec.engines:
         objects |= claims_of(instance, engine) | _ENGINES[engine.roles](instance, engine)
-    return objects | (edge.compose_pool(instance, spec) if spec.picked else edge.compose_service(instance))
+    return objects | (edge.compose_pool(instance, spec) if spec.picked else edge.compose_service(instance, spec))

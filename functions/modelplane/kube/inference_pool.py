@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.model.names import ENGINE_PORT, PICKER_PORT
+from modelplane.model.names import PICKER_PORT
 
 POOL_GROUP = "inference.networking.k8s.io"
 
 
-def inference_pool(
-    name: str, namespace: str, labels: Mapping[str, str], *, selector: Mapping[str, str], picker: str
+def inference_pool(  # noqa: PLR0913 - what a pool is made of
+    name: str, namespace: str, labels: Mapping[str, str], *, selector: Mapping[str, str], picker: str, port: int
 ) -> dict[str, Any]:
-    """Return the pool of the pods that `selector` selects; `picker` is the endpoint picker's Service.
+    """Return the pool of the pods that `selector` selects, on `port`; `picker` is the endpoint picker's Service.
 
     Without an answer of the picker a request fails: open, the gateway would go where a header of the client points.
     """
@@ -21,7 +21,7 @@ def inference_pool(
         "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
         "spec": {
             "selector": {"matchLabels": dict(selector)},
-            "targetPorts": [{"number": ENGINE_PORT}],
+            "targetPorts": [{"number": port}],
             "endpointPickerRef": {
                 "kind": "Service",
                 "name": picker,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from modelplane.kube.volume import claimed
 from modelplane.model.names import (
@@ -51,6 +51,10 @@ class EnginePod:
     drain_seconds: int = 0
 
 
+#: The name of the port on which an engine takes requests.
+PORT_NAME: Final = "http"
+
+
 def serving(container: Mapping[str, Any], port: int = ENGINE_PORT) -> dict[str, Any]:
     """Return the container with the port and the probes of an engine that answers requests on `port`.
 
@@ -62,7 +66,7 @@ def serving(container: Mapping[str, Any], port: int = ENGINE_PORT) -> dict[str, 
     health = {"httpGet": {"path": "/health", "port": port}}
     return {
         **container,
-        "ports": [{"name": "http", "containerPort": port, "protocol": "TCP"}],
+        "ports": [{"name": PORT_NAME, "containerPort": port, "protocol": "TCP"}],
         "startupProbe": {
             **health,
             **restart,

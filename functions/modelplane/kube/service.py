@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.model.names import ENGINE_PORT, ENGINE_SERVICE_PORT
+from modelplane.model.names import ENGINE_SERVICE_PORT
 
 
-def service(name: str, namespace: str, labels: Mapping[str, str], *, selector: Mapping[str, str]) -> dict[str, Any]:
-    """Return the Service that takes port 80 to the engine port of the pods `selector` selects."""
-    port = {"name": "http", "port": ENGINE_SERVICE_PORT, "targetPort": ENGINE_PORT, "protocol": "TCP"}
+def service(
+    name: str, namespace: str, labels: Mapping[str, str], *, selector: Mapping[str, str], target: int | str
+) -> dict[str, Any]:
+    """Return the Service that takes port 80 to a port (number or name) of the pods that `selector` selects."""
+    port = {"name": "http", "port": ENGINE_SERVICE_PORT, "targetPort": target, "protocol": "TCP"}
     return {
         "apiVersion": "v1",
         "kind": "Service",

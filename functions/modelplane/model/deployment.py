@@ -8,6 +8,9 @@ from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
 from modelplane.model.rollout import Rollout
 
+#: The modes of serving.
+UNIFIED, PREFILL_DECODE = "Unified", "PrefillDecode"
+
 
 class Role(StrEnum):
     """Job of a member inside its engine."""

@@ -57,6 +57,7 @@ def _deployment(obj: Manifest) -> Tree:
             {"reason": entry.get("reason", ""), "count": entry.get("count", 0), "message": entry.get("message", "")}
             for entry in (items(status, "reasons") if unplaced else ())
         ],
+        "warnings": [warning for warning in status.get("warnings") or () if isinstance(warning, str)],
         "conditions": [
             {**{field: entry[field] for field in ("type", "status", "reason")}, "message": entry.get("message", "")}
             for entry in items(status, "conditions")

@@ -91,6 +91,9 @@ def _deployment(deployment: Manifest) -> RenderableType:
         parts.append(Padding(Text(_condition_text(deployment, "ReplicasScheduled", "Synced")), (0, 0, 0, 2)))
     if not all(entry["ready"] for entry in placed):
         parts.append(Padding(Text(_condition_text(deployment, "ReplicasReady"), style=_DIM), (0, 0, 0, 2)))
+    parts += [
+        Padding(Text.assemble(("warning: ", _WAITING), warning), (0, 0, 0, 2)) for warning in deployment["warnings"]
+    ]
     return Padding(Group(*parts), (0, 0, 1, 0))
 
 

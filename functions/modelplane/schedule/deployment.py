@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from modelplane.composing.engine_warnings import find_warnings
 from modelplane.composing.placement_message import PlacementMessage, encode_placement, write_placements
-from modelplane.model.deployment import Deployment, Role
+from modelplane.model.conditions import cap
+from modelplane.model.deployment import Deployment
 from modelplane.model.observation import Malformed
 from modelplane.model.placement import FleetView, Placement, Schedule, Stamp
 from modelplane.model.replica import Replica
@@ -23,6 +25,9 @@ from modelplane.schedule.status import conditions, describe_status, is_ready
 from modelplane.schedule.ttl import response_ttl
 from modelplane.scheduling import drain
 from modelplane.step import AWAITING, Event, Object, Request, Result, Severity
+
+#: Most entries of `status.warnings`.
+MAX_WARNINGS = 16
 
 
 def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | None:
@@ -56,18 +61,15 @@ def _told(verb: str, clusters: Iterable[str]) -> Event:
     return Event(Severity.NORMAL, f"{verb}: {shown}{more}")
 
 
-def _events(deployment: Deployment, schedule: Schedule) -> Iterator[Event]:
+def _events(request: Request, schedule: Schedule) -> Iterator[Event]:
     """Yield what changed in this pass: replicas that are new, and those that go, by the cause."""
     new = [placement.cluster for placement in schedule.placements if placement.replica is None]
     if new:
         yield _told("Placed replicas", new)
     for cause in sorted({end.cause for end in schedule.ending}):
         yield _told(f"Ended replicas ({cause})", [end.replica.cluster for end in schedule.ending if end.cause is cause])
-    engines = [engine for profile in deployment.profiles for engine in profile.engines]
-    gangs = sorted({engine.name for engine in engines if any(m.role is Role.WORKER for m in engine.members)})
-    if new and gangs and deployment.cache is None:
-        text = f"Engine {', '.join(gangs)} is a gang without spec.modelCacheRef: every pod downloads the weights itself"
-        yield Event(Severity.WARNING, text)
+    if new:
+        yield from (Event(Severity.WARNING, warning) for warning in find_warnings(request.composite))
 
 
 def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], inputs: Inputs) -> Result:
@@ -81,6 +83,12 @@ def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], in
     if view is None:
         return waits
     return replace(waits, context=write_placements(_message(request, deployment, view, _held(each)) for each in own))
+
+
+def _about(request: Request, rollout: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the fields of the status that stand only where there is something to say."""
+    warnings = [cap(warning) for warning in find_warnings(request.composite)[:MAX_WARNINGS]]
+    return ({"rollout": rollout} if rollout else {}) | ({"warnings": warnings} if warnings else {})
 
 
 def compose(request: Request) -> Result:
@@ -103,11 +111,11 @@ def compose(request: Request) -> Result:
     rollout = rollout_status(request, deployment, outcome)
     found = conditions(request, deployment, view, outcome)
     return Result(
-        status=describe_status(deployment, outcome) | ({"rollout": rollout} if rollout else {}),
+        status=describe_status(deployment, outcome) | _about(request, rollout),
         conditions=found,
         requirements=inputs.requirements,
         context=write_placements(_message(request, deployment, view, placement) for placement in outcome.placements),
-        events=tuple(_events(deployment, outcome)),
+        events=tuple(_events(request, outcome)),
         ttl=response_ttl(request, deployment, outcome),
         ready=is_ready(found),
     )

@@ -6,7 +6,7 @@ from typing import Any
 from bench.fleet import NAMESPACE, Manifest, deployment, from_server
 from bench.passes import Scene
 from bench.tenants.table import Case, fleet
-from modelplane.compose_replica.flags import READ_LIMIT
+from modelplane.composing.flags import READ_LIMIT
 from modelplane.model.names import API_VERSION, LABEL_CLUSTER
 
 _STEP = ("compose-replica",)

@@ -9,6 +9,7 @@ import pytest
 from celpy.adapter import json_to_cel
 
 from modelplane.compose_replica.readiness import GANG_READY, STATEFUL_SET_READY
+from modelplane.composing.engine_warnings import find_warnings
 from unit.compose_replica import replicas as given
 
 BODY = given.replica(given.gang(copies=2, nodes=3))
@@ -118,7 +119,8 @@ def test_what_is_only_looked_at_is_neither_awaited_nor_stale() -> None:
     found = seen()
     _unseen(found)
     accepted = given.condition(given.run(BODY, found), "ModelAccepted")
-    assert (accepted.reason, accepted.message) == ("Accepted", "")
+    (warning,) = find_warnings(given.obj(BODY))
+    assert (accepted.reason, accepted.message) == ("Accepted", warning)
 
 
 @pytest.mark.parametrize(

@@ -83,11 +83,10 @@ def test_a_prefill_engine_stays_on_8000_without_a_sidecar() -> None:
     ("args", "warned"),
     [([], False), (["--port=8000"], False), (["--port=$(PORT)"], False), (["--port=9000"], True), (["--port"], False)],
 )
-@pytest.mark.parametrize("mode", ["Unified", "PrefillDecode"])
-def test_an_engine_that_listens_where_no_request_comes_is_composed_with_a_warning(
-    mode: str, args: list[str], warned: bool
+def test_a_prefill_engine_that_listens_where_no_request_comes_is_composed_with_a_warning(
+    args: list[str], warned: bool
 ) -> None:
-    body = given.replica() if mode == "Unified" else given.pair("--port=8200")
+    body = given.pair("--port=8200")
     (container,) = body["spec"]["engines"][0]["members"][0]["template"]["spec"]["containers"]
     container["args"] = args
     accepted = given.condition(given.run(body, given.serving(body)), "ModelAccepted")

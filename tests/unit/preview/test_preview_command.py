@@ -193,3 +193,16 @@ def test_what_goes_to_no_terminal_has_no_blanks_at_the_ends_of_its_lines() -> No
 
 def test_help_shows_an_example() -> None:
     assert "modelplane preview examples" in CliRunner().invoke(main, ["preview", "--help"]).stdout
+
+
+def test_what_is_probably_a_mistake_is_warned_of_at_the_deployment() -> None:
+    doubtful = deployment()
+    engines = doubtful["spec"]["engines"]
+    doubtful["spec"]["engines"] = [*engines, {**engines[0], "name": "other"}]
+    doubtful["spec"]["engines"][0]["members"][0]["nodeSelector"]["devices"][0]["count"] = 1
+    found = as_json(*FLEET, doubtful)
+    (warning,) = found["deployments"][0]["warnings"]
+    assert warning.startswith("engines main, other answer behind one Service")
+    (obj,) = [each for each in found["objects"] if each["kind"] == "ModelDeployment"]
+    assert obj["status"]["warnings"] == [warning]
+    assert found["deployments"][0]["unplaced"] == 0

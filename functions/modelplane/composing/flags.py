@@ -6,7 +6,7 @@ read, which is at most `READ_LIMIT` characters and `WORD_LIMIT` words.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 from typing import Any, Final
 
 from modelplane.lru import Lru
@@ -112,6 +112,16 @@ def _run(container: Mapping[str, Any]) -> tuple[list[str], ...]:
     """Return the simple commands of a container, read once as long as they are asked for."""
     command, args = tuple(container.get("command") or ()), tuple(container.get("args") or ())
     return _READ.get((command, args), lambda: _read(command, args))
+
+
+def programs(container: Mapping[str, Any]) -> frozenset[str]:
+    """Return what a container runs, as far as it says so: the names of commands, and of modules behind `-m`."""
+    found = set()
+    for command in _run(container):
+        words = [word for word in command if not _PREFIX.fullmatch(word)]
+        found |= {_called(words[0])} if words else set()
+        found |= {following for word, following in pairwise(words) if word == "-m"}
+    return frozenset(found)
 
 
 def _is_rays(command: Sequence[str]) -> bool:

@@ -1,0 +1,128 @@
+"""What of the engines of a ModelDeployment or ModelReplica is composed although it is probably a mistake."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.composing.engine_port import DECODE_PORT, engine_port
+from modelplane.composing.flags import read_flag
+from modelplane.composing.messages import sentences
+from modelplane.model.deployment import PREFILL_DECODE, Role
+from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT
+from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.memo import once_per_version
+from modelplane.step import Object
+
+#: Flags that say what an engine answers for, the one that wins first.
+_NAMES: Final = (("--served-model-name",), ("--model", "--model-path", "--model-id"))
+#: What claims devices: in a ModelDeployment, and in a ModelReplica.
+_CLAIMS: Final = ("nodeSelector", "deviceRequests")
+
+
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """An engine as it is written: `serving` is the member that takes requests, at `path`."""
+
+    name: str
+    phase: str
+    members: Sequence[Mapping[str, Any]]
+    serving: Mapping[str, Any]
+    path: str
+
+    @property
+    def container(self) -> Mapping[str, Any]:
+        return _container(self.serving)
+
+    def member(self, role: Role) -> Mapping[str, Any] | None:
+        return next((each for each in self.members if each.get("role") == role), None)
+
+
+def _container(member: Mapping[str, Any]) -> Mapping[str, Any]:
+    return next(iter(mappings(mapping(mapping(member.get("template")).get("spec")).get("containers"))), {})
+
+
+def _engine(engine: Mapping[str, Any]) -> _Engine:
+    members = list(mappings(engine.get("members")))
+    at = next((index for index, each in enumerate(members) if each.get("role") != Role.WORKER), 0)
+    path = f"spec.engines[{text(engine.get('name'))}].members[{at}].template.spec.containers[0]"
+    serving = members[at] if members else {}
+    return _Engine(text(engine.get("name")), text(engine.get("phase")), members, serving, path)
+
+
+@once_per_version
+def find_warnings(obj: Object) -> tuple[str, ...]:
+    """Return what is probably a mistake in the engines of a ModelDeployment or ModelReplica, each with what to do."""
+    spec = mapping(obj.body.get("spec"))
+    engines = [_engine(each) for each in mappings(spec.get("engines"))]
+    picked = mapping(obj.metadata.get("annotations")).get(ANNOTATION_PICKER) == "true"
+    found = [*_gangs(engines, cached=bool(spec.get("modelCacheRef"))), *map(_workers, engines)]
+    if mapping(spec.get("serving")).get("mode") == PREFILL_DECODE:
+        found += map(_paired_port, engines)
+    else:
+        found += [_several(engines), *map(_unreadable_port, engines)]
+        found += [_picked_ports(engines)] if picked else []
+    return tuple(filter(None, found))
+
+
+def _gangs(engines: Sequence[_Engine], *, cached: bool) -> Iterator[str]:
+    for engine in engines:
+        worker = engine.member(Role.WORKER)
+        if worker is not None and not cached:
+            fault = f"engine {engine.name} is a gang without spec.modelCacheRef: every pod downloads the weights itself"
+            yield sentences(fault, "Stage them in a ModelCache and name it.")
+
+
+def _workers(engine: _Engine) -> str:
+    worker, leader = engine.member(Role.WORKER), engine.member(Role.LEADER)
+    if worker is None or leader is None or any(worker.get(claims) for claims in _CLAIMS):
+        return ""
+    fault = f"engine {engine.name}: its Worker requests no devices, so its pods get no GPU and may share a node"
+    return sentences(fault, "Give it a nodeSelector.")
+
+
+def _answers_for(engine: _Engine) -> str | None:
+    given = (read_flag(engine.container, *flags) for flags in _NAMES)
+    return next((value for value in given if value), None)
+
+
+def _several(engines: Sequence[_Engine]) -> str:
+    """Return that Unified engines which do not say that they serve one model stand behind one Service."""
+    names = {_answers_for(engine) for engine in engines}
+    if len(engines) < 2 or (len(names) == 1 and None not in names):
+        return ""
+    listed = ", ".join(engine.name for engine in engines)
+    fault = f"engines {listed} answer behind one Service, which sends a request to any of them"
+    return sentences(fault, "Let them serve one model under one name, or make a ModelDeployment of each.")
+
+
+def _unreadable_port(engine: _Engine) -> str:
+    port = engine_port(engine.container)
+    if not port.is_unreadable:
+        return ""
+    fault = f"{engine.path}: {port.flag} {port.given!r} is no port number, requests and probes go to {port.number}"
+    return sentences(fault, f"Write the number, such as {port.flag}={ENGINE_PORT}.")
+
+
+def _picked_ports(engines: Sequence[_Engine]) -> str:
+    ports = {engine.name: engine_port(engine.container).number for engine in engines}
+    if len(set(ports.values())) < 2:
+        return ""
+    listed = ", ".join(f"{name} on {port}" for name, port in ports.items())
+    first = next(iter(ports.values()))
+    fault = f"engines listen on different ports ({listed}), and an endpoint picker sends all requests to port {first}"
+    return sentences(fault, "Let them listen on one.")
+
+
+def _paired_port(engine: _Engine) -> str:
+    """Return where a half of a pair listens although no request comes there, or what is assumed of it."""
+    port = engine_port(engine.container)
+    if engine.phase == "Decode":
+        if port.given is not None:
+            return ""
+        took = f"{engine.path}: no {port.flag}, the decode sidecar takes {ENGINE_PORT}"
+        return sentences(f"{took} and expects the engine on {DECODE_PORT}", f"Set {port.flag}={DECODE_PORT}.")
+    if port.is_unreadable or port.number == ENGINE_PORT:
+        return ""
+    listens = f"{port.flag} is {port.given}" if port.given else f"no {port.flag}, it listens on {port.number}"
+    fault = f"{engine.path}: {listens}, requests and probes are sent to port {ENGINE_PORT}"
+    return sentences(fault, f"Listen on port {ENGINE_PORT}: set {port.flag}={ENGINE_PORT}.")

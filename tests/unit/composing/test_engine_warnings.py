@@ -1,0 +1,90 @@
+"""What of the engines of a deployment or replica is probably a mistake is said with what to do."""
+
+from typing import Any
+
+import pytest
+
+from modelplane.composing.engine_warnings import find_warnings
+from modelplane.step import Object
+
+GPU = {"devices": [{"name": "gpu", "selectors": [{"cel": "true"}]}]}
+
+
+def member(*args: str, role: str = "Standalone", **fields: Any) -> dict[str, Any]:
+    template = {"spec": {"containers": [{"name": "engine", "image": "e", "args": list(args)}]}}
+    return {"role": role, "nodeSelector": GPU, "template": template, **fields}
+
+
+def engine(name: str, *args: str, **fields: Any) -> dict[str, Any]:
+    return {"name": name, "members": [member(*args)], **fields}
+
+
+def gang(**worker: Any) -> dict[str, Any]:
+    members = [member(role="Leader"), {**member(role="Worker"), **worker}]
+    return {"name": "main", "members": members}
+
+
+def warnings(*engines: dict[str, Any], mode: str = "Unified", picked: bool = False, **spec: Any) -> tuple[str, ...]:
+    metadata = {"name": "d", "namespace": "n", "annotations": {"modelplane.ai/endpoint-picker": str(picked).lower()}}
+    body = {"kind": "ModelDeployment", "metadata": metadata}
+    return find_warnings(
+        Object({**body, "spec": {"engines": list(engines), "serving": {"mode": mode}, **spec}}, object())
+    )
+
+
+def test_a_gang_without_a_cache_is_warned_of_and_one_with_a_cache_is_not() -> None:
+    assert warnings(gang()) == (
+        "engine main is a gang without spec.modelCacheRef: every pod downloads the weights itself. Stage them in a "
+        "ModelCache and name it.",
+    )
+    assert warnings(gang(), modelCacheRef={"name": "weights"}) == ()
+
+
+def test_a_worker_that_requests_no_devices_is_warned_of() -> None:
+    assert warnings(gang(nodeSelector=None), modelCacheRef={"name": "weights"}) == (
+        "engine main: its Worker requests no devices, so its pods get no GPU and may share a node. Give it a "
+        "nodeSelector.",
+    )
+    resolved = gang(nodeSelector=None, deviceRequests=[{"name": "gpu"}])
+    assert warnings(resolved, modelCacheRef={"name": "weights"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "warned"),
+    [
+        ((), (), True),
+        (("--model=a",), ("--model=b",), True),
+        (("--model=a",), (), True),
+        (("--model=a",), ("--model=a",), False),
+        (("--model=a", "--served-model-name=m"), ("--model=b", "--served-model-name=m"), False),
+    ],
+)
+def test_engines_behind_one_service_that_may_serve_different_models_are_warned_of(
+    first: tuple[str, ...], second: tuple[str, ...], *, warned: bool
+) -> None:
+    expected = (
+        "engines a, b answer behind one Service, which sends a request to any of them. Let them serve one model under "
+        "one name, or make a ModelDeployment of each.",
+    )
+    assert warnings(engine("a", *first), engine("b", *second)) == (expected if warned else ())
+
+
+def test_a_decode_engine_without_a_port_is_warned_of() -> None:
+    halves = engine("p", phase="Prefill"), engine("d", phase="Decode")
+    assert warnings(*halves, mode="PrefillDecode") == (
+        "spec.engines[d].members[0].template.spec.containers[0]: no --port, the decode sidecar takes 8000 and expects "
+        "the engine on 8001. Set --port=8001.",
+    )
+
+
+def test_a_port_that_cannot_be_told_is_warned_of_and_another_port_is_not() -> None:
+    (warning,) = warnings(engine("a", "--port=$PORT"))
+    assert "--port '$PORT' is no port number, requests and probes go to 8000. Write the number" in warning
+    assert warnings(engine("a", "--port=9000")) == ()
+
+
+def test_engines_on_different_ports_behind_an_endpoint_picker_are_warned_of() -> None:
+    both = engine("a", "--model=m", "--port=9000"), engine("b", "--model=m")
+    assert warnings(*both) == ()
+    (warning,) = warnings(*both, picked=True)
+    assert "(a on 9000, b on 8000), and an endpoint picker sends all requests to port 9000" in warning
