@@ -18,12 +18,14 @@ from modelplane_dev.processes.process import Process
 
 ADMIN = "admin"
 CROSSPLANE = "crossplane"
-#: Somebody with an account in a namespace that is none of ours, and no rights.
+#: People with accounts in namespaces that are none of ours, and no rights but those that a test gives them.
 TEAM = "team"
+PLATFORM = "platform"
 #: The users of an API server beside the admin: their service accounts, as an installation names them.
 ACCOUNTS: Mapping[str, str] = {
     CROSSPLANE: "crossplane-system:crossplane",
     TEAM: "ml-team:developer",
+    PLATFORM: "platform-team:operator",
     "rbac-manager": "crossplane-system:rbac-manager",
     "provider-kubernetes": "crossplane-system:modelplane-provider-kubernetes",
 }

@@ -1,0 +1,240 @@
+"""Who may do what with Modelplane's objects, by the roles and policies of install/."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from apiserver.server import Server
+from modelplane.model.names import API_VERSION, GROUP, LABEL_CLUSTER, SYSTEM_NAMESPACE
+from modelplane_dev.folders import ROOT
+from modelplane_dev.plane.api import Api, ApiError, Kind
+from modelplane_dev.plane.cluster import ACCOUNTS, ADMIN, CROSSPLANE, EVERYWHERE, PLATFORM, TEAM, namespace
+from modelplane_dev.plane.waiting import eventually
+
+Manifest = dict[str, Any]
+
+RBAC = "rbac.authorization.k8s.io"
+PROVIDER = "kubernetes.m.crossplane.io"
+NAMESPACE, OTHER = "ml", "team"
+REPLICA = Kind(API_VERSION, "ModelReplica")
+VIEWER = "viewer"
+
+
+def subject(user: str) -> Manifest:
+    """Return a user of the server as a subject of a binding."""
+    name = f"system:serviceaccount:{ACCOUNTS[user]}" if user in ACCOUNTS else user
+    return {"kind": "User", "apiGroup": RBAC, "name": name}
+
+
+def binding(role: str, user: str, *, within: str | None = None, kind: str = "ClusterRole") -> Manifest:
+    """Return the binding of a role to a user, in a namespace or in the cluster."""
+    where = {"namespace": within} if within else {}
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "RoleBinding" if within else "ClusterRoleBinding",
+        "metadata": {"name": f"{role}-{user}-{kind.lower()}", **where},
+        "roleRef": {"apiGroup": RBAC, "kind": kind, "name": role},
+        "subjects": [subject(user)],
+    }
+
+
+def obj(config: str = "east", name: str = "stranger") -> Manifest:
+    """Return an Object that acts on the cluster of a ClusterProviderConfig."""
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
+    reference = {"kind": "ClusterProviderConfig", "name": config}
+    return {
+        "apiVersion": f"{PROVIDER}/v1alpha1",
+        "kind": "Object",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {"forProvider": {"manifest": manifest}, "providerConfigRef": reference},
+    }
+
+
+def replica(cluster: str = "east", label: str | None = "east", where: str = NAMESPACE, **metadata: Any) -> Manifest:
+    """Return a ModelReplica as somebody writes it by hand."""
+    labels = {LABEL_CLUSTER: label} if label else {}
+    container = {"name": "engine", "image": "registry.example.org/engine:v1"}
+    claims = [{"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": 1}]
+    template = {"spec": {"containers": [container]}}
+    member = {"role": "Standalone", "nodePoolName": "h200", "deviceRequests": claims, "template": template}
+    return {
+        "apiVersion": REPLICA.api_version,
+        "kind": REPLICA.kind,
+        "metadata": {"name": "by-hand", "namespace": where, "labels": labels, **metadata},
+        "spec": {"clusterName": cluster, "engines": [{"name": "main", "members": [member]}]},
+    }
+
+
+@pytest.fixture(scope="module")
+def ruled(server: Server) -> Iterator[Server]:
+    """Apply the roles and policies, and bind them as the page does; Crossplane and the team may do anything besides.
+
+    What they are refused is then the policies' work alone. The viewer and the platform have their roles and no more.
+    """
+    api = server.cluster.api
+    made = list(yaml.safe_load_all((ROOT / "install/rights.yaml").read_text()))
+    made += [
+        binding("modelplane-team", "member", within=NAMESPACE),
+        binding("modelplane-view", VIEWER),
+        binding("modelplane-platform", PLATFORM),
+        binding("modelplane-platform", PLATFORM, within=SYSTEM_NAMESPACE, kind="Role"),
+        binding("cluster-reader-writer", TEAM),
+        binding("cluster-reader-writer", CROSSPLANE),
+        binding("modelplane-cluster-configs", CROSSPLANE),
+        # Every right but `use`, as Crossplane's own role for those who edit gives it.
+        {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "cluster-reader-writer"},
+            "rules": [
+                {
+                    "apiGroups": ["*"],
+                    "resources": ["*"],
+                    "verbs": ["get", "list", "watch", "create", "update", "patch", "delete"],
+                }
+            ],
+        },
+    ]
+    for manifest in made:
+        api.apply(manifest)
+
+    def refuses() -> None:
+        assert "gives every right" in refusal(server, TEAM, obj())
+        assert "carries its cluster as a label" in refusal(server, TEAM, replica(label=None))
+
+    try:
+        eventually(refuses, within=60)
+        yield server
+    finally:
+        for manifest in reversed(made):
+            api.request("DELETE", server.path(manifest) + "/" + manifest["metadata"]["name"])
+        eventually(lambda: _assert_taken(server), within=60)
+
+
+def _assert_taken(server: Server) -> None:
+    assert server.refusal(replica(label=None)) == ""
+
+
+def refusal(server: Server, user: str, manifest: Manifest) -> str:
+    """Return the words with which a user is refused to create an object, "" where the server would take it."""
+    return Server(server.cluster, server.resources, server.cluster.api_of(user)).refusal(manifest)
+
+
+def change(api: Api, path: str, body: Manifest) -> str:
+    """Return the words with which a user is refused a change, "" where the server would take it."""
+    try:
+        api.request("PATCH", f"{path}?dryRun=All", body, "application/merge-patch+json")
+    except ApiError as error:
+        return str(error)
+    return ""
+
+
+READ, WRITE = ("get", "list", "watch"), ("create", "update", "patch", "delete")
+OF_A_TEAM = ("modelcaches", "modeldeployments", "modelendpoints", "modelservices")
+OF_THE_PLATFORM = ("inferenceclasses", "inferenceclusters", "inferencegateways")
+
+
+class Right(NamedTuple):
+    """Who may do what (verbs) with which resources of a group where (None: in the cluster), and whether."""
+
+    user: str
+    verbs: tuple[str, ...]
+    group: str
+    resources: tuple[str, ...]
+    where: str | None
+    may: bool
+
+
+RIGHTS = (
+    Right("member", (*READ, *WRITE), GROUP, OF_A_TEAM, NAMESPACE, may=True),
+    Right("member", (*READ, *WRITE), GROUP, OF_A_TEAM, OTHER, may=False),
+    Right("member", ("get", "update", "patch"), GROUP, ("modeldeployments/scale",), NAMESPACE, may=True),
+    Right("member", READ, GROUP, ("modelreplicas",), NAMESPACE, may=True),
+    Right("member", WRITE, GROUP, ("modelreplicas",), NAMESPACE, may=False),
+    Right("member", ("update", "patch"), GROUP, tuple(f"{each}/status" for each in OF_A_TEAM), NAMESPACE, may=False),
+    Right("member", WRITE, GROUP, OF_THE_PLATFORM, None, may=False),
+    Right("member", (*READ, *WRITE), PROVIDER, ("objects",), NAMESPACE, may=False),
+    Right("member", ("use",), PROVIDER, ("clusterproviderconfigs",), None, may=False),
+    Right("member", READ, "", ("secrets",), NAMESPACE, may=False),
+    Right(VIEWER, READ, GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=True),
+    Right(VIEWER, WRITE, GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=False),
+    Right(VIEWER, READ, "", ("secrets",), SYSTEM_NAMESPACE, may=False),
+    Right(PLATFORM, (*READ, *WRITE), GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=True),
+    Right(PLATFORM, ("update", "patch"), GROUP, ("modelreplicas/status", "inferenceclusters/status"), OTHER, may=False),
+    Right(PLATFORM, ("use",), PROVIDER, ("clusterproviderconfigs",), None, may=True),
+    Right(PLATFORM, (*READ, *WRITE), "", ("secrets",), SYSTEM_NAMESPACE, may=True),
+    Right(PLATFORM, READ, "", ("secrets",), OTHER, may=False),
+)
+
+
+@pytest.mark.parametrize("right", RIGHTS)
+def test_a_role_gives_what_it_is_for_and_no_more(ruled: Server, right: Right) -> None:
+    for resource in right.resources:
+        name, _, part = resource.partition("/")
+        for verb in right.verbs:
+            asked = {"verb": verb, "group": right.group, "resource": name, "subresource": part}
+            spec = {"user": subject(right.user)["name"], "resourceAttributes": asked | {"namespace": right.where}}
+            review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
+            path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+            found = ruled.cluster.api.request("POST", path, review)
+            assert found["status"]["allowed"] is right.may, asked
+
+
+@pytest.mark.parametrize(("user", "words"), [(TEAM, "ClusterProviderConfig east gives every right"), (CROSSPLANE, "")])
+def test_only_who_may_use_a_cluster_provider_config_makes_objects_that_name_it(
+    ruled: Server, user: str, words: str
+) -> None:
+    refused = refusal(ruled, user, obj())
+    assert words in refused if words else refused == ""
+
+
+def test_an_object_of_crossplane_is_turned_to_nothing_else_and_anybody_who_may_deletes_it(ruled: Server) -> None:
+    made, crossplane, team = obj(), ruled.cluster.api_of(CROSSPLANE), ruled.cluster.api_of(TEAM)
+    path = f"{ruled.path(made)}/{made['metadata']['name']}"
+    crossplane.request("POST", ruled.path(made), made)
+    turned = {"spec": {"forProvider": {"manifest": {"kind": "Secret", "metadata": {"namespace": "kube-system"}}}}}
+    assert "gives every right" in change(team, path, turned)
+    assert "gives every right" in change(team, path, {"spec": {"providerConfigRef": {"name": "west"}}})
+    assert change(team, path, {"metadata": {"finalizers": ["example.org/wait"]}}) == ""
+    assert change(crossplane, path, turned) == ""
+    team.request("DELETE", path)
+
+
+@pytest.mark.parametrize("user", [TEAM, PLATFORM, ADMIN])
+@pytest.mark.parametrize("label", [None, "west"])
+def test_a_replica_without_the_label_of_its_cluster_is_refused(ruled: Server, user: str, label: str | None) -> None:
+    assert 'set metadata.labels["modelplane.ai/cluster"] to "east"' in refusal(ruled, user, replica(label=label))
+    assert refusal(ruled, user, replica()) == ""
+
+
+@pytest.mark.parametrize("user", [TEAM, ADMIN])
+def test_nobody_but_crossplane_writes_a_status(ruled: Server, user: str) -> None:
+    made, served = replica(), {"status": {"served": True}}
+    path = f"{ruled.path(made)}/{made['metadata']['name']}"
+    ruled.cluster.api.request("POST", ruled.path(made), made)
+    try:
+        assert "only Crossplane writes the status" in change(ruled.cluster.api_of(user), f"{path}/status", served)
+        assert change(ruled.cluster.api_of(CROSSPLANE), f"{path}/status", served) == ""
+    finally:
+        ruled.cluster.api.request("DELETE", path)
+
+
+def test_garbage_collection_and_the_deletion_of_a_namespace_work_under_the_policies(ruled: Server) -> None:
+    api, where = ruled.cluster.api, "rights-doomed"
+    api.apply(namespace(where))
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner", "namespace": where}}
+    made = api.apply(owner)["metadata"]
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": made["uid"], "controller": True}
+    api.apply(replica(where=where, ownerReferences=[reference]))
+    api.apply(replica(where=where, name="alone"))
+    with ruled.cluster.controllers(EVERYWHERE):
+        api.request("DELETE", f"/api/v1/namespaces/{where}/configmaps/owner")
+        eventually(lambda: _assert_left(api, where, {"alone"}), within=120)
+        api.request("DELETE", f"/api/v1/namespaces/{where}")
+        eventually(lambda: _assert_left(api, where, set()), within=120)
+
+
+def _assert_left(api: Api, where: str, names: set[str]) -> None:
+    assert {found["metadata"]["name"] for found in api.list(REPLICA, where)} == names
