@@ -13,7 +13,7 @@ import click
 _ROOT = Path(__file__).resolve().parents[2]
 sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools")]
 
-from bench import burst, cases, previews, soak  # noqa: E402 - the path comes first
+from bench import burst, cases, fit, previews, soak  # noqa: E402 - the path comes first
 from bench.figures import Figure, best, print_table, to_json  # noqa: E402
 from bench.tenants import composing, messages, scheduling  # noqa: E402
 from bench.tenants.table import measured  # noqa: E402
@@ -29,7 +29,16 @@ def one_tenant() -> Iterator[Figure]:
 def main(output: str) -> None:
     """Measure everything and print it."""
     figures: list[Figure] = []
-    for case in (cases.idle, cases.placing, cases.settled, previews.previewing, one_tenant, burst.burst, soak.soak):
+    for case in (
+        cases.idle,
+        cases.placing,
+        cases.settled,
+        previews.previewing,
+        fit.fitting,
+        one_tenant,
+        burst.burst,
+        soak.soak,
+    ):
         click.echo(f"measuring: {case.__name__} ...", err=True)
         found = list(case())
         if not all(figure.met for figure in found):

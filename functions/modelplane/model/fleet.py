@@ -72,7 +72,7 @@ class Cluster:
     can be placed, and nothing that runs there may be judged by them. `address` is what to dial for the cluster's
     gateway (`status.gateway.hostname`, else `status.gateway.address`), None while unknown. `answers` is False once its
     API server does not: what runs there goes on, and nothing is known of it. `orphaned`: its owner has declared that it
-    never answers again.
+    never answers again. `stages_caches`: it names a storage class for caches, without which none can be staged.
     """
 
     name: str
@@ -84,3 +84,4 @@ class Cluster:
     deleting: bool = False
     taints: tuple[Taint, ...] = ()
     pools: tuple[Pool, ...] | None = None
+    stages_caches: bool = True

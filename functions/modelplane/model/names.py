@@ -71,6 +71,8 @@ _REPLICA = "replica-"
 _REPLICAS = ".replicas.modelplane.internal"
 #: Digits that no index has.
 _LONGEST_INDEX = 10
+#: Characters of a hash at the end of a name, with the dash before it.
+_HASH = 9
 #: Longest Kubernetes object name that also fits a label value.
 NAME_LIMIT = 63
 #: Longest name on an inference cluster: a LeaderWorkerSet's pods carry a label made of it and a revision hash.
@@ -85,23 +87,33 @@ def digest(*parts: str) -> str:
 
 def composed_name(prefix: str, *parts: str, limit: int = NAME_LIMIT) -> str:
     """Return `<prefix>-<8 hex over parts>`, the prefix cut so that the whole is at most `limit` characters."""
-    return f"{prefix[: limit - 9].rstrip('-.')}-{digest(*parts)}"
+    return f"{prefix[: limit - _HASH].rstrip('-.')}-{digest(*parts)}"
+
+
+def _readable(text: str) -> str:
+    """Return a text in the characters of DNS-1035: a letter first, no dots."""
+    readable = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
+    return readable if readable[:1].isalpha() else f"m-{readable}".rstrip("-")
 
 
 def workload_name(prefix: str, *parts: str) -> str:
     """Return a composed name for an inference cluster: DNS-1035 (a letter first, no dots), at most 49 characters."""
-    readable = re.sub(r"[^a-z0-9-]+", "-", prefix.lower()).strip("-")
-    if not readable[:1].isalpha():
-        readable = f"m-{readable}".rstrip("-")
-    return composed_name(readable, *parts, limit=WORKLOAD_NAME_LIMIT)
+    return composed_name(_readable(prefix), *parts, limit=WORKLOAD_NAME_LIMIT)
 
 
 def replica_name(namespace: str, deployment: str, cluster: str, index: int) -> str:
     """Return the name of a ModelReplica (and its ModelEndpoint); usable as is on the inference cluster.
 
+    It is `<deployment>-<cluster>-<index>-<hash>`, deployment and cluster cut where they are long, the longer one first.
     The hash is over namespace, deployment, cluster and index, not the uid: a restored backup keeps its names.
     """
-    return workload_name(deployment, namespace, deployment, cluster, str(index))
+    place = str(index)
+    room = WORKLOAD_NAME_LIMIT - _HASH - len(place) - 2
+    first, second = _readable(deployment), re.sub(r"[^a-z0-9-]+", "-", cluster.lower()).strip("-")
+    kept = max(room - len(second), room // 2)
+    first = first[:kept].rstrip("-")
+    readable = f"{first}-{second[: room - len(first)].rstrip('-')}-{place}"
+    return f"{readable}-{digest(namespace, deployment, cluster, place)}"
 
 
 def replica_resource(cluster: str, index: int) -> str:

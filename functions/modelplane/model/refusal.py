@@ -56,6 +56,13 @@ class OutsideCache(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
+class NoCacheStorage(Refusal):
+    """The cluster names no storage class on which the deployment's ModelCache could be staged, as others do."""
+
+    cache: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tainted(Refusal):
     """The cluster has a taint that the deployment does not tolerate."""
 
@@ -183,6 +190,7 @@ PRECEDENCE: tuple[type[Refusal], ...] = (
     NoGatewayAddress,
     SelectorMismatch,
     OutsideCache,
+    NoCacheStorage,
     Tainted,
     NoPools,
     CapabilityShort,

@@ -58,4 +58,5 @@ def read_cluster(obj: Object) -> Cluster:
         deleting=deleting(obj),
         taints=_taints(mapping(obj.body.get("spec")).get("taints")),
         pools=_pools(status.get("gpuPools")),
+        stages_caches=bool(text(mapping(status.get("cache")).get("storageClassName"))),
     )

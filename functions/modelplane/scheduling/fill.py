@@ -1,23 +1,29 @@
-"""Places new replicas one at a time: spread first, then balance, then a hash, each cluster re-ranked as it changes."""
+"""Places new replicas one at a time, each cluster re-ranked as it changes.
+
+Spread comes first, then the least capable devices that suffice, then balance, then a hash.
+"""
 
 import heapq
 from collections import Counter
 from fractions import Fraction
+from typing import Final
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import digest
 from modelplane.model.placement import Needs, Placement
-from modelplane.model.refusal import OutsideCache, Refusal, SearchBound
+from modelplane.model.refusal import NoCacheStorage, OutsideCache, Refusal, SearchBound
 from modelplane.scheduling.capability import capability
 from modelplane.scheduling.eligible import refuse
-from modelplane.scheduling.hardware import Layout, layout
+from modelplane.scheduling.hardware import Layout, Shape, layout
 from modelplane.scheduling.hosting import with_placed
 from modelplane.scheduling.options import stamp
 from modelplane.scheduling.search import Assignment, Fits, fits_in_order
 from modelplane.scheduling.work import Work
 
-#: (replicas of this deployment, minus the room left, hash, name): the smallest is the cluster to place on.
-_Rank = tuple[int, int, str, str]
+#: (replicas of this deployment, how capable the devices are, minus the room left, hash, name): the smallest is the
+#: cluster to place on. What is not known of devices sorts after all that is.
+_Rank = tuple[int, tuple[bool, Fraction], int, str, str]
+_UNKNOWN: Final = (True, Fraction(0))
 
 
 class _Fill:
@@ -27,9 +33,24 @@ class _Fill:
         self.work = work
         self.most = most
         self.refused = {c.name: refuse(work.deployment, c, work.footprint) for c in work.candidates.values()}
+        self._refuse_unstaged()
         #: On which assignments each cluster that was ranked takes further replicas; () where it is asked again.
         self.fits: dict[str, Fits] = {}
+        #: How capable the devices of assignments are, which clusters share that are alike.
+        self._capabilities: dict[tuple[int, Shape], tuple[Assignment, Fraction | None]] = {}
         self.present = Counter(own.replica.cluster for own in work.roster.counted)
+
+    def _refuse_unstaged(self) -> None:
+        """Refuse the clusters on which the cache can never be staged, as long as there are others."""
+        footprint = self.work.footprint
+        if footprint is None:
+            return
+        without = [name for name, refusal in self.refused.items() if refusal is None and not self._may_stage(name)]
+        if any(refusal is None and name not in without for name, refusal in self.refused.items()):
+            self.refused |= dict.fromkeys(without, NoCacheStorage(footprint.cache))
+
+    def _may_stage(self, name: str) -> bool:
+        return self.work.candidates[name].stages_caches or bool(self.work.staged_volume(name))
 
     def rank(self, cluster: Cluster) -> _Rank | None:
         """Return the cluster's rank, None when it has no room, or none was found within the budget."""
@@ -42,18 +63,23 @@ class _Fill:
                 self.refused[cluster.name] = found
                 return None
             fits = self.fits[cluster.name] = found
-        if self._is_too_capable(fits[0][0], where):
+        taken = self._capability(fits[0][0], where)
+        if self.most is not None and taken is not None and taken > self.most:
             return None
+        capable = _UNKNOWN if taken is None else (False, taken)
         room = sum([times for _, times in fits])
         tie = digest(work.deployment.namespace, work.deployment.name, cluster.name)
-        return self.present[cluster.name], -room, tie, cluster.name
+        return self.present[cluster.name], capable, -room, tie, cluster.name
 
-    def _is_too_capable(self, chosen: Assignment, where: Layout) -> bool:
-        """Tell whether an assignment takes devices that are known to be more capable than what is allowed."""
-        if self.most is None:
-            return False
-        taken = capability(stamp(self.work.profile.engines, chosen, where), where)
-        return taken is not None and taken > self.most
+    def _capability(self, chosen: Assignment, where: Layout) -> Fraction | None:
+        """Return how capable the devices are that an assignment takes, None where it is not known."""
+        key = id(chosen), where.shape
+        known = self._capabilities.get(key)
+        if known is None:
+            found = capability(stamp(self.work.profile.engines, chosen, where), where)
+            # What is found is kept with the assignment, whose identity is the key.
+            known = self._capabilities[key] = chosen, found
+        return known[1]
 
     def place(self, cluster: Cluster) -> None:
         """Place one replica on a cluster that was ranked."""

@@ -10,6 +10,7 @@ from modelplane.model.refusal import (
     CapabilityShort,
     Closest,
     Deleting,
+    NoCacheStorage,
     NoDevice,
     NoGatewayAddress,
     NoPools,
@@ -121,8 +122,9 @@ def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:
             text = f"tainted ({key})"
         case SelectorMismatch(key, value):
             text = f"without label {key}={value}"
-        case OutsideCache(cache):
-            text = f"outside ModelCache {cache}"
+        case OutsideCache(cache) | NoCacheStorage(cache):
+            outside = isinstance(refusal, OutsideCache)
+            text = f"{'outside' if outside else 'without storage class for'} ModelCache {cache}"
         case NoDevice(engine, request, _, closest):
             text = _request(request, engine if name_engine else "") + _found(closest)
         case TooFewDevices(engine, request, has, needs):

@@ -7,12 +7,14 @@ could take.
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from math import inf
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.replica import Replica, StampedEngine
 from property.oracles.matching import engine_ways
 from property.oracles.room import engine_group, groups_on, has_room
+from property.oracles.selectors import Answer, answer
 
 Stamped = tuple[StampedEngine, ...]
 
@@ -53,3 +55,30 @@ def how_many_more(cluster: Cluster, deployment: Deployment, residents: Sequence[
             return taken
         held.append(Replica("oracle", f"more-{taken}", f"more-{taken}", cluster.name, way))
     return limit
+
+
+def memories_taken(cluster: Cluster, deployment: Deployment, residents: Sequence[Replica], limit: int) -> list[float]:
+    """Return the GiB of all devices that each further replica takes, one after the other; infinite if not known."""
+    held, found = list(residents), list[float]()
+    for taken in range(limit):
+        way = next(admissible(cluster, deployment, held), None)
+        if way is None:
+            break
+        held.append(Replica("oracle", f"more-{taken}", f"more-{taken}", cluster.name, way))
+        found.append(sum(_memory_of(cluster, engine) for engine in way))
+    return found
+
+
+def _memory_of(cluster: Cluster, engine: StampedEngine) -> float:
+    (pool,) = (pool for pool in cluster.pools or () if pool.name == engine.pool)
+    total = 0.0
+    for member in engine.members:
+        for claim in member.claims:
+            of_class = [device for device in pool.devices if device.device_class == claim.device_class]
+            matching = [each for each in of_class if answer(claim.selectors, each) is Answer.YES] or of_class
+            sizes = {dict(each.capacity).get("memory") for each in matching}
+            size = sizes.pop() if len(sizes) == 1 else None
+            if size is None:
+                return inf
+            total += float(size.removesuffix("Gi")) * claim.count * member.pods * engine.copies
+    return total

@@ -55,6 +55,7 @@ def test_a_published_cluster_reads_whole() -> None:
         address="192.0.2.1",
         taints=(Taint("k", Effect.NO_EXECUTE),),
         pools=(Pool("p", 2, (device,)),),
+        stages_caches=False,
     )
 
 
@@ -110,3 +111,8 @@ def test_equal_devices_of_many_clusters_are_one_value() -> None:
 def test_a_version_of_an_object_is_read_once() -> None:
     obj = cluster("h", status={})
     assert read_cluster(obj) is read_cluster(Object({}, obj.key))
+
+
+def test_a_cluster_stages_caches_where_it_names_a_storage_class_for_them() -> None:
+    assert read_cluster(cluster("e", status={"cache": {"storageClassName": "shared"}})).stages_caches
+    assert not read_cluster(cluster("e", status={"cache": {}})).stages_caches

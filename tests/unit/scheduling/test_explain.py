@@ -10,6 +10,7 @@ from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldE
 from modelplane.model.refusal import (
     Closest,
     Deleting,
+    NoCacheStorage,
     NoDevice,
     NoGatewayAddress,
     NoPools,
@@ -133,6 +134,7 @@ WORDS: list[tuple[Refusal, str]] = [
     (NoGatewayAddress(), "without gateway address"),
     (SelectorMismatch("region", "eu"), "without label region=eu"),
     (OutsideCache("weights"), "outside ModelCache weights"),
+    (NoCacheStorage("weights"), "without storage class for ModelCache weights"),
     (Tainted("k", "NoSchedule"), "tainted (k)"),
     (NoPools(), "without GPU pools"),
     (NoDevice("main", "gpu", 0), "request gpu finds no device on its nodes"),

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from modelplane.model.placement import EndCause
+from modelplane.model.fleet import Cluster
+from modelplane.model.placement import EndCause, Footprint
+from modelplane.model.refusal import NoCacheStorage
 from modelplane.model.replica import Replica
 from modelplane.scheduling import explain
 from unit.scheduling.scene import (
@@ -161,6 +163,53 @@ def test_26_the_pool_that_stands_first_is_filled_first() -> None:
     there = cluster("a", pool(1, gpu(1, 24), name="l4"), pool(2, gpu(1, 80), name="h100"))
     decided = Scene([there]).decide(deployment(standalone(request(1, memory("20Gi"))), replicas=3))
     assert [pools_of(p)["main"] for p in decided.placements] == ["l4", "h100", "h100"]
+
+
+def kinds() -> list[Cluster]:
+    """Return a cluster of A100s, one of H200s and two of L4s, which have least room."""
+    sizes = {"a100": (4, 80), "h200": (4, 140), "l4-one": (1, 22), "l4-two": (1, 22)}
+    return [cluster(name, pool(count, gpu(8, gib, model=name))) for name, (count, gib) in sizes.items()]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "placed"),
+    [
+        (1, {"l4"}),
+        (2, {"l4-one", "l4-two"}),
+        (3, {"l4-one", "l4-two", "a100"}),
+        (4, {"l4-one", "l4-two", "a100", "h200"}),
+    ],
+)
+def test_30_after_spread_the_least_capable_devices_that_suffice_are_taken(replicas: int, placed: set[str]) -> None:
+    small = deployment(standalone(request(1, memory("20Gi"))), replicas=replicas)
+    found = {each.cluster for each in Scene(kinds()).decide(small).placements}
+    assert (found if replicas > 1 else {name.partition("-")[0] for name in found}) == placed
+    large = deployment(standalone(request(1, memory("100Gi"))), replicas=1)
+    assert places(Scene(kinds()).decide(large)) == ["h200/0"]
+
+
+def test_devices_of_unknown_memory_come_after_all_that_are_known() -> None:
+    unknown = cluster("unknown", pool(9, replace(gpu(8), capacity=())))
+    known = cluster("known", pool(1, gpu(8, 140)))
+    assert places(Scene([unknown, known]).decide(deployment(standalone(request(1))))) == ["known/0"]
+
+
+def test_a_replica_is_not_placed_where_its_cache_can_never_be_staged_while_another_cluster_could() -> None:
+    ours = replace(deployment(replicas=2), cache="weights")
+    without = replace(cluster("a", pool(4)), stages_caches=False)
+    scene = Scene([without, cluster("b", pool(1))])
+    scene.cache = Footprint("weights")
+    decided = scene.decide(ours)
+    assert (places(decided), decided.unplaced) == (["b/0"], 1)
+    assert decided.refusals["a"] == NoCacheStorage("weights")
+    scene.cache = Footprint("weights", volumes={"a": "weights-1"})
+    assert places(scene.decide(ours)) == ["a/0", "b/0"]
+
+
+def test_where_no_cluster_can_stage_a_cache_its_replica_is_placed_and_waits() -> None:
+    scene = Scene([replace(cluster("a", pool(4)), stages_caches=False)])
+    scene.cache = Footprint("weights")
+    assert places(scene.decide(replace(deployment(), cache="weights"))) == ["a/0"]
 
 
 def test_an_index_is_not_reused_while_its_replica_is_being_deleted() -> None:
