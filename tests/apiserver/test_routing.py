@@ -6,6 +6,7 @@ import pytest
 
 from apiserver.server import Server
 from modelplane.compose_endpoint.endpoint import compose
+from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.dns_name import endpoint_slice, headless_service
 from modelplane.kube.gateway.filters import backend_host, direct_response
@@ -51,7 +52,7 @@ def gateway(certificate: str | None) -> dict[str, Any]:
 
 
 ORIGINS = ["*", "https://*", "https://*.example.com", "http://localhost:3000", "https://chat.example.com"]
-PER_CALLER = Traffic("1h", None, (9, "Hour"), per_caller=True)
+PER_CALLER = Traffic("1h", None, (9, "Hour"), callers=tuple(f"{number:02}{'-' * 61}" for number in range(64)))
 OBJECTS = {
     "a full Backend": backend("b", "ml", MANY, fallback=True),
     "the filter of the hostname": backend_host("h", "ml"),
@@ -72,7 +73,8 @@ OBJECTS = {
     "a name": headless_service("n"),
     "its IPv4 address": endpoint_slice("n", "203.0.113.7"),
     "its IPv6 address": endpoint_slice("n", "2001:db8::7"),
-    "the pods of a gateway": envoy_proxy("p", "modelplane-system", replicas=2),
+    "the pods of a gateway": envoy_proxy("p", "modelplane-system", replicas=2, tokens=True),
+    "a filter of what is logged": access_log_filter("f", "modelplane-system", "g", tokens=True),
     "a gateway without TLS": gateway(None),
     "a gateway with TLS": gateway("tls"),
 }

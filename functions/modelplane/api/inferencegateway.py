@@ -52,6 +52,12 @@ class Tls(BaseModel):
     secretRef: SecretRef
 
 
+class AccessLog(BaseModel):
+    """Envoy's log, a line of JSON for each request: caller, service, endpoint, status, attempts, times."""
+
+    tokens: bool = True
+
+
 class Stack(BaseModel):
     """Parts that the control cluster must have already. Present is not installed, only checked for."""
 
@@ -66,6 +72,7 @@ class InferenceGatewaySpec(BaseModel):
     tls: Tls | None = None
     requireKeys: bool = False
     replicas: int = 2
+    accessLog: AccessLog | None = None
     stack: Stack | None = None
 
 

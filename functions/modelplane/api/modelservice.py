@@ -102,12 +102,18 @@ class Endpoints(BaseModel):
     ready: int | None = None
 
 
+class EntryEndpoint(BaseModel):
+    name: str | None = None
+    state: Literal["Serving", "LastResort", "Leaving", "NotReady", "NoAddress", "NoRoom"] | None = None
+
+
 class Entry(BaseModel):
     name: str | None = None
     weight: int | None = None
     priority: int | None = None
     ready: int | None = None
     total: int | None = None
+    endpoints: list[EntryEndpoint] | None = None
 
 
 class Condition(BaseModel):

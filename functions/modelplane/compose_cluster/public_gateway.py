@@ -6,6 +6,7 @@ from typing import Any, Final
 from modelplane.api.inferencegateway import InferenceGatewaySpec
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
+from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.filters import direct_response
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
 from modelplane.kube.gateway.route import https_redirect, unknown_paths
@@ -29,6 +30,7 @@ GATEWAY: Final = "gateway"
 _CLASS: Final = "gateway-class"
 _PROXY: Final = "envoy-proxy"
 _CALLERS: Final = "client-traffic-policy"
+_LOG: Final = "access-log"
 _TRAFFIC: Final = "traffic-policy"
 _UNKNOWN: Final = "unknown-paths"
 _NOT_FOUND: Final = "answer-404"
@@ -43,9 +45,11 @@ _NOT_FOUND_MESSAGE: Final = "No service has this path. The base URL of a service
 
 def bodies(request: Request, spec: InferenceGatewaySpec) -> dict[str, Manifest]:
     """Return the objects of the gateway; it is there once its pods, policies and answers are described."""
+    tokens = spec.accessLog is None or spec.accessLog.tokens
     made: dict[str, Manifest] = {
         _CLASS: gateway_class(_CLASS_NAME),
-        _PROXY: envoy_proxy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas),
+        _PROXY: envoy_proxy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas, tokens=tokens),
+        _LOG: access_log_filter(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, tokens=tokens),
         _CALLERS: client_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
         _TRAFFIC: gateway_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
         _NOT_FOUND: direct_response(

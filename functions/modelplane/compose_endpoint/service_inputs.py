@@ -1,6 +1,6 @@
 """What a ModelService is composed of: its entries, the endpoints that they select, and the public gateway."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,11 +10,11 @@ from modelplane.compose_endpoint import service_keys
 from modelplane.compose_endpoint.service_keys import CallerKeys
 from modelplane.composing import requirements as require
 from modelplane.model.names import digest
-from modelplane.model.routing import Address, Endpoint, PublicGateway, ServiceEntry
+from modelplane.model.routing import Address, Endpoint, EndpointState, PublicGateway, ServiceEntry
 from modelplane.observed.endpoint import read_endpoint
 from modelplane.observed.gateway import read_gateway, read_hostnames
 from modelplane.routing.backends import Backends, plan_backends
-from modelplane.routing.listing import list_endpoints
+from modelplane.routing.listing import list_endpoints, state_of
 from modelplane.routing.selection import select
 from modelplane.step import Object, Request, Requirement
 
@@ -48,6 +48,12 @@ class ServiceInputs:
             tuple(e.address for e in entry if e.address in self.listed and e.address) for entry in self.selected
         ]
         return plan_backends(self.entries, by_entry)
+
+    @cached_property
+    def states(self) -> tuple[Mapping[str, EndpointState], ...]:
+        """Return what the endpoints of each entry do, by their names."""
+        held = frozenset(address for plan in self.backends.plans for address in plan.endpoints)
+        return tuple({each.name: state_of(each, self.listed, held) for each in entry} for entry in self.selected)
 
 
 def requirements(request: Request, spec: ModelServiceSpec) -> tuple[Requirement, ...]:

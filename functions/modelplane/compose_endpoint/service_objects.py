@@ -45,7 +45,7 @@ def _traffic(spec: ModelServiceSpec) -> Traffic:
         **({"idle": spec.timeouts.idle} if spec.timeouts else {}),
         affinity=spec.affinity.header if spec.affinity else None,
         rate=rate,
-        per_caller=bool(spec.rateLimit and spec.rateLimit.perCaller),
+        callers=tuple(key.name for key in spec.keys or ()) if spec.rateLimit and spec.rateLimit.perCaller else (),
     )
 
 

@@ -1,7 +1,8 @@
 """What a ModelService says of itself: address, counts, and its conditions."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from modelplane.api.modelservice import ModelServiceSpec
 from modelplane.compose_endpoint import service_access
@@ -10,10 +11,21 @@ from modelplane.compose_endpoint.service_inputs import ServiceInputs, observed_b
 from modelplane.compose_endpoint.service_objects import POLICY
 from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Condition, Reason, ServiceCondition, Status
-from modelplane.model.routing import Endpoint
+from modelplane.model.routing import Endpoint, EndpointState
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import is_accepted, rejection
 from modelplane.step import Object, Request
+
+#: Endpoints of an entry that its status lists.
+ENDPOINTS_SHOWN: Final = 64
+#: What endpoints do that take requests.
+_TAKING: Final = frozenset({EndpointState.SERVING, EndpointState.LAST_RESORT})
+
+
+def _listed(states: Mapping[str, EndpointState]) -> list[dict[str, str]]:
+    """Return the endpoints of an entry with what they do, those first that take no requests."""
+    order = sorted(states, key=lambda name: (states[name] in _TAKING, name))
+    return [{"name": name, "state": states[name].value} for name in order[:ENDPOINTS_SHOWN]]
 
 
 def _serves(endpoint: Endpoint, inputs: ServiceInputs) -> bool:
@@ -37,8 +49,9 @@ def status(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> d
             "weight": entry.weight,
             "priority": entry.priority,
             **_count(of_entry, inputs),
+            "endpoints": _listed(states),
         }
-        for entry, of_entry in zip(spec.endpoints, inputs.selected, strict=True)
+        for entry, of_entry, states in zip(spec.endpoints, inputs.selected, inputs.states, strict=True)
     ]
     total = _count((each for of_entry in inputs.selected for each in of_entry), inputs)
     keys = published_keys(access_of(request, spec, inputs), inputs)
@@ -49,7 +62,7 @@ def endpoints_resolved(service: Object, inputs: ServiceInputs) -> Condition:
     """Return EndpointsResolved: whether a ready endpoint matches, and which endpoints are left out."""
     every = [each for of_entry in inputs.selected for each in of_entry]
     ready, kind = sum(each.ready for each in every), ServiceCondition.ENDPOINTS_RESOLVED
-    notes = [f"{ready} of {len(every)} endpoints are ready", *_left_out(inputs)]
+    notes = [f"{ready} of {len(every)} endpoints are ready", _out(inputs), *_left_out(inputs)]
     if ready:
         return Condition(kind, Status.TRUE, Reason.RESOLVED, sentences(*notes))
     if not every:
@@ -61,6 +74,13 @@ def endpoints_resolved(service: Object, inputs: ServiceInputs) -> Condition:
         else "Requests are answered with 503"
     )
     return Condition(kind, Status.FALSE, Reason.NO_ENDPOINTS, sentences(*notes, instead))
+
+
+def _out(inputs: ServiceInputs) -> str:
+    """Return how many endpoints take no requests, by why."""
+    counts = Counter(state for states in inputs.states for state in states.values() if state not in _TAKING)
+    found = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+    return f"No requests go to {found}" if found else ""
 
 
 def _left_out(inputs: ServiceInputs) -> list[str]:

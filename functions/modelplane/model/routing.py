@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,17 @@ class Endpoint:
     address: Address | None
     ready: bool
     leaving: bool = False
+
+
+class EndpointState(StrEnum):
+    """What an endpoint does for a service that selects it. The service's XRD says what each means."""
+
+    SERVING = "Serving"
+    LAST_RESORT = "LastResort"
+    LEAVING = "Leaving"
+    NOT_READY = "NotReady"
+    NO_ADDRESS = "NoAddress"
+    NO_ROOM = "NoRoom"
 
 
 @dataclass(frozen=True, slots=True)

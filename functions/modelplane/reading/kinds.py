@@ -83,6 +83,7 @@ GATEWAY_KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
                 "Backend",
                 "BackendTrafficPolicy",
                 "ClientTrafficPolicy",
+                "EnvoyExtensionPolicy",
                 "EnvoyProxy",
                 "HTTPRouteFilter",
                 "SecurityPolicy",

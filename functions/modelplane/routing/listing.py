@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable
 
-from modelplane.model.routing import Address, Endpoint
+from modelplane.model.routing import Address, Endpoint, EndpointState
 
 
 def list_endpoints(endpoints: Iterable[Endpoint], listed: Container[str]) -> frozenset[Address]:
@@ -18,3 +18,15 @@ def list_endpoints(endpoints: Iterable[Endpoint], listed: Container[str]) -> fro
         [address for _, address in reachable if address.hostname in listed],
     )
     return frozenset(next(filter(None, groups), ()))
+
+
+def state_of(endpoint: Endpoint, listed: Container[Address], held: Container[Address]) -> EndpointState:
+    """Return what an endpoint does, by the addresses that are to take requests and those that the Backends hold."""
+    if endpoint.address is None:
+        return EndpointState.NO_ADDRESS
+    if endpoint.address in held:
+        first = endpoint.ready and not endpoint.leaving
+        return EndpointState.SERVING if first else EndpointState.LAST_RESORT
+    if endpoint.address in listed:
+        return EndpointState.NO_ROOM
+    return EndpointState.LEAVING if endpoint.ready else EndpointState.NOT_READY

@@ -14,6 +14,7 @@ def reported(result: Result) -> tuple[str, str, str]:
 def test_the_gateway_comes_once_its_pods_policies_and_answers_are_there() -> None:
     first = bodies(decided({}))
     assert sorted(first) == [
+        "access-log",
         "answer-404",
         "client-traffic-policy",
         "envoy-proxy",

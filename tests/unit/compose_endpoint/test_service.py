@@ -1,5 +1,6 @@
 """What a ModelService composes and says, from the first pass on."""
 
+import re
 from typing import Any
 
 import pytest
@@ -36,6 +37,11 @@ def settled(**fields: Any) -> Service:
     service = Service(**fields)
     service.settle()
     return service
+
+
+def states(**by_name: str) -> list[dict[str, str]]:
+    """Return endpoints as a status lists them; e1 stands for e-1."""
+    return [{"name": f"e-{name[1:]}", "state": state} for name, state in by_name.items()]
 
 
 def rule(service: Service) -> dict[str, Any]:
@@ -79,8 +85,15 @@ def test_entries_share_the_traffic_by_weight() -> None:
         "keys": "open",
         "endpoints": {"total": 3, "ready": 2},
         "entries": [
-            {"name": "main", "weight": 90, "priority": 0, "total": 2, "ready": 1},
-            {"name": "canary", "weight": 10, "priority": 0, "total": 1, "ready": 1},
+            {
+                "name": "main",
+                "weight": 90,
+                "priority": 0,
+                "total": 2,
+                "ready": 1,
+                "endpoints": states(e3="NotReady", e1="Serving"),
+            },
+            {"name": "canary", "weight": 10, "priority": 0, "total": 1, "ready": 1, "endpoints": states(e2="Serving")},
         ],
     }
 
@@ -109,7 +122,7 @@ def test_endpoints_that_are_all_not_ready_stay_as_they_were_listed() -> None:
     assert conditions(service)["EndpointsResolved"] == (
         "False",
         "NoEndpoints",
-        "0 of 2 endpoints are ready. Requests go on to the 1 that were last in use.",
+        "0 of 2 endpoints are ready. No requests go to 1 NotReady. Requests go on to the 1 that were last in use.",
     )
 
 
@@ -172,6 +185,36 @@ def test_a_service_says_which_endpoints_its_backends_cannot_hold() -> None:
     found = conditions(Service(endpoints=many))["EndpointsResolved"]
     assert found[:2] == ("True", "Resolved")
     assert "spec.endpoints[0]: 3 endpoints are left out" in found[2]
+    assert "3 NoRoom" in found[2]
+    status = Service(endpoints=many).reconcile().status
+    assert status is not None
+    shown = status["entries"][0]["endpoints"]
+    assert (len(shown), [each["state"] for each in shown[:4]]) == (64, ["NoRoom"] * 3 + ["Serving"])
+
+
+#: Endpoints of a service whose Backends list e-1 now, and what each of them does.
+STATES: dict[str, tuple[list[dict[str, Any]], dict[str, str]]] = {
+    "ready": ([{"ready": True}], {"e1": "Serving"}),
+    "one of two is not": ([{"ready": True}, {"ready": False}], {"e2": "NotReady", "e1": "Serving"}),
+    "one of two leaves": ([{"ready": True}, {"ready": True, "leaving": True}], {"e2": "Leaving", "e1": "Serving"}),
+    "the last leaves": ([{"ready": True, "leaving": True}], {"e1": "LastResort"}),
+    "none is": ([{"ready": False}, {"ready": False}], {"e2": "NotReady", "e1": "LastResort"}),
+    "no address": ([{"ready": True}, {"ready": True, "address": None}], {"e2": "NoAddress", "e1": "Serving"}),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), STATES.values(), ids=STATES)
+def test_a_service_says_of_each_endpoint_what_it_does(given: list[dict[str, Any]], expected: dict[str, str]) -> None:
+    service = settled(endpoints=[READY])
+    service.endpoints = [
+        Endpoint(**{"name": f"e-{n}", "labels": {}, "address": address(f"e-{n}"), **fields})
+        for n, fields in enumerate(given, 1)
+    ]
+    status = service.reconcile().status
+    assert status is not None
+    assert status["entries"][0]["endpoints"] == states(**expected)
+    out = {state for state in expected.values() if state not in ("Serving", "LastResort")}
+    assert all(f"1 {state}" in conditions(service)["EndpointsResolved"][2] for state in out)
 
 
 def test_only_a_service_with_limits_of_its_own_has_a_policy() -> None:
@@ -198,9 +241,24 @@ def test_a_service_s_limits_are_those_of_its_policy() -> None:
     assert policy["timeout"] == {"http": {"streamIdleTimeout": "5m"}}
     assert policy["loadBalancer"]["consistentHash"]["headers"] == [{"name": "x-session"}]
     assert policy["rateLimit"]["local"]["rules"] == [{"limit": {"requests": 9, "unit": "Minute"}}]
-    service.spec["rateLimit"] |= {"perCaller": True}
-    (limit,) = service.desired()["traffic-policy"]["spec"]["rateLimit"]["local"]["rules"]
-    assert limit["clientSelectors"] == [{"headers": [{"name": "x-modelplane-caller", "type": "Distinct"}]}]
+
+
+def test_callers_are_counted_in_groups_that_each_has_room_for() -> None:
+    names = [f"c.{number}" for number in range(64)]
+    keys = [{"name": name, "secretRef": {"name": "s", "key": name}} for name in names]
+    service = settled(
+        endpoints=[READY], spec={"keys": keys, "rateLimit": {"requests": 9, "per": "Hour", "perCaller": True}}
+    )
+    rules = service.store["traffic-policy"]["spec"]["rateLimit"]["local"]["rules"]
+    assert all(rule["limit"] == {"requests": 9, "unit": "Hour"} for rule in rules)
+    counted = []
+    for rule in rules:
+        ((distinct, group),) = (each["headers"] for each in rule["clientSelectors"])
+        assert distinct == {"name": "x-modelplane-caller", "type": "Distinct"}
+        assert (group["name"], group["type"]) == ("x-modelplane-caller", "RegularExpression")
+        counted.append([name for name in names if re.fullmatch(group["value"], name)])
+    assert sorted(name for group in counted for name in group) == sorted(names)
+    assert max(map(len, counted)) <= 20
 
 
 def test_a_service_whose_spec_cannot_be_read_keeps_what_it_has() -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from modelplane.kube.gateway.access_log import access_log
 from modelplane.kube.gateway.kinds import ENVOY_GROUP, GATEWAY_API, envoy_object, gateway_object
 from modelplane.model.names import LISTENER_HTTP, LISTENER_HTTPS
 
@@ -18,8 +19,8 @@ def gateway_class(name: str) -> dict[str, Any]:
     return {"apiVersion": GATEWAY_API, "kind": CLASS_KIND, "metadata": {"name": name}, "spec": spec}
 
 
-def envoy_proxy(name: str, namespace: str, *, replicas: int) -> dict[str, Any]:
-    """Return the EnvoyProxy of a Gateway that a load balancer makes reachable.
+def envoy_proxy(name: str, namespace: str, *, replicas: int, tokens: bool) -> dict[str, Any]:
+    """Return the EnvoyProxy of a Gateway that a load balancer makes reachable, and that logs requests, with `tokens`.
 
     The Service is named, so that its DNS name is known. The traffic policy Local, Envoy Gateway's default, never gets
     an address on some clouds. Any change of a listener's filters closes its older streams after the drain time, by
@@ -30,6 +31,7 @@ def envoy_proxy(name: str, namespace: str, *, replicas: int) -> dict[str, Any]:
     spec = {
         "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
         "shutdown": {"drainTimeout": "3600s"},
+        "telemetry": {"accessLog": access_log(tokens=tokens)},
     }
     return envoy_object(_ENVOY_PROXY, name, namespace, spec)
 

@@ -1,6 +1,8 @@
 """Policies of the traffic through the control cluster's gateway: towards endpoints, and from callers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from re import escape
 from typing import Any, Final
 
 from modelplane.kube.gateway.filters import error_body
@@ -35,6 +37,8 @@ _PASSIVE: Final = {
 _RESERVED_HEADERS: Final = ("x-modelplane-", "x-gateway-", "x-prefiller-", "x-ai-eg-")
 
 
+#: Where the gateway itself says 200 while it takes requests, and 503 while it ends.
+HEALTH_PATH: Final = "/healthz"
 #: The longest silence of a stream where a service says nothing else.
 _IDLE: Final = "1h"
 #: What the gateway answers in place of an engine, by status: whose answers are replaced, message and code. An answer of
@@ -53,18 +57,23 @@ _ANSWERS: Final = {
 }
 
 
+#: Callers of a rule: an expression of their names has at most 1,024 characters.
+_GROUP: Final = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Traffic:
     """How requests of a service are spread and limited.
 
     `idle` is the longest silence of a stream. `affinity` is the header whose equal values go to one endpoint. `rate` is
-    the most requests of each gateway instance in a unit of time (Second, Minute, Hour), `per_caller` of each caller.
+    the most requests of each gateway instance in a unit of time (Second, Minute, Hour), of each of the `callers` where
+    these are named, by their keys.
     """
 
     idle: str = _IDLE
     affinity: str | None = None
     rate: tuple[int, str] | None = None
-    per_caller: bool = False
+    callers: tuple[str, ...] = ()
 
 
 def _balancing(header: str) -> dict[str, Any]:
@@ -72,9 +81,21 @@ def _balancing(header: str) -> dict[str, Any]:
     return {"loadBalancer": {"type": "ConsistentHash", "consistentHash": by_header}}
 
 
-def _limit(requests: int, unit: str, *, per_caller: bool) -> dict[str, Any]:
-    callers = {"clientSelectors": [{"headers": [{"name": HEADER_CALLER, "type": "Distinct"}]}]} if per_caller else {}
-    return {"rateLimit": {"local": {"rules": [{**callers, "limit": {"requests": requests, "unit": unit}}]}}}
+def _limit(requests: int, unit: str, callers: Sequence[str]) -> dict[str, Any]:
+    """Return the limit of all requests, or of each caller's.
+
+    Of the values of a header Envoy counts 20 in a rule, and forgets the oldest of more: callers are divided among
+    rules.
+    """
+    groups = [callers[at : at + _GROUP] for at in range(0, len(callers), _GROUP)]
+    named = [[_caller("Distinct"), _caller("RegularExpression", "|".join(map(escape, group)))] for group in groups]
+    limit = {"limit": {"requests": requests, "unit": unit}}
+    rules = [{"clientSelectors": [{"headers": headers}], **limit} for headers in named]
+    return {"rateLimit": {"local": {"rules": rules or [limit]}}}
+
+
+def _caller(kind: str, value: str | None = None) -> dict[str, str]:
+    return {"name": HEADER_CALLER, "type": kind, **({"value": value} if value else {})}
 
 
 def _silence(idle: str) -> dict[str, Any]:
@@ -119,7 +140,7 @@ def service_traffic_policy(name: str, namespace: str, route: str, traffic: Traff
         return None
     spec = {"targetRefs": [target("HTTPRoute", route)], "mergeType": "StrategicMerge", **_silence(traffic.idle)}
     spec |= _balancing(traffic.affinity) if traffic.affinity else {}
-    spec |= _limit(*traffic.rate, per_caller=traffic.per_caller) if traffic.rate else {}
+    spec |= _limit(*traffic.rate, traffic.callers) if traffic.rate else {}
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 
@@ -135,5 +156,6 @@ def client_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, 
         "http2": {"initialStreamWindowSize": "16Mi", "initialConnectionWindowSize": "24Mi"},
         "tcpKeepalive": dict(_KEEPALIVE),
         "headers": {"earlyRequestHeaders": {"removeOnMatch": reserved}},
+        "healthCheck": {"path": HEALTH_PATH},
     }
     return envoy_object("ClientTrafficPolicy", name, namespace, spec)

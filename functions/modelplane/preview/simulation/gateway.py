@@ -57,6 +57,7 @@ _ANSWERS: Mapping[str, Callable[[Manifest], Tree]] = MappingProxyType(
         "Backend.gateway.envoyproxy.io": _other,
         "BackendTrafficPolicy.gateway.envoyproxy.io": _policy,
         "ClientTrafficPolicy.gateway.envoyproxy.io": _policy,
+        "EnvoyExtensionPolicy.gateway.envoyproxy.io": _policy,
         "Gateway.gateway.networking.k8s.io": _gateway,
         "GatewayClass.gateway.networking.k8s.io": _other,
         "HTTPRoute.gateway.networking.k8s.io": _route,

@@ -102,6 +102,10 @@ class Gateways:
         # The file is mounted: it is written anew, not replaced.
         self.hosts.write_text("".join(f"{address} {name}\n" for name, address in names.items()))
 
+    def access_log(self) -> list[dict[str, Any]]:
+        """Return the requests that Envoy has logged by now; it writes them every 10 s."""
+        return [json.loads(line) for line in self.envoy.log.read_text().splitlines() if line.startswith("{")]
+
     def run_engines(self, pods: Iterable[Manifest], cidr: str) -> dict[str, Process]:
         """Run a fake engine at the address of each pod; return them by the pods' names. `cidr` has all addresses."""
         self._take_addresses(cidr)

@@ -12,6 +12,8 @@ from typing import Any
 #: Words of a streamed answer, and the seconds between two of them.
 _WORDS = ("This", " is", " an", " answer", ".")
 _PAUSE = 0.2
+#: What an answer has cost.
+_USAGE = {"usage": {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}}
 
 
 class Engine(BaseHTTPRequestHandler):
@@ -32,16 +34,17 @@ class Engine(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer a chat."""
+        self.path, _, _ = self.path.partition("?")
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path != "/v1/chat/completions":
             self._answer(404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
             return
         time.sleep(float(self.headers.get("X-Wait", "0")))
         if asked.get("stream"):
-            self._stream(asked["model"])
+            self._stream(asked)
         else:
             message = {"role": "assistant", "content": "".join(_WORDS)}
-            self._answer(200, self._completion("chat.completion", asked["model"], message=message))
+            self._answer(200, self._completion("chat.completion", asked["model"], message=message) | _USAGE)
 
     def _completion(self, kind: str, model: str, **choice: Any) -> dict[str, Any]:
         whole = {"id": "chatcmpl-1", "object": kind, "created": 0, "model": model, "system_fingerprint": self.name}
@@ -56,7 +59,8 @@ class Engine(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _stream(self, model: str) -> None:
+    def _stream(self, asked: dict[str, Any]) -> None:
+        model = asked["model"]
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -64,6 +68,10 @@ class Engine(BaseHTTPRequestHandler):
         for word in _WORDS:
             self._chunk(json.dumps(self._completion("chat.completion.chunk", model, delta={"content": word})))
             time.sleep(_PAUSE)
+        if asked.get("stream_options", {}).get("include_usage"):
+            self._chunk(
+                json.dumps(self._completion("chat.completion.chunk", model, delta={}) | {"choices": []} | _USAGE)
+            )
         self._chunk("[DONE]")
         self.wfile.write(b"0\r\n\r\n")
 

@@ -1,0 +1,85 @@
+"""The access log of the public gateway: a line of JSON for each request, and the filter that fills what Envoy lacks."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from modelplane.kube.gateway.kinds import envoy_object, target
+from modelplane.model.names import HEADER_CALLER
+
+_POLICY: Final = "EnvoyExtensionPolicy"
+#: Where the filter puts what it finds.
+_METADATA: Final = "modelplane"
+_TOKENS: Final = {
+    "input_tokens": f"%DYNAMIC_METADATA({_METADATA}:input)%",
+    "output_tokens": f"%DYNAMIC_METADATA({_METADATA}:output)%",
+}
+#: Fields of a line by name, and what Envoy fills in.
+_FIELDS: Final[Mapping[str, str]] = {
+    "time": "%START_TIME%",
+    "caller": f"%DYNAMIC_METADATA({_METADATA}:caller)%",
+    "service": f"%DYNAMIC_METADATA({_METADATA}:service)%",
+    "endpoint": "%UPSTREAM_HOST_NAME_WITHOUT_PORT%",
+    "method": "%REQ(:METHOD)%",
+    "path": "%REQ_WITHOUT_QUERY(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+    "status": "%RESPONSE_CODE%",
+    "reason": "%RESPONSE_CODE_DETAILS%",
+    "attempts": "%UPSTREAM_REQUEST_ATTEMPT_COUNT%",
+    "ms": "%DURATION%",
+    "first_byte_ms": "%RESPONSE_DURATION%",
+    "bytes_received": "%BYTES_RECEIVED%",
+    "bytes_sent": "%BYTES_SENT%",
+    "request_id": "%REQ(X-REQUEST-ID)%",
+}
+#: Notes caller and service: the route takes away the header with the one and rewrites the path with the other.
+_NOTE: Final = f"""
+function envoy_on_request(handle)
+  local metadata, headers = handle:streamInfo():dynamicMetadata(), handle:headers()
+  local caller = headers:get('{HEADER_CALLER}')
+  if caller then metadata:set('{_METADATA}', 'caller', caller) end
+  local service = string.match(headers:get(':path') or '', '^/([a-z0-9-]+/[a-z0-9.-]+)/v1')
+  if service then metadata:set('{_METADATA}', 'service', service) end
+end
+"""
+#: Reads the counts at the end of an answer, of OpenAI's API or Anthropic's, without holding any part of it back.
+_COUNT: Final = f"""
+function envoy_on_response(handle)
+  local kind = handle:headers():get('content-type') or ''
+  if not (string.find(kind, 'text/event-stream', 1, true) or string.find(kind, 'application/json', 1, true)) then
+    return
+  end
+  local tail = ''
+  for chunk in handle:bodyChunks() do
+    local length = chunk:length()
+    if length >= 4096 then
+      tail = chunk:getBytes(length - 4096, 4096)
+    elseif length > 0 then
+      tail = string.sub(tail .. chunk:getBytes(0, length), -4096)
+    end
+  end
+  local at
+  for position in string.gmatch(tail, '()"usage"%s*:%s*{{') do at = position end
+  if not at then return end
+  local usage, metadata = string.sub(tail, at), handle:streamInfo():dynamicMetadata()
+  local function note(name, openai, anthropic)
+    local count = string.match(usage, '"' .. openai .. '"%s*:%s*(%d+)')
+      or string.match(usage, '"' .. anthropic .. '"%s*:%s*(%d+)')
+    if count then metadata:set('{_METADATA}', name, tonumber(count)) end
+  end
+  note('input', 'prompt_tokens', 'input_tokens')
+  note('output', 'completion_tokens', 'output_tokens')
+end
+"""
+
+
+def access_log(*, tokens: bool) -> dict[str, Any]:
+    """Return the access log of an EnvoyProxy, to its pods' standard output."""
+    fields = {**_FIELDS, **(_TOKENS if tokens else {})}
+    sink = {"type": "File", "file": {"path": "/dev/stdout"}}
+    return {"settings": [{"format": {"type": "JSON", "json": fields}, "sinks": [sink]}]}
+
+
+def access_log_filter(name: str, namespace: str, gateway: str, *, tokens: bool) -> dict[str, Any]:
+    """Return the policy with the filter of all routes of a Gateway, which notes what the log names."""
+    source = _NOTE + (_COUNT if tokens else "")
+    spec = {"targetRefs": [target("Gateway", gateway)], "lua": [{"type": "Inline", "inline": source}]}
+    return envoy_object(_POLICY, name, namespace, spec)

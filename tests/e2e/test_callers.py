@@ -1,0 +1,215 @@
+"""Who may call a service, and how often: on real gateways, with engines that say what has reached them."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.fleet import SOON
+from e2e.live import Answer, LiveFleet, live_fleet
+from e2e.live_pages import open_page
+from e2e.passes import LivePasses
+from e2e.scenarios import own_fleet
+from e2e.services import SERVICE, model_service
+from modelplane.model.names import INFERENCE_GATEWAY
+from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.control_plane import ControlPlane
+from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND
+from modelplane_dev.plane.waiting import eventually
+
+pytestmark = pytest.mark.alone
+
+CHAT = {"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]}
+SECRET = Kind("v1", "Secret")
+#: Seconds within which a changed key counts.
+CHANGED_KEY = 15.0
+
+
+@pytest.fixture(scope="module")
+def live(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[LiveFleet]:
+    """Run the gateways, two replicas, and an engine in each."""
+    with own_fleet(plane, request.node) as fleet, live_fleet(fleet) as running:
+        fleet.deploy("llama", replicas=2)
+        fleet.wait_counts("llama", total=2, ready=2)
+        engines = running.run_engines()
+        yield running
+        for engine in engines.values():
+            engine.stop()
+
+
+def _serve(live: LiveFleet, name: str, **spec: Any) -> str:
+    """Make a service, and return the URL of its chats."""
+    manifest = model_service(name, live.fleet.tag, {"llama": 1})
+    manifest["spec"] |= spec
+    live.fleet.plane.hub.api.apply(manifest)
+    return f"http://{ADDRESS}/{live.fleet.tag}/{name}/v1/chat/completions"
+
+
+def _write_keys(live: LiveFleet, name: str, **keys: str) -> list[dict[str, Any]]:
+    """Write a Secret with keys; return them as a service names them."""
+    metadata = {"name": name, "namespace": live.fleet.tag}
+    live.fleet.plane.hub.api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": keys})
+    return [{"name": each, "secretRef": {"name": name, "key": each}} for each in keys]
+
+
+def _bearer(key: str) -> str:
+    return f"Authorization: Bearer {key}"
+
+
+def _refused(answer: Answer) -> bool:
+    return (answer.status, answer.code) == (401, "invalid_api_key") if answer.status != 200 else False
+
+
+def test_a_key_lets_its_caller_in_and_reaches_no_engine(live: LiveFleet) -> None:
+    url = _serve(live, "keyed", keys=_write_keys(live, "keyed", ann="key-of-ann", ben="key-of-ben"))
+    live.wait_answer(200, url, CHAT, _bearer("key-of-ann"))
+    for header in (_bearer("key-of-ben"), "x-api-key: key-of-ben"):
+        answer = live.ask(url, CHAT, header, "x-modelplane-caller: ann")
+        assert answer.status == 200
+        assert not {"authorization", "x-api-key", "x-modelplane-caller"} & answer.body["headers"].keys()
+        assert "key-of-ben" not in answer.text
+    assert _refused(live.ask(url, CHAT))
+    for wrong in (_bearer("key-of-eve"), "x-modelplane-caller: ann", "Authorization: Basic key", "x-api-key;"):
+        assert _refused(live.ask(url, CHAT, wrong)), wrong
+    admin = url.replace("chat/completions", "load_lora_adapter")
+    answer = live.ask(admin, {}, _bearer("key-of-ann"))
+    assert (answer.status, answer.code) == (404, "not_found")
+    assert live.ask(admin, {}).status == 401
+
+
+def test_a_changed_key_counts_within_15_seconds_and_two_of_one_caller_overlap(live: LiveFleet) -> None:
+    keys = _write_keys(live, "rotated", old="first", new="second")
+    url = _serve(live, "rotated", keys=keys)
+    live.wait_answer(200, url, CHAT, _bearer("first"))
+    assert live.ask(url, CHAT, _bearer("second")).status == 200
+    _write_keys(live, "rotated", new="third")
+    seconds = live.wait_answer(200, url, CHAT, _bearer("third"))
+    assert live.ask(url, CHAT, _bearer("first")).status == 200
+    assert _refused(live.ask(url, CHAT, _bearer("second")))
+    live.fleet.plane.hub.api.patch(SERVICE, "rotated", {"spec": {"keys": keys[1:]}}, live.fleet.tag)
+    removed = live.wait_answer(401, url, CHAT, _bearer("first"))
+    live.fleet.plane.hub.api.delete(SECRET, "rotated", live.fleet.tag)
+    revoked = live.wait_answer(401, url, CHAT, _bearer("third"))
+    found = (
+        f"{what} {took:.1f} s" for what, took in (("changed", seconds), ("removed", removed), ("deleted", revoked))
+    )
+    live.fleet.figures.append(f"until a key counts that is {', '.join(found)}")
+    assert max(seconds, removed, revoked) < CHANGED_KEY
+
+
+def test_between_any_two_writes_of_a_keyed_service_nobody_is_let_in_without_a_key(live: LiveFleet) -> None:
+    spec = {"keys": [{"name": "ann", "secretRef": {"name": "keys", "key": "ann"}}]}
+    passes = LivePasses(live, "guarded", spec=spec, secrets={"keys": {"ann": b"first"}})
+    with live.watched(passes.url) as seen:
+        passes.go()
+        live.wait_answer(200, f"{passes.url}/v1/models", None, _bearer("first"))
+        for change in ("another key", "pages may call", "every endpoint", "another entry", "no endpoint"):
+            passes.change(change)
+        passes.change("every endpoint")
+        assert live.ask(f"{passes.url}/v1/models", None, _bearer("another")).status == 200
+        for change in ("no usable key", "another key", "keys"):
+            passes.change(change)
+        live.wait_answer(200, f"{passes.url}/v1/models", None, _bearer("another"))
+    assert {status for status, _ in seen} <= {404, 401}, seen
+
+
+def test_a_gateway_that_requires_keys_closes_services_without(live: LiveFleet) -> None:
+    api = live.fleet.plane.hub.api
+    unkeyed = _serve(live, "unkeyed")
+    keyed = _serve(live, "required", keys=_write_keys(live, "required", ann="key-of-ann"))
+    live.wait_answer(200, unkeyed, CHAT)
+    live.wait_answer(200, keyed, CHAT, _bearer("key-of-ann"))
+    api.patch(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY, {"spec": {"requireKeys": True}})
+    live.wait_answer(401, unkeyed, CHAT)
+    assert _refused(live.ask(unkeyed, CHAT, _bearer("key-of-ann")))
+    assert live.ask(keyed, CHAT, _bearer("key-of-ann")).status == 200
+    api.patch(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY, {"spec": {"requireKeys": False}})
+    live.wait_answer(200, unkeyed, CHAT)
+
+
+def test_a_limit_counts_all_requests_or_each_caller(live: LiveFleet) -> None:
+    keys = {f"caller-{number}": f"key-{number}" for number in range(25)}
+    limit = {"requests": 2, "per": "Hour"}
+    each = _serve(live, "each", rateLimit={**limit, "perCaller": True}, keys=_write_keys(live, "each", **keys))
+    every = _serve(live, "every", rateLimit=limit)
+    live.wait_answer(200, each, CHAT, _bearer("key-0"))
+    live.wait_answer(200, every, CHAT)
+    live.wait_answer(429, every, CHAT)
+    assert live.ask(every, CHAT).code == "rate_limit_exceeded"
+    for key in list(keys.values())[1:]:
+        statuses = [live.ask(each, CHAT, _bearer(key)).status for _ in range(3)]
+        assert statuses == [200, 200, 429], key
+    assert live.ask(each, CHAT, _bearer("key-1")).status == 429, "24 others later"
+
+
+def test_pages_of_named_origins_may_ask_before_they_call(live: LiveFleet) -> None:
+    keys = _write_keys(live, "pages", ann="key-of-ann")
+    url = _serve(live, "pages", keys=keys, cors={"allowOrigins": ["https://*.example.com"]})
+    live.wait_answer(200, url, CHAT, _bearer("key-of-ann"))
+    asked = ("Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization, x-stainless-os")
+    own = live.preflight(url, "Origin: https://chat.example.com", *asked)
+    assert own["access-control-allow-origin"] == "https://chat.example.com"
+    assert "authorization" in own["access-control-allow-headers"].lower()
+    assert "access-control-allow-origin" not in live.preflight(url, "Origin: https://evil.example.org", *asked)
+    assert _refused(live.ask(url, CHAT, "Origin: https://chat.example.com"))
+
+
+def test_a_request_that_lasts_too_long_is_ended_and_a_silent_one_too(live: LiveFleet) -> None:
+    short = _serve(live, "short", timeouts={"request": "500ms", "idle": "1h"})
+    silent = _serve(live, "silent", timeouts={"request": "0s", "idle": "500ms"})
+    for url in (short, silent):
+        live.wait_answer(200, url, CHAT)
+        answer = live.ask(url, CHAT, "X-Wait: 2")
+        assert (answer.status, answer.code) == (504, "timeout")
+
+
+def test_requests_with_the_same_value_of_a_header_go_to_the_same_endpoint(live: LiveFleet) -> None:
+    url = _serve(live, "affine", affinity={"header": "x-session"})
+    live.wait_answer(200, url, CHAT)
+
+    def engines(session: str) -> set[str]:
+        return {live.ask(url, CHAT, f"x-session: {session}").body["system_fingerprint"] for _ in range(4)}
+
+    def spread() -> None:
+        found = [engines(f"s-{number}") for number in range(12)]
+        assert {len(each) for each in found} == {1}
+        assert len(Counter(frozenset(each) for each in found)) == 2
+
+    eventually(spread, within=SOON)
+
+
+def test_the_log_says_who_called_which_service_where_it_went_and_what_it_cost(live: LiveFleet) -> None:
+    url = _serve(live, "logged", keys=_write_keys(live, "logged", ann="key-of-ann"))
+    live.wait_answer(200, url, CHAT, _bearer("key-of-ann"))
+    stream = {**CHAT, "stream": True, "stream_options": {"include_usage": True}}
+    live.ask(f"{url}?q=hidden", stream, _bearer("key-of-ann"))
+    live.ask(url, CHAT)
+
+    def logged() -> None:
+        service = f"{live.fleet.tag}/logged"
+        found = live.gateways.public.access_log()
+        lines = [line for line in found if line["service"] == service or line["path"].startswith(f"/{service}/")]
+        answered = [line for line in lines if line["status"] == 200]
+        assert len(answered) >= 2
+        for line in answered:
+            assert (line["caller"], line["service"], line["path"]) == ("ann", service, "/v1/chat/completions")
+            assert line["endpoint"].endswith(".replicas.modelplane.internal")
+            assert (line["attempts"], line["input_tokens"], line["output_tokens"]) == (1, 7, 5)
+        # Until its keys were checked the service refused those too who have one.
+        assert [line for line in lines if line["status"] == 401 and line["caller"] is None]
+        assert not any(word in str(lines) for word in ("key-of-ann", "hidden"))
+
+    eventually(logged, within=SOON)
+    assert live.ask(f"http://{ADDRESS}/healthz").status == 200
+
+
+def test_the_page_on_keys_lets_callers_in_and_replaces_a_key(live: LiveFleet, tmp_path: Path) -> None:
+    create, use, replace = open_page(live, "call-with-keys", tmp_path)
+    live.shell(create, tmp_path)
+    printed = live.shell(use, tmp_path)
+    assert "example/model" in printed
+    assert "The key is missing or not valid." in printed
+    address = f'url=$(kubectl get modelservice chat -n {live.fleet.tag} -o jsonpath="{{.status.address}}")\n'
+    assert "example/model" in live.shell(address + replace, tmp_path)
