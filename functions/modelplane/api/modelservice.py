@@ -103,8 +103,8 @@ class Endpoints(BaseModel):
 
 
 class EntryEndpoint(BaseModel):
-    name: str | None = None
-    state: Literal["Serving", "LastResort", "Leaving", "NotReady", "NoAddress", "NoRoom"] | None = None
+    name: str
+    state: Literal["Serving", "LastResort", "Leaving", "NotReady", "NoAddress", "NoRoom"]
 
 
 class Entry(BaseModel):
