@@ -234,6 +234,7 @@ class InferenceClusterStatus(BaseModel):
     """Observed state."""
 
     namespace: str | None = None
+    clusterUID: str | None = None
     replicas: int | None = None
     providerConfigRef: ProviderConfigRef | None = None
     gateway: Gateway | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from modelplane.api.inferencecluster import InferenceClusterSpec
-from modelplane.compose_cluster import commitments, dns_name, gateway, pools, report
+from modelplane.compose_cluster import commitments, dns_name, gateway, identity, pools, report
 from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
 from modelplane.compose_cluster.report import CONFIG
 from modelplane.compose_cluster.sources import SOURCES, ClusterSource, Kubeconfig, Provision, Resource
@@ -45,26 +45,26 @@ def _hold(request: Request, reason: Reason, message: str) -> Result:
     return _result(observation, resources, report.held(observation), condition)
 
 
-def _config(cluster: str, kubeconfig: Kubeconfig) -> Manifest:
+def _config(cluster: str, kubeconfig: Kubeconfig, uid: str) -> Manifest:
     """Return the ClusterProviderConfig of the cluster.
 
     No Usage orders its deletion: what uses it is observe-only, or keeps the InferenceCluster itself by a finalizer,
     and the provider keeps a config in use.
     """
     credentials = secret_key(kubeconfig.secret.name, kubeconfig.secret.key)
-    identity = None
+    cloud = None
     if kubeconfig.identity:
         kind, secret = kubeconfig.identity
-        identity = {"type": kind, **secret_key(secret.name, secret.key)}
-    return cluster_provider_config(provider_config(cluster), credentials=credentials, identity=identity)
+        cloud = {"type": kind, **secret_key(secret.name, secret.key)}
+    return cluster_provider_config(provider_config(cluster), credentials=credentials, identity=cloud, uid=uid)
 
 
-def _bodies(request: Request, provision: Provision, classes: set[str]) -> dict[str, Manifest]:
+def _bodies(request: Request, provision: Provision, classes: set[str], uid: str) -> dict[str, Manifest]:
     """Return what every cluster has. What observes it comes once there is a config to look through."""
     name, seen = request.composite.name, request.observed.get(CONFIG)
     bodies: dict[str, Manifest] = dict(pools.protect(request, classes))
     if provision.kubeconfig:
-        bodies[CONFIG] = _config(name, provision.kubeconfig)
+        bodies[CONFIG] = _config(name, provision.kubeconfig, uid)
     elif seen:
         bodies[CONFIG] = held(seen.body)
     if seen:
@@ -78,10 +78,12 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
     classes = {pool.className for pool in node_pools}
     published = pools.publish(request, node_pools, provision.nodes, report.published_pools(observation.last))
     needs = [require.inference_class(name) for name in sorted(classes)]
+    if seen := identity.seen_uid(observation.probe):
+        needs.append(require.marked_configs(seen))
     named = dns_name.bodies(request, observation.address, mapping(observation.last.get("gateway")))
     resources = {
         name: Resource(body, name in request.observed and observation.is_ready(name))
-        for name, body in {**_bodies(request, provision, classes), **named}.items()
+        for name, body in {**_bodies(request, provision, classes, observation.uid), **named}.items()
     }
     return _result(
         observation,

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelplane.compose_cluster import dns_name, gateway
+from modelplane.compose_cluster import dns_name, gateway, identity
 from modelplane.composing.messages import called, out_of_sync
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import SYSTEM_NAMESPACE
-from modelplane.observed.fields import mapping
+from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.step import Request
 
@@ -27,7 +27,8 @@ def probe(config: str) -> dict[str, Any]:
 class ClusterObservation:
     """What was observed of a cluster: its probe and gateway, and the InferenceCluster's status before this pass.
 
-    `observed` names the composed resources of the control cluster.
+    `observed` names the composed resources of the control cluster. `mistaken`: why it is not the cluster that it is
+    said to be, None where it is or is not known yet.
     """
 
     cluster: str
@@ -35,13 +36,21 @@ class ClusterObservation:
     probe: Remote | None
     gateway: Remote | None
     last: Mapping[str, Any]
+    mistaken: Condition | None = None
+
+    @property
+    def uid(self) -> str:
+        """Return `status.clusterUID`: of the cluster that was seen first, "" while none was."""
+        return text(self.last.get("clusterUID")) or identity.seen_uid(self.probe)
 
     @property
     def connection(self) -> Condition:
-        """Return ClusterReady as far as the connection goes: running, unreachable with the error, or not known yet."""
+        """Return ClusterReady as far as the connection goes: whether it answers and is the one it should be."""
         kind, probed = ClusterCondition.CLUSTER_READY, self.probe
         if probed and probed.synced is False:
             return Condition(kind, Status.FALSE, Reason.UNREACHABLE, out_of_sync("", {called(_KUBE_SYSTEM): probed}))
+        if self.mistaken:
+            return self.mistaken
         if probed and probed.manifest:
             return Condition(kind, Status.TRUE, Reason.CLUSTER_RUNNING)
         return Condition(kind, Status.FALSE, Reason.PROVISIONING, "the cluster has not answered yet")
@@ -67,10 +76,12 @@ def observe(request: Request) -> ClusterObservation:
         found = request.observed.get(resource)
         return read_remote(found) if found else None
 
+    seen, last = remote(PROBE), mapping(request.composite.body.get("status"))
     return ClusterObservation(
         cluster=request.composite.name,
         observed=frozenset(request.observed),
-        probe=remote(PROBE),
+        probe=seen,
         gateway=remote(gateway.RESOURCE),
-        last=mapping(request.composite.body.get("status")),
+        last=last,
+        mistaken=identity.check(request, seen, text(last.get("clusterUID"))),
     )

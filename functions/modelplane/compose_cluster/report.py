@@ -15,7 +15,7 @@ from modelplane.step import Request
 
 #: Composition resource name of the ClusterProviderConfig.
 CONFIG = "provider-config"
-_FIELDS = ("namespace", "providerConfigRef", "gateway", "cache", "gpuPools", "replicas")
+_FIELDS = ("namespace", "clusterUID", "providerConfigRef", "gateway", "cache", "gpuPools", "replicas")
 
 
 def cluster_ready(observation: ClusterObservation, pools: Published, missing: tuple[str, ...]) -> Condition:
@@ -78,6 +78,7 @@ def status(
     count = len(replicas) if replicas is not None else observation.last.get("replicas")
     fields = {
         "namespace": SYSTEM_NAMESPACE,
+        "clusterUID": observation.uid or None,
         "providerConfigRef": config if exists else None,
         "gateway": dict(observation.address) or None,
         "cache": {"storageClassName": storage_class} if storage_class else None,

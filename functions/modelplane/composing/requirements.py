@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from modelplane.kube.gateway.kinds import ENVOY_API, GATEWAY_API
-from modelplane.model.names import API_VERSION, INFERENCE_GATEWAY, LABEL_CLUSTER, digest
+from modelplane.kube.object import PROVIDER_API
+from modelplane.model.names import API_VERSION, INFERENCE_GATEWAY, LABEL_CLUSTER, LABEL_CLUSTER_UID, digest
 from modelplane.step import Request, Requirement, SchemaRequirement
 
 #: One small kind of each group of the control cluster's gateway: where it exists the others do.
@@ -21,6 +22,11 @@ def cluster(name: str) -> Requirement:
 def clusters(labels: Mapping[str, str]) -> Requirement:
     """Return the requirement of the InferenceClusters that carry all `labels`."""
     return Requirement("clusters", API_VERSION, "InferenceCluster", match_labels=labels)
+
+
+def marked_configs(uid: str) -> Requirement:
+    """Return the requirement of the ClusterProviderConfigs that reach the cluster with a uid."""
+    return Requirement("same-cluster", PROVIDER_API, "ClusterProviderConfig", match_labels={LABEL_CLUSTER_UID: uid})
 
 
 def inference_class(name: str) -> Requirement:

@@ -111,9 +111,11 @@ class Reason(StrEnum):
     CREDENTIAL_MISSING = "CredentialMissing", "The Secret with the endpoint's credential, or its key, does not exist."
     DEGRADED = "Degraded", "Fewer replicas serve than did, or than can be placed."
     DEPLOYING = "Deploying", "The replica's objects are on their way to its cluster."
+    DUPLICATE_CLUSTER = "DuplicateCluster", "Another InferenceCluster reaches the same cluster, and had it first."
     EDIT_HELD = "EditHeld", "A replica serves on as it was, because what is asked of it now cannot be carried out."
     FAILED = "Failed", "Staging the artifact failed on a cluster and will not succeed by itself."
     HYDRATING = "Hydrating", "The artifact is being downloaded."
+    IDENTITY_CHANGED = "IdentityChanged", "The kubeconfig leads to another cluster than before."
     INSTALLING = "Installing", "A part of the stack is being installed."
     INSUFFICIENT_CAPACITY = "InsufficientCapacity", "Candidates exist, and none of them can take another replica."
     INVALID_DEVICE = "InvalidDevice", "A declared device cannot be evaluated as Kubernetes would."
@@ -234,7 +236,14 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
     "InferenceCluster": {
         ClusterCondition.CLUSTER_READY: Reasons(
             (Reason.CLUSTER_RUNNING,),
-            (Reason.PROVISIONING, Reason.WAITING_FOR_CLASSES, Reason.INVALID_NODE_POOL, Reason.UNREACHABLE),
+            (
+                Reason.PROVISIONING,
+                Reason.WAITING_FOR_CLASSES,
+                Reason.INVALID_NODE_POOL,
+                Reason.UNREACHABLE,
+                Reason.IDENTITY_CHANGED,
+                Reason.DUPLICATE_CLUSTER,
+            ),
         ),
         ClusterCondition.BACKEND_READY: Reasons(
             (Reason.BACKEND_HEALTHY,), (Reason.WAITING_FOR_CLUSTER, Reason.INSTALLING)

@@ -9,6 +9,8 @@ API_VERSION = f"{GROUP}/v1alpha1"
 LABEL_DEPLOYMENT = f"{GROUP}/deployment"
 LABEL_CLUSTER = f"{GROUP}/cluster"
 LABEL_REPLICA_INDEX = f"{GROUP}/replica-index"
+#: On the control cluster, on a ClusterProviderConfig: the uid of the cluster that it reaches.
+LABEL_CLUSTER_UID = f"{GROUP}/cluster-uid"
 LABEL_POOL = f"{GROUP}/pool"
 #: On a ModelReplica: the revision of its deployment that it was given.
 LABEL_REVISION = f"{GROUP}/revision"
@@ -37,6 +39,10 @@ LABEL_FILLS = f"{GROUP}/fills"
 
 #: Annotation of an InferenceCluster: "true" orphans what runs there when its Objects go.
 ANNOTATION_ABANDON = f"{GROUP}/abandon"
+
+#: Annotation of an InferenceCluster: "true" says that its pools are others than those of the InferenceCluster that
+#: reaches the same cluster.
+ANNOTATION_SHARES = f"{GROUP}/shares-cluster"
 
 #: Context key of the placements (a JSON text) that `schedule` writes for the later steps of the pipeline.
 CONTEXT_PLACEMENTS = f"{GROUP}/placements"

@@ -43,6 +43,10 @@ def is_abandoned(obj: Object) -> bool:
     return mapping(obj.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"
 
 
+#: Reasons of ClusterReady with which nothing is known of what runs on the cluster.
+_OUT_OF_SIGHT = (Reason.UNREACHABLE, Reason.IDENTITY_CHANGED)
+
+
 @once_per_version
 def read_cluster(obj: Object) -> Cluster:
     """Return the cluster; what it has not (readably) published reads as not Ready, no address, unknown pools."""
@@ -52,7 +56,7 @@ def read_cluster(obj: Object) -> Cluster:
         name=obj.name,
         labels=labels(obj),
         ready=is_true(obj, "Ready"),
-        answers=condition(obj, ClusterCondition.CLUSTER_READY).get("reason") != Reason.UNREACHABLE,
+        answers=condition(obj, ClusterCondition.CLUSTER_READY).get("reason") not in _OUT_OF_SIGHT,
         address=text(gateway.get("hostname")) or text(gateway.get("address")) or None,
         orphaned=is_abandoned(obj),
         deleting=deleting(obj),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from modelplane.model.names import API_VERSION, SYSTEM_NAMESPACE
+from modelplane.model.names import ANNOTATION_SHARES, API_VERSION, SYSTEM_NAMESPACE
 from modelplane_dev.folders import ROOT
 from modelplane_dev.packages import xpkg
 from modelplane_dev.plane import crossplane, provider
@@ -66,7 +66,10 @@ class ControlPlane:
         return [self.hub, *(site.cluster for site in self.sites.values())]
 
     def connect(self, inference_cluster: Manifest, site: str) -> None:
-        """Apply an InferenceCluster of source Existing, and the Secret it names with a kubeconfig of a site."""
+        """Apply an InferenceCluster of source Existing, and the Secret it names with a kubeconfig of a site.
+
+        A site may stand for several clusters, each with nodes of its own, so it is annotated as shared.
+        """
         secret = inference_cluster["spec"]["cluster"]["existing"]["secretRef"]
         kubeconfig = self.sites[site].cluster.kubeconfig(ADMIN).read_text()
         self.hub.api.apply(
@@ -77,7 +80,9 @@ class ControlPlane:
                 "stringData": {secret.get("key", "kubeconfig"): kubeconfig},
             }
         )
-        self.hub.api.apply(inference_cluster)
+        metadata = inference_cluster["metadata"]
+        annotations = {**metadata.get("annotations", {}), ANNOTATION_SHARES: "true"}
+        self.hub.api.apply({**inference_cluster, "metadata": {**metadata, "annotations": annotations}})
 
 
 def install(hub: Cluster, ports: Mapping[str, int]) -> None:

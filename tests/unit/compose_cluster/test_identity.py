@@ -1,0 +1,85 @@
+"""An InferenceCluster is one cluster, known by the uid of its Namespace kube-system, and no two are the same one."""
+
+from typing import Any
+
+from modelplane.model.conditions import Status
+from modelplane.observed.cluster import read_cluster
+from modelplane.step import Result
+from unit.compose_cluster import clusters as given
+
+
+def reached(uid: str = "uid-1") -> dict[str, Any]:
+    return given.reached(**{"kube-system": given.looking("Namespace", {"metadata": {"uid": uid}})})
+
+
+def before(uid: str = "uid-1") -> dict[str, Any]:
+    pools = [{"name": "l4", "nodes": 2, "devices": [given.L4]}]
+    return given.cluster(status={"clusterUID": uid, "gpuPools": pools, "conditions": []})
+
+
+def marked(name: str, created: str = "2026-01-01T00:00:00Z") -> dict[str, Any]:
+    labels = {"modelplane.ai/cluster-uid": "uid-1"}
+    metadata = {"name": name, "labels": labels, "creationTimestamp": created}
+    return {"apiVersion": "kubernetes.m.crossplane.io/v1alpha1", "kind": "ClusterProviderConfig", "metadata": metadata}
+
+
+def is_placed_on(result: Result, body: dict[str, Any]) -> bool:
+    """Tell whether the scheduler places on a cluster with the conditions and status of a result."""
+    conditions = [{"type": each.type, "status": each.status, "reason": each.reason} for each in result.conditions]
+    conditions.append({"type": "Ready", "status": "True" if result.ready else "False"})
+    return read_cluster(given.obj(body | {"status": {**given.status(result), "conditions": conditions}})).ready
+
+
+def test_the_uid_of_a_cluster_is_published_once_it_was_seen_and_its_provider_config_is_marked_with_it() -> None:
+    result = given.run(given.cluster(), reached(), same_cluster=[])
+    assert given.status(result)["clusterUID"] == "uid-1"
+    labels = given.bodies(result)["provider-config"]["metadata"]["labels"]
+    assert labels == {"modelplane.ai/cluster-uid": "uid-1"}
+    assert given.condition(result, "ClusterReady").status is Status.TRUE
+    wanted = next(each for each in result.requirements if each.name == "same-cluster")
+    assert (wanted.kind, dict(wanted.match_labels)) == ("ClusterProviderConfig", labels)
+
+
+def test_a_cluster_that_was_not_seen_yet_has_no_uid_and_asks_for_no_other() -> None:
+    result = given.run(given.cluster(), given.reached())
+    assert "clusterUID" not in given.status(result)
+    assert "same-cluster" not in {each.name for each in result.requirements}
+
+
+def test_a_kubeconfig_that_leads_to_another_cluster_takes_nothing_new_and_says_so() -> None:
+    result = given.run(before(), reached("uid-2"), same_cluster=[])
+    found = given.condition(result, "ClusterReady")
+    assert (found.status, found.reason) == (Status.FALSE, "IdentityChanged")
+    assert "is uid-2, and was uid-1. Correct the kubeconfig's Secret" in found.message
+    assert not is_placed_on(result, given.cluster())
+    # What is published is the cluster that the replicas were placed on, and what exists stays composed.
+    assert given.status(result)["clusterUID"] == "uid-1"
+    assert given.bodies(result).keys() >= reached().keys()
+    back = given.run(before(), reached("uid-1"), same_cluster=[])
+    assert given.condition(back, "ClusterReady").status is Status.TRUE
+
+
+def test_what_runs_on_a_cluster_that_is_another_one_is_not_known() -> None:
+    conditions = [{"type": "ClusterReady", "status": "False", "reason": "IdentityChanged"}]
+    assert not read_cluster(given.obj(given.cluster(status={"conditions": conditions}))).answers
+
+
+def test_of_two_that_reach_one_cluster_the_first_is_placed_on_and_the_other_names_it() -> None:
+    others = [marked("eu-0"), marked("eu-1", created="2026-01-02T00:00:00Z")]
+    second = given.run(given.cluster(), reached(), same_cluster=others)
+    found = given.condition(second, "ClusterReady")
+    assert (found.status, found.reason) == (Status.FALSE, "DuplicateCluster")
+    assert found.message.startswith("InferenceCluster eu-0 has this cluster already")
+    assert not is_placed_on(second, given.cluster())
+    shared = given.cluster()
+    shared["metadata"]["annotations"] = {"modelplane.ai/shares-cluster": "true"}
+    assert given.condition(given.run(shared, reached(), same_cluster=others), "ClusterReady").status is Status.TRUE
+    first = given.run(given.cluster(), reached(), same_cluster=[marked("eu-1"), marked("eu-2")])
+    assert given.condition(first, "ClusterReady").status is Status.TRUE
+
+
+def test_a_cluster_that_does_not_answer_says_that_first() -> None:
+    lost = reached("uid-2") | {
+        "kube-system": given.looking("Namespace", {"metadata": {"uid": "uid-2"}}, "dial tcp: connection refused")
+    }
+    assert given.condition(given.run(before(), lost, same_cluster=[]), "ClusterReady").reason == "Unreachable"
