@@ -34,9 +34,11 @@ $(READY): $(VENV)/.locked pyproject.toml
 	@touch $@
 
 .PHONY: demo
-demo: $(READY) ## Place the documented deployments on the example fleet, without a cluster
-	@# The fleet refuses something on purpose, which the preview's exit code 1 says.
-	@$(BIN)/modelplane preview examples/ || [ $$? -eq 1 ]
+demo: $(READY) ## Place three of the example deployments on three clusters, without a cluster
+	@# One is refused on purpose, which the preview's exit code 1 says.
+	@$(BIN)/modelplane preview examples/fleet/classes.yaml examples/fleet/clusters-eu.yaml \
+	  $(addprefix examples/deployments/,qwen3-8b.yaml qwen3-32b-disaggregated.yaml llama-4-maverick-unplaced.yaml) \
+	  || [ $$? -eq 1 ]
 
 .PHONY: test
 test: $(READY) ## Run every test, the real Crossplane engine included (PYTESTARGS=... to choose)

@@ -1,25 +1,30 @@
 """`modelplane preview PATH...`: what manifests become on a control plane, without a cluster."""
 
 import sys
+from collections.abc import Sequence
 
 import click
 from rich.text import Text
 
 from modelplane.cli.console import echo, printing, progress
 from modelplane.cli.logs import configure_logs
+from modelplane.model.names import LABEL_DEPLOYMENT
 from modelplane.preview import ControlPlane, InvalidObject
+from modelplane.preview.assumed import settle_assuming
 from modelplane.preview.report import BAD_INPUT, exit_code, refusals, report
+from modelplane.preview.slips import find_slip
+from modelplane.reading.kinds import Key
 from modelplane.reading.manifests import InvalidInput, LocatedObject, read_manifests
 from modelplane.reading.tables import show, total
 from modelplane.reading.trace import REPLICA, show_trace, trace
-from modelplane.reading.tree import Manifest
+from modelplane.reading.tree import Manifest, mapping
 
 _EXAMPLES = """\b
 Examples:
   modelplane preview examples
   kubectl get modelplane -A -o yaml | modelplane preview - new.yaml
   modelplane preview examples -o json | jq '.deployments[].reasons'
-  modelplane preview examples --trace ml/kimi-k2-1a2b3c4d
+  modelplane preview examples --trace ml/kimi-k2
 """
 
 
@@ -32,49 +37,70 @@ Examples:
     "--trace",
     "traced",
     metavar="NAMESPACE/NAME",
-    help="Show what this ModelReplica becomes instead: every object, and the rule behind it.",
+    help="Show what this ModelDeployment or ModelReplica becomes instead: every object, and the rule behind it.",
 )
-def command(*, paths: tuple[str, ...], output: str, traced: str | None) -> None:
+@click.option("--strict", is_flag=True, help="Take a Secret or ConfigMap that is not in PATH... for missing.")
+def command(*, paths: tuple[str, ...], output: str, traced: str | None, strict: bool) -> None:
     """Show where the deployments in PATH... run, and why what cannot be placed is not.
 
     Each PATH is a file, a folder (every .yaml, .yml and .json in it at any depth) or - for standard input; files hold
     manifests or what kubectl exports. The functions of the control plane run here, on this machine; providers and
-    clusters are simulated as healthy. Objects that have a status keep it.
+    clusters are simulated as healthy. Objects that have a status keep it. Secrets and ConfigMaps that are not given are
+    assumed to exist.
 
-    Exit code: 0 all placed, 1 something unplaced or refused, 2 bad input, 3 not settled.
+    Exit code: 0 all placed and Ready, 1 something unplaced, refused or not Ready, 2 bad input, 3 not settled.
     """
     configure_logs(debug=False)
+    assumed: list[Key] = []
     with progress("Reconciling"):
-        control, faults = _load(paths)
-        settled = not faults and control.settle()
+        control, given, faults = _load(paths)
+        settled = not faults and (control.settle() if strict else settle_assuming(control, assumed))
     if faults:
         for fault in faults:
             click.echo(fault, err=True)
         sys.exit(BAD_INPUT)
-    outcome = report(control, settled=settled)
+    outcome = report(control, settled=settled, given=given, assumed=assumed)
+    if assumed:
+        click.echo(_assumption(assumed), err=True)
     refused = refusals(control)
     if traced is not None:
         _trace(control, traced)
     elif output == "table":
         with printing() as console:
-            show(console, control.view(), outcome["deployments"], refused)
+            show(console, control.view(), outcome["deployments"], refused, outcome["others"])
             console.print(_verdict(outcome))
     else:
         echo(outcome, output)
     sys.exit(exit_code(outcome, refused))
 
 
-def _trace(control: ControlPlane, replica: str) -> None:
-    """Print what a replica, NAMESPACE/NAME, became; exit as for bad input when there is none of that name."""
-    namespace, _, name = replica.partition("/")
-    found = control.get(REPLICA, namespace, name)
-    if found is None:
-        names = [f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in control.list(REPLICA)]
+def _assumption(assumed: Sequence[Key]) -> str:
+    names = ", ".join(f"{key.kind} {key.namespace}/{key.name}" for key in assumed)
+    return f"Not in the input and assumed to exist: {names} (--strict takes them for missing)"
+
+
+def _trace(control: ControlPlane, name: str) -> None:
+    """Print what the replicas of a deployment, or one replica, became; exit as for bad input where there is neither."""
+    replicas = control.list(REPLICA)
+    found = [each for each in replicas if name in (_identity(each), _deployment(each))]
+    if not found:
+        names = sorted({_deployment(each) or _identity(each) for each in replicas})
         choice = f"choose one of {', '.join(names)}" if names else "no replica is placed"
-        click.echo(f"ModelReplica {replica} does not exist; {choice}", err=True)
+        click.echo(f"no ModelDeployment or ModelReplica {name} has anything to show; {choice}", err=True)
         sys.exit(BAD_INPUT)
     with printing() as console:
-        show_trace(console, found, trace(control.view(), found))
+        for each in found:
+            show_trace(console, each, trace(control.view(), each))
+
+
+def _identity(obj: Manifest) -> str:
+    return f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
+
+
+def _deployment(replica: Manifest) -> str:
+    """Return the deployment that a replica is of, NAMESPACE/NAME, "" for one written by hand."""
+    name = mapping(replica, "metadata", "labels").get(LABEL_DEPLOYMENT)
+    return f"{replica['metadata']['namespace']}/{name}" if name else ""
 
 
 def _verdict(outcome: Manifest) -> Text:
@@ -86,19 +112,24 @@ def _verdict(outcome: Manifest) -> Text:
     return Text(f"{placed}; settled after {passes}", style="yellow" if unplaced else "green")
 
 
-def _load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[str]]:
-    """Return a control plane with everything under paths, and one line for each object that it refuses."""
+def _load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[Key], list[str]]:
+    """Return a control plane with everything under paths, what that is, and a line for each object that it refuses."""
     control = ControlPlane()
+    given: list[Key] = []
     faults: list[str] = []
     try:
         for read in read_manifests(paths, sys.stdin):
+            field, why = find_slip(read.obj)
+            if why:
+                faults.append(str(InvalidInput(read.source.file, read.source.line(field), field, why)))
+                continue
             try:
-                control.apply(read.obj)
+                given.append(control.apply(read.obj))
             except InvalidObject as error:
                 faults.append(str(_located(read, error)))
     except InvalidInput as error:
         faults.append(str(error))
-    return control, faults
+    return control, given, faults
 
 
 def _located(read: LocatedObject, error: InvalidObject) -> InvalidInput:

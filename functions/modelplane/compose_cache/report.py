@@ -11,6 +11,9 @@ from modelplane.model.staging import StagingPhase
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.step import Object
 
+#: Most clusters of one cause that are named.
+_NAMED = 3
+
 
 def published(cache: Object) -> dict[str, Mapping[str, Any]]:
     """Return the volume that the cache published as staged, by cluster; empty where it published none."""
@@ -50,6 +53,20 @@ def _reason(results: Sequence[StagingResult]) -> Reason:
     return Reason.PARTIAL if _ready(results) else Reason.HYDRATING
 
 
+def _waiting(unready: Sequence[StagingResult]) -> list[str]:
+    """Return what the clusters wait for that are not staged: each cause once, with the clusters that it holds for."""
+    causes: dict[str, list[str]] = {}
+    for result in unready:
+        causes.setdefault(f"{result.phase}: {result.message}", []).append(result.cluster)
+    return [f"{_named(clusters)}: {cause}" for cause, clusters in causes.items()]
+
+
+def _named(clusters: Sequence[str]) -> str:
+    more = len(clusters) - _NAMED
+    names = f"{', '.join(clusters[:_NAMED])} and {more} more" if more > 0 else ", ".join(clusters)
+    return names if len(clusters) == 1 else f"{len(clusters)} clusters ({names})"
+
+
 def conditions(results: Sequence[StagingResult], notes: Sequence[str] = ()) -> tuple[Condition, ...]:
     """Return all conditions of the ModelCache's kind; `notes` are added whether or not all clusters are staged."""
     if not results:
@@ -64,7 +81,7 @@ def conditions(results: Sequence[StagingResult], notes: Sequence[str] = ()) -> t
     if len(ready) == len(results):
         return matched, Condition(CacheCondition.ARTIFACT_READY, Status.TRUE, Reason.STAGED, sentences(*caveats))
     unready = [result for result in results if result.phase is not StagingPhase.READY]
-    waiting = [f"{result.cluster}: {result.phase}: {result.message}" for result in unready]
+    waiting = _waiting(unready)
     staged = f"staged on {len(ready)} of {len(results)} cluster{'s' if len(results) > 1 else ''}"
     message = sentences(staged, *waiting, *caveats)
     return matched, Condition(CacheCondition.ARTIFACT_READY, Status.FALSE, _reason(results), message)

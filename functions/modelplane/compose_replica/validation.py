@@ -1,5 +1,6 @@
 """What of a replica cannot be composed as its spec says."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -8,9 +9,23 @@ from modelplane.composing.engine_port import DECODE_PORT, LAST_PORT, engine_port
 from modelplane.composing.messages import sentences
 from modelplane.model.deployment import PREFILL_DECODE, Role
 from modelplane.model.names import ENGINE_PORT
+from modelplane.observed.fields import mapping, mappings, text
 
 #: The roles of members that make an engine.
 STANDALONE: Final = frozenset({Role.STANDALONE})
+#: The fields of a pod that a variable may read (Kubernetes' downward API).
+_FIELDS: Final = (
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+)
+_FIELD: Final = re.compile(rf"{'|'.join(map(re.escape, _FIELDS))}|metadata\.(?:labels|annotations)\['[^']+'\]")
 GANG: Final = frozenset({Role.LEADER, Role.WORKER})
 
 
@@ -50,9 +65,27 @@ def _wrong_ports(spec: ReplicaSpec) -> Iterator[str]:
         yield sentences(fault, f"Set another one, such as {port.flag}={DECODE_PORT}.")
 
 
+def _wrong_fields(spec: ReplicaSpec) -> Iterator[str]:
+    """Yield where a variable reads a field of the pod that Kubernetes does not offer: its pods would be refused."""
+    for engine in spec.engines:
+        for index, member in enumerate(engine.members):
+            where = f"spec.engines[{engine.name}].members[{index}].template.spec.containers[0]"
+            for row in mappings(member.container.get("env")):
+                path = mapping(mapping(row.get("valueFrom")).get("fieldRef")).get("fieldPath")
+                if path is not None and not _FIELD.fullmatch(text(path)):
+                    fault = f"{where}.env[{text(row.get('name'))}]: a pod has no field {text(path)!r}"
+                    yield sentences(fault, _offered(text(path)))
+
+
+def _offered(path: str) -> str:
+    """Return which field to read instead of one that there is not."""
+    near = next((known for known in _FIELDS if known.lower() == path.lower()), "")
+    return f"Write {near}." if near else f"Use one of {', '.join(_FIELDS)}."
+
+
 def find_problems(spec: ReplicaSpec) -> str:
     """Return what of the replica cannot be composed as it is written, "" when all can."""
-    found = list(_wrong_members(spec))
+    found = [*_wrong_members(spec), *_wrong_fields(spec)]
     if spec.mode == PREFILL_DECODE and not found:
         phases = sorted(str(engine.phase or "none") for engine in spec.engines)
         if phases != [Phase.DECODE, Phase.PREFILL]:

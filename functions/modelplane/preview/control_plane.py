@@ -1,6 +1,6 @@
 """An offline control plane: the production steps over dicts in memory, to a fixed point."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from modelplane.model.names import GROUP
@@ -69,8 +69,8 @@ class ControlPlane:
         self._world = world
         self._store.extra_kinds = frozenset(getattr(world, "kinds", ()))
 
-    def apply(self, obj: Any) -> None:
-        """Create or replace an object; raises InvalidObject where the API server would refuse it.
+    def apply(self, obj: Any) -> Key:
+        """Create or replace an object, and return its identity; raises InvalidObject where a server would refuse it.
 
         A given uid, creationTimestamp and status are kept; what is not given of the status stays as it is.
         """
@@ -85,6 +85,7 @@ class ControlPlane:
         if stored["metadata"].get("deletionTimestamp") and stored["metadata"].get("finalizers"):
             self._deletions.track(key)
         self._deletions.sweep()
+        return key
 
     def delete(self, kind: str, namespace: str | None, name: str) -> bool:
         """Delete an object and, in the background, what it owns; False when it is not there or a Usage refuses it.
@@ -116,6 +117,10 @@ class ControlPlane:
     def everything(self) -> Trees:
         """Return deep copies of all objects, sorted by kind, namespace and name."""
         return [dict(obj) for kind in self._store.kinds() for obj in self._store.list(kind)]
+
+    def missing(self, kind: str) -> Sequence[Key]:
+        """Return the objects of a kind (`Kind.group`) that a pass has asked for by name and that do not exist."""
+        return sorted(key for key in self._store.sought if key.kind == kind and self._store.peek(key) is None)
 
     def view(self) -> View:
         """Return an immutable snapshot of everything, to read from or to reconcile by."""

@@ -50,7 +50,10 @@ def select(store: ManifestStore, requirement: Requirement) -> list[Manifest]:
         # Crossplane reads through a cache, which does not look at the namespace of what has none.
         namespace = ""
     if requirement.match_name is not None:
-        found = store.peek(Key(qualify(api_version, kind), namespace, requirement.match_name))
+        key = Key(qualify(api_version, kind), namespace, requirement.match_name)
+        found = store.peek(key)
+        if found is None:
+            store.sought.add(key)
         return [] if found is None else [found]
     listed = store.scan(qualify(api_version, kind), requirement.match_labels)
     return [obj for obj in listed if namespace in {"", obj["metadata"].get("namespace") or ""}]

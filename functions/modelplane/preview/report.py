@@ -1,34 +1,46 @@
 """The outcome of a preview, as the JSON that `modelplane preview -o json` prints, and its exit code."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from modelplane.preview.control_plane import ControlPlane
+from modelplane.preview.others import find_others, is_refused
 from modelplane.reading import deployments
-from modelplane.reading.kinds import Key
+from modelplane.reading.kinds import Key, key_of
 from modelplane.reading.tree import Manifest, Tree
 from modelplane.step.secrets import mask_secrets, seal_secrets
 
 PLACED, REFUSED, BAD_INPUT, UNSETTLED = 0, 1, 2, 3
 
 
-def report(control: ControlPlane, *, settled: bool) -> Tree:
-    """Return the outcome of a preview: every deployment's placements and shortfall, and every object, Secrets sealed.
+def report(control: ControlPlane, *, settled: bool, given: Iterable[Key] = (), assumed: Collection[Key] = ()) -> Tree:
+    """Return the outcome of a preview: what became of every deployment and of all else that was given, and all objects.
 
-    `settled` is what `settle` returned.
+    `settled` is what `settle` returned, `given` the objects of the input. Secrets are sealed, and the `assumed` ones,
+    which the input does not have, are left out.
     """
+    view = control.view()
     return {
         "settled": settled,
         "passes": control.passes,
-        "deployments": deployments.deployments(control.view()),
-        "objects": [dict(mask_secrets(seal_secrets(obj))) for obj in control.everything()],
+        "deployments": deployments.deployments(view),
+        "others": find_others(view, given),
+        "objects": [
+            dict(mask_secrets(seal_secrets(obj))) for obj in control.everything() if key_of(obj) not in assumed
+        ],
     }
 
 
 def exit_code(outcome: Manifest, refused: Collection[object]) -> int:
-    """Return 0 when everything is placed, 1 when something is unplaced or refused, 3 when it did not settle."""
+    """Return 0 when everything is placed and Ready, 1 when something is not, 3 when it did not settle."""
     if not outcome["settled"]:
         return UNSETTLED
-    return REFUSED if refused or any(deployment["unplaced"] for deployment in outcome["deployments"]) else PLACED
+    unplaced = any(each["unplaced"] or not _serves(each) for each in outcome["deployments"])
+    return REFUSED if refused or unplaced or any(map(is_refused, outcome["others"])) else PLACED
+
+
+def _serves(deployment: Manifest) -> bool:
+    """Tell whether a deployment is Ready, as every one becomes in a healthy world that nothing keeps from it."""
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in deployment["conditions"])
 
 
 def refusals(control: ControlPlane) -> list[tuple[str, str]]:

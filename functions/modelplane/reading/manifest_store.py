@@ -33,6 +33,8 @@ class ManifestStore:
         self._tables = tables
         self.origin = origin
         self.extra_kinds = frozenset(extra_kinds)
+        #: What steps asked for by name and did not find.
+        self.sought: set[Key] = set()
 
     def get(self, kind: str, namespace: str | None, name: str) -> Tree | None:
         """Return a deep copy of an object, None when there is none."""

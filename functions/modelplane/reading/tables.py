@@ -15,16 +15,33 @@ from modelplane.observed.replica import read_replica
 from modelplane.reading.reader import Reader, as_object
 from modelplane.reading.tree import Manifest
 from modelplane.scheduling import PoolRoom, capacity
-from modelplane.scheduling.wording import count
+from modelplane.scheduling.wording import count, remedy_of
 
+#: Kinds that the table of the fleet shows.
+_FLEET = frozenset({"InferenceClass", "InferenceCluster"})
 _GOOD, _WAITING, _BAD, _DIM = "green", "yellow", "red", "dim"
 
 
-def show(console: Console, reader: Reader, deployments: Iterable[Manifest], refused: Sequence[tuple[str, str]]) -> None:
-    """Print a fleet, what became of its deployments (as `reading.deployments` returns them), and what was refused."""
+def show(
+    console: Console,
+    reader: Reader,
+    deployments: Iterable[Manifest],
+    refused: Sequence[tuple[str, str]],
+    others: Sequence[Manifest] = (),
+) -> None:
+    """Print a fleet, what became of its deployments (as `reading.deployments` returns them), and what was refused.
+
+    `others` are rows of what else was given (kind, namespace, name, state, reason, message): classes and clusters that
+    are Ready are in the fleet already.
+    """
     console.print(_fleet(reader))
     for deployment in deployments:
         console.print(_deployment(deployment))
+    told = {name for name, _ in refused}
+    untold = [row for row in others if _named(row) not in told]
+    rest = [row for row in untold if row["state"] != "Ready" or row["kind"] not in _FLEET]
+    if rest:
+        console.print(_others(rest))
     if refused:
         console.print(_refused(refused))
 
@@ -87,6 +104,9 @@ def _deployment(deployment: Manifest) -> RenderableType:
     for reason in deployment["reasons"]:
         clusters = f"{count(reason['count'], 'cluster')}  "
         parts.append(Padding(Text.assemble((clusters, _BAD), reason["message"]), (0, 0, 0, 2)))
+    if deployment["reasons"]:
+        remedy = remedy_of(each["reason"] for each in deployment["reasons"])
+        parts.append(Padding(Text(remedy, style=_WAITING), (0, 0, 0, 2)))
     if unplaced and not deployment["reasons"]:
         parts.append(Padding(Text(_condition_text(deployment, "ReplicasScheduled", "Synced")), (0, 0, 0, 2)))
     if not all(entry["ready"] for entry in placed):
@@ -115,6 +135,19 @@ def _alike(entry: Manifest) -> tuple[str, str, str]:
     pools = ", ".join(f"{engine} on {pool}" for engine, pool in sorted(entry["pools"].items()))
     state = "serving" if entry["ready"] else "starting"
     return entry["cluster"], pools, f"leaving, {state}" if entry["leaving"] else state
+
+
+def _named(row: Manifest) -> str:
+    return f"{row['kind']} {'/'.join(filter(None, (row['namespace'], row['name'])))}"
+
+
+def _others(rows: Iterable[Manifest]) -> RenderableType:
+    table = _table("OBJECT", "STATE", "WHY", title="Others")
+    for row in rows:
+        why = f"{row['reason']}: {row['message']}" if row["message"] else row["reason"]
+        style = _GOOD if row["state"] == "Ready" else _BAD if row["state"] == "NotReady" else _WAITING
+        table.add_row(Text(_named(row)), Text(row["state"], style=style), Text(why))
+    return Padding(table, (0, 0, 1, 0))
 
 
 def _refused(refused: Sequence[tuple[str, str]]) -> RenderableType:

@@ -3,10 +3,11 @@
 Each says where, what was found against what is needed, and what to do where the reader can do something about it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from modelplane.model.placement import Holders
 from modelplane.model.refusal import (
+    PRECEDENCE,
     CapabilityShort,
     Closest,
     Deleting,
@@ -38,6 +39,27 @@ _PLAIN: dict[type[Refusal], str] = {
 
 #: Most pools, and replicas that hold one, that are named.
 _POOLS, _REPLICAS = 3, 3
+
+
+#: What to do about a refusal, by its name.
+_REMEDIES: Mapping[str, str] = {
+    "NoDevice": "Ask for devices that there are, or add a pool of an InferenceClass that has such devices.",
+    "TooFewDevices": "Request fewer devices in a pod, or add a pool with more of them on a node.",
+    "NoRoom": "Free nodes by scaling something down, or add nodes.",
+    "NotClaimable": "Request a device that a DRA driver publishes, too.",
+    "SelectorError": "Guard the selector with has().",
+    "Tainted": "Tolerate the taint in spec.tolerations, or remove it from the InferenceCluster.",
+    "NoCacheStorage": "Set spec.cluster.existing.cache.storageClassName of the InferenceCluster.",
+    "OutsideCache": "Widen spec.clusterSelector of the ModelCache.",
+    "NotReady": "See the conditions of the InferenceCluster.",
+}
+
+
+def remedy_of(reasons: Iterable[str]) -> str:
+    """Return what to do about refusals of these names: about the one that is nearest to being none."""
+    order = [kind.__name__ for kind in PRECEDENCE]
+    known = [reason for reason in reasons if reason in _REMEDIES]
+    return _REMEDIES[max(known, key=order.index)] if known else "See the conditions of the ModelDeployment."
 
 
 def of_pools(refusal: Refusal) -> bool:

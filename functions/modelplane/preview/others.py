@@ -1,0 +1,120 @@
+"""What became of the objects of a preview's input that are no ModelDeployments: a state each, and why."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Final
+
+from modelplane.model.names import GROUP
+from modelplane.reading.definitions import xrds
+from modelplane.reading.deployments import DEPLOYMENT
+from modelplane.reading.kinds import Key, qualify
+from modelplane.reading.reader import Reader
+from modelplane.reading.tree import Manifest, Tree, child, items, mapping
+
+_CLASS: Final = f"InferenceClass.{GROUP}"
+_CLUSTER: Final = f"InferenceCluster.{GROUP}"
+_REPLICA: Final = f"ModelReplica.{GROUP}"
+#: Kinds of others that steps read, or that the control plane composes.
+_READ: Final = frozenset({"Secret", "ConfigMap", "Namespace"})
+_OURS_OF: Final = ("kubernetes.m.crossplane.io", "helm.m.crossplane.io", "protection.crossplane.io")
+#: Conditions that only say that another one is not True.
+_SUMMARIES: Final = frozenset({"Ready", "Synced"})
+
+
+class State(StrEnum):
+    """The state of an object. `UNUSED`: nothing refers to it. `NOT_READ`: nothing reads objects of its kind."""
+
+    READY = "Ready"
+    NOT_READY = "NotReady"
+    UNUSED = "Unused"
+    NOT_READ = "NotRead"
+
+
+def find_others(reader: Reader, given: Iterable[Key]) -> list[Tree]:
+    """Return kind, namespace, name, state, reason and message of the given objects that are no ModelDeployments.
+
+    ModelReplicas and ModelEndpoints that a deployment composes are part of that deployment. Sorted by kind and name.
+    """
+    found = []
+    for key in sorted(set(given)):
+        obj = reader.get(key.kind, key.namespace, key.name)
+        if obj is None or key.kind == DEPLOYMENT or _is_composed(obj) or _is_read(key):
+            continue
+        state, reason, message = _judge(reader, key, obj)
+        row = {"kind": obj["kind"], "namespace": key.namespace, "name": key.name}
+        found.append({**row, "state": str(state), "reason": reason, "message": message})
+    return found
+
+
+def is_refused(row: Manifest) -> bool:
+    """Tell whether an object is not as it should be, which the exit code says."""
+    return bool(row["state"] == State.NOT_READY)
+
+
+def _is_composed(obj: Manifest) -> bool:
+    return any(owner.get("controller") is True for owner in items(obj, "metadata", "ownerReferences"))
+
+
+def _is_read(key: Key) -> bool:
+    return key.kind in _READ or key.kind.partition(".")[2] in _OURS_OF
+
+
+def _judge(reader: Reader, key: Key, obj: Manifest) -> tuple[State, str, str]:
+    if key.kind.partition(".")[2] != GROUP or obj["kind"] not in xrds():
+        return State.NOT_READ, "UnknownKind", f"nothing reads {qualify(obj['apiVersion'], obj['kind'])}"
+    failed = _failed(obj)
+    if failed is not None:
+        return State.NOT_READY, str(failed.get("reason", "")), str(failed.get("message", ""))
+    if key.kind == _REPLICA and (wrong := _misplaced(reader, obj)):
+        return State.NOT_READY, "InvalidPlacement", wrong
+    if key.kind == _CLASS and not _is_used(reader, key.name):
+        return State.UNUSED, "NoPool", "no pool of an InferenceCluster names it"
+    ready = _conditions(obj).get("Ready", {}).get("status") == "True" or key.kind == _CLASS
+    return (State.READY, "", "") if ready else (State.NOT_READY, "NotReconciled", "nothing has become of it")
+
+
+def _conditions(obj: Manifest) -> Mapping[str, Manifest]:
+    return {str(each.get("type")): each for each in items(obj, "status", "conditions")}
+
+
+def _failed(obj: Manifest) -> Manifest | None:
+    """Return the condition that says best why an object is not Ready, None where it is."""
+    found = _conditions(obj)
+    accepted = found.get("Accepted", {}).get("status") == "False"
+    synced = found.get("Synced", {}).get("status") == "False"
+    if not accepted and not synced and found.get("Ready", {}).get("status") != "False":
+        return None
+    if synced:
+        return found["Synced"]
+    own = [each for kind, each in found.items() if kind not in _SUMMARIES and each.get("status") != "True"]
+    return next((each for each in own if each.get("message")), next(iter(own), found.get("Ready")))
+
+
+def _is_used(reader: Reader, name: str) -> bool:
+    clusters = reader.list(_CLUSTER)
+    return any(pool.get("className") == name for obj in clusters for pool in items(obj, "spec", "nodePools"))
+
+
+def _misplaced(reader: Reader, replica: Manifest) -> str:
+    """Return which pool or DeviceClass of a replica written by hand does not exist on its cluster, "" if all do."""
+    name = str(child(replica, "spec", "clusterName"))
+    cluster = reader.get(_CLUSTER, None, name)
+    pools = {str(pool.get("name")): pool for pool in items(cluster, "status", "gpuPools")}
+    return next((wrong for each in _members(replica) if (wrong := _wrong(each, pools, name))), "")
+
+
+def _members(replica: Manifest) -> Iterator[Manifest]:
+    yield from (member for engine in items(replica, "spec", "engines") for member in items(engine, "members"))
+
+
+def _wrong(member: Manifest, pools: Mapping[str, Manifest], cluster: str) -> str:
+    pool = str(member.get("nodePoolName"))
+    if pool not in pools:
+        return f"nodePoolName: cluster {cluster} has no pool {pool}, it has {', '.join(pools) or 'none'}"
+    classes = sorted({str(each.get("deviceClassName")) for each in items(pools[pool], "devices")} - {"None"})
+    for request in items(member, "deviceRequests"):
+        wanted = str(mapping(request).get("deviceClassName"))
+        if wanted not in classes:
+            there = ", ".join(classes) or "none"
+            return f"deviceRequests[{request.get('name')}]: pool {pool} has no DeviceClass {wanted}, it has {there}"
+    return ""

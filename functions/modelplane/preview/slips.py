@@ -1,0 +1,25 @@
+"""What is given to a preview although something else was meant: named as what it is."""
+
+from difflib import SequenceMatcher
+from typing import Any, Final
+
+from modelplane.model.names import API_VERSION, GROUP
+from modelplane.reading.definitions import xrds
+
+#: How alike a group is to ours that was meant to be ours.
+_ALIKE: Final = 0.75
+_KUSTOMIZE: Final = "kustomize.config.k8s.io"
+
+
+def find_slip(obj: Any) -> tuple[str, str]:
+    """Return field and why of an object that was not meant as it is written, ("", "") for any other."""
+    if not isinstance(obj, dict):
+        return "", ""
+    version, kind = str(obj.get("apiVersion", "")), str(obj.get("kind", ""))
+    group = version.rpartition("/")[0]
+    if kind == "Kustomization" and group in ("", _KUSTOMIZE):
+        folder = "what it makes is not in the file: render it where kubectl is, kubectl kustomize FOLDER | modelplane"
+        return "kind", f"a kustomization, no manifest; {folder} preview -"
+    if kind in xrds() and group != GROUP and SequenceMatcher(None, group, GROUP).ratio() >= _ALIKE:
+        return "apiVersion", f"{version} has no {kind}; write {API_VERSION}"
+    return "", ""

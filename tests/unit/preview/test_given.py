@@ -1,0 +1,159 @@
+"""What a preview says of every object that was given, and of what was meant otherwise."""
+
+import json
+import subprocess
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from modelplane.cli import main
+from modelplane_dev.folders import ROOT
+from unit.preview.fleets import cluster, deployment, hardware
+
+FLEET = (hardware(), cluster("east"))
+
+
+def preview(objects: Iterable[Any], *options: str) -> Result:
+    return CliRunner().invoke(main, ["preview", "-", *options], input=yaml.safe_dump_all(objects))
+
+
+def others(*objects: dict[str, Any]) -> dict[str, dict[str, str]]:
+    found = json.loads(preview(objects, "-o", "json").stdout)["others"]
+    return {f"{row['kind']} {row['name']}": row for row in found}
+
+
+def replica(pool: str = "pool", device_class: str = "gpu.example.org") -> dict[str, Any]:
+    """Return a ModelReplica written by hand for the cluster east."""
+    member = {
+        "nodePoolName": pool,
+        "deviceRequests": [{"name": "gpu", "deviceClassName": device_class}],
+        "template": {"spec": {"containers": [{"name": "engine", "image": "e"}]}},
+    }
+    return {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelReplica",
+        "metadata": {"name": "by-hand", "namespace": "team", "labels": {"modelplane.ai/cluster": "east"}},
+        "spec": {"clusterName": "east", "engines": [{"name": "main", "members": [member]}]},
+    }
+
+
+def cache() -> dict[str, Any]:
+    return {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelCache",
+        "metadata": {"name": "weights", "namespace": "team"},
+        "spec": {"source": "HuggingFace", "huggingFace": {"repo": "a/b", "sizeGiB": 1}},
+    }
+
+
+def test_every_object_that_was_given_has_a_state_and_what_is_not_ready_a_reason() -> None:
+    foreign = {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "s", "namespace": "team"}}
+    found = others(*FLEET, hardware("spare"), cache(), replica(), foreign)
+    assert {name: row["state"] for name, row in found.items()} == {
+        "InferenceClass gpu-class": "Ready",
+        "InferenceClass spare": "Unused",
+        "InferenceCluster east": "Ready",
+        "ModelCache weights": "NotReady",
+        "ModelReplica by-hand": "Ready",
+        "ScaledObject s": "NotRead",
+    }
+    assert "storage class" in found["ModelCache weights"]["message"]
+
+
+def test_a_class_that_is_misspelt_makes_its_cluster_not_ready_and_names_it() -> None:
+    wrong = cluster("east")
+    wrong["spec"]["nodePools"][0]["className"] = "gpu-clas"
+    found = others(hardware(), wrong)
+    assert found["InferenceCluster east"]["state"] == "NotReady"
+    assert "gpu-clas" in found["InferenceCluster east"]["message"]
+    assert found["InferenceClass gpu-class"]["state"] == "Unused"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (replica(pool="poll"), "nodePoolName: cluster east has no pool poll, it has pool"),
+        (
+            replica(device_class="gpu.exampl.org"),
+            "deviceRequests[gpu]: pool pool has no DeviceClass gpu.exampl.org, it has gpu.example.org",
+        ),
+    ],
+)
+def test_an_unknown_pool_or_device_class_of_a_replica_by_hand_is_caught(wrong: dict[str, Any], message: str) -> None:
+    found = others(*FLEET, wrong)["ModelReplica by-hand"]
+    assert (found["state"], found["reason"], found["message"]) == ("NotReady", "InvalidPlacement", message)
+
+
+@pytest.mark.parametrize("wrong", [cache(), replica(pool="poll")], ids=["a cache", "a replica by hand"])
+def test_what_is_ours_and_not_ready_exits_1_and_is_printed(wrong: dict[str, Any]) -> None:
+    done = preview([*FLEET, wrong])
+    assert done.exit_code == 1
+    assert f"{wrong['kind']} team/{wrong['metadata']['name']}" in done.stdout
+
+
+def reading(**source: Any) -> dict[str, Any]:
+    """Return a deployment with an engine that reads a variable from somewhere."""
+    made = deployment()
+    (container,) = made["spec"]["engines"][0]["members"][0]["template"]["spec"]["containers"]
+    container["env"] = [{"name": "A", "valueFrom": source}]
+    return made
+
+
+def test_a_secret_that_is_not_in_the_input_is_assumed_and_said_once_and_strict_takes_it_for_missing() -> None:
+    objects = [*FLEET, reading(secretKeyRef={"name": "token", "key": "k"})]
+    done = preview(objects, "-o", "json")
+    assert done.exit_code == 0
+    assert done.stderr.count("Secret team/token") == 1
+    assert not [each for each in json.loads(done.stdout)["objects"] if each["kind"] == "Secret"]
+    strict = preview(objects, "--strict")
+    assert (strict.exit_code, strict.stderr) == (1, "")
+    assert "Secret team/token does not exist" in " ".join(strict.stdout.split())
+
+
+def test_a_field_that_a_pod_does_not_have_is_caught_with_the_one_that_was_meant() -> None:
+    done = preview([*FLEET, reading(fieldRef={"fieldPath": "status.podIp"})])
+    assert done.exit_code == 1
+    assert "a pod has no field 'status.podIp'. Write status.podIP." in " ".join(done.stdout.split())
+    assert preview([*FLEET, reading(fieldRef={"fieldPath": "status.podIP"})]).exit_code == 0
+    assert preview([*FLEET, reading(fieldRef={"fieldPath": "metadata.labels['a/b']"})]).exit_code == 0
+
+
+def test_a_kustomization_is_named_as_what_it_is() -> None:
+    done = preview([{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["a"]}])
+    assert done.exit_code == 2
+    assert "<stdin>:2: kind: a kustomization, no manifest" in done.stderr
+    assert "kubectl kustomize" in done.stderr
+
+
+def test_a_mistyped_group_of_ours_is_bad_input() -> None:
+    done = preview([{**deployment(), "apiVersion": "modelplane.io/v1alpha1"}])
+    assert done.exit_code == 2
+    assert "apiVersion: modelplane.io/v1alpha1 has no ModelDeployment; write modelplane.ai/v1alpha1" in done.stderr
+
+
+def test_a_trace_takes_the_name_of_a_deployment() -> None:
+    done = preview([*FLEET, deployment()], "--trace", "team/chat")
+    assert done.exit_code == 0
+    assert "team/chat-east-0-" in done.stdout
+    wrong = preview([*FLEET, deployment()], "--trace", "team/chatt")
+    assert wrong.exit_code == 2
+    assert "choose one of team/chat" in wrong.stderr
+
+
+def test_the_demo_fits_one_screen_with_three_clusters_and_a_refusal_with_its_remedy() -> None:
+    run = subprocess.run(
+        ["make", "--no-print-directory", "demo"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": "/usr/bin:/bin", "COLUMNS": "100", "NO_COLOR": "1"},
+    )
+    lines = run.stdout.splitlines()
+    assert len(lines) <= 25
+    assert sum(line.endswith("Ready") for line in lines) == 3
+    assert "0 of 1 placed" in run.stdout
+    assert "Ask for devices that there are" in run.stdout
