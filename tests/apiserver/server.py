@@ -16,6 +16,7 @@ from modelplane_dev.plane.api import Api, ApiError
 from modelplane_dev.plane.certificates import make_certificates
 from modelplane_dev.plane.cluster import Cluster, Run, etcd, namespace
 from modelplane_dev.plane.crossplane import crds, establish
+from modelplane_dev.plane.issuer import certificate_kinds
 from modelplane_dev.processes.ports import free_port, listens
 
 #: The namespaces that the tests' objects are in.
@@ -80,6 +81,7 @@ def definitions() -> Iterator[Manifest]:
     gateways = (sources.gateway_crds(), sources.envoy_gateway_crds(), sources.inference_pool_crds())
     for folder in (sources.lws_crds(), *gateways):
         yield from crds(folder)
+    yield from certificate_kinds()
     for file in sorted((ROOT / "apis").glob("*/definition.yaml")):
         command: list[str | Path] = [components.path("crossplane"), "xrd", "convert", file]
         converted = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -6,10 +6,18 @@ import pytest
 
 from apiserver.server import Server
 from modelplane.compose_endpoint.endpoint import compose
+from modelplane.kube.certificate import (
+    authority,
+    authority_config_map,
+    authority_issuer,
+    pair,
+    self_signed_issuer,
+)
 from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.dns_name import endpoint_slice, headless_service
 from modelplane.kube.gateway.filters import backend_host, direct_response
+from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
 from modelplane.kube.gateway.route import ServiceRoute, https_redirect, service_route, unknown_paths
 from modelplane.kube.gateway.security import caller_keys, security_policy
@@ -53,8 +61,15 @@ def gateway(certificate: str | None) -> dict[str, Any]:
 
 ORIGINS = ["*", "https://*", "https://*.example.com", "http://localhost:3000", "https://chat.example.com"]
 PER_CALLER = Traffic("1h", None, (9, "Hour"), callers=tuple(f"{number:02}{'-' * 61}" for number in range(64)))
+PRIVATE = PrivateGateway(name="g", class_name="c", certificate="pair", authority="ca", service_type="ClusterIP")
 OBJECTS = {
     "a full Backend": backend("b", "ml", MANY, fallback=True),
+    "a Backend by mutual TLS": backend("b", "ml", MANY[:1], fallback=False, authority="ca"),
+    "the CA of a Backend": authority_config_map("ca", "ml", "pem"),
+    "an Issuer of the CA": self_signed_issuer(),
+    "the CA": authority(),
+    "an Issuer by the CA": authority_issuer(),
+    "a pair": pair("p", "inference-gateway.modelplane.internal", "server auth"),
     "the filter of the hostname": backend_host("h", "ml"),
     "a filter that answers": direct_response("r", "ml", status=503, message="No endpoint.", code="no_endpoints"),
     "a route to 16 Backends": route(None),
@@ -73,7 +88,13 @@ OBJECTS = {
     "a name": headless_service("n"),
     "its IPv4 address": endpoint_slice("n", "203.0.113.7"),
     "its IPv6 address": endpoint_slice("n", "2001:db8::7"),
-    "the pods of a gateway": envoy_proxy("p", "modelplane-system", replicas=2, tokens=True),
+    "the pods of a gateway": envoy_proxy("p", "modelplane-system", replicas=2),
+    "the pods of the public gateway": envoy_proxy(
+        "p", "modelplane-system", replicas=2, tokens=True, client_pair="pair"
+    ),
+    **{f"private: {name}": body for name, body in PRIVATE.surroundings().items()},
+    "a private gateway": PRIVATE.gateway(),
+    "its answer to other hosts": PRIVATE.unknown_hosts(),
     "a filter of what is logged": access_log_filter("f", "modelplane-system", "g", tokens=True),
     "a gateway without TLS": gateway(None),
     "a gateway with TLS": gateway("tls"),

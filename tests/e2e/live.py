@@ -1,7 +1,9 @@
 """A fleet with real gateways, on the control cluster and on two inference clusters; how its services are called."""
 
+import base64
 import json
 import subprocess
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -14,11 +16,13 @@ from typing import Any
 
 from e2e.fleet import SOON, Fleet
 from e2e.services import SERVICE
-from modelplane.model.names import INFERENCE_GATEWAY
+from modelplane.model.names import AUTHORITY, CLUSTER_GATEWAY, INFERENCE_GATEWAY, SERVER_NAME, SYSTEM_NAMESPACE
 from modelplane_dev.plane.api import ApiError
+from modelplane_dev.plane.envoy_gateway import GATEWAY
 from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.gateways.live import INFERENCE_GATEWAY_KIND, LiveGateways, live_gateways
 from modelplane_dev.plane.gateways.requests import CUT
+from modelplane_dev.plane.issuer import SECRET
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
@@ -93,6 +97,33 @@ class LiveFleet:
         environment = self.fleet.plane.hub.environment()
         return self.gateways.public.network.output("bash", "-euc", f"cd {directory}\n{script}", environment=environment)
 
+    def ask_site(self, site: str, host: str, pair: str | None) -> Answer:
+        """Return the answer of a site's gateway to a chat with a host, status 0 where the connection gives none.
+
+        `pair` is the Secret of the control cluster with the certificate that the caller shows, None for none.
+        """
+        api, name = self.fleet.plane.hub.api, SERVER_NAME
+        with tempfile.TemporaryDirectory() as folder:
+            shown: tuple[str, ...] = ()
+            for secret in filter(None, {AUTHORITY, pair}):
+                found = api.get(SECRET, secret, SYSTEM_NAMESPACE) or {}
+                for file, value in found["data"].items():
+                    Path(folder, f"{secret}-{file}").write_bytes(base64.b64decode(value))
+            if pair:
+                shown = ("--cert", f"{folder}/{pair}-tls.crt", "--key", f"{folder}/{pair}-tls.key")
+            known = (
+                "--cacert",
+                f"{folder}/{AUTHORITY}-tls.crt",
+                "--resolve",
+                f"{name}:443:{self.gateways.addresses[site]}",
+            )
+            asked = ("--header", f"Host: {host}", "--json", json.dumps({"model": "m", "messages": []}))
+            command = ("curl", "-sS", "--max-time", "30", "--write-out", "\n%{http_code}", *known, *shown, *asked)
+            entered = self.gateways.public.network.command(*command, f"https://{name}/v1/chat/completions")
+            done = subprocess.run(entered, check=False, capture_output=True, text=True)
+        text, _, status = done.stdout.rpartition("\n")
+        return Answer(int(status), text or done.stderr)
+
     def run_engines(self) -> dict[str, Process]:
         """Run an engine in each pod; return them by the pods' names."""
         return {
@@ -136,12 +167,26 @@ def _forget(fleet: Fleet) -> None:
     eventually(deleted, within=SOON)
 
 
+def _remove_clusters(fleet: Fleet) -> None:
+    """Delete the fleet, and wait until the Gateways that it has made on the sites are gone."""
+    fleet.close()
+
+    def gone() -> None:
+        for site in fleet.clusters.values():
+            assert not site.cluster.api.get(GATEWAY, CLUSTER_GATEWAY, SYSTEM_NAMESPACE)
+
+    eventually(gone, within=SOON)
+
+
 @contextmanager
 def live_fleet(fleet: Fleet) -> Iterator[LiveFleet]:
     """Run the gateways, and make a cluster of the fleet on each of their sites."""
     with live_gateways(fleet.plane, SITES) as gateways:
-        for name in SITES:
-            fleet.add_cluster(name, nodes=2)
+        clusters = [fleet.begin_cluster(name, nodes=2) for name in SITES]
+        gateways.open_sites()
+        for name in clusters:
+            fleet.wait_cluster(name)
         gateways.open_public()
         yield LiveFleet(fleet, gateways)
         _forget(fleet)
+        _remove_clusters(fleet)

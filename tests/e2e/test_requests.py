@@ -17,7 +17,13 @@ from e2e.live_pages import open_page
 from e2e.passes import LivePasses
 from e2e.scenarios import own_fleet
 from e2e.services import model_service
-from modelplane_dev.plane.control_plane import DEPLOYMENT, INFERENCE_CLUSTER, ControlPlane
+from modelplane.compose_cluster.gateway import pair_name
+from modelplane.kube.gateway.kinds import gateway_object
+from modelplane.model.names import API_VERSION, CLIENT_PAIR, LABEL_DEPLOYMENT, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane_dev.plane.api import ApiError, Manifest
+from modelplane_dev.plane.cluster import ACCOUNTS, TEAM
+from modelplane_dev.plane.control_plane import DEPLOYMENT, ENDPOINT, INFERENCE_CLUSTER, ControlPlane
+from modelplane_dev.plane.envoy_gateway import BACKEND
 from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.gateways.live import ADDRESS
 from modelplane_dev.plane.gateways.requests import CUT
@@ -31,6 +37,8 @@ WEIGHTS = {"llama": 90, "canary": 10}
 #: Seconds from a service's creation to its first answer, requests whose shares are counted, and by how much a share may
 #: differ from its weight. By chance alone a share of a tenth differs by 0.02 once in 40,000 runs.
 FIRST_ANSWER, REQUESTS, TOLERANCE = 15.0, 4000, 0.02
+#: Seconds that a certificate is valid for where renewal is tested.
+LEAF = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -214,3 +222,95 @@ def test_the_page_on_serving_gets_an_answer_and_adds_a_canary(live: LiveFleet, t
         assert "3 of 3 endpoints are ready" in live.shell(look, tmp_path)
 
     eventually(listed, within=SOON)
+
+
+def _host(live: LiveFleet, deployment: str, site: str) -> str:
+    """Return the host of the replica of a deployment on a site."""
+    (found,) = (
+        endpoint["spec"]["host"]
+        for endpoint in live.fleet.endpoints(deployment)
+        if endpoint["metadata"]["labels"]["modelplane.ai/cluster"] == f"{live.fleet.tag}-{site}"
+    )
+    return str(found)
+
+
+@pytest.mark.usefixtures("engines")
+def test_a_stranger_at_a_clusters_gateway_gets_nothing(live: LiveFleet) -> None:
+    host = _host(live, "llama", "west")
+
+    def answered() -> None:  # the engine has just been started
+        assert live.ask_site("west", host, CLIENT_PAIR).status == 200
+
+    eventually(answered, within=SOON)
+    for pair in (None, pair_name(f"{live.fleet.tag}-north")):
+        answer = live.ask_site("west", host, pair)
+        assert answer.status == 0, answer
+        assert "certificate" in answer.text, answer
+
+
+def test_a_clusters_gateway_answers_503_for_a_replica_that_is_gone(live: LiveFleet) -> None:
+    answer = live.ask_site("west", f"gone.{live.fleet.tag}.x.replicas.modelplane.internal", CLIENT_PAIR)
+    assert (answer.status, answer.code) == (503, "unavailable")
+
+
+def test_what_others_write_beside_a_service_gets_no_request(live: LiveFleet) -> None:
+    fleet = live.fleet
+    hub, host = fleet.plane.hub, _host(live, "llama", "west")
+    hub.api.apply(_everything_for(TEAM, fleet.tag))
+    route = gateway_object(
+        "HTTPRoute", "foreign", fleet.tag, {"parentRefs": [{"name": PUBLIC_GATEWAY, "namespace": SYSTEM_NAMESPACE}]}
+    )
+    with pytest.raises(ApiError, match="only Modelplane attaches routes"):
+        hub.api_of(TEAM).apply(route)
+    spoofed = {
+        "apiVersion": API_VERSION,
+        "kind": "ModelEndpoint",
+        "metadata": {"name": "spoofed", "namespace": fleet.tag, "labels": {LABEL_DEPLOYMENT: "llama"}},
+        "spec": {"url": "https://thief.example.org", "host": host, "mutualTLS": True},
+    }
+    hub.api.apply(spoofed)
+    hub.api.apply(model_service("guarded", fleet.tag, {"llama": 1}))
+    _wait_status(live, f"http://{ADDRESS}/{fleet.tag}/guarded", 200)
+    fleet.assert_condition(hub.api.get(ENDPOINT, "spoofed", fleet.tag) or {}, "RoutingReady", "False")
+    listed = {
+        endpoint["fqdn"]["hostname"]
+        for each in hub.api.list(BACKEND, fleet.tag)
+        for endpoint in each["spec"]["endpoints"]
+    }
+    hub.api.delete(ENDPOINT, "spoofed", fleet.tag)
+    assert len(listed) == 2, "the clusters of the replicas"
+    assert "thief.example.org" not in listed
+
+
+def _everything_for(user: str, namespace: str) -> Manifest:
+    rbac = "rbac.authorization.k8s.io"
+    return {
+        "apiVersion": f"{rbac}/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": user, "namespace": namespace},
+        "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "User", "apiGroup": rbac, "name": f"system:serviceaccount:{ACCOUNTS[user]}"}],
+    }
+
+
+@pytest.mark.usefixtures("engines")
+def test_certificates_are_renewed_without_a_failed_request(live: LiveFleet) -> None:
+    issuer, url = live.gateways.issuer, f"http://{ADDRESS}/{live.fleet.tag}/renewed"
+    live.fleet.plane.hub.api.apply(model_service("renewed", live.fleet.tag, {"llama": 1}))
+    _wait_status(live, url, 200)
+    pairs = [CLIENT_PAIR, *(pair_name(f"{live.fleet.tag}-{site}") for site in live.gateways.sites)]
+    issuer.lifetime = LEAF
+    with live.watched(url) as seen:
+        issuer.renew()
+        # By then the first of the short certificates have expired, and those after them.
+        time.sleep(3 * LEAF)
+    issuer.lifetime = 86400.0
+    issuer.renew()
+    renewed = {pair: len(issuer.issued[pair]) for pair in pairs}
+    assert min(renewed.values()) > 4, renewed
+    live.fleet.figures.append(
+        f"certificates of {LEAF:.0f} s: of {sum(count for _, count in seen)} requests all answered"
+    )
+    assert {status for status, _ in seen} == {200}, seen
+    for site in live.gateways.sites:
+        assert live.ask_site(site, _host(live, "llama", site), CLIENT_PAIR).status == 200

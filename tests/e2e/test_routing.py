@@ -9,6 +9,7 @@ from modelplane_dev.plane.api import ApiError, Manifest
 from modelplane_dev.plane.envoy_gateway import GATEWAY, establish_kinds
 from modelplane_dev.plane.fakes import play_acceptance, play_public_gateway
 from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND, inference_gateway
+from modelplane_dev.plane.issuer import fake_issuer
 from modelplane_dev.plane.waiting import eventually
 
 WEIGHTS = {"llama": 90, "canary": 10}
@@ -76,7 +77,8 @@ def test_a_service_waits_for_the_gateway_and_then_follows_its_endpoints(fleet: F
     establish_kinds(hub)
     fleet.deploy("llama", replicas=2)
     fleet.deploy("canary")
-    _open_gateway(fleet)
+    with fake_issuer(hub):
+        _open_gateway(fleet)
     _wait_shares(service, "llama", "canary")
     uid = service.route["metadata"]["uid"]
     play_acceptance(hub, service.route)

@@ -7,12 +7,15 @@ from modelplane.model.routing import Address, Endpoint, ServiceEntry
 _VALUES = st.sampled_from(("a", "b", "c"))
 
 
-def address(name: str) -> Address:
+def address(name: str, *, mutual_tls: bool = False) -> Address:
     """Return the address of an endpoint, its own as of a replica."""
-    return Address(f"{name}.ml.eu-1.replicas.modelplane.internal", "gw.example.org", 443)
+    return Address(f"{name}.ml.eu-1.replicas.modelplane.internal", "gw.example.org", 443, mutual_tls=mutual_tls)
 
 
-_MANY = tuple(address(f"e-{number}") for number in range(5_000))
+_PLAIN, _SECURED, _MIXED = (
+    tuple(address(f"e-{number}", mutual_tls=number in secured) for number in range(5_000))
+    for secured in ((), range(5_000), range(0, 5_000, 3))
+)
 
 
 @st.composite
@@ -22,7 +25,7 @@ def endpoints(draw: st.DrawFn, most: int = 12) -> tuple[Endpoint, ...]:
         Endpoint(
             name=f"e-{number}",
             labels={"group": draw(_VALUES), "tier": draw(_VALUES)},
-            address=address(f"e-{number}") if draw(st.integers(0, 9)) else None,
+            address=address(f"e-{number}", mutual_tls=draw(st.booleans())) if draw(st.integers(0, 9)) else None,
             ready=draw(st.booleans()),
             leaving=not draw(st.integers(0, 3)),
         )
@@ -43,6 +46,10 @@ def entries(draw: st.DrawFn, most: int = 5) -> tuple[ServiceEntry, ...]:
 
 @st.composite
 def listings(draw: st.DrawFn) -> list[tuple[ServiceEntry, tuple[Address, ...]]]:
-    """Draw entries with what each lists: none, few, or more than fits into a Backend, up to more than fit into 16."""
+    """Draw entries with what each lists: none, few, or more than fits into a Backend, up to more than fit into 16.
+
+    They are reached in plain, by mutual TLS, or some so and some so.
+    """
     sizes = st.one_of(st.integers(0, 5), st.integers(250, 800), st.integers(3_000, 5_000))
-    return [(entry, _MANY[: draw(sizes)]) for entry in draw(entries(most=16))]
+    hops = st.sampled_from((_PLAIN, _SECURED, _MIXED))
+    return [(entry, draw(hops)[: draw(sizes)]) for entry in draw(entries(most=16))]

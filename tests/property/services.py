@@ -16,6 +16,8 @@ API = "modelplane.ai/v1alpha1"
 _GATEWAY = {"name": "public-gateway", "namespace": "modelplane-system"}
 #: What the gateway says of a policy that it has accepted.
 ACCEPTED = {"ancestors": [{"ancestorRef": _GATEWAY, "conditions": [{"type": "Accepted", "status": "True"}]}]}
+#: What the InferenceGateway publishes.
+GATEWAY = {"url": "http://gw.example.org", "caBundle": "ca"}
 #: Where a service's objects are kept, by composition resource name.
 Store = dict[str, dict[str, Any]]
 
@@ -45,7 +47,10 @@ def model_endpoint(endpoint: Endpoint, namespace: str) -> dict[str, Any]:
     """Return the ModelEndpoint that a deployment composed and that its own pass has published."""
     owner = {"apiVersion": API, "kind": "ModelDeployment", "name": "d", "uid": "u", "controller": True}
     address = endpoint.address
-    routing = {"hostname": address.hostname, "fqdn": address.fqdn, "port": address.port} if address else {}
+    routing: dict[str, Any] = {}
+    if address:
+        routing = {"hostname": address.hostname, "fqdn": address.fqdn, "port": address.port}
+        routing |= {"mutualTLS": True} if address.mutual_tls else {}
     return {
         "apiVersion": API,
         "kind": "ModelEndpoint",
@@ -78,7 +83,7 @@ class Service:
     endpoints: Iterable[Endpoint] = ()
     named: bool = True
     spec: dict[str, Any] = field(default_factory=dict)
-    gateway: dict[str, Any] | None = field(default_factory=lambda: {"url": "http://gw.example.org"})
+    gateway: dict[str, Any] | None = field(default_factory=lambda: dict(GATEWAY))
     requires_keys: bool = False
     secrets: dict[str, dict[str, bytes]] = field(default_factory=dict)
     status: dict[str, Any] = field(default_factory=dict)
@@ -173,6 +178,14 @@ def checked_secrets(store: Store) -> set[tuple[str, str]]:
     """Return kind and name of the Secrets with the keys that are checked."""
     policies = (body["spec"].get("apiKeyAuth", {}) for body in store.values() if body["kind"] == "SecurityPolicy")
     return {("Secret", each["name"]) for policy in policies for each in policy.get("credentialRefs", ())}
+
+
+def references_of_backends(store: Store) -> set[tuple[str, str]]:
+    """Return kind and name of what the Backends that a route refers to refer to themselves."""
+    referred = {name for kind, name in references(store["route"]) if kind == "Backend"}
+    specs = [body["spec"] for body in store.values() if body["metadata"]["name"] in referred]
+    trusted = [each for spec in specs for each in spec.get("tls", {}).get("caCertificateRefs", ())]
+    return {(each["kind"], each["name"]) for each in trusted}
 
 
 def named_objects(store: Store) -> set[tuple[str, str]]:

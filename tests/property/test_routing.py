@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.model.routing import Address, BackendReference, Endpoint, ServiceEntry
+from modelplane.model.routing import Address, BackendPlan, BackendReference, Endpoint, ServiceEntry
 from modelplane.routing.backends import plan_backends
 from modelplane.routing.listing import list_endpoints
 from modelplane.routing.references import referable
@@ -14,6 +14,25 @@ from property.routes import endpoints, entries, listings
 from property.strategies import examples
 
 Listing = list[tuple[ServiceEntry, tuple[Address, ...]]]
+
+
+def _entry(plan: BackendPlan) -> str:
+    """Return the key of the entry that a Backend is of."""
+    return plan.key.removeprefix("tls-").rpartition("-")[0]
+
+
+def _groups(addresses: tuple[Address, ...]) -> list[int]:
+    """Return how many of an entry's endpoints are reached in plain and how many by mutual TLS, without zeroes."""
+    secured = sum(each.mutual_tls for each in addresses)
+    return [count for count in (len(addresses) - secured, secured) if count]
+
+
+@given(listings())
+@examples(60)
+def test_a_backend_is_reached_by_mutual_tls_as_a_whole_or_not_at_all(listing: Listing) -> None:
+    result = plan_backends([entry for entry, _ in listing], [addresses for _, addresses in listing])
+    for plan in result.plans:
+        assert {each.mutual_tls for each in plan.endpoints} == {plan.mutual_tls}
 
 
 @given(entries(), endpoints())
@@ -56,14 +75,13 @@ def test_backends_stay_within_the_limits_of_the_gateway(listing: Listing) -> Non
 def test_every_endpoint_is_in_one_backend_or_counted_as_left_out(listing: Listing) -> None:
     result = plan_backends([entry for entry, _ in listing], [addresses for _, addresses in listing])
     for entry, addresses in listing:
-        held = [each for plan in result.plans if plan.key.rpartition("-")[0] == entry.key for each in plan.endpoints]
+        held = [each for plan in result.plans if _entry(plan) == entry.key for each in plan.endpoints]
         assert len(held) == len(set(held))
         assert set(held) <= set(addresses)
         assert len(addresses) - len(held) == result.left_out.get(entry.key, 0)
         assert held or not addresses, "no entry is left out as a whole"
-    room = 16 - sum(1 for _, addresses in listing if addresses)
-    needed = sum(-(-len(addresses) // 256) - 1 for _, addresses in listing if addresses)
-    assert bool(result.left_out) == (needed > room)
+    needed = sum(-(-count // 256) for _, addresses in listing for count in _groups(addresses))
+    assert bool(result.left_out) == (needed > 16)
 
 
 @given(listings())
@@ -74,15 +92,16 @@ def test_each_entry_has_the_share_of_its_weight_and_its_endpoints_share_it_evenl
     # A weight is rounded by at most 1 where the largest is a million.
     tolerance = Fraction(32, 1_000_000)
     for entry in present:
-        parts = [plan for plan in result.plans if plan.key.rpartition("-")[0] == entry.key]
+        parts = [plan for plan in result.plans if _entry(plan) == entry.key]
         share = Fraction(sum(part.weight for part in parts), total)
         assert abs(share - Fraction(entry.weight, sum(each.weight for each in present))) <= tolerance
-        sizes = [len(part.endpoints) for part in parts]
-        assert max(sizes) - min(sizes) <= 1
+        for secured in (False, True):
+            sizes = [len(part.endpoints) for part in parts if part.mutual_tls is secured]
+            assert max(sizes, default=0) - min(sizes, default=0) <= 1
         for part in parts:
-            even = Fraction(len(part.endpoints), sum(sizes)) * share
+            even = Fraction(len(part.endpoints), sum(len(each.endpoints) for each in parts)) * share
             assert abs(Fraction(part.weight, total) - even) <= tolerance
-    if all(len(listed) <= 256 for _, listed in listing):
+    if all(len(listed) <= 256 and len(_groups(listed)) < 2 for _, listed in listing):
         assert [plan.weight for plan in result.plans] == [entry.weight for entry in present]
 
 
@@ -91,9 +110,9 @@ def test_each_entry_has_the_share_of_its_weight_and_its_endpoints_share_it_evenl
 def test_the_fallback_tier_is_one_only_beside_a_primary_endpoint(listing: Listing) -> None:
     planned = plan_backends([entry for entry, _ in listing], [addresses for _, addresses in listing]).plans
     fallback = {entry.key for entry, _ in listing if entry.priority}
-    primary = any(plan.key.rpartition("-")[0] not in fallback for plan in planned)
+    primary = any(_entry(plan) not in fallback for plan in planned)
     for plan in planned:
-        assert plan.fallback == (primary and plan.key.rpartition("-")[0] in fallback)
+        assert plan.fallback == (primary and _entry(plan) in fallback)
 
 
 _REFERENCES = st.lists(

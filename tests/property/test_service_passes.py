@@ -8,18 +8,29 @@ from hypothesis import strategies as st
 
 from modelplane.model.routing import Endpoint, ServiceEntry
 from property.routes import endpoints, entries
-from property.services import ACCEPTED, Service, checked_secrets, lets_through, named_objects, references
+from property.services import (
+    ACCEPTED,
+    Service,
+    checked_secrets,
+    lets_through,
+    named_objects,
+    references,
+    references_of_backends,
+)
 from property.strategies import examples
 
 _KEYS = {"keys": [{"name": each, "secretRef": {"name": "s", "key": each}} for each in ("a", "b")]}
 _CORS = {"cors": {"allowOrigins": ["https://chat.example.com"]}}
 _SECRETS = st.sampled_from([{}, {"s": {"a": b"1"}}, {"s": {"a": b"1", "b": b"2"}}, {"s": {"a": b"1", "b": b"1"}}])
+_GATEWAYS = st.sampled_from(
+    [{"url": "http://gw", "caBundle": "ca"}, {"url": "https://gw", "caBundle": "new"}, {"url": "http://gw"}, {}, None]
+)
 #: What may be changed between two passes, with values.
 _CHANGES = st.one_of(
     st.tuples(st.just("endpoints"), endpoints(most=5)),
     st.tuples(st.just("entries"), entries(most=3)),
     st.tuples(st.just("requires_keys"), st.booleans()),
-    st.tuples(st.just("gateway"), st.sampled_from([{"url": "http://gw"}, {"url": "https://gw"}, {}, None])),
+    st.tuples(st.just("gateway"), _GATEWAYS),
     st.tuples(st.just("spec"), st.sampled_from([{}, _KEYS, _CORS, {**_KEYS, **_CORS}])),
     st.tuples(st.just("secrets"), _SECRETS),
 )
@@ -46,6 +57,7 @@ def _writes(service: Service, data: st.DataObject) -> Iterator[None]:
         assert service.route is not None or not had_route, "the route was taken away"
         if service.route:
             assert references(service.route) <= named_objects(service.store)
+            assert references_of_backends(service.store) <= named_objects(service.store)
         assert checked_secrets(service.store) <= named_objects(service.store)
         yield
     if end == len(writes) and result.status:
@@ -91,8 +103,10 @@ def test_a_service_comes_to_rest_with_the_weights_of_its_entries_and_nothing_lef
     if ready & matched:
         assert {host.partition(".")[0] for host in listed} == ready & matched
         rule = service.route["spec"]["rules"][0]
-        weights = {entry.weight for entry in then}
-        assert {each["weight"] for each in rule["backendRefs"]} <= weights
+        assert sum(each["weight"] for each in rule["backendRefs"]) > 0
+        hops = {tuple({"tls" in spec}) for spec in backends.values()}
+        if len(hops) < 2:
+            assert {each["weight"] for each in rule["backendRefs"]} <= {entry.weight for entry in then}
 
 
 @given(st.data(), endpoints(), entries())

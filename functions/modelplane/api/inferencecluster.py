@@ -189,6 +189,7 @@ class Gateway(BaseModel):
 
     address: str | None = None
     hostname: str | None = None
+    mutualTLS: bool | None = None
 
 
 class Attribute(BaseModel):

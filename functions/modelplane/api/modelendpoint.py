@@ -64,6 +64,7 @@ class ModelEndpointSpec(BaseModel):
 
     url: str
     ready: bool = True
+    mutualTLS: bool | None = None
     leaving: bool | None = None
     host: str | None = None
     rewritePath: str | None = None
@@ -79,6 +80,7 @@ class Routing(BaseModel):
     fqdn: str | None = None
     port: int | None = None
     ready: bool | None = None
+    mutualTLS: bool | None = None
     backendName: str | None = None
 
 

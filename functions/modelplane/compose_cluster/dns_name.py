@@ -35,7 +35,7 @@ def with_hostname(
         return gateway
     resolves = {_SERVICE, f"{_SLICE}{address_family(address)}"}
     there = all(resource in observed for resource in resolves) or last.get("hostname") == name
-    return {"address": address, "hostname": name} if there else {"address": address}
+    return {**gateway, "hostname": name} if there else gateway
 
 
 def bodies(request: Request, gateway: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Manifest]:

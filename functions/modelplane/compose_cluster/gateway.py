@@ -1,39 +1,153 @@
-"""The cluster's inference gateway: its address, as the cluster says it."""
+"""The cluster's inference gateway: what of it is composed, and its address, as the cluster says it.
+
+A Gateway that somebody else has made stays theirs, and is reached without TLS as before: nothing of Modelplane's is put
+beside it. Where there is none, Modelplane's is made, which the public gateway alone may call.
+"""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from modelplane.kube.object import observed_only, remote_object
-from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held
+from modelplane.composing.orphan import orphaned
+from modelplane.kube.certificate import authority_config_map, pair
+from modelplane.kube.copy import source_copy
+from modelplane.kube.gateway.private import PrivateGateway
+from modelplane.kube.gateway.proxy import gateway_class
+from modelplane.kube.object import ORPHANED, Handling, observed_only, remote_object
+from modelplane.model.names import (
+    AUTHORITY,
+    CLUSTER_GATEWAY,
+    LABEL_GATEWAY,
+    LABEL_NAMESPACE,
+    LISTENER_HTTPS,
+    SERVER_NAME,
+    SYSTEM_NAMESPACE,
+    workload_name,
+)
+from modelplane.observed.cluster import is_abandoned
 from modelplane.observed.endpoint import is_ip
-from modelplane.observed.fields import text
-from modelplane.observed.gateway import choose_address
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.gateway import choose_address, read_gateway, serves
 from modelplane.observed.remote import Remote
+from modelplane.step import Manifest, Object, Request
 
 RESOURCE = "gateway"
-_MANIFEST = {
-    "apiVersion": "gateway.networking.k8s.io/v1",
-    "kind": "Gateway",
-    "metadata": {"name": CLUSTER_GATEWAY, "namespace": SYSTEM_NAMESPACE},
-}
+#: Composition resource names of what belongs to the Gateway begin with this.
+PART: Final = "gateway-part-"
+_CERTIFICATE: Final = f"{PART}certificate"
+_UNKNOWN: Final = f"{PART}unknown-hosts"
+_CLASS: Final = "envoy"
 _HAS_ADDRESS = "has(object.status) && has(object.status.addresses) && size(object.status.addresses) > 0"
+#: Made where there is none, and left as it is where there is one.
+_IF_ABSENT: Final = Handling(policies=("Observe", "Create"), ready_when=_HAS_ADDRESS, watch=True)
+_NAMESPACE: Final = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": SYSTEM_NAMESPACE, "labels": {LABEL_NAMESPACE: SYSTEM_NAMESPACE}},
+}
+#: Routes come from the namespaces that Modelplane makes.
+_NAMESPACES: Final = {
+    "from": "Selector",
+    "selector": {"matchExpressions": [{"key": LABEL_NAMESPACE, "operator": "Exists"}]},
+}
 
 
-def observe_gateway(config: str) -> dict[str, Any]:
-    """Return the Object that observes the cluster's Gateway."""
-    handling = observed_only(ready_when=_HAS_ADDRESS, watch=True)
-    return remote_object(_MANIFEST, handling, namespace=SYSTEM_NAMESPACE, config=config)
+def is_ours(gateway: Remote | None) -> bool:
+    """Tell whether the Gateway on the cluster is one that Modelplane made."""
+    metadata = mapping(mapping(gateway.manifest if gateway else None).get("metadata"))
+    return mapping(metadata.get("labels")).get(LABEL_GATEWAY) == "true" and not (gateway and gateway.absent)
+
+
+def _private(cluster: str) -> PrivateGateway:
+    return PrivateGateway(
+        name=CLUSTER_GATEWAY,
+        class_name=_CLASS,
+        certificate=pair_name(cluster),
+        authority=AUTHORITY,
+        namespaces=_NAMESPACES,
+    )
+
+
+def pair_name(cluster: str) -> str:
+    """Return the name of the Secret with the pair of a cluster's gateway, on the control cluster and there."""
+    return workload_name(cluster, "gateway-pair", cluster)
+
+
+def _on_cluster(config: str, manifest: Mapping[str, Any], handling: Handling = Handling()) -> Manifest:  # noqa: B008
+    return remote_object(manifest, handling, namespace=SYSTEM_NAMESPACE, config=config)
+
+
+def _parts(cluster: str, config: str, bundle: str) -> dict[str, Manifest]:
+    """Return all that there has to be before the Gateway is, by composition resource name."""
+    name = pair_name(cluster)
+    metadata = {"name": name, "namespace": SYSTEM_NAMESPACE}
+    secret = {"kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata}
+    copy = source_copy(secret, SYSTEM_NAMESPACE, Handling(watch=True), config=config, name=name, owners=())
+    trusted = authority_config_map(AUTHORITY, SYSTEM_NAMESPACE, bundle)
+    around = _private(cluster).surroundings()
+    return {
+        _CERTIFICATE: pair(name, SERVER_NAME, "server auth"),
+        f"{PART}namespace": _on_cluster(config, _NAMESPACE, ORPHANED),
+        f"{PART}class": _on_cluster(config, gateway_class(_CLASS), ORPHANED),
+        f"{PART}pair": copy,
+        f"{PART}authority": _on_cluster(config, trusted),
+        **{f"{PART}{what}": _on_cluster(config, manifest) for what, manifest in around.items()},
+    }
+
+
+def read_bundle(request: Request) -> str:
+    """Return the CA's certificates that the InferenceGateway publishes, "" without any."""
+    found = request.one(require.inference_gateway())
+    return read_gateway(found).ca_bundle if isinstance(found, Object) else ""
+
+
+def bodies(request: Request, config: str, gateway: Remote | None, ready: Mapping[str, bool]) -> dict[str, Manifest]:
+    """Return the cluster's Gateway and what belongs to it; while it is not known whose it is, only what observes it.
+
+    `ready` says of each observed part whether it is on the cluster as it should be.
+    """
+    cluster, bundle = request.composite.name, read_bundle(request)
+    composed = {name: each for name, each in request.observed.items() if name.startswith(PART)}
+    if not bundle and composed:
+        return {name: held(each.body) for name, each in request.observed.items() if name in {*composed, RESOURCE}}
+    if not bundle or not (composed or is_ours(gateway) or (gateway and gateway.absent)):
+        return {RESOURCE: observe_gateway(cluster, config)}
+    made = _parts(cluster, config, bundle)
+    complete = is_ours(gateway) or all(ready.get(name) for name in made)
+    if complete:
+        handling = Handling(ready_when=_HAS_ADDRESS, watch=True) if is_ours(gateway) else _IF_ABSENT
+        made[RESOURCE] = _on_cluster(config, _private(cluster).gateway(), handling)
+        made[_UNKNOWN] = _on_cluster(config, _private(cluster).unknown_hosts())
+    else:
+        made[RESOURCE] = observe_gateway(cluster, config)
+    if is_abandoned(request.composite):
+        return {name: orphaned(body) for name, body in made.items() if name != _CERTIFICATE} | {
+            _CERTIFICATE: made[_CERTIFICATE]
+        }
+    return made
+
+
+def observe_gateway(cluster: str, config: str) -> Manifest:
+    """Return the Object that only observes the cluster's Gateway."""
+    whole = _private(cluster).gateway()
+    named = {key: whole[key] for key in ("apiVersion", "kind")}
+    metadata = {key: whole["metadata"][key] for key in ("name", "namespace")}
+    return _on_cluster(config, {**named, "metadata": metadata}, observed_only(ready_when=_HAS_ADDRESS, watch=True))
 
 
 def read_address(seen: Remote | None, last: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return `status.gateway`: address, and hostname where the address is a DNS name; empty while there is none.
+    """Return `status.gateway`: address, hostname where that is a DNS name, mutualTLS; empty while there is none.
 
     Only the Gateway's status changes what was published: while it is not observed, or not in sync, the last
     address stays. Of several addresses the published one is preferred, so that their order changes nothing.
+    Modelplane's own is published once its listener serves.
     """
     if seen is None or seen.manifest is None or (seen.synced is False and last):
         return last
+    secured = last.get("mutualTLS") is True
     address = choose_address(seen.manifest, text(last.get("address")))
-    if not address:
+    if not address or (is_ours(seen) and not secured and not serves(seen.manifest, LISTENER_HTTPS)):
         return {}
-    return {"address": address} if is_ip(address) else {"address": address, "hostname": address}
+    found: dict[str, Any] = {"address": address} if is_ip(address) else {"address": address, "hostname": address}
+    return found | ({"mutualTLS": True} if secured or is_ours(seen) else {})

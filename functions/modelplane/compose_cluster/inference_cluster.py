@@ -59,17 +59,20 @@ def _config(cluster: str, kubeconfig: Kubeconfig, uid: str) -> Manifest:
     return cluster_provider_config(provider_config(cluster), credentials=credentials, identity=cloud, uid=uid)
 
 
-def _bodies(request: Request, provision: Provision, classes: set[str], uid: str) -> dict[str, Manifest]:
+def _bodies(
+    request: Request, observation: ClusterObservation, provision: Provision, classes: set[str]
+) -> dict[str, Manifest]:
     """Return what every cluster has. What observes it comes once there is a config to look through."""
     name, seen = request.composite.name, request.observed.get(CONFIG)
     bodies: dict[str, Manifest] = dict(pools.protect(request, classes))
     if provision.kubeconfig:
-        bodies[CONFIG] = _config(name, provision.kubeconfig, uid)
+        bodies[CONFIG] = _config(name, provision.kubeconfig, observation.uid)
     elif seen:
         bodies[CONFIG] = held(seen.body)
     if seen:
         config = provider_config(name)
-        bodies |= {PROBE: probe(config), gateway.RESOURCE: gateway.observe_gateway(config)}
+        bodies[PROBE] = probe(config)
+        bodies |= gateway.bodies(request, config, observation.gateway, observation.parts)
     return bodies
 
 
@@ -83,14 +86,14 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
     named = dns_name.bodies(request, observation.address, mapping(observation.last.get("gateway")))
     resources = {
         name: Resource(body, name in request.observed and observation.is_ready(name))
-        for name, body in {**_bodies(request, provision, classes, observation.uid), **named}.items()
+        for name, body in {**_bodies(request, observation, provision, classes), **named}.items()
     }
     return _result(
         observation,
         {**resources, **provision.resources},
         report.status(request, observation, published, commitments.placed(request), provision.storage_class),
         report.cluster_ready(observation, published, provision.missing),
-        (*needs, require.residents(request.composite.name)),
+        (*needs, require.residents(request.composite.name), require.inference_gateway()),
     )
 
 

@@ -1,7 +1,7 @@
 """Composes the InferenceGateway: the Gateway on the control cluster that every ModelService is reached through."""
 
 from modelplane.api.inferencegateway import InferenceGatewaySpec
-from modelplane.compose_cluster import public_gateway
+from modelplane.compose_cluster import authority, public_gateway
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import hold_all
 from modelplane.composing.messages import sentences
@@ -9,10 +9,13 @@ from modelplane.model.conditions import Condition, GatewayCondition, Reason, Sta
 from modelplane.model.names import PUBLIC_GATEWAY, SYSTEM_NAMESPACE
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping
+from modelplane.observed.gateway import gateway_obstacles
 from modelplane.observed.strict import read_strictly
 from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Result
 
 _FIELDS = ("address", "url", "caBundle")
+_KINDS = (*require.GATEWAY_KINDS, *require.CERTIFICATE_KINDS)
+_REQUIREMENTS = (require.services(), require.authorities(), require.pairs())
 
 
 def _installing(message: str) -> Condition:
@@ -26,8 +29,8 @@ def _held(request: Request, *conditions: Condition) -> Result:
         desired={name: Desired.of(body, ready=True) for name, body in hold_all(request).items()},
         status={field: last[field] for field in _FIELDS if field in last},
         conditions=conditions,
-        requirements=(require.services(),),
-        schemas=require.GATEWAY_KINDS,
+        requirements=_REQUIREMENTS,
+        schemas=_KINDS,
         ttl=AWAITING,
         ready=False,
     )
@@ -39,7 +42,7 @@ def _controller_ready(request: Request, spec: InferenceGatewaySpec, address: str
     named = f"Gateway {SYSTEM_NAMESPACE}/{PUBLIC_GATEWAY}"
     if gateway is None:
         return _installing(f"{named} is not composed yet")
-    failures = public_gateway.obstacles(gateway)
+    failures = gateway_obstacles(gateway.body)
     if failures:
         return _installing(f"{named}: {'; '.join(failures)}")
     if not address:
@@ -48,11 +51,15 @@ def _controller_ready(request: Request, spec: InferenceGatewaySpec, address: str
             "Install MetalLB with the pool of spec.address: this version of Modelplane does not" if metallb else ""
         )
         return _installing(sentences(f"{named} has no address yet", install))
+    unissued = authority.obstacles(request)
+    if unissued:
+        return _installing("; ".join(unissued))
     return Condition(GatewayCondition.CONTROLLER_READY, Status.TRUE, Reason.CONTROLLER_HEALTHY)
 
 
-def _status(url: str, address: str) -> Manifest:
-    return {field: value for field, value in (("address", address), ("url", url)) if value}
+def _status(request: Request, spec: InferenceGatewaySpec, address: str) -> Manifest:
+    found = (address, public_gateway.read_url(request, spec, address), authority.read_bundle(request))
+    return {field: value for field, value in zip(_FIELDS, found, strict=True) if value}
 
 
 def compose(request: Request) -> Result:
@@ -60,23 +67,26 @@ def compose(request: Request) -> Result:
     spec = read_strictly(InferenceGatewaySpec, request.composite)
     if isinstance(spec, Malformed):
         return _held(request, _installing(str(spec)))
-    missing = require.missing_kinds(request)
+    missing = require.missing_kinds(request, _KINDS)
     if missing is None:
         return _held(request)
     protection = public_gateway.protection(request)
     # What has been composed once is always composed again.
     composed = request.observed.keys() - protection.keys()
-    bodies = {} if missing and not composed else public_gateway.bodies(request, spec)
+    bodies: dict[str, Manifest] = {}
+    if composed or not missing:
+        client_pair = authority.client_pair(request)
+        bodies = {**authority.bodies(request), **public_gateway.bodies(request, spec, client_pair)}
     address = public_gateway.read_address(request)
-    ready = _installing(missing) if not bodies else _controller_ready(request, spec, address)
+    ready = _installing(missing) if missing else _controller_ready(request, spec, address)
     return Result(
         desired={
             name: Desired.of(body, ready=name in request.observed) for name, body in {**bodies, **protection}.items()
         },
-        status=_status(public_gateway.read_url(request, spec, address), address),
+        status=_status(request, spec, address),
         conditions=(ready,),
-        requirements=(require.services(),),
-        schemas=require.GATEWAY_KINDS,
+        requirements=_REQUIREMENTS,
+        schemas=_KINDS,
         # A first ModelService wakes nothing here: until there is one, it is looked for often.
         ttl=SETTLED if ready.status is Status.TRUE and protection else AWAITING,
         ready=ready.status is Status.TRUE,

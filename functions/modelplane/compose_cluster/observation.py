@@ -1,7 +1,7 @@
 """What is observed of a cluster: an object that always exists there, and its inference gateway."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane.compose_cluster import dns_name, gateway, identity
@@ -9,7 +9,7 @@ from modelplane.composing.messages import called, out_of_sync
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import SYSTEM_NAMESPACE
-from modelplane.observed.fields import mapping, text
+from modelplane.observed.fields import is_true, mapping, text
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.step import Request
 
@@ -28,7 +28,9 @@ class ClusterObservation:
     """What was observed of a cluster: its probe and gateway, and the InferenceCluster's status before this pass.
 
     `observed` names the composed resources of the control cluster. `mistaken`: why it is not the cluster that it is
-    said to be, None where it is or is not known yet.
+    said to be, None where it is or is not known yet. `parts` says of each resource that belongs to the gateway whether
+    it is as it should be, `remotes` holds those of them that are on the cluster. `encrypts`: the public gateway has
+    what mutual TLS takes.
     """
 
     cluster: str
@@ -37,6 +39,9 @@ class ClusterObservation:
     gateway: Remote | None
     last: Mapping[str, Any]
     mistaken: Condition | None = None
+    parts: Mapping[str, bool] = field(default_factory=dict)
+    remotes: Mapping[str, Remote] = field(default_factory=dict)
+    encrypts: bool = False
 
     @property
     def uid(self) -> str:
@@ -66,7 +71,7 @@ class ClusterObservation:
         """Tell whether an observed resource is ready; one that observes nothing is, once it is observed itself."""
         if resource == PROBE:
             return self.connection.status is Status.TRUE
-        return bool(self.address) if resource == gateway.RESOURCE else True
+        return bool(self.address) if resource == gateway.RESOURCE else self.parts.get(resource, True)
 
 
 def observe(request: Request) -> ClusterObservation:
@@ -77,6 +82,8 @@ def observe(request: Request) -> ClusterObservation:
         return read_remote(found) if found else None
 
     seen, last = remote(PROBE), mapping(request.composite.body.get("status"))
+    parts = {name: each for name, each in request.observed.items() if name.startswith(gateway.PART)}
+    remotes = {name: read_remote(each) for name, each in parts.items() if each.kind == "Object"}
     return ClusterObservation(
         cluster=request.composite.name,
         observed=frozenset(request.observed),
@@ -84,4 +91,10 @@ def observe(request: Request) -> ClusterObservation:
         gateway=remote(gateway.RESOURCE),
         last=last,
         mistaken=identity.check(request, seen, text(last.get("clusterUID"))),
+        parts={
+            name: is_true(each, "Ready") and (name not in remotes or remotes[name].synced is True)
+            for name, each in parts.items()
+        },
+        encrypts=bool(gateway.read_bundle(request)),
+        remotes={called(each.wanted): each for each in remotes.values()},
     )

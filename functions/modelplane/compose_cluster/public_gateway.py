@@ -1,7 +1,6 @@
 """The objects of the control cluster's gateway, and what is observed of it."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from modelplane.api.inferencegateway import InferenceGatewaySpec
 from modelplane.composing import requirements as require
@@ -21,14 +20,14 @@ from modelplane.model.names import (
     SYSTEM_NAMESPACE,
 )
 from modelplane.observed.endpoint import is_ip
-from modelplane.observed.fields import mapping, mappings, text
-from modelplane.observed.gateway import choose_address
-from modelplane.step import Manifest, Object, Request
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.gateway import choose_address, serves
+from modelplane.step import Manifest, Request
 
 #: Composition resource names.
 GATEWAY: Final = "gateway"
 _CLASS: Final = "gateway-class"
-_PROXY: Final = "envoy-proxy"
+PROXY: Final = "envoy-proxy"
 _CALLERS: Final = "client-traffic-policy"
 _LOG: Final = "access-log"
 _TRAFFIC: Final = "traffic-policy"
@@ -43,12 +42,17 @@ _UNKNOWN_NAME: Final = "unknown-paths"
 _NOT_FOUND_MESSAGE: Final = "No service has this path. The base URL of a service is its ADDRESS with /v1."
 
 
-def bodies(request: Request, spec: InferenceGatewaySpec) -> dict[str, Manifest]:
-    """Return the objects of the gateway; it is there once its pods, policies and answers are described."""
+def bodies(request: Request, spec: InferenceGatewaySpec, client_pair: str | None) -> dict[str, Manifest]:
+    """Return the objects of the gateway; it is there once its pods, policies and answers are described.
+
+    `client_pair` is the Secret with the certificate that it shows to clusters' gateways, None while there is none.
+    """
     tokens = spec.accessLog is None or spec.accessLog.tokens
     made: dict[str, Manifest] = {
         _CLASS: gateway_class(_CLASS_NAME),
-        _PROXY: envoy_proxy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas, tokens=tokens),
+        PROXY: envoy_proxy(
+            PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas, tokens=tokens, client_pair=client_pair
+        ),
         _LOG: access_log_filter(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, tokens=tokens),
         _CALLERS: client_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
         _TRAFFIC: gateway_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
@@ -64,7 +68,7 @@ def bodies(request: Request, spec: InferenceGatewaySpec) -> dict[str, Manifest]:
         listener = LISTENER_HTTPS if spec.tls else LISTENER_HTTP
         made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, listener, _UNKNOWN_NAME)
     gateway = request.observed.get(GATEWAY)
-    if spec.tls and gateway and _serves(gateway, LISTENER_HTTPS):
+    if spec.tls and gateway and serves(gateway.body, LISTENER_HTTPS):
         made[_REDIRECT] = https_redirect(_REDIRECT_NAME)
     return made
 
@@ -95,38 +99,7 @@ def read_url(request: Request, spec: InferenceGatewaySpec, address: str) -> str:
     if not address:
         return ""
     if spec.tls:
-        if gateway and _serves(gateway, LISTENER_HTTPS):
+        if gateway and serves(gateway.body, LISTENER_HTTPS):
             return f"https://{spec.tls.hostname}"
         return text(mapping(request.composite.body.get("status")).get("url"))
     return f"http://[{address}]" if is_ip(address) and ":" in address else f"http://{address}"
-
-
-def obstacles(gateway: Object) -> list[str]:
-    """Return why a Gateway does not serve, by its own conditions and those of its listeners."""
-    status = mapping(gateway.body.get("status"))
-    found = [("", each) for each in mappings(status.get("conditions"))]
-    for listener in mappings(status.get("listeners")):
-        where = f"listener {text(listener.get('name'))}: "
-        found += [(where, each) for each in mappings(listener.get("conditions"))]
-    return [f"{where}{_message(each)}" for where, each in found if _is_failure(each)]
-
-
-def _is_failure(condition: Mapping[str, Any]) -> bool:
-    return condition.get("type") in {"Accepted", "Programmed", "ResolvedRefs"} and condition.get("status") == "False"
-
-
-def _message(condition: Mapping[str, Any]) -> str:
-    return text(condition.get("message")) or text(condition.get("reason")) or "no reason given"
-
-
-def _serves(gateway: Object, listener: str) -> bool:
-    """Tell whether a listener of the observed Gateway is programmed."""
-    listeners = mappings(mapping(gateway.body.get("status")).get("listeners"))
-    conditions = [
-        each
-        for found in listeners
-        if found.get("name") == listener
-        for each in mappings(found.get("conditions"))
-        if each.get("type") == "Programmed"
-    ]
-    return any(each.get("status") == "True" for each in conditions)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_cluster.commitments import committed
+from modelplane.compose_cluster.gateway import PART
 from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.compose_cluster.pools import Published
 from modelplane.composing.messages import out_of_sync, sentences
@@ -11,6 +12,7 @@ from modelplane.model.conditions import ClusterCondition, Condition, Reason, Sta
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_config
 from modelplane.model.replica import Replica
 from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.gateway import gateway_obstacles
 from modelplane.step import Request
 
 #: Composition resource name of the ClusterProviderConfig.
@@ -35,11 +37,32 @@ def backend_ready(observation: ClusterObservation) -> Condition:
     kind, named = ClusterCondition.BACKEND_READY, f"Gateway {SYSTEM_NAMESPACE}/{CLUSTER_GATEWAY}"
     if observation.connection.status is not Status.TRUE:
         return Condition(kind, Status.FALSE, Reason.WAITING_FOR_CLUSTER, observation.connection.message)
-    failure = out_of_sync("", {named: observation.gateway}) if observation.gateway else ""
+    seen = {named: observation.gateway} if observation.gateway and not observation.gateway.absent else {}
+    failure = out_of_sync("", {**seen, **observation.remotes})
     if observation.address:
         last = f"last known address {observation.address['address']}, {failure}" if failure else ""
-        return Condition(kind, Status.TRUE, Reason.BACKEND_HEALTHY, last)
-    return Condition(kind, Status.FALSE, Reason.INSTALLING, failure or f"{named} has no address yet")
+        plain = _PLAIN if observation.encrypts and not observation.address.get("mutualTLS") else ""
+        return Condition(kind, Status.TRUE, Reason.BACKEND_HEALTHY, last or plain)
+    return Condition(kind, Status.FALSE, Reason.INSTALLING, failure or _why_no_address(observation, named))
+
+
+#: Of a Gateway that serves, and is not ours.
+_PLAIN = (
+    "Requests to the cluster are not encrypted: its Gateway is not Modelplane's. Drain the cluster and delete that "
+    "Gateway, and Modelplane makes its own"
+)
+
+
+def _why_no_address(observation: ClusterObservation, named: str) -> str:
+    gateway = observation.gateway
+    if gateway is None or gateway.absent or not gateway.manifest:
+        if observation.parts:
+            waiting = sorted(name.removeprefix(PART) for name, ready in observation.parts.items() if not ready)
+            return f"{named} is being made" + (f"; it waits for: {', '.join(waiting)}" if waiting else "")
+        return f"{named} does not exist. Modelplane makes it once InferenceGateway default publishes status.caBundle"
+    return "; ".join([f"{named}: {each}" for each in gateway_obstacles(gateway.manifest)]) or (
+        f"{named} has no address yet"
+    )
 
 
 def held(observation: ClusterObservation) -> dict[str, Any]:

@@ -27,8 +27,8 @@ def _url(address: str) -> str:
     return f"https://[{address}]" if ":" in address else f"https://{address}"
 
 
-def _last_url(endpoint: Object | None) -> str:
-    return text(mapping(endpoint.body.get("spec")).get("url")) if endpoint else ""
+def _last(endpoint: Object | None) -> Mapping[str, Any]:
+    return mapping(endpoint.body.get("spec")) if endpoint else {}
 
 
 def _ready(replica: Object | None, endpoint: Object | None) -> bool:
@@ -36,15 +36,24 @@ def _ready(replica: Object | None, endpoint: Object | None) -> bool:
     status = ready_status(replica) if replica else ""
     if status in (Status.TRUE, Status.FALSE):
         return status == Status.TRUE
-    return endpoint is not None and mapping(endpoint.body.get("spec")).get("ready") is True
+    return _last(endpoint).get("ready") is True
 
 
-def _spec(deployment: Object, placement: PlacementMessage, url: str, *, ready: bool) -> dict[str, Any]:
+def _hop(placement: PlacementMessage, endpoint: Object | None) -> dict[str, Any]:
+    """Return how the cluster's gateway is reached, as it was last while that is not known; empty if it never was."""
+    if placement.address:
+        url, mutual_tls = _url(placement.address), placement.mutual_tls
+    else:
+        url, mutual_tls = text(_last(endpoint).get("url")), _last(endpoint).get("mutualTLS") is True
+    return {"url": url, **({"mutualTLS": True} if mutual_tls else {})} if url else {}
+
+
+def _spec(deployment: Object, placement: PlacementMessage, hop: Mapping[str, Any], *, ready: bool) -> dict[str, Any]:
     host = replica_hostname(placement.name, deployment.namespace, placement.cluster)
-    return {"url": url, "host": host, "ready": ready, **({"leaving": True} if placement.ending else {})}
+    return {**hop, "host": host, "ready": ready, **({"leaving": True} if placement.ending else {})}
 
 
-def _manifest(deployment: Object, placement: PlacementMessage, url: str, *, ready: bool) -> Manifest:
+def _manifest(deployment: Object, placement: PlacementMessage, hop: Mapping[str, Any], *, ready: bool) -> Manifest:
     own = {
         LABEL_DEPLOYMENT: deployment.name,
         LABEL_CLUSTER: placement.cluster,
@@ -55,21 +64,21 @@ def _manifest(deployment: Object, placement: PlacementMessage, url: str, *, read
         "apiVersion": API_VERSION,
         "kind": "ModelEndpoint",
         "metadata": {"name": placement.name, "namespace": deployment.namespace, "labels": {**labels, **own}},
-        "spec": _spec(deployment, placement, url, ready=ready),
+        "spec": _spec(deployment, placement, hop, ready=ready),
     }
 
 
 def _desired(request: Request, placement: PlacementMessage) -> Desired | None:
     """Return the endpoint of a placement, None while its cluster has never had an address."""
     deployment, endpoint = request.composite, request.observed.get(placement.endpoint)
-    url = _url(placement.address) if placement.address else _last_url(endpoint)
-    if not url:
+    hop = _hop(placement, endpoint)
+    if not hop:
         return Desired.of(held(endpoint.body), ready=True) if endpoint else None
     ready = _ready(request.observed.get(placement.resource), endpoint)
     return Desired(
-        build=lambda: _manifest(deployment, placement, url, ready=ready),
+        build=lambda: _manifest(deployment, placement, hop, ready=ready),
         ready=endpoint is not None,
-        key=("ModelEndpoint", deployment.key, placement.identity, url, ready),
+        key=("ModelEndpoint", deployment.key, placement.identity, *hop.items(), ready),
     )
 
 

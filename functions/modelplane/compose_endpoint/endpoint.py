@@ -17,6 +17,7 @@ def compose(request: Request) -> Result:
         "fqdn": address.fqdn,
         "port": address.port,
         "ready": may_serve(endpoint),
+        **({"mutualTLS": True} if address.mutual_tls else {}),
     }
     reached = Condition(kind, Status.TRUE, Reason.BACKEND_CONFIGURED)
     return Result(status={"routing": routing}, conditions=(reached,), ready=True, ttl=SETTLED)

@@ -11,6 +11,7 @@ from modelplane.api.modelservice import ModelServiceSpec
 from modelplane.compose_endpoint.service_access import ROUTE, Access, access_of, compose_access
 from modelplane.compose_endpoint.service_inputs import BACKEND, ServiceInputs, observed_backends
 from modelplane.composing.hold import held
+from modelplane.kube.certificate import authority_config_map
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.filters import backend_host, direct_response
 from modelplane.kube.gateway.route import ServiceRoute, service_route
@@ -24,6 +25,7 @@ from modelplane.step import Desired, Manifest, Object, Request
 #: Composition resource names.
 POLICY: Final = "traffic-policy"
 _HOST: Final = "endpoint-host"
+_AUTHORITY: Final = "authority"
 _UNAVAILABLE: Final = "answer-503"
 _UNAUTHORIZED: Final = "answer-401"
 _NOT_FOUND: Final = "answer-404"
@@ -100,16 +102,27 @@ def _backends(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
     for plan in inputs.backends.plans:
         resource = f"{BACKEND}{plan.key}"
         name = _name(service, resource)
-        wanted[resource] = backend(name, service.namespace, plan.endpoints, fallback=plan.fallback)
+        authority = _name(service, _AUTHORITY) if plan.mutual_tls else None
+        wanted[resource] = backend(name, service.namespace, plan.endpoints, fallback=plan.fallback, authority=authority)
     return {**kept, **wanted}
+
+
+def _authority(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
+    """Return the ConfigMap with the CA that Backends refer to; as it was while the gateway publishes none."""
+    service, last = request.composite, request.observed.get(_AUTHORITY)
+    bundle = inputs.gateway.ca_bundle if inputs.gateway else ""
+    if bundle:
+        return {_AUTHORITY: authority_config_map(_name(service, _AUTHORITY), service.namespace, bundle)}
+    return {_AUTHORITY: held(last.body)} if last else {}
 
 
 def compose_objects(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Mapping[str, Desired]:
     """Return what a service composes in this pass, by composition resource name."""
     fixed, observed = _fixed(request.composite, spec), request.observed
-    access = access_of(request, spec, inputs)
-    bodies = {**fixed, **_backends(request, inputs), **compose_access(request, spec, inputs, access)}
-    if fixed.keys() <= observed.keys():
+    access, authority = access_of(request, spec, inputs), _authority(request, inputs)
+    bodies = {**fixed, **authority, **_backends(request, inputs), **compose_access(request, spec, inputs, access)}
+    secured = {_AUTHORITY} if any(plan.mutual_tls for plan in inputs.backends.plans) else set()
+    if fixed.keys() | authority.keys() | secured <= observed.keys():
         bodies[ROUTE] = _route(request, spec, inputs, access)
     elif ROUTE in observed:
         bodies[ROUTE] = held(observed[ROUTE].body)

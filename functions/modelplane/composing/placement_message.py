@@ -24,7 +24,8 @@ class PlacementMessage:
 
     `pools` maps engine to pool. `classes` maps engine to one mapping per member: device request to DeviceClass, the
     requests that claim nothing left out; both only matter with APPLY. `address` is the cluster's gateway, None while
-    unknown. `spec` is the replica's present spec where it is held and not among the observed resources.
+    unknown, `mutual_tls` whether it is reached by mutual TLS. `spec` is the replica's present spec where it is held and
+    not among the observed resources.
     `revision` is what it carries, "" where that is not known; `builder` the least builder that it asks for, 0 for any.
     `volume` is the claim of the cache to mount with APPLY, "" for none. `ending`: the replica is
     to end.
@@ -40,6 +41,7 @@ class PlacementMessage:
     pools: Mapping[str, str]
     classes: Mapping[str, Sequence[Mapping[str, str]]]
     address: str | None = None
+    mutual_tls: bool = False
     spec: Mapping[str, Any] | None = None
     revision: str = ""
     builder: int = 0
@@ -49,7 +51,12 @@ class PlacementMessage:
 
 
 def encode_placement(
-    placement: Placement, deployment: Deployment, *, address: str | None = None, spec: Mapping[str, Any] | None = None
+    placement: Placement,
+    deployment: Deployment,
+    *,
+    address: str | None = None,
+    mutual_tls: bool = False,
+    spec: Mapping[str, Any] | None = None,
 ) -> PlacementMessage:
     """Return a placement of a deployment as the later steps need it; a held replica keeps its revision and builder."""
     replica, cluster, index = placement.replica, placement.cluster, placement.index
@@ -67,6 +74,7 @@ def encode_placement(
             for engine in placement.engines
         },
         address=address,
+        mutual_tls=mutual_tls,
         spec=spec,
         revision=held.revision if held else deployment.revision,
         builder=BUILDER if deployment.rollout.follow_upgrades and not held else 0,

@@ -1,10 +1,21 @@
 """The requirements that several steps state: one key and one selection for each, so that they are one request."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from modelplane.kube.certificate import CERTIFICATE_API
 from modelplane.kube.gateway.kinds import ENVOY_API, GATEWAY_API
 from modelplane.kube.object import PROVIDER_API
-from modelplane.model.names import API_VERSION, INFERENCE_GATEWAY, LABEL_CLUSTER, LABEL_CLUSTER_UID, digest
+from modelplane.model.names import (
+    API_VERSION,
+    INFERENCE_GATEWAY,
+    LABEL_CERTIFICATE,
+    LABEL_CLUSTER,
+    LABEL_CLUSTER_UID,
+    OF_AUTHORITY,
+    OF_PAIR,
+    SYSTEM_NAMESPACE,
+    digest,
+)
 from modelplane.step import Request, Requirement, SchemaRequirement
 
 #: One small kind of each group of the control cluster's gateway: where it exists the others do.
@@ -12,6 +23,12 @@ GATEWAY_KINDS = (
     SchemaRequirement("gateway-api", GATEWAY_API, "GatewayClass"),
     SchemaRequirement("envoy-gateway", ENVOY_API, "Backend"),
 )
+#: One small kind of what makes and renews the certificates of the hops to clusters.
+CERTIFICATE_KINDS = (SchemaRequirement("cert-manager", CERTIFICATE_API, "Issuer"),)
+_INSTALL = {
+    **dict.fromkeys(GATEWAY_KINDS, "Install Envoy Gateway and its CRDs."),
+    **dict.fromkeys(CERTIFICATE_KINDS, "Install cert-manager and its CRDs."),
+}
 
 
 def cluster(name: str) -> Requirement:
@@ -54,18 +71,31 @@ def source(kind: str, name: str, namespace: str) -> Requirement:
     return Requirement(f"source-{kind}-{name}", "v1", kind, match_name=name, namespace=namespace)
 
 
-def missing_kinds(request: Request) -> str | None:
-    """Return which kinds of the control cluster's gateway do not exist and what to do; None while it is not known."""
-    if any(each.name not in request.schemas for each in GATEWAY_KINDS):
+def missing_kinds(request: Request, kinds: Sequence[SchemaRequirement] = GATEWAY_KINDS) -> str | None:
+    """Return which of these kinds the control cluster lacks and what to do, "" for none; None while it is not known."""
+    if any(each.name not in request.schemas for each in kinds):
         return None
-    missing = [f"{each.kind} ({each.api_version})" for each in GATEWAY_KINDS if request.schemas[each.name] is None]
-    found = f"the control cluster has no kind {' and '.join(missing)}"
-    return f"{found}. Install Envoy Gateway and its CRDs." if missing else ""
+    missing = [each for each in kinds if request.schemas[each.name] is None]
+    named = " and ".join(f"{each.kind} ({each.api_version})" for each in missing)
+    installed = " ".join(dict.fromkeys(_INSTALL[each] for each in missing))
+    return f"the control cluster has no kind {named}. {installed}" if missing else ""
 
 
 def inference_gateway() -> Requirement:
     """Return the requirement of the InferenceGateway."""
     return Requirement("gateway", API_VERSION, "InferenceGateway", match_name=INFERENCE_GATEWAY)
+
+
+def authorities() -> Requirement:
+    """Return the requirement of the Secret of the CA that signs the hops' certificates."""
+    labels = {LABEL_CERTIFICATE: OF_AUTHORITY}
+    return Requirement("authorities", "v1", "Secret", match_labels=labels, namespace=SYSTEM_NAMESPACE)
+
+
+def pairs() -> Requirement:
+    """Return the requirement of the Secrets of the pairs that the CA has signed."""
+    labels = {LABEL_CERTIFICATE: OF_PAIR}
+    return Requirement("pairs", "v1", "Secret", match_labels=labels, namespace=SYSTEM_NAMESPACE)
 
 
 def services() -> Requirement:

@@ -70,9 +70,10 @@ class Cluster:
 
     `pools` are in the operator's order; None means that the cluster has not (readably) published its pools: nothing
     can be placed, and nothing that runs there may be judged by them. `address` is what to dial for the cluster's
-    gateway (`status.gateway.hostname`, else `status.gateway.address`), None while unknown. `answers` is False once its
-    API server does not: what runs there goes on, and nothing is known of it. `orphaned`: its owner has declared that it
-    never answers again. `stages_caches`: it names a storage class for caches, without which none can be staged.
+    gateway (`status.gateway.hostname`, else `status.gateway.address`), None while unknown; `mutual_tls`: by mutual TLS.
+    `answers` is False once its API server does not: what runs there goes on, and nothing is known of it. `orphaned`:
+    its owner has declared that it never answers again. `stages_caches`: it names a storage class for caches, without
+    which none can be staged.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Cluster:
     answers: bool = True
     orphaned: bool = False
     address: str | None = None
+    mutual_tls: bool = False
     deleting: bool = False
     taints: tuple[Taint, ...] = ()
     pools: tuple[Pool, ...] | None = None

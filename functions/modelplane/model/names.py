@@ -37,6 +37,12 @@ LABEL_ROLE = "llm-d.ai/role"
 #: On a hydration Job and its pods: uid of the volume claim that they fill.
 LABEL_FILLS = f"{GROUP}/fills"
 
+#: On the Gateway of an inference cluster, and what belongs to it: that Modelplane made it.
+LABEL_GATEWAY = f"{GROUP}/gateway"
+#: On the Secrets of the control cluster's CA and of the pairs that it has signed: one of the two values.
+LABEL_CERTIFICATE = f"{GROUP}/certificate"
+OF_AUTHORITY, OF_PAIR = "authority", "pair"
+
 #: Annotation of an InferenceCluster: "true" orphans what runs there when its Objects go.
 ANNOTATION_ABANDON = f"{GROUP}/abandon"
 
@@ -55,6 +61,16 @@ CLUSTER_GATEWAY = "inference-gateway"
 #: On the control cluster: the InferenceGateway, and the Gateway that takes the requests of callers.
 INFERENCE_GATEWAY = "default"
 PUBLIC_GATEWAY = "public-gateway"
+#: On the control cluster: the CA (Certificate, Secret and Issuer) of the hops from the public gateway, and the pair
+#: that the public gateway shows.
+AUTHORITY = "modelplane-ca"
+CLIENT_PAIR = "public-gateway-client"
+#: The name on the certificate of every gateway that the public one dials, clusters' and the router's: TLS is set for a
+#: whole Backend. And the name on the public gateway's own.
+SERVER_NAME = "inference-gateway.modelplane.internal"
+CLIENT_NAME = "public-gateway.modelplane.internal"
+#: Key of a CA's certificates in a ConfigMap or Secret.
+CA_KEY = "ca.crt"
 #: Its listeners: plain HTTP on port 80, which only redirects where there is HTTPS on port 443.
 LISTENER_HTTP = "http"
 LISTENER_HTTPS = "https"

@@ -7,11 +7,15 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """How an endpoint is reached: the `hostname` that it answers to, and the DNS name and port to dial."""
+    """How an endpoint is reached: the `hostname` that it answers to, and the DNS name and port to dial.
+
+    `mutual_tls`: requests go there by TLS, and the gateway there asks for the public gateway's certificate.
+    """
 
     hostname: str
     fqdn: str
     port: int
+    mutual_tls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,11 @@ class BackendPlan:
     weight: int
     fallback: bool = False
 
+    @property
+    def mutual_tls(self) -> bool:
+        """Tell whether its endpoints are reached by mutual TLS: all are, or none is."""
+        return any(each.mutual_tls for each in self.endpoints)
+
 
 @dataclass(frozen=True, slots=True)
 class BackendReference:
@@ -73,7 +82,11 @@ class BackendReference:
 
 @dataclass(frozen=True, slots=True)
 class PublicGateway:
-    """The gateway of the control cluster: its base URL, "" while it has none, and whether callers need a key."""
+    """The gateway of the control cluster: its base URL, "" while it has none, and whether callers need a key.
+
+    `ca_bundle` are the certificates (PEM) by which it knows clusters' gateways, and they it, "" while it has none.
+    """
 
     url: str
     requires_keys: bool
+    ca_bundle: str = ""

@@ -58,6 +58,7 @@ def read_cluster(obj: Object) -> Cluster:
         ready=is_true(obj, "Ready"),
         answers=condition(obj, ClusterCondition.CLUSTER_READY).get("reason") not in _OUT_OF_SIGHT,
         address=text(gateway.get("hostname")) or text(gateway.get("address")) or None,
+        mutual_tls=gateway.get("mutualTLS") is True,
         orphaned=is_abandoned(obj),
         deleting=deleting(obj),
         taints=_taints(mapping(obj.body.get("spec")).get("taints")),

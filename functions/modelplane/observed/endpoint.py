@@ -65,7 +65,7 @@ def address_of(obj: Object) -> Address | NoAddress:
         return NoAddress(Reason.WAITING_FOR_GATEWAY, why)
     if not parts or not _is_dns_name(name):
         return NoAddress(Reason.INVALID_URL, f"spec.url: {url or 'none'} is not http or https and a DNS name")
-    return Address(hostname=host, fqdn=name, port=int(parts[3] or _PORTS[parts[1]]))
+    return Address(host, name, int(parts[3] or _PORTS[parts[1]]), mutual_tls=spec.get("mutualTLS") is True)
 
 
 def may_serve(obj: Object) -> bool:
@@ -90,4 +90,5 @@ def read_endpoint(obj: Object) -> Endpoint:
 def _published(obj: Object, routing: Mapping[str, Any]) -> Address | None:
     hostname, fqdn, port = text(routing.get("hostname")), text(routing.get("fqdn")), number(routing.get("port"), 0)
     own = is_composed(obj) and is_replica_hostname(hostname, obj.name, obj.namespace)
-    return Address(hostname, fqdn, port) if own and fqdn and port else None
+    mutual_tls = routing.get("mutualTLS") is True
+    return Address(hostname, fqdn, port, mutual_tls=mutual_tls) if own and fqdn and port else None

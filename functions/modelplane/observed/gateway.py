@@ -14,7 +14,11 @@ from modelplane.step import Object
 def read_gateway(obj: Object) -> PublicGateway:
     """Return the public gateway as an InferenceGateway publishes it."""
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
-    return PublicGateway(url=text(status.get("url")), requires_keys=spec.get("requireKeys") is True)
+    return PublicGateway(
+        url=text(status.get("url")),
+        requires_keys=spec.get("requireKeys") is True,
+        ca_bundle=text(status.get("caBundle")),
+    )
 
 
 def choose_address(gateway: Mapping[str, Any], published: str) -> str:
@@ -25,6 +29,28 @@ def choose_address(gateway: Mapping[str, Any], published: str) -> str:
     found = mappings(mapping(gateway.get("status")).get("addresses"))
     addresses = [address for address in (text(entry.get("value")) for entry in found) if address]
     return published if published in addresses else next(iter(addresses), "")
+
+
+def serves(gateway: Mapping[str, Any], listener: str) -> bool:
+    """Tell whether a listener of an observed Gateway is programmed."""
+    listeners = mappings(mapping(gateway.get("status")).get("listeners"))
+    found = (each for of in listeners if of.get("name") == listener for each in mappings(of.get("conditions")))
+    return any(each.get("type") == "Programmed" and each.get("status") == "True" for each in found)
+
+
+def gateway_obstacles(gateway: Mapping[str, Any]) -> list[str]:
+    """Return why a Gateway does not serve, by its own conditions and those of its listeners."""
+    status = mapping(gateway.get("status"))
+    found = [("", each) for each in mappings(status.get("conditions"))]
+    for listener in mappings(status.get("listeners")):
+        where = f"listener {text(listener.get('name'))}: "
+        found += [(where, each) for each in mappings(listener.get("conditions"))]
+    failing = {"Accepted", "Programmed", "ResolvedRefs"}
+    return [
+        f"{where}{text(each.get('message')) or text(each.get('reason')) or 'no reason given'}"
+        for where, each in found
+        if each.get("type") in failing and each.get("status") == "False"
+    ]
 
 
 def read_hostnames(backend: Object) -> frozenset[str]:

@@ -12,6 +12,8 @@ from modelplane.step import Object
 
 #: The local address in Go's network errors: its port differs on every try.
 _NEAR_END = re.compile(r"\S+:\d+->")
+#: What the provider says of an observed object that is not on the cluster (crossplane-runtime's words).
+_ABSENT = "external resource does not exist"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ class Remote:
     def kind(self) -> str:
         """Return the kind of the manifest that the Object carries."""
         return text(self.wanted.get("kind"))
+
+    @property
+    def absent(self) -> bool:
+        """Tell whether the cluster answered that there is no such object; one that is not there is only observed."""
+        return self.synced is False and _ABSENT in self.why
 
     @property
     def sync_failure(self) -> str:

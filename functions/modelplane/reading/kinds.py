@@ -73,8 +73,8 @@ CLUSTER_SCOPED: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 
 
-#: Kinds of the control cluster's gateway, by apiVersion: they exist where Envoy Gateway is installed. One of them is
-#: cluster-scoped.
+#: Kinds of the control cluster's gateway, by apiVersion: they exist where Envoy Gateway and cert-manager are installed.
+#: One of them is cluster-scoped.
 GATEWAY_KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "gateway.networking.k8s.io/v1": frozenset({"Gateway", "GatewayClass", "HTTPRoute"}),
@@ -89,6 +89,7 @@ GATEWAY_KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
                 "SecurityPolicy",
             }
         ),
+        "cert-manager.io/v1": frozenset({"Certificate", "Issuer"}),
     }
 )
 GATEWAY_CLASS = ("gateway.networking.k8s.io/v1", "GatewayClass")

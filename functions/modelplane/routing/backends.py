@@ -4,6 +4,7 @@ A Backend holds at most 256 endpoints, a rule of an HTTPRoute at most 16 Backend
 with a locality for each Backend: the weight is the locality's, and its endpoints share it evenly.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,22 +33,38 @@ class Backends:
 def plan_backends(entries: Sequence[ServiceEntry], listed: Sequence[Addresses]) -> Backends:
     """Return the Backends for what each entry lists; an entry that lists nothing has none.
 
-    Each entry has one Backend; what is left of the 16 goes to entries of more than 256 endpoints, in their order. The
-    parts of such an entry are of equal size, give or take one, and share its weight by size. The fallback tier is one
-    only beside a primary entry: alone it is primary.
+    Each entry has one Backend, or two where only some of its endpoints are reached by mutual TLS. What is left of the
+    16 goes to entries of more than 256 endpoints, in their order. The parts of such an entry are of
+    equal size, give or take one, and share its weight by size. The fallback tier is one only beside a primary entry:
+    alone it is primary.
     """
-    present = [(entry, addresses) for entry, addresses in zip(entries, listed, strict=True) if addresses]
+    groups = [(entry, _by_security(addresses)) for entry, addresses in zip(entries, listed, strict=True)]
+    # The second groups come last: where there is no room for all, each entry keeps one Backend.
+    present = [(entry, of[number]) for number in range(2) for entry, of in groups if len(of) > number]
     split = list(zip((entry for entry, _ in present), _split([addresses for _, addresses in present]), strict=True))
-    sizes = {entry.key: sum(map(len, parts)) for entry, parts in split}
+    sizes: Counter[str] = Counter()
+    for entry, parts in split:
+        sizes[entry.key] += sum(map(len, parts))
     tiered = any(entry.priority == 0 and parts for entry, parts in split)
     planned = [(entry, number, part) for entry, parts in split for number, part in enumerate(parts)]
     weights = _whole([Fraction(entry.weight * len(part), sizes[entry.key]) for entry, _, part in planned])
     plans = tuple(
-        BackendPlan(f"{entry.key}-{number}", part, weight, fallback=tiered and entry.priority > 0)
+        BackendPlan(_key(entry, number, part), part, weight, fallback=tiered and entry.priority > 0)
         for (entry, number, part), weight in zip(planned, weights, strict=True)
     )
-    missing = {entry.key: len(addresses) - sizes[entry.key] for entry, addresses in present}
+    missing = {e.key: len(addresses) - sizes[e.key] for e, addresses in zip(entries, listed, strict=True)}
     return Backends(plans, {key: count for key, count in missing.items() if count})
+
+
+def _by_security(addresses: Addresses) -> list[Addresses]:
+    """Return the endpoints that are reached in plain and those by mutual TLS: TLS is set for a whole Backend."""
+    groups = (tuple(each for each in addresses if each.mutual_tls is secured) for secured in (False, True))
+    return [group for group in groups if group]
+
+
+def _key(entry: ServiceEntry, number: int, part: Addresses) -> str:
+    """Return the key of a Backend. Those by mutual TLS have others, so that no Backend changes from plain to TLS."""
+    return f"{'tls-' if part[0].mutual_tls else ''}{entry.key}-{number}"
 
 
 def _split(listed: Sequence[Addresses]) -> list[list[Addresses]]:

@@ -45,6 +45,7 @@ def _message(request: Request, deployment: Deployment, view: FleetView, placemen
         placement,
         deployment,
         address=cluster.address if cluster else None,
+        mutual_tls=bool(cluster and cluster.mutual_tls),
         spec=_present_spec(request, held) if held else None,
     )
 

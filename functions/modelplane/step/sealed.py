@@ -8,6 +8,10 @@ from typing import Final, NoReturn
 
 #: What a sealed value prints as, everywhere.
 PLACEHOLDER: Final = "<sealed>"
+#: A certificate in PEM: lines of base64 between those that name it.
+_CERTIFICATE: Final = re.compile(
+    rb"-----BEGIN CERTIFICATE-----\r?\n(?:[A-Za-z0-9+/=]{1,76}\r?\n)+-----END CERTIFICATE-----"
+)
 #: Keys the hash of sealed values: it differs between processes, so that no hash can be looked up.
 _HASH_KEY: Final = os.urandom(16)
 
@@ -39,6 +43,13 @@ class Sealed:
     def matches(self, pattern: re.Pattern[bytes]) -> bool:
         """Tell whether a pattern matches the whole content."""
         return pattern.fullmatch(self._content) is not None
+
+    def certificates(self) -> tuple[str, ...]:
+        """Return the X.509 certificates in PEM within the value, each ended by a line break, and nothing else of it.
+
+        They are public: whoever opens a TLS connection is shown them. A private key is no certificate.
+        """
+        return tuple(f"{found.decode()}\n" for found in _CERTIFICATE.findall(self._content))
 
     def __bool__(self) -> bool:
         """Return whether there is any content."""

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 from modelplane.compose_cluster.inference_gateway import compose
-from modelplane.composing.requirements import GATEWAY_KINDS
+from modelplane.composing.requirements import CERTIFICATE_KINDS, GATEWAY_KINDS
 from modelplane.step import Object, Request, Result
 from modelplane.step.call import run
 
@@ -26,13 +26,18 @@ def decided(
         "spec": fields.get("spec", {}),
         "status": fields.get("status", {}),
     }
+    secrets = fields.get("secrets", {})
+    required = {name: tuple(map(obj, found)) for name, found in secrets.items()}
     outcome = run(
         compose,
         Request(
             obj(body),
             observed={name: obj(found) for name, found in store.items()},
-            required={} if services is None else {"services": tuple(map(obj, services))},
-            schemas={each.name: {"type": "object"} if kinds else None for each in GATEWAY_KINDS},
+            required=required | ({} if services is None else {"services": tuple(map(obj, services))}),
+            schemas={
+                each.name: {"type": "object"} if kinds and each.name not in fields.get("missing", ()) else None
+                for each in (*GATEWAY_KINDS, *CERTIFICATE_KINDS)
+            },
         ),
     )
     assert (outcome.defect, outcome.result.fatal) == (None, None)
@@ -48,6 +53,8 @@ def serving(*listeners: str, address: str = "gw.example.org", **fields: Any) -> 
     store = bodies(decided({}, **fields))
     store = bodies(decided(store, **fields))
     programmed = [{"type": "Programmed", "status": "True"}]
+    for name in ("authority", "client-pair"):
+        store[name]["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
     store["gateway"]["status"] = {
         "addresses": [{"value": address}],
         "listeners": [{"name": name, "conditions": programmed} for name in listeners],

@@ -16,9 +16,13 @@ def test_the_gateway_comes_once_its_pods_policies_and_answers_are_there() -> Non
     assert sorted(first) == [
         "access-log",
         "answer-404",
+        "authority",
+        "authority-issuer",
+        "client-pair",
         "client-traffic-policy",
         "envoy-proxy",
         "gateway-class",
+        "self-signed-issuer",
         "traffic-policy",
     ]
     partly = {name: body for name, body in first.items() if name != "client-traffic-policy"}

@@ -1,5 +1,6 @@
 """ModelEndpoints of a deployment: made with the first address, alive as long as the replica, ready as it is."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -152,3 +153,15 @@ def test_an_endpoint_that_cannot_be_read_stays_as_it_is_while_its_cluster_has_no
         "metadata": {"name": "qwen-1234abcd", "namespace": "ml", "labels": {"a": "b"}},
         "spec": spec,
     }
+
+
+@pytest.mark.parametrize(
+    ("address", "last", "expected"), [("gw", False, True), (None, True, True), (None, False, False)]
+)
+def test_an_endpoint_says_mutual_tls_as_its_cluster_does_and_as_it_did_while_that_is_not_known(
+    address: str | None, last: bool, expected: bool
+) -> None:
+    was = observed("ModelEndpoint", spec={"url": "https://gw", "ready": True} | ({"mutualTLS": True} if last else {}))
+    message = write_placements([replace(placed(address), mutual_tls=True)])
+    result = compose(Request(DEPLOYMENT, observed={"endpoint-a-0": was}, context=message))
+    assert result.desired["endpoint-a-0"].build()["spec"].get("mutualTLS", False) is expected

@@ -20,8 +20,8 @@ def composed(body: dict[str, Any]) -> tuple[Any, str, str]:
     return result.status.get("routing"), condition.reason, condition.message
 
 
-def routing(fqdn: str = "gw.example.org", port: int = 443, *, ready: bool = True) -> dict[str, Any]:
-    return {"hostname": HOST, "fqdn": fqdn, "port": port, "ready": ready}
+def routing(fqdn: str = "gw.example.org", port: int = 443, *, ready: bool = True, **fields: Any) -> dict[str, Any]:
+    return {"hostname": HOST, "fqdn": fqdn, "port": port, "ready": ready, **fields}
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,7 @@ def routing(fqdn: str = "gw.example.org", port: int = 443, *, ready: bool = True
         (endpoint("https://GW.example.org:8443/v1"), routing(port=8443)),
         (endpoint("http://gw.example.org"), routing(port=80)),
         (endpoint(spec={"ready": False}), routing(ready=False)),
+        (endpoint(spec={"mutualTLS": True}), routing(mutualTLS=True)),
     ],
 )
 def test_an_endpoint_of_a_replica_publishes_how_it_is_reached(body: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -39,6 +40,11 @@ def test_an_endpoint_of_a_replica_publishes_how_it_is_reached(body: dict[str, An
 
 OTHER = "other-1234abcd.team.eu-1.replicas.modelplane.internal"
 REFUSED = {
+    "written by hand, as if by mutual TLS": (
+        endpoint(owner={}, spec={"mutualTLS": True}),
+        "WaitingForGateway",
+        "has no ModelDeployment as its controller",
+    ),
     "written by hand": (endpoint(owner={}), "WaitingForGateway", "has no ModelDeployment as its controller"),
     "labelled like a replica's": (
         endpoint(owner={}, metadata={"labels": {"modelplane.ai/deployment": "qwen"}, "ownerReferences": []}),

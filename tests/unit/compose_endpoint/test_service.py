@@ -7,7 +7,7 @@ import pytest
 
 from modelplane.model.routing import Endpoint, ServiceEntry
 from property.routes import address
-from property.services import Service
+from property.services import GATEWAY, Service
 
 READY = Endpoint("e-1", {"app": "a"}, address("e-1"), ready=True)
 CANARY = Endpoint("e-2", {"app": "b"}, address("e-2"), ready=True)
@@ -57,6 +57,7 @@ def test_the_first_pass_composes_all_but_the_route_that_refers_to_it() -> None:
         "answer-401",
         "answer-404",
         "answer-503",
+        "authority",
         "backend-entry-all-0",
         "endpoint-host",
     ]
@@ -103,6 +104,30 @@ def test_an_entry_without_a_name_keeps_its_backend_when_its_place_changes() -> N
     before = set(service.store)
     service.entries = SPLIT[::-1]
     assert set(service.desired()) == before
+
+
+def test_endpoints_by_mutual_tls_have_a_backend_of_their_own_which_trusts_the_published_ca() -> None:
+    secured = Endpoint("e-9", {"app": "a"}, address("e-9", mutual_tls=True), ready=True)
+    service = settled(endpoints=[READY, secured])
+    assert [each["weight"] for each in rule(service)["backendRefs"]] == [1, 1]
+    plain, backend = (service.store[f"backend-{key}"]["spec"] for key in ("entry-all-0", "tls-entry-all-0"))
+    trusted = service.store["authority"]
+    assert backend["tls"] == {
+        "sni": "inference-gateway.modelplane.internal",
+        "caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": trusted["metadata"]["name"]}],
+    }
+    assert "tls" not in plain
+    assert trusted["data"] == {"ca.crt": "ca"}
+
+
+def test_no_route_refers_to_a_backend_by_mutual_tls_before_a_ca_is_published() -> None:
+    secured = Endpoint("e-9", {"app": "a"}, address("e-9", mutual_tls=True), ready=True)
+    service = Service(endpoints=[secured], gateway={"url": "http://gw.example.org"})
+    service.settle()
+    assert service.route is None
+    service.gateway = dict(GATEWAY)
+    service.settle()
+    assert len(rule(service)["backendRefs"]) == 1
 
 
 def test_without_an_endpoint_the_route_stays_and_answers_503() -> None:

@@ -60,6 +60,7 @@ SETS = {
     ),
     "kwok": ComponentSet({"kwok": Binary("sigs.k8s.io/kwok/cmd/kwok")}, usually="2 minutes on two cores"),
     "lws": ComponentSet({"lws": Binary("sigs.k8s.io/lws/cmd")}, usually="2 minutes on two cores"),
+    "cert-manager": ComponentSet({}),
     "gateway-api": ComponentSet({}),
     "envoy-gateway": ComponentSet(
         {"envoy-gateway": Binary("github.com/envoyproxy/gateway/cmd/envoy-gateway")},

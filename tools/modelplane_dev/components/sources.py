@@ -11,6 +11,7 @@ LWS = ("lws", "sigs.k8s.io/lws")
 KWOK = ("kwok", "sigs.k8s.io/kwok")
 GATEWAY_API = ("gateway-api", "sigs.k8s.io/gateway-api")
 ENVOY_GATEWAY = ("envoy-gateway", "github.com/envoyproxy/gateway")
+CERT_MANAGER = ("cert-manager", "github.com/cert-manager/cert-manager")
 INFERENCE_EXTENSION = ("inference-extension", "sigs.k8s.io/gateway-api-inference-extension")
 
 
@@ -47,6 +48,11 @@ def gateway_crds() -> Path:
 def envoy_gateway_crds() -> Path:
     """Return the folder of Envoy Gateway's own CRDs: Backend, BackendTrafficPolicy, EnvoyProxy and the like."""
     return source(*ENVOY_GATEWAY) / "charts" / "gateway-helm" / "charts" / "crds" / "crds" / "generated"
+
+
+def cert_manager_crds() -> Path:
+    """Return the folder of cert-manager's CRDs: Certificate, Issuer and the like."""
+    return source(*CERT_MANAGER) / "deploy" / "crds"
 
 
 def inference_pool_crds() -> Path:

@@ -84,6 +84,7 @@ def keep(keeper: Background) -> NoReturn:
 
 def _serve(plane: ControlPlane, gateways: LiveGateways) -> str:
     """Run the public gateway and engines that answer, make a service, and return its URL on this machine."""
+    gateways.open_sites()
 
     def named() -> None:
         for name in CLUSTERS:

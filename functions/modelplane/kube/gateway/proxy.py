@@ -1,5 +1,6 @@
 """The Gateway itself: its class, its listeners, and the Envoy pods and Service behind it."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from modelplane.kube.gateway.access_log import access_log
@@ -19,26 +20,61 @@ def gateway_class(name: str) -> dict[str, Any]:
     return {"apiVersion": GATEWAY_API, "kind": CLASS_KIND, "metadata": {"name": name}, "spec": spec}
 
 
-def envoy_proxy(name: str, namespace: str, *, replicas: int, tokens: bool) -> dict[str, Any]:
-    """Return the EnvoyProxy of a Gateway that a load balancer makes reachable, and that logs requests, with `tokens`.
+def envoy_proxy(  # noqa: PLR0913 - what the pods of a Gateway are made of
+    name: str,
+    namespace: str,
+    *,
+    replicas: int,
+    tokens: bool | None = None,
+    service_type: str = "LoadBalancer",
+    client_pair: str | None = None,
+) -> dict[str, Any]:
+    """Return the EnvoyProxy of a Gateway, which a load balancer makes reachable where the Service's type says so.
+
+    It logs requests, with or without `tokens`; None leaves logs as Envoy Gateway has them. `client_pair` is the Secret
+    with the certificate that it shows to endpoints with TLS, None where it shows none.
 
     The Service is named, so that its DNS name is known. The traffic policy Local, Envoy Gateway's default, never gets
     an address on some clouds. Any change of a listener's filters closes its older streams after the drain time, by
     default 60 s: streams of engines last longer.
     """
-    service = {"name": name, "type": "LoadBalancer", "externalTrafficPolicy": "Cluster"}
+    service = {"name": name, "type": service_type}
+    if service_type == "LoadBalancer":
+        service["externalTrafficPolicy"] = "Cluster"
     kubernetes = {"envoyDeployment": {"replicas": replicas}, "envoyService": service}
-    spec = {
+    spec: dict[str, Any] = {
         "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
         "shutdown": {"drainTimeout": "3600s"},
-        "telemetry": {"accessLog": access_log(tokens=tokens)},
     }
+    if tokens is not None:
+        spec["telemetry"] = {"accessLog": access_log(tokens=tokens)}
+    if client_pair:
+        spec["backendTLS"] = {"clientCertificateRef": {"kind": "Secret", "name": client_pair}}
     return envoy_object(_ENVOY_PROXY, name, namespace, spec)
 
 
-def _listener(name: str, protocol: str, port: int) -> dict[str, Any]:
-    allowed = {"namespaces": {"from": "All"}}
+#: Routes of every namespace may attach.
+FROM_ALL: Final[Mapping[str, Any]] = {"from": "All"}
+
+
+def _listener(name: str, protocol: str, port: int, namespaces: Mapping[str, Any] = FROM_ALL) -> dict[str, Any]:
+    allowed = {"namespaces": dict(namespaces)}
     return {"name": name, "protocol": protocol, "port": port, "allowedRoutes": allowed}
+
+
+def _https(certificate: str, namespaces: Mapping[str, Any] = FROM_ALL) -> dict[str, Any]:
+    tls = {"mode": "Terminate", "certificateRefs": [{"kind": "Secret", "name": certificate}]}
+    return _listener(LISTENER_HTTPS, "HTTPS", 443, namespaces) | {"tls": tls}
+
+
+def _gateway(name: str, namespace: str, class_name: str, proxy: str, listeners: list[dict[str, Any]]) -> dict[str, Any]:
+    parameters = {"group": ENVOY_GROUP, "kind": _ENVOY_PROXY, "name": proxy}
+    spec = {
+        "gatewayClassName": class_name,
+        "infrastructure": {"parametersRef": parameters},
+        "listeners": listeners,
+    }
+    return gateway_object(GATEWAY_KIND, name, namespace, spec)
 
 
 def public_gateway(
@@ -47,12 +83,12 @@ def public_gateway(
     """Return the Gateway that services attach to, each to one listener; HTTPS with the Secret of a `certificate`."""
     listeners = [_listener(LISTENER_HTTP, "HTTP", 80)]
     if certificate:
-        tls = {"mode": "Terminate", "certificateRefs": [{"kind": "Secret", "name": certificate}]}
-        listeners.append(_listener(LISTENER_HTTPS, "HTTPS", 443) | {"tls": tls})
-    parameters = {"group": ENVOY_GROUP, "kind": _ENVOY_PROXY, "name": proxy}
-    spec = {
-        "gatewayClassName": class_name,
-        "infrastructure": {"parametersRef": parameters},
-        "listeners": listeners,
-    }
-    return gateway_object(GATEWAY_KIND, name, namespace, spec)
+        listeners.append(_https(certificate))
+    return _gateway(name, namespace, class_name, proxy, listeners)
+
+
+def https_gateway(  # noqa: PLR0913 - what a Gateway is made of
+    name: str, namespace: str, *, class_name: str, proxy: str, certificate: str, namespaces: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a Gateway that listens on HTTPS and on nothing else; routes come from `namespaces` (allowedRoutes)."""
+    return _gateway(name, namespace, class_name, proxy, [_https(certificate, namespaces)])

@@ -38,9 +38,9 @@ class ServiceRoute:
     timeout: str
 
 
-def _parent(listener: str) -> dict[str, str]:
-    gateway = {"group": GATEWAY_GROUP, "kind": "Gateway", "name": PUBLIC_GATEWAY, "namespace": SYSTEM_NAMESPACE}
-    return {**gateway, "sectionName": listener}
+def _parent(listener: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, str]:
+    named = {"group": GATEWAY_GROUP, "kind": "Gateway", "name": gateway, "namespace": SYSTEM_NAMESPACE}
+    return {**named, "sectionName": listener}
 
 
 def _rule(paths: Sequence[str], filters: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def https_redirect(name: str) -> dict[str, Any]:
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)
 
 
-def unknown_paths(name: str, listener: str, refusal: str) -> dict[str, Any]:
-    """Return the HTTPRoute that answers whatever no other takes, by an HTTPRouteFilter."""
-    spec = {"parentRefs": [_parent(listener)], "rules": [_rule(["/"], [filter_reference(refusal)])]}
+def unknown_paths(name: str, listener: str, refusal: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, Any]:
+    """Return the HTTPRoute of a Gateway that answers whatever no other takes, by an HTTPRouteFilter."""
+    spec = {"parentRefs": [_parent(listener, gateway)], "rules": [_rule(["/"], [filter_reference(refusal)])]}
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
-from modelplane.model.names import HEADER_CALLER
+from modelplane.model.names import CLIENT_NAME, HEADER_CALLER
 
 #: Cloud load balancers drop silent TCP connections after 4 to 6 minutes.
 _KEEPALIVE: Final = {"probes": 3, "idleTime": "60s", "interval": "20s"}
@@ -144,13 +144,34 @@ def service_traffic_policy(name: str, namespace: str, route: str, traffic: Traff
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 
-def client_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any]:
+def hop_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any]:
+    """Return the policy of the traffic from a Gateway to what it alone leads to: nothing is tried again here.
+
+    What the gateway itself answers with 500, a picker that is dead or a reference to what is not there, becomes 503:
+    the public gateway sends that to another endpoint, and 500 not.
+    """
+    parallel = {"maxConnections": _PARALLEL, "maxPendingRequests": _PARALLEL, "maxParallelRequests": _PARALLEL}
+    broken = _override(500, "Local", "The endpoint cannot take requests now.", "unavailable")
+    spec = {
+        "targetRefs": [target("Gateway", gateway)],
+        "circuitBreaker": parallel,
+        "tcpKeepalive": dict(_KEEPALIVE),
+        **_silence(_IDLE),
+        "responseOverride": [{**broken, "response": {**broken["response"], "statusCode": 503}}],
+    }
+    return envoy_object("BackendTrafficPolicy", name, namespace, spec)
+
+
+def client_traffic_policy(name: str, namespace: str, gateway: str, *, authority: str | None = None) -> dict[str, Any]:
     """Return the policy of the traffic from callers to a Gateway.
+
+    With an `authority`, a ConfigMap with CA certificates, only the public gateway may call: by name, because clusters'
+    gateways have certificates of the same CA.
 
     Only a request that fits into the buffer can be sent again; by default that is 32 KiB, and prompts are larger.
     """
     reserved = [{"type": "Prefix", "value": prefix} for prefix in _RESERVED_HEADERS]
-    spec = {
+    spec: dict[str, Any] = {
         "targetRefs": [target("Gateway", gateway)],
         "connection": {"bufferLimit": "50Mi"},
         "http2": {"initialStreamWindowSize": "16Mi", "initialConnectionWindowSize": "24Mi"},
@@ -158,4 +179,8 @@ def client_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, 
         "headers": {"earlyRequestHeaders": {"removeOnMatch": reserved}},
         "healthCheck": {"path": HEALTH_PATH},
     }
+    if authority:
+        trusted = {"group": "", "kind": "ConfigMap", "name": authority}
+        named = {"dnsNames": [{"type": "Exact", "value": CLIENT_NAME}]}
+        spec["tls"] = {"clientValidation": {"caCertificateRefs": [trusted], "subjectAltNames": named}}
     return envoy_object("ClientTrafficPolicy", name, namespace, spec)

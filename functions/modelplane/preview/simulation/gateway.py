@@ -48,6 +48,11 @@ def _policy(obj: Manifest) -> Tree:
     return {"ancestors": [{"ancestorRef": each, "conditions": conditions} for each in targets]}
 
 
+def _issued(_: Manifest) -> Tree:
+    """Return the status of a certificate. No Secret is simulated, so that hops to clusters stay as they are."""
+    return {"conditions": _accepted(("Ready",))}
+
+
 def _other(_: Manifest) -> Tree:
     return {"conditions": _accepted()}
 
@@ -55,6 +60,7 @@ def _other(_: Manifest) -> Tree:
 _ANSWERS: Mapping[str, Callable[[Manifest], Tree]] = MappingProxyType(
     {
         "Backend.gateway.envoyproxy.io": _other,
+        "Certificate.cert-manager.io": _issued,
         "BackendTrafficPolicy.gateway.envoyproxy.io": _policy,
         "ClientTrafficPolicy.gateway.envoyproxy.io": _policy,
         "EnvoyExtensionPolicy.gateway.envoyproxy.io": _policy,

@@ -41,7 +41,7 @@ _CERTIFICATES = "/certs"
 #: The port of statistics is the controller's own in this namespace.
 _STATISTICS = 19101
 #: Seconds that the controller may take.
-PATIENCE = 60.0
+PATIENCE = 120.0
 _CONFIGURATION = {
     "apiVersion": "gateway.envoyproxy.io/v1alpha1",
     "kind": "EnvoyGateway",

@@ -11,16 +11,11 @@ from modelplane_dev.plane.envoy_gateway import GATEWAY
 from modelplane_dev.plane.fakes import play_gateway
 from modelplane_dev.plane.gateways.controller import Gateways, gateways
 from modelplane_dev.plane.inference import InferenceSite
+from modelplane_dev.plane.issuer import FakeIssuer, fake_issuer
 
 INFERENCE_GATEWAY_KIND = Kind(API_VERSION, "InferenceGateway")
 #: The public gateway's address, in the gateways' networks.
 ADDRESS = "203.0.113.99"
-_CLASS = {
-    "apiVersion": GATEWAY.api_version,
-    "kind": "GatewayClass",
-    "metadata": {"name": "envoy"},
-    "spec": {"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"},
-}
 
 
 def inference_gateway() -> Manifest:
@@ -29,23 +24,19 @@ def inference_gateway() -> Manifest:
     return {"apiVersion": API_VERSION, "kind": INFERENCE_GATEWAY_KIND.kind, "metadata": metadata, "spec": {}}
 
 
-def _site_gateway() -> Manifest:
-    """Return the Gateway of an inference cluster, as an operator makes it."""
-    listener = {"name": "http", "port": 443, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
-    return {
-        "apiVersion": GATEWAY.api_version,
-        "kind": GATEWAY.kind,
-        "metadata": {"name": CLUSTER_GATEWAY, "namespace": SYSTEM_NAMESPACE},
-        "spec": {"gatewayClassName": "envoy", "listeners": [listener]},
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class LiveGateways:
-    """The gateway of the control cluster, and those of the sites by their names."""
+    """The gateway of the control cluster, and those of the sites by their names, which listen at `addresses`."""
 
     public: Gateways
     sites: Mapping[str, Gateways]
+    addresses: Mapping[str, str]
+    issuer: FakeIssuer
+
+    def open_sites(self) -> None:
+        """Run the sites' gateways, once there is an InferenceCluster of each that has composed it."""
+        for name, site in self.sites.items():
+            site.open(CLUSTER_GATEWAY, self.addresses[name])
 
     def open_public(self) -> None:
         """Run the public gateway; from then on it knows the names of the clusters that have one by now."""
@@ -53,29 +44,29 @@ class LiveGateways:
 
 
 @contextmanager
-def _real_gateway(site: InferenceSite, name: str, public: Gateways, number: int) -> Iterator[Gateways]:
-    """Run the gateway of a site, linked with the public one; the fake is back afterwards."""
+def _real_gateway(site: InferenceSite, name: str, public: Gateways, number: int) -> Iterator[tuple[Gateways, str]]:
+    """Run the controller of a site, linked with the public one; the fake Gateway is back afterwards."""
     api = site.cluster.api
     fake = (api.get(GATEWAY, CLUSTER_GATEWAY, SYSTEM_NAMESPACE) or {})["status"]["addresses"][0]["value"]
+    api.delete(GATEWAY, CLUSTER_GATEWAY, SYSTEM_NAMESPACE)
     try:
         with gateways(site.cluster, name) as running:
             _, address = public.network.link(running.network, number)
-            api.apply(_CLASS)
-            api.apply(_site_gateway())
-            running.open(CLUSTER_GATEWAY, address)
-            yield running
+            yield running, address
     finally:
         play_gateway(site.cluster, fake)
 
 
 @contextmanager
 def live_gateways(plane: ControlPlane, names: Sequence[str]) -> Iterator[LiveGateways]:
-    """Run the gateways of sites, and all of the public one but its Envoy."""
+    """Run the controllers of the public gateway and of those of sites, and what issues their certificates."""
     with ExitStack() as stack:
+        issuer = stack.enter_context(fake_issuer(plane.hub))
         public = stack.enter_context(gateways(plane.hub, "public"))
         sites = {
             name: stack.enter_context(_real_gateway(plane.sites[name], name, public, number))
             for number, name in enumerate(names, 1)
         }
         plane.hub.api.apply(inference_gateway())
-        yield LiveGateways(public, sites)
+        running = {name: site for name, (site, _) in sites.items()}
+        yield LiveGateways(public, running, {name: address for name, (_, address) in sites.items()}, issuer)

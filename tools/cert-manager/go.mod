@@ -1,0 +1,5 @@
+module tools/cert-manager
+
+go 1.26
+
+require github.com/cert-manager/cert-manager v1.18.2
