@@ -253,6 +253,7 @@ def test_a_clusters_gateway_answers_503_for_a_replica_that_is_gone(live: LiveFle
     assert (answer.status, answer.code) == (503, "unavailable")
 
 
+@pytest.mark.usefixtures("engines")
 def test_what_others_write_beside_a_service_gets_no_request(live: LiveFleet) -> None:
     fleet = live.fleet
     hub, host = fleet.plane.hub, _host(live, "llama", "west")
@@ -269,15 +270,14 @@ def test_what_others_write_beside_a_service_gets_no_request(live: LiveFleet) -> 
         "spec": {"url": "https://thief.example.org", "host": host, "mutualTLS": True},
     }
     hub.api.apply(spoofed)
-    hub.api.apply(model_service("guarded", fleet.tag, {"llama": 1}))
-    _wait_status(live, f"http://{ADDRESS}/{fleet.tag}/guarded", 200)
-    fleet.assert_condition(hub.api.get(ENDPOINT, "spoofed", fleet.tag) or {}, "RoutingReady", "False")
-    listed = {
-        endpoint["fqdn"]["hostname"]
-        for each in hub.api.list(BACKEND, fleet.tag)
-        for endpoint in each["spec"]["endpoints"]
-    }
-    hub.api.delete(ENDPOINT, "spoofed", fleet.tag)
+    try:
+        hub.api.apply(model_service("guarded", fleet.tag, {"llama": 1}))
+        _wait_status(live, f"http://{ADDRESS}/{fleet.tag}/guarded", 200)
+        fleet.assert_condition(hub.api.get(ENDPOINT, "spoofed", fleet.tag) or {}, "RoutingReady", "False")
+        backends = hub.api.list(BACKEND, fleet.tag)
+    finally:
+        hub.api.delete(ENDPOINT, "spoofed", fleet.tag)
+    listed = {endpoint["fqdn"]["hostname"] for each in backends for endpoint in each["spec"]["endpoints"]}
     assert len(listed) == 2, "the clusters of the replicas"
     assert "thief.example.org" not in listed
 
