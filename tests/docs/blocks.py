@@ -10,7 +10,15 @@ _FILE = re.compile(r"^# ([\w./-]+\.yaml)\n")
 #: A line of expected output that stands for any number of lines.
 ANY = "..."
 #: Pages whose scripts need a whole control plane (tests/e2e); of the others, an API server (tests/apiserver).
-ON_A_PLANE = ("call-with-keys", "install", "drain-a-cluster", "remove-a-cluster", "serve-a-model", "try")
+ON_A_PLANE = (
+    "call-with-keys",
+    "install",
+    "drain-a-cluster",
+    "remove-a-cluster",
+    "secure-requests",
+    "serve-a-model",
+    "try",
+)
 
 
 @dataclass(frozen=True, slots=True)

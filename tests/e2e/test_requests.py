@@ -224,6 +224,20 @@ def test_the_page_on_serving_gets_an_answer_and_adds_a_canary(live: LiveFleet, t
     eventually(listed, within=SOON)
 
 
+def test_the_page_on_secure_requests_shows_who_is_trusted_and_forgets_old_cas(live: LiveFleet, tmp_path: Path) -> None:
+    look, forget = open_page(live, "secure-requests", tmp_path)
+    look = look.replace("eu-1", f"{live.fleet.tag}-west")
+    shown = live.shell(look, tmp_path)
+    assert shown.startswith("-----BEGIN CERTIFICATE-----\n")
+    assert shown.endswith("-----END CERTIFICATE-----\ntrue")
+    live.shell(forget, tmp_path)
+
+    def published() -> None:
+        assert live.shell(look, tmp_path) == shown
+
+    eventually(published, within=SOON)
+
+
 def _host(live: LiveFleet, deployment: str, site: str) -> str:
     """Return the host of the replica of a deployment on a site."""
     (found,) = (
