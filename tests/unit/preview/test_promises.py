@@ -1,0 +1,171 @@
+"""What Modelplane promises of a model, shown on the manifests of docs/tour (docs/promises.md names the tests)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from modelplane.preview import ControlPlane
+from modelplane_dev.folders import ROOT
+
+TOUR = ROOT / "docs" / "tour"
+TEAM, RESEARCH = "ml-team", "ml-team-research"
+Manifest = dict[str, Any]
+
+
+def manifests(*names: str) -> list[Manifest]:
+    return [each for name in names for each in yaml.safe_load_all((TOUR / f"{name}.yaml").read_text())]
+
+
+def settled(*objects: Manifest) -> ControlPlane:
+    control = ControlPlane(objects)
+    assert control.settle()
+    return control
+
+
+def tour(*names: str) -> ControlPlane:
+    return settled(*manifests("fleet", *names))
+
+
+def status(control: ControlPlane, name: str, namespace: str = TEAM) -> Manifest:
+    found = control.get("ModelDeployment", namespace, name)
+    assert found is not None
+    return dict(found["status"])
+
+
+def clusters(control: ControlPlane, name: str, namespace: str = TEAM) -> list[str]:
+    placed = status(control, name, namespace)["placements"]
+    return [each["cluster"] for each in placed if not each["leaving"]]
+
+
+def on_clusters(control: ControlPlane, kind: str) -> list[Manifest]:
+    """Return the manifests of a kind that are put on inference clusters."""
+    found = (obj["spec"]["forProvider"]["manifest"] for obj in control.list("Object.kubernetes.m.crossplane.io"))
+    return [manifest for manifest in found if manifest["kind"] == kind]
+
+
+def containers(manifest: Any) -> Iterator[Manifest]:
+    """Yield the containers anywhere in a manifest."""
+    if isinstance(manifest, dict):
+        yield from manifest.get("containers") or ()
+        manifest = list(manifest.values())
+    for each in manifest if isinstance(manifest, list) else ():
+        yield from containers(each)
+
+
+def scaled(control: ControlPlane, name: str, replicas: int) -> list[str]:
+    found = control.get("ModelDeployment", TEAM, name)
+    assert found is not None
+    control.apply({**found, "spec": {**found["spec"], "replicas": replicas}})
+    assert control.settle()
+    return clusters(control, name)
+
+
+def test_a_small_model_takes_the_smallest_gpu_that_suffices_and_leaves_the_large_nodes_to_a_gang() -> None:
+    control = tour("single", "gang")
+    assert set(clusters(control, "qwen3-8b")) <= {"gke-l4", "eks-l4"}
+    assert clusters(control, "qwen3-coder") == ["cw-h200"]
+
+
+def test_command_arguments_and_image_of_an_engine_pass_through_as_they_are_written() -> None:
+    (given,) = containers(manifests("single"))
+    (made,) = on_clusters(tour("single"), "Deployment")
+    (engine,) = containers(made)
+    assert {key: engine[key] for key in given} == given
+
+
+def test_replicas_are_the_only_axis_of_scaling_and_spread_over_clusters() -> None:
+    control = tour("single")
+    assert set(scaled(control, "qwen3-8b", 2)) == {"gke-l4", "eks-l4"}
+    assert set(scaled(control, "qwen3-8b", 3)) == {"gke-l4", "eks-l4", "a100-west"}
+    assert len(scaled(control, "qwen3-8b", 1)) == 1
+
+
+def test_a_gang_is_one_leaderworkerset_whose_pods_all_mount_the_cache() -> None:
+    (gang,) = on_clusters(tour("gang"), "LeaderWorkerSet")
+    template = gang["spec"]["leaderWorkerTemplate"]
+    assert template["size"] == 2
+    for pod in (template["leaderTemplate"], template["workerTemplate"]):
+        mounts = {mount["name"]: mount for mount in pod["spec"]["containers"][0]["volumeMounts"]}
+        assert mounts["models"]["mountPath"] == "/mnt/models"
+        assert pod["spec"]["containers"][0]["env"][0]["name"] == "MODELPLANE_LEADER_ADDRESS"
+
+
+def test_a_gang_waits_for_a_cache_that_does_not_exist_and_names_it() -> None:
+    deployment = manifests("gang")[1]
+    found = status(settled(*manifests("fleet"), deployment), "qwen3-coder")
+    scheduled = next(each for each in found["conditions"] if each["type"] == "ReplicasScheduled")
+    assert (scheduled["reason"], scheduled["status"]) == ("WaitingForCache", "False")
+    assert "ModelCache ml-team/qwen3-coder does not exist" in scheduled["message"]
+
+
+def test_a_pair_is_routed_by_an_endpoint_picker_and_warned_of_a_decode_engine_without_a_port() -> None:
+    control = tour("pair")
+    assert len(on_clusters(control, "InferencePool")) == 1
+    (warning,) = status(control, "pd")["warnings"]
+    assert "no --port" in warning
+    assert {engine["copies"] for engine in manifests("pair")[0]["spec"]["engines"] if "copies" in engine} == {2}
+    copies = {made["spec"]["replicas"] for made in on_clusters(control, "Deployment") if "gpu" in str(made)}
+    assert 2 in copies
+
+
+def test_a_service_routes_to_the_replicas_that_it_selects() -> None:
+    control = tour("service")
+    service = control.get("ModelService", TEAM, "qwen")
+    assert service is not None
+    ready = {each["type"]: each["status"] for each in service["status"]["conditions"]}
+    assert ready["Ready"] == "True"
+    assert len(clusters(control, "qwen-demo")) == 1
+
+
+def test_a_replica_written_by_hand_composes_nothing_until_it_has_its_clusters_label() -> None:
+    (replica,) = manifests("replica")
+    assert len(on_clusters(settled(*manifests("fleet"), replica), "Deployment")) == 1
+    del replica["metadata"]["labels"]
+    control = settled(*manifests("fleet"), replica)
+    assert on_clusters(control, "Deployment") == []
+    found = control.get("ModelReplica", TEAM, "qwen3-8b-eks-l4-0")
+    assert found is not None
+    assert any("Label this ModelReplica" in each.get("message", "") for each in found["status"]["conditions"])
+
+
+def test_what_no_class_offers_is_not_placed_and_the_closest_device_is_named() -> None:
+    (deployment,) = manifests("single")
+    device = deployment["spec"]["engines"][0]["members"][0]["nodeSelector"]["devices"][0]
+    device["selectors"][0]["cel"] = device["selectors"][0]["cel"].replace("20Gi", "150Gi")
+    found = status(settled(*manifests("fleet"), deployment), "qwen3-8b")
+    assert found["unplaced"] == 1
+    messages = [each["message"] for each in found["reasons"] if "frontier" in each["message"]]
+    assert messages == [
+        "pool frontier: request gpu needs memory >= 150Gi, the closest device (gpu.nvidia.com, NVIDIA H200) has 141Gi"
+    ]
+
+
+def test_a_replica_of_a_cluster_that_is_deleted_is_placed_on_another() -> None:
+    control = tour("single")
+    (before,) = clusters(control, "qwen3-8b")
+    control.delete("InferenceCluster", None, before)
+    assert control.settle()
+    (after,) = clusters(control, "qwen3-8b")
+    assert after != before
+
+
+@pytest.mark.parametrize(
+    ("name", "pool"), [("gemma-3-27b", "medium-models"), ("kimi-k2-instruct", "frontier-multinode")]
+)
+def test_what_no_driver_publishes_of_a_pool_is_asked_of_a_synthetic_device(name: str, pool: str) -> None:
+    control = settled(*manifests("environment", "engines"))
+    (placed,) = status(control, name, RESEARCH)["placements"]
+    assert placed["pools"] == {"vllm": pool}
+
+
+def test_a_model_over_two_nodes_is_one_gang_of_whole_nodes() -> None:
+    control = settled(*manifests("environment", "engines"))
+    (gang,) = on_clusters(control, "LeaderWorkerSet")
+    assert gang["spec"]["leaderWorkerTemplate"]["size"] == 2
+    claims = on_clusters(control, "ResourceClaimTemplate")
+    counts = [
+        request["exactly"]["count"] for claim in claims for request in claim["spec"]["spec"]["devices"]["requests"]
+    ]
+    assert sorted(set(counts)) == [1, 8]
