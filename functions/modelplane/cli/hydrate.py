@@ -11,6 +11,7 @@ from modelplane.hydrate import HydrateSettings, hydrate
 from modelplane.hydrate.failure import HydrateError
 from modelplane.hydrate.hub import Hub, read_token
 
+_GIB = 2**30
 _EXAMPLES = """\b
 Example:
   modelplane hydrate --repo Qwen/Qwen3-8B --revision main --target /mnt/weights
@@ -43,8 +44,17 @@ def _log(line: str) -> None:
     type=click.FloatRange(0),
     help="First pause, in seconds.",
 )
+@click.option("--size-gib", type=click.IntRange(1), help="Most that the repository may have, in GiB.")
 def command(  # noqa: PLR0913 - click gives each option as an argument
-    *, repo: str, revision: str, target: Path, endpoint: str | None, workers: int, tries: int, pause: float
+    *,
+    repo: str,
+    revision: str,
+    target: Path,
+    endpoint: str | None,
+    workers: int,
+    tries: int,
+    pause: float,
+    size_gib: int | None,
 ) -> None:
     """Download a repository and verify every byte; the next run continues one that was interrupted.
 
@@ -54,7 +64,8 @@ def command(  # noqa: PLR0913 - click gives each option as an argument
     signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))
     try:
         hub = Hub(endpoint, read_token(os.environ.get("HF_TOKEN")))
-        hydrate(HydrateSettings(repo, revision, target, hub, _log, workers, tries, pause))
+        limit = size_gib * _GIB if size_gib else None
+        hydrate(HydrateSettings(repo, revision, target, hub, _log, workers, tries, pause, limit))
     except HydrateError as failure:
         # The cause comes last: a failed pod's status shows the end of its log.
         _log(f"{failure.exit_code.meaning}\n{failure}")

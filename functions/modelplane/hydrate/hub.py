@@ -13,7 +13,7 @@ from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, HFValidationE
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status  # type: ignore[attr-defined]
 
 from modelplane.hydrate.failure import BrokenError, LastingError, NoResumeError, ShortError
-from modelplane.hydrate.plan import File, Plan, stays_inside
+from modelplane.hydrate.plan import File, Plan, find_misplaced
 from modelplane.model.staging import HydrateExit
 
 #: Silence after which a connection counts as broken, in seconds.
@@ -79,12 +79,11 @@ class Hub:
             api = HfApi(endpoint=self.endpoint, token=self.token or False)
             found = api.model_info(repo, revision=revision or None, files_metadata=True, timeout=_SILENCE)
         files = []
+        if wrong := find_misplaced(sibling.rfilename for sibling in found.siblings or ()):
+            raise LastingError(HydrateExit.CORRUPT, f"{named}: {wrong}")
         for sibling in found.siblings or ():
             checksum = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
             size = sibling.lfs.size if sibling.lfs else sibling.size
-            if not stays_inside(sibling.rfilename):
-                message = f"{named}: {sibling.rfilename!r} is not the name of a file inside the snapshot"
-                raise LastingError(HydrateExit.CORRUPT, message)
             if not checksum or size is None or not found.sha:
                 raise BrokenError(f"{named}: the hub does not say what {sibling.rfilename!r} is")
             files.append(File(sibling.rfilename, size, "sha256" if sibling.lfs else "git", checksum))

@@ -2,7 +2,7 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -49,8 +49,13 @@ class Plan:
 
 
 def read_plan(found: Mapping[str, Any]) -> Plan:
-    """Return the plan of a JSON object; raises KeyError, TypeError or ValueError for one that holds none."""
+    """Return the plan of a JSON object; raises KeyError, TypeError or ValueError for one that holds none.
+
+    Whoever may write to the volume may have written it: a plan with a path that leads out of the snapshot is none.
+    """
     files = tuple(File(str(path), int(size), str(kind), str(checksum)) for path, size, kind, checksum in found["files"])
+    if wrong := find_misplaced(file.path for file in files):
+        raise ValueError(wrong)
     return Plan(str(found["repo"]), str(found["revision"]), str(found["commit"]), files)
 
 
@@ -60,7 +65,18 @@ def stays_inside(path: str) -> bool:
     # Control characters would forge a line of the log, and half a pair of UTF-16 is no name of a file.
     legal = not any(unicodedata.category(each) in ("Cc", "Cs") for each in path)
     legal = legal and not path.startswith("/") and "\\" not in path
-    return legal and bool(parts) and parts[0] != OURS and ".." not in parts
+    return legal and bool(parts) and _folded(parts[0]) != OURS and ".." not in parts
+
+
+def _folded(name: str) -> str:
+    """Return a name as a volume sees it that tells neither case nor ways to write a letter apart, such as SMB's."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def find_misplaced(paths: Iterable[str]) -> str:
+    """Return in words which of the paths leads out of the snapshot, "" where none does."""
+    wrong = next((path for path in paths if not stays_inside(path)), None)
+    return "" if wrong is None else f"{wrong!r} is not the name of a file inside the snapshot"
 
 
 def verify(file: File, path: Path) -> bool:

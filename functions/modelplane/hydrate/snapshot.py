@@ -21,7 +21,11 @@ _LONGEST_PAUSE, _LONGEST_ASKED = 60.0, 3600.0
 
 @dataclass(frozen=True, slots=True)
 class HydrateSettings:
-    """A run. `tries` in a row without a byte end it; `pause` is the first pause between two, in seconds; it doubles."""
+    """A run. `tries` in a row without a byte end it; `pause` is the first pause between two, in seconds; it doubles.
+
+    `limit` is how many bytes the snapshot may have, None for as many as the volume takes: a file share has no size of
+    its own.
+    """
 
     repo: str
     revision: str
@@ -31,6 +35,7 @@ class HydrateSettings:
     workers: int = 4
     tries: int = 8
     pause: float = 1.0
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,9 @@ def _hydrate(settings: HydrateSettings, volume: Volume) -> Plan:
         settings.say(f"{settings.repo} is staged already, at commit {staged.commit}")
         return staged
     plan = _resolve(settings, volume)
+    if settings.limit is not None and settings.limit < plan.size:
+        message = f"{plan.repo} has {readable(plan.size)}, and may have {readable(settings.limit)}"
+        raise LastingError(HydrateExit.DISK_FULL, message)
     if 0 < volume.size < plan.size:
         message = f"{plan.repo} has {readable(plan.size)}, and the volume {readable(volume.size)}"
         raise LastingError(HydrateExit.DISK_FULL, message)

@@ -35,7 +35,7 @@ class Download:
 
 
 def _container(download: Download, image: str) -> dict[str, Any]:
-    args = [f"--repo={download.repo}", f"--target={MODELS_PATH}"]
+    args = [f"--repo={download.repo}", f"--target={MODELS_PATH}", f"--size-gib={download.size_gib}"]
     args += [f"--revision={download.revision}"] if download.revision else []
     # Kubernetes puts the value of a variable, such as the token, in the place of a $(NAME).
     args = [each.replace("$", "$$") for each in args]
@@ -48,6 +48,7 @@ def _container(download: Download, image: str) -> dict[str, Any]:
         "resources": {"requests": {"cpu": "500m", "memory": "512Mi"}, "limits": {"memory": "2Gi"}},
         "securityContext": {
             "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
             "seccompProfile": {"type": "RuntimeDefault"},
         },

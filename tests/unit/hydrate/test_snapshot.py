@@ -228,7 +228,15 @@ def test_what_was_staged_is_mended_at_its_own_commit_though_the_revision_has_mov
     assert marker(tmp_path)["commit"] == first
 
 
-OUTSIDE = ("../out.txt", "/out.txt", ".modelplane/staged.json", "a/../../out.txt", "a\nb", "\ud800")
+OUTSIDE = (
+    "../out.txt",
+    "/out.txt",
+    ".modelplane/staged.json",
+    ".ModelPlane/staged.json",
+    "a/../../out.txt",
+    "a\nb",
+    "\ud800",
+)
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
@@ -238,6 +246,31 @@ def test_a_repository_that_would_write_outside_its_place_is_refused(tmp_path: Pa
     with serving({**FILES, path: b"x"}) as hub:
         assert "is not the name of a file inside the snapshot" in str(fails(hub, target))
     assert tree(tmp_path) == {}
+
+
+@pytest.mark.parametrize("path", ["../out.txt", "/out.txt", "a/../../out.txt", ".MODELPLANE/x"])
+@pytest.mark.parametrize("written", ["plan.json", "staged.json"])
+def test_a_plan_on_the_volume_that_leads_outside_removes_and_counts_nothing(
+    hub: FakeHub, tmp_path: Path, path: str, written: str
+) -> None:
+    target, outside = tmp_path / "volume", tmp_path / "out.txt"
+    (target / ".modelplane").mkdir(parents=True)
+    outside.write_bytes(b"x")
+    forged = {"repo": "org/model", "revision": "main", "commit": "c", "files": [[path, 1, "sha256", "0"]]}
+    (target / ".modelplane" / written).write_text(json.dumps(forged))
+    run(hub, target)
+    assert tree(target) == FILES
+    assert outside.read_bytes() == b"x"
+
+
+def test_a_repository_that_is_larger_than_it_may_be_is_not_begun(hub: FakeHub, tmp_path: Path) -> None:
+    size = sum(map(len, FILES.values()))
+    failure = fails(hub, tmp_path, limit=size - 1)
+    assert failure.exit_code is HydrateExit.DISK_FULL
+    assert "org/model has" in str(failure)
+    assert tree(tmp_path) == {}
+    run(hub, tmp_path, limit=size)
+    assert tree(tmp_path) == FILES
 
 
 def test_a_repository_that_is_larger_than_the_volume_is_not_begun(
