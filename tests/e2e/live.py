@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import subprocess
 import tempfile
 import time
@@ -17,6 +18,7 @@ from typing import Any
 from e2e.fleet import SOON, Fleet
 from e2e.services import SERVICE
 from modelplane.model.names import AUTHORITY, CLUSTER_GATEWAY, INFERENCE_GATEWAY, SERVER_NAME, SYSTEM_NAMESPACE
+from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.api import ApiError
 from modelplane_dev.plane.envoy_gateway import GATEWAY
 from modelplane_dev.plane.fakes import POD_ADDRESSES
@@ -91,6 +93,12 @@ class LiveFleet:
         """Return how many requests had each status, and how many each engine answered."""
         program = (executable, "-m", "modelplane_dev.plane.gateways.load")
         return Counter(json.loads(self.gateways.public.network.output(*program, url, str(requests), str(WORKERS))))
+
+    def call_by_openai(self, url: str, key: str) -> Any:
+        """Return what OpenAI's client is answered at a base URL."""
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+        command = (executable, "-m", "e2e.openai_calls", url, key)
+        return json.loads(self.gateways.public.network.output(*command, environment=environment))
 
     def shell(self, script: str, directory: Path) -> str:
         """Return what a script prints that calls the services, and whose kubectl speaks to the control cluster."""

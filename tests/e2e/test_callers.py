@@ -10,6 +10,7 @@ import pytest
 from e2e.fleet import SOON
 from e2e.live import Answer, LiveFleet, live_fleet
 from e2e.live_pages import open_page
+from e2e.openai_calls import LONG
 from e2e.passes import LivePasses
 from e2e.scenarios import own_fleet
 from e2e.services import SERVICE, model_service
@@ -196,13 +197,27 @@ def test_the_log_says_who_called_which_service_where_it_went_and_what_it_cost(li
         for line in answered:
             assert (line["caller"], line["service"], line["path"]) == ("ann", service, "/v1/chat/completions")
             assert line["endpoint"].endswith(".replicas.modelplane.internal")
-            assert (line["attempts"], line["input_tokens"], line["output_tokens"]) == (1, 7, 5)
+            assert (line["attempts"], line["input_tokens"], line["output_tokens"]) == (1, 5, 5)
         # Until its keys were checked the service refused those too who have one.
         assert [line for line in lines if line["status"] == 401 and line["caller"] is None]
         assert not any(word in str(lines) for word in ("key-of-ann", "hidden"))
 
     eventually(logged, within=SOON)
     assert live.ask(f"http://{ADDRESS}/healthz").status == 200
+
+
+def test_openai_s_client_chats_streams_embeds_and_sends_2_mb(live: LiveFleet) -> None:
+    url = _serve(live, "client", keys=_write_keys(live, "client", ann="key-of-ann"))
+    live.wait_answer(200, url, CHAT, _bearer("key-of-ann"))
+    assert live.call_by_openai(url.removesuffix("/chat/completions"), "key-of-ann") == {
+        "chat": "This is an answer.",
+        "long": LONG,
+        "streamed": ["This", " is", " an", " answer", "."],
+        "stream_tokens": [5],
+        "embeddings": [[0.25, -0.5, 1.0]] * 2,
+        "models": ["example/model"],
+        "refused": "invalid_api_key",
+    }
 
 
 def test_the_page_on_keys_lets_callers_in_and_replaces_a_key(live: LiveFleet, tmp_path: Path) -> None:

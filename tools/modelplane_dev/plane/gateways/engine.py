@@ -3,7 +3,9 @@
 It waits as many seconds before an answer as the request's header X-Wait says.
 """
 
+import base64
 import json
+import struct
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,12 +14,15 @@ from typing import Any
 #: Words of a streamed answer, and the seconds between two of them.
 _WORDS = ("This", " is", " an", " answer", ".")
 _PAUSE = 0.2
-#: What an answer has cost.
-_USAGE = {"usage": {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}}
+#: The embedding of whatever it is.
+_VECTOR = (0.25, -0.5, 1.0)
 
 
 class Engine(BaseHTTPRequestHandler):
-    """Answers chat completions, whole or streamed, and the list of models."""
+    """Answers chat completions, whole or streamed, embeddings and the list of models.
+
+    A token is a character of a prompt, and a word of an answer.
+    """
 
     protocol_version = "HTTP/1.1"
     # Head and body of an answer go out together, and at once.
@@ -36,15 +41,22 @@ class Engine(BaseHTTPRequestHandler):
         """Answer a chat."""
         self.path, _, _ = self.path.partition("?")
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path != "/v1/chat/completions":
-            self._answer(404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
-            return
         time.sleep(float(self.headers.get("X-Wait", "0")))
-        if asked.get("stream"):
+        if self.path == "/v1/embeddings":
+            self._embed(asked)
+        elif self.path != "/v1/chat/completions":
+            self._answer(404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
+        elif asked.get("stream"):
             self._stream(asked)
         else:
             message = {"role": "assistant", "content": "".join(_WORDS)}
-            self._answer(200, self._completion("chat.completion", asked["model"], message=message) | _USAGE)
+            self._answer(200, self._completion("chat.completion", asked["model"], message=message) | _usage(asked))
+
+    def _embed(self, asked: dict[str, Any]) -> None:
+        texts = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]
+        found = [{"object": "embedding", "index": at, "embedding": _vector(asked)} for at in range(len(texts))]
+        usage = {"prompt_tokens": sum(map(len, texts)), "total_tokens": sum(map(len, texts))}
+        self._answer(200, {"object": "list", "data": found, "model": asked["model"], "usage": usage})
 
     def _completion(self, kind: str, model: str, **choice: Any) -> dict[str, Any]:
         whole = {"id": "chatcmpl-1", "object": kind, "created": 0, "model": model, "system_fingerprint": self.name}
@@ -69,9 +81,8 @@ class Engine(BaseHTTPRequestHandler):
             self._chunk(json.dumps(self._completion("chat.completion.chunk", model, delta={"content": word})))
             time.sleep(_PAUSE)
         if asked.get("stream_options", {}).get("include_usage"):
-            self._chunk(
-                json.dumps(self._completion("chat.completion.chunk", model, delta={}) | {"choices": []} | _USAGE)
-            )
+            last = self._completion("chat.completion.chunk", model) | {"choices": []}
+            self._chunk(json.dumps(last | _usage(asked)))
         self._chunk("[DONE]")
         self.wfile.write(b"0\r\n\r\n")
 
@@ -82,6 +93,19 @@ class Engine(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Log nothing: it takes thousands of requests."""
+
+
+def _usage(asked: dict[str, Any]) -> dict[str, Any]:
+    prompt = sum(len(message["content"]) for message in asked["messages"])
+    counts = {"prompt_tokens": prompt, "completion_tokens": len(_WORDS), "total_tokens": prompt + len(_WORDS)}
+    return {"usage": counts}
+
+
+def _vector(asked: dict[str, Any]) -> list[float] | str:
+    """Return the embedding; clients of OpenAI's API ask for it as base64 of its numbers."""
+    if asked.get("encoding_format") != "base64":
+        return list(_VECTOR)
+    return base64.b64encode(struct.pack(f"<{len(_VECTOR)}f", *_VECTOR)).decode()
 
 
 class _Server(ThreadingHTTPServer):
