@@ -18,7 +18,7 @@ def test_the_source_reaches_the_program_as_arguments_and_the_token_through_its_e
     result = given.passes(given.cache({"repo": "org/a$(b)", "authSecret": {"name": "hub", "key": "k.1"}}), 2)
     (container,) = job(result)["spec"]["template"]["spec"]["containers"]
     assert container["command"] == ["modelplane", "hydrate"]
-    assert set(container["args"]) == {"--repo=org/a$$(b)", "--revision=main", "--target=/mnt/models", "--size-gib=20"}
+    assert set(container["args"]) == {"--repo=org/a$$(b)", "--revision=main", "--target=/mnt/models", "--size-gib=40"}
     (secret,) = given.named(result, "Secret")
     name = given.manifest(result, secret)["metadata"]["name"]
     token = {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": name, "key": "k.1"}}}
