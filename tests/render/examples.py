@@ -29,7 +29,9 @@ def documents(folder: Path) -> Iterator[Manifest]:
         yield from (each for each in yaml.safe_load_all(file.read_text()) if each)
 
 
-EXAMPLES = tuple(documents(ROOT / "examples"))
+#: The catalogue is not among them: it has a fleet of its own.
+FOLDERS = ("caches", "deployments", "fleet")
+EXAMPLES = tuple(each for folder in FOLDERS for each in documents(ROOT / "examples" / folder))
 #: The deployments of the examples, by name.
 DEPLOYMENTS = {each["metadata"]["name"]: each for each in EXAMPLES if each["kind"] == "ModelDeployment"}
 

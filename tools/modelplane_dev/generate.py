@@ -103,6 +103,8 @@ class Classes:
         names = [name.replace("|", "")]
         if _short(name) not in ("Spec", "Status"):
             names.insert(0, _short(name))
+        # An entry of a list may have a field of the list's own name.
+        names.append(f"{names[-1]}Entry")
         for candidate in names:
             known = self.definitions.setdefault(candidate, schema)
             if _shape(known) == _shape(schema):

@@ -91,6 +91,18 @@ class Provisioning(BaseModel):
     vultr: Vultr | None = None
 
 
+class Capabilities(BaseModel):
+    """What profiles of a ClusterModel may require of pools of this class. A pool may override each field. Nothing is inferred from product names, and what is not declared satisfies nothing."""
+
+    memoryPerGpu: str | None = None
+    interconnect: str | None = None
+    precisionSupport: list[str] | None = None
+    nvlinkDomainSize: int | None = None
+    multiNodeCapable: bool | None = None
+    interNodeBandwidth: str | None = None
+    device: str | None = None
+
+
 class Attribute(BaseModel):
     string: str | None = None
     version: str | None = None
@@ -117,6 +129,7 @@ class InferenceClassSpec(BaseModel):
 
     description: str | None = None
     provisioning: Provisioning | None = None
+    capabilities: Capabilities | None = None
     devices: list[Device]
 
 

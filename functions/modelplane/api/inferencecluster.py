@@ -58,6 +58,8 @@ class Cache(BaseModel):
 class Existing(BaseModel):
     """How to reach a cluster that you bring."""
 
+    provider: str | None = None
+    instanceType: str | None = None
     secretRef: SecretRef
     identitySecretRef: IdentitySecretRef | None = None
     cache: Cache | None = None
@@ -139,6 +141,18 @@ class Taint(BaseModel):
     effect: Literal["NoSchedule", "NoExecute"]
 
 
+class Capabilities(BaseModel):
+    """What profiles of a ClusterModel may require of this pool: each field takes the place of that of the class."""
+
+    memoryPerGpu: str | None = None
+    interconnect: str | None = None
+    precisionSupport: list[str] | None = None
+    nvlinkDomainSize: int | None = None
+    multiNodeCapable: bool | None = None
+    interNodeBandwidth: str | None = None
+    device: str | None = None
+
+
 class CapacityBlock(BaseModel):
     """AWS Capacity Block that the nodes come from; only on EKS."""
 
@@ -161,6 +175,7 @@ class Fabric(BaseModel):
 class NodePool(BaseModel):
     name: str
     className: str
+    capabilities: Capabilities | None = None
     nodeCount: int | None = None
     minNodeCount: int | None = None
     maxNodeCount: int | None = None
@@ -216,6 +231,7 @@ class Device(BaseModel):
 class GpuPool(BaseModel):
     name: str
     nodes: int | None = None
+    capabilities: Capabilities | None = None
     devicesCommitted: dict[str, int] | None = None
     devices: list[Device] | None = None
 

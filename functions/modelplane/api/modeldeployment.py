@@ -67,6 +67,15 @@ class Serving(BaseModel):
     mode: Literal["Unified", "PrefillDecode"] = "Unified"
 
 
+class ModelRef(BaseModel):
+    """ClusterModel that says how to serve, instead of engines: each replica runs on the first of its profiles that a cluster can host. Its clusterSelector and that of the profile hold besides this one."""
+
+    kind: Literal["ClusterModel"] = "ClusterModel"
+    name: str
+    profiles: list[str] | None = None
+    updates: Literal["Follow", "Pinned"] = "Follow"
+
+
 class Selector(BaseModel):
     cel: str | None = None
 
@@ -188,7 +197,8 @@ class ModelDeploymentSpec(BaseModel):
     tolerations: list[Toleration] | None = None
     modelCacheRef: ModelCacheRef | None = None
     serving: Serving | None = None
-    engines: list[Engine]
+    modelRef: ModelRef | None = None
+    engines: list[Engine] | None = None
 
 
 class Replicas(BaseModel):
@@ -201,6 +211,19 @@ class Replicas(BaseModel):
     updated: int | None = None
     updatedSummary: str | None = None
     outdatedBuilder: int | None = None
+
+
+class Model(BaseModel):
+    """The ClusterModel that replicas are placed by; absent with engines."""
+
+    name: str | None = None
+    generation: int | None = None
+
+
+class Profile(BaseModel):
+    name: str | None = None
+    replicas: int | None = None
+    message: str | None = None
 
 
 class WaitingFor(BaseModel):
@@ -229,9 +252,11 @@ class Placement(BaseModel):
     revision: str | None = None
     updated: bool | None = None
     serving: bool | None = None
+    profile: str | None = None
 
 
 class Reason(BaseModel):
+    profile: str | None = None
     reason: str | None = None
     count: int | None = None
     message: str | None = None
@@ -253,6 +278,8 @@ class ModelDeploymentStatus(BaseModel):
 
     replicas: Replicas | None = None
     revision: str | None = None
+    model: Model | None = None
+    profiles: list[Profile] | None = None
     rollout: StatusRollout | None = None
     placements: list[Placement] | None = None
     unplaced: int | None = None

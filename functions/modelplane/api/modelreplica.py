@@ -38,6 +38,14 @@ class ModelCacheRef(BaseModel):
     name: str
 
 
+class Profile(BaseModel):
+    """Profile of a ClusterModel that engines come from; set by the deployment. Nothing is read from it."""
+
+    model: str
+    name: str
+    digest: str | None = None
+
+
 class Serving(BaseModel):
     """How the engines are fronted, copied from the deployment; omitted means Unified."""
 
@@ -157,6 +165,7 @@ class ModelReplicaSpec(BaseModel):
     modelCacheRef: ModelCacheRef | None = None
     volume: str | None = None
     drainSeconds: int = 120
+    profile: Profile | None = None
     ending: bool | None = None
     builder: int | None = None
     serving: Serving | None = None

@@ -2,15 +2,22 @@
 
 from modelplane.catalogue.comparison import amount, compare, parse_bandwidth
 from modelplane.catalogue.expansion import GPU_REQUEST, Expansion, driver_selector, expand
+from modelplane.catalogue.gpu import Offer, declared_memory, exceeds_device, find_gpu, no_gpu, offer_of
 from modelplane.catalogue.profile import InvalidProfile
 
 __all__ = [
     "GPU_REQUEST",
     "Expansion",
     "InvalidProfile",
+    "Offer",
     "amount",
     "compare",
+    "declared_memory",
     "driver_selector",
+    "exceeds_device",
     "expand",
+    "find_gpu",
+    "no_gpu",
+    "offer_of",
     "parse_bandwidth",
 ]

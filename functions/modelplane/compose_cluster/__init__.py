@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
-from modelplane.compose_cluster import inference_class, inference_cluster, inference_gateway
+from modelplane.compose_cluster import cluster_model, inference_class, inference_cluster, inference_gateway
 from modelplane.step import Step
 
 #: The step of each composite kind this function knows.
 STEPS: Mapping[str, Step] = {
+    "ClusterModel": cluster_model.compose,
     "InferenceClass": inference_class.compose,
     "InferenceCluster": inference_cluster.compose,
     "InferenceGateway": inference_gateway.compose,

@@ -14,6 +14,7 @@ from modelplane.composing.messages import sentences
 from modelplane.kube.usage import protected
 from modelplane.model.names import API_VERSION
 from modelplane.model.observation import Gap
+from modelplane.observed.fields import mapping
 from modelplane.step import Object, Request
 
 
@@ -35,6 +36,13 @@ def _wrong(name: str, found: Object | Gap) -> str:
     return f"InferenceClass {name} is not accepted: {'; '.join(problems)}" if problems else ""
 
 
+def _capabilities(declared: Object, pool: NodePool) -> dict[str, Any]:
+    """Return what the pool declares over what its class does, {} where neither declares anything."""
+    own = pool.capabilities.model_dump(exclude_none=True) if pool.capabilities else {}
+    merged = {**mapping(mapping(declared.body.get("spec")).get("capabilities")), **own}
+    return {"capabilities": merged} if merged else {}
+
+
 def publish(
     request: Request, pools: Iterable[NodePool], nodes: Mapping[str, int], last: Mapping[str, Mapping[str, Any]]
 ) -> Published:
@@ -49,7 +57,8 @@ def publish(
         wrong = _wrong(pool.className, found)
         published, field = last.get(pool.name), f"spec.nodePools[{pool.name}].className"
         if not wrong and isinstance(found, Object):
-            entries.append({"name": pool.name, "nodes": nodes[pool.name], "devices": found.body["spec"]["devices"]})
+            entry = {"name": pool.name, "nodes": nodes[pool.name], "devices": found.body["spec"]["devices"]}
+            entries.append(entry | _capabilities(found, pool))
         elif published is not None:
             entries.append({**published, "nodes": nodes[pool.name]})
             problems.append(sentences(f"{field}: {wrong}", "The pool stays as it was last published."))

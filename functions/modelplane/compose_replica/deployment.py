@@ -1,15 +1,16 @@
 """Composes the ModelReplicas of a ModelDeployment: carries out what the scheduler decided, and decides nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modelplane.composing.placement_message import PlacementMessage, read_placements
+from modelplane.composing.placement_message import PlacementMessage, read_placements, read_profiles
 from modelplane.model.conditions import Status
 from modelplane.model.names import (
     ANNOTATION_PICKER,
     API_VERSION,
     LABEL_CLUSTER,
     LABEL_DEPLOYMENT,
+    LABEL_MODEL,
     LABEL_REPLICA_INDEX,
     LABEL_REVISION,
 )
@@ -19,40 +20,62 @@ from modelplane.observed.replica import ready_status
 from modelplane.step import Desired, Manifest, Object, Request, Result
 
 #: Fields of a ModelReplica's spec that are ours to set; `spec.crossplane` is Crossplane's own.
-_SPEC_FIELDS = ("clusterName", "modelCacheRef", "volume", "drainSeconds", "ending", "builder", "serving", "engines")
+_SPEC_FIELDS = (
+    "clusterName",
+    "modelCacheRef",
+    "volume",
+    "drainSeconds",
+    "profile",
+    "ending",
+    "builder",
+    "serving",
+    "engines",
+)
+
+#: Of each request of a member that claims devices, its DeviceClass, and its selectors where a pool resolves them.
+_Classes = Mapping[str, str]
+_Selectors = Mapping[str, Sequence[str]]
 
 
-def _requests(member: Mapping[str, Any], classes: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the member's claiming device requests with their DeviceClass; the selectors are copied unchanged."""
+def _requests(member: Mapping[str, Any], classes: _Classes, selectors: _Selectors) -> list[dict[str, Any]]:
+    """Return the member's claiming device requests with their DeviceClass.
+
+    The selectors are those of the request, unchanged, but where they are resolved on a pool.
+    """
     devices = mappings(mapping(member.get("nodeSelector")).get("devices"))
     return [
         {
             "name": device["name"],
             "deviceClassName": classes[device["name"]],
             "count": device.get("count", 1),
-            "selectors": device.get("selectors", []),
+            "selectors": [{"cel": text} for text in selectors[device["name"]]]
+            if device["name"] in selectors
+            else device.get("selectors", []),
         }
         for device in devices
         if device.get("name") in classes
     ]
 
 
-def _member(member: Mapping[str, Any], pool: str, classes: Mapping[str, str]) -> dict[str, Any]:
+def _member(member: Mapping[str, Any], pool: str, classes: _Classes, selectors: _Selectors) -> dict[str, Any]:
     """Return a member resolved on its pool; `deviceRequests` is absent, never empty, when nothing is claimed."""
     resolved = {key: value for key, value in member.items() if key != "nodeSelector"} | {"nodePoolName": pool}
-    requests = _requests(member, classes)
+    requests = _requests(member, classes, selectors)
     return resolved | {"deviceRequests": requests} if requests else resolved
 
 
 def _engine(engine: Mapping[str, Any], placement: PlacementMessage) -> dict[str, Any]:
     name = engine["name"]
-    members = zip(engine["members"], placement.classes[name], strict=True)
-    return {**engine, "members": [_member(member, placement.pools[name], classes) for member, classes in members]}
+    classes = placement.classes[name]
+    selectors = placement.selectors.get(name) or ({},) * len(classes)
+    found = zip(engine["members"], classes, selectors, strict=True)
+    members = [_member(member, placement.pools[name], of_member, texts) for member, of_member, texts in found]
+    return {**engine, "members": members}
 
 
 def _applied(spec: Mapping[str, Any], placement: PlacementMessage) -> dict[str, Any]:
-    """Return the spec of a ModelReplica that runs the deployment as it is now."""
-    kept = {field: spec[field] for field in ("modelCacheRef", "drainSeconds", "serving") if field in spec}
+    """Return the spec of a ModelReplica that runs the deployment, or a profile for it, as it is now."""
+    kept = {field: spec[field] for field in ("modelCacheRef", "drainSeconds", "profile", "serving") if field in spec}
     engines = [_engine(engine, placement) for engine in spec["engines"]]
     builder = {"builder": placement.builder} if placement.builder else {}
     volume = {"volume": placement.volume} if placement.volume else {}
@@ -80,8 +103,15 @@ def _revision(placement: PlacementMessage) -> dict[str, str]:
     return {LABEL_REVISION: placement.revision} if placement.revision else {}
 
 
-def _manifest(deployment: Object, placement: PlacementMessage, observed: Object | None) -> Manifest:
-    wanted = mapping(deployment.body.get("spec"))
+def _model(spec: Mapping[str, Any]) -> dict[str, str]:
+    model = mapping(spec.get("profile")).get("model")
+    return {LABEL_MODEL: model} if isinstance(model, str) else {}
+
+
+def _manifest(
+    deployment: Object, placement: PlacementMessage, observed: Object | None, profile: Mapping[str, Any]
+) -> Manifest:
+    wanted = {**mapping(deployment.body.get("spec")), **profile}
     applied = placement.stamp is Stamp.APPLY
     spec = _applied(wanted, placement) if applied else _held_spec(placement, observed)
     return {
@@ -96,6 +126,7 @@ def _manifest(deployment: Object, placement: PlacementMessage, observed: Object 
                 LABEL_CLUSTER: placement.cluster,
                 LABEL_REPLICA_INDEX: str(placement.index),
                 **_revision(placement),
+                **_model(spec),
             },
             **_annotations(deployment if applied or observed is None else observed),
         },
@@ -103,13 +134,18 @@ def _manifest(deployment: Object, placement: PlacementMessage, observed: Object 
     }
 
 
-def _desired(deployment: Object, placement: PlacementMessage, observed: Object | None) -> Desired:
-    """Return the replica to be. A kept one depends on its own version too, an applied one only on the deployment."""
+def _desired(
+    deployment: Object, placement: PlacementMessage, observed: Object | None, profile: Mapping[str, Any]
+) -> Desired:
+    """Return the replica to be.
+
+    A kept one depends on its own version too, an applied one only on the deployment and its profile.
+    """
     version = None if placement.stamp is Stamp.APPLY or observed is None else observed.key
     return Desired(
-        build=lambda: _manifest(deployment, placement, observed),
+        build=lambda: _manifest(deployment, placement, observed, profile),
         ready=observed is not None and ready_status(observed) == Status.TRUE,
-        key=("ModelReplica", deployment.key, placement.identity, version),
+        key=("ModelReplica", deployment.key, placement.identity, version, *sorted(profile.get("profile", {}).items())),
     )
 
 
@@ -118,9 +154,15 @@ def compose(request: Request) -> Result:
     placements = read_placements(request)
     if placements is None:
         return Result(fatal="ModelDeployment: no placements in the pipeline context; run the step schedule first")
+    profiles = read_profiles(request)
     return Result(
         desired={
-            placement.resource: _desired(request.composite, placement, request.observed.get(placement.resource))
+            placement.resource: _desired(
+                request.composite,
+                placement,
+                request.observed.get(placement.resource),
+                profiles.get(placement.profile, {}),
+            )
             for placement in placements
         }
     )

@@ -6,13 +6,19 @@ placements cost a hundred times less as a text than as a tree of Struct values.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Final
 
 from modelplane.lru import Lru, weigh
 from modelplane.model.deployment import Deployment
-from modelplane.model.names import CONTEXT_PLACEMENTS, endpoint_resource, replica_name, replica_resource
+from modelplane.model.names import (
+    CONTEXT_PLACEMENTS,
+    CONTEXT_PROFILES,
+    endpoint_resource,
+    replica_name,
+    replica_resource,
+)
 from modelplane.model.placement import Placement, Stamp
 from modelplane.model.rollout import BUILDER
 from modelplane.step import Request
@@ -28,7 +34,8 @@ class PlacementMessage:
     not among the observed resources.
     `revision` is what it carries, "" where that is not known; `builder` the least builder that it asks for, 0 for any.
     `volume` is the claim of the cache to mount with APPLY, "" for none. `ending`: the replica is
-    to end.
+    to end. `profile` is the profile of a ClusterModel whose engines these are, "" for the deployment's own; then
+    `selectors` maps as `classes` does, to the selectors of each claim as they are resolved on its pool.
     `identity` is the placement's own text, set when it is read: equal texts compose equal objects.
     """
 
@@ -47,6 +54,8 @@ class PlacementMessage:
     builder: int = 0
     volume: str = ""
     ending: bool = False
+    profile: str = ""
+    selectors: Mapping[str, Sequence[Mapping[str, Sequence[str]]]] = field(default_factory=dict)
     identity: str = ""
 
 
@@ -76,15 +85,24 @@ def encode_placement(
         address=address,
         mutual_tls=mutual_tls,
         spec=spec,
-        revision=held.revision if held else deployment.revision,
+        revision=held.revision if held else deployment.revision_of(deployment.find_profile(placement.profile)),
         builder=BUILDER if deployment.rollout.follow_upgrades and not held else 0,
         volume=placement.volume,
         ending=placement.ending,
+        profile=placement.profile if deployment.model and not held else "",
+        selectors=_selectors(placement) if deployment.model and not held else {},
     )
 
 
+def _selectors(placement: Placement) -> dict[str, tuple[dict[str, tuple[str, ...]], ...]]:
+    return {
+        engine.name: tuple({claim.name: claim.selectors for claim in member.claims} for member in engine.members)
+        for engine in placement.engines
+    }
+
+
 #: What of a placement is on its line, in this order; the text of the line is its identity.
-_FIELDS: Final = tuple(field.name for field in fields(PlacementMessage) if field.name != "identity")
+_FIELDS: Final = tuple(each.name for each in fields(PlacementMessage) if each.name != "identity")
 _VALUES: Final = attrgetter(*_FIELDS)
 
 
@@ -94,8 +112,28 @@ def write_placements(placements: Iterable[PlacementMessage]) -> dict[str, str]:
     return {CONTEXT_PLACEMENTS: "\n".join([encode(_VALUES(one)) for one in placements])}
 
 
-#: The placements of the last passes by their text, so that a settled deployment's are parsed once.
-_PARSED: Final = Lru[tuple[PlacementMessage, ...]](8 * 1024 * 1024)
+def write_profiles(placements: Iterable[PlacementMessage], specs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the context that carries what ModelReplicas take of the profiles that placements name, {} for none."""
+    used = sorted({one.profile for one in placements} & specs.keys())
+    return {CONTEXT_PROFILES: json.dumps({name: specs[name] for name in used}, separators=(",", ":"))} if used else {}
+
+
+def read_profiles(request: Request) -> Mapping[str, Mapping[str, Any]]:
+    """Return what ModelReplicas take of each profile that a placement names."""
+    text = request.context.get(CONTEXT_PROFILES)
+    if not isinstance(text, str):
+        return {}
+    found: Mapping[str, Mapping[str, Any]] = _PARSED.get(text, lambda: _weigh_profiles(text))
+    return found
+
+
+def _weigh_profiles(text: str) -> tuple[Mapping[str, Mapping[str, Any]], int]:
+    found: Mapping[str, Mapping[str, Any]] = json.loads(text)
+    return found, weigh((text, found))
+
+
+#: The placements and the profiles of the last passes by their text, so that a settled deployment's are parsed once.
+_PARSED: Final = Lru[Any](8 * 1024 * 1024)
 
 
 def _parse_line(line: str) -> PlacementMessage:

@@ -11,6 +11,7 @@ from modelplane.model.names import (
     LABEL_CERTIFICATE,
     LABEL_CLUSTER,
     LABEL_CLUSTER_UID,
+    LABEL_MODEL,
     OF_AUTHORITY,
     OF_PAIR,
     SYSTEM_NAMESPACE,
@@ -49,6 +50,16 @@ def marked_configs(uid: str) -> Requirement:
 def inference_class(name: str) -> Requirement:
     """Return the requirement of an InferenceClass."""
     return Requirement(f"class-{name}", API_VERSION, "InferenceClass", match_name=name)
+
+
+def cluster_model(name: str) -> Requirement:
+    """Return the requirement of a ClusterModel."""
+    return Requirement("model", API_VERSION, "ClusterModel", match_name=name)
+
+
+def model_replicas(model: str) -> Requirement:
+    """Return the requirement of the ModelReplicas that run on a profile of a ClusterModel, of all namespaces."""
+    return Requirement("replicas", API_VERSION, "ModelReplica", match_labels={LABEL_MODEL: model})
 
 
 def cache(name: str, namespace: str) -> Requirement:

@@ -36,6 +36,7 @@ class DeploymentCondition(StrEnum):
     ROLLOUT_PROGRESSING = "RolloutProgressing"
     PLACEMENT_DRIFTED = "PlacementDrifted"
     MODEL_CACHE_RESOLVED = "ModelCacheResolved"
+    MODEL_RESOLVED = "ModelResolved"
 
 
 class ReplicaCondition(StrEnum):
@@ -71,6 +72,12 @@ class ClassCondition(StrEnum):
     ACCEPTED = "Accepted"
 
 
+class ModelCondition(StrEnum):
+    """Condition types of a ClusterModel."""
+
+    ACCEPTED = "Accepted"
+
+
 class ClusterCondition(StrEnum):
     """Condition types of an InferenceCluster."""
 
@@ -100,7 +107,7 @@ class Reason(StrEnum):
     ALL_REPLICAS_READY = "AllReplicasReady", "As many replicas serve as spec.replicas asks for."
     AS_ASKED = "AsAsked", "Every replica runs where the selectors and tolerations of its deployment allow it."
     AUTH_SECRET_MISSING = "AuthSecretMissing", "The Secret with the source's token, or its key, does not exist."
-    AVAILABLE = "Available", "Every declared device can be evaluated."
+    AVAILABLE = "Available", "Every declared device can be evaluated, or every profile can be served."
     BACKEND_CONFIGURED = "BackendConfigured", "The endpoint has an address that services can route to."
     BACKEND_HEALTHY = "BackendHealthy", "The serving stack of the cluster is installed and healthy."
     BACKEND_REJECTED = "BackendRejected", "The gateway did not accept what was composed for the service."
@@ -123,6 +130,10 @@ class Reason(StrEnum):
     INVALID_HOST = "InvalidHost", "The endpoint names a host that is not its own."
     INVALID_NODE_POOL = "InvalidNodePool", "A node pool cannot be made, or its class does not fit the cluster."
     INVALID_NODE_SELECTOR = "InvalidNodeSelector", "A device selector of the deployment does not compile."
+    INVALID_PROFILE = (
+        "InvalidProfile",
+        "A profile of the ClusterModel contradicts itself: no replica is placed on it.",
+    )
     INVALID_URL = "InvalidURL", "The endpoint's address cannot be dialled as it is written."
     KEY_INVALID = "KeyInvalid", "A caller key's Secret holds no usable key."
     KEY_MISSING = "KeyMissing", "The Secret of a caller key, or its key, does not exist."
@@ -131,12 +142,16 @@ class Reason(StrEnum):
     MODEL_CACHE_NOT_FOUND = "ModelCacheNotFound", "The deployment names a ModelCache that does not exist."
     MODEL_CACHE_RESOLVED = "ModelCacheResolved", "It is known which clusters the deployment's cache is staged on."
     MODEL_CACHE_UNRESOLVED = "ModelCacheUnresolved", "The cache exists, and its clusters are not known yet."
+    MODEL_NOT_ACCEPTED = "ModelNotAccepted", "The ClusterModel has no profile that can be served."
+    MODEL_NOT_FOUND = "ModelNotFound", "The deployment names a ClusterModel that does not exist."
+    MODEL_RESOLVED = "ModelResolved", "The ClusterModel has a profile that can be served."
     MODEL_STARTING = "ModelStarting", "The pods exist, and some of them do not serve yet."
     NO_CLUSTERS = "NoClusters", "No cluster matches the selectors."
     NO_ENDPOINTS = "NoEndpoints", "No ready endpoint matches; the route stays and answers 503."
     NO_REPLICAS_SCHEDULED = "NoReplicasScheduled", "No replica has a cluster yet."
-    NOT_REQUIRED = "NotRequired", "The deployment names no cache."
+    NOT_REQUIRED = "NotRequired", "The deployment names no such object."
     OUTSIDE_SELECTORS = "OutsideSelectors", "Replicas run where selectors or tolerations no longer allow it."
+    PINNED = "Pinned", "Replicas stay as they were placed: edits of the ClusterModel are for new ones only."
     PARTIAL = "Partial", "The artifact is staged on some of the clusters."
     PAUSED = "Paused", "The rollout is paused: replicas that are not at the present revision stay as they are."
     POLICY_REJECTED = "PolicyRejected", "The gateway did not accept a policy of the service."
@@ -187,12 +202,15 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
             (Reason.CLUSTER_UNREACHABLE,),
         ),
         DeploymentCondition.ROLLOUT_PROGRESSING: Reasons(
-            (Reason.ROLLING_OUT, Reason.WAITING_FOR_ROOM, Reason.PAUSED), (Reason.ROLLOUT_COMPLETE,)
+            (Reason.ROLLING_OUT, Reason.WAITING_FOR_ROOM, Reason.PAUSED), (Reason.ROLLOUT_COMPLETE, Reason.PINNED)
         ),
         DeploymentCondition.PLACEMENT_DRIFTED: Reasons((Reason.OUTSIDE_SELECTORS,), (Reason.AS_ASKED,)),
         DeploymentCondition.MODEL_CACHE_RESOLVED: Reasons(
             (Reason.MODEL_CACHE_RESOLVED, Reason.NOT_REQUIRED),
             (Reason.MODEL_CACHE_UNRESOLVED, Reason.MODEL_CACHE_NOT_FOUND),
+        ),
+        DeploymentCondition.MODEL_RESOLVED: Reasons(
+            (Reason.MODEL_RESOLVED, Reason.NOT_REQUIRED), (Reason.MODEL_NOT_FOUND, Reason.MODEL_NOT_ACCEPTED)
         ),
     },
     "ModelReplica": {
@@ -229,6 +247,9 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
             (Reason.STAGED,),
             (Reason.NO_CLUSTERS, Reason.HYDRATING, Reason.PARTIAL, Reason.FAILED, Reason.AUTH_SECRET_MISSING),
         ),
+    },
+    "ClusterModel": {
+        ModelCondition.ACCEPTED: Reasons((Reason.AVAILABLE,), (Reason.INVALID_PROFILE,)),
     },
     "InferenceClass": {
         ClassCondition.ACCEPTED: Reasons((Reason.AVAILABLE,), (Reason.INVALID_DEVICE,)),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from modelplane.model.catalogue import Requires
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
 from modelplane.model.rollout import Rollout
@@ -22,11 +23,15 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeviceRequest:
-    """`count` devices of one kind per pod, that satisfy all `selectors` (CEL texts, tried in order)."""
+    """`count` devices of one kind per pod, that satisfy all `selectors` (CEL texts, tried in order).
+
+    `gpu`: they are of the entry that is the pool's GPU, whichever that is.
+    """
 
     name: str
     count: int
     selectors: tuple[str, ...]
+    gpu: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +70,43 @@ class Profile:
     """One way to serve a model: the engines of a replica.
 
     `content` is the digest of what pods are to be made of, but for where they run and what they claim there. `name` is
-    "" for the only profile of a deployment that states its engines itself.
+    "" for the only profile of a deployment that states its engines itself; then any pool will do. Else `requires` is
+    what a pool has to declare, and `cluster_selector` holds labels that its cluster must carry. `revision` is the hash
+    of its content and its device requests.
     """
 
     engines: tuple[Engine, ...]
     content: str = ""
     name: str = ""
+    requires: Requires | None = None
+    cluster_selector: Mapping[str, str] = field(default_factory=dict)
+    revision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """`spec.modelRef`: the ClusterModel's name, the profiles that may be used (None for all), whether replicas stay.
+
+    `pinned`: an edit of the ClusterModel reaches only replicas that are placed later.
+    """
+
+    name: str
+    allowed: frozenset[str] | None = None
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What became of a modelRef: the ClusterModel's generation, None where there is none.
+
+    `problem` is why no profile can be used, with what to do, "" where one can. `skipped` says of each profile that
+    cannot be used why. `selector` is the model's own clusterSelector.
+    """
+
+    generation: int | None = None
+    problem: str = ""
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    selector: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +114,8 @@ class Deployment:
     """A ModelDeployment. Identity is (namespace, uid). `created` is RFC 3339 text, which sorts as time does.
 
     `cluster_selector` holds labels that a candidate must carry. `cache` is the referenced ModelCache's name, if any.
-    `profiles` are the ways to serve it, the preferred one first; exactly one is read today. `revision` is the hash of
+    `profiles` are the ways to serve it, the preferred one first: the only one where it states its engines itself, else
+    those of the ClusterModel that `model` names, none where `resolution` has a problem. `revision` is the hash of
     what pods are to be made of and of the device requests, which users see. `over_bound` is the first field that is
     larger than the API admits, None when none is: an object that was stored before the bound was.
     `carried` is how many of its replicas one response of a function can carry.
@@ -97,7 +134,19 @@ class Deployment:
     revision: str = ""
     over_bound: Malformed | None = None
     carried: int = 1_000_000
+    model: ModelRef | None = None
+    resolution: Resolution = field(default_factory=Resolution)
 
-    def profile(self, name: str) -> Profile:
-        """Return the profile of that name. Raises KeyError when there is none."""
-        return {profile.name: profile for profile in self.profiles}[name]
+    def find_profile(self, name: str) -> Profile | None:
+        """Return the profile of that name; of a deployment with engines of its own it is the only one."""
+        if self.model is None:
+            return next(iter(self.profiles), None)
+        return next((each for each in self.profiles if each.name == name), None)
+
+    def revision_of(self, profile: Profile | None) -> str:
+        """Return the revision of a replica on a profile: its own, where the deployment has several."""
+        return (profile.revision if profile else "") or self.revision
+
+    def rank_of(self, profile: Profile | None) -> int:
+        """Return the place of a profile in the order of preference; none is behind all."""
+        return len(self.profiles) if profile is None else self.profiles.index(profile)

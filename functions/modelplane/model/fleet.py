@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from modelplane.model.catalogue import Capabilities
+
 
 class ClaimKind(StrEnum):
     """How a declared device is used: `DRA` is claimed through a DeviceClass, `SYNTHETIC` is only matched."""
@@ -48,11 +50,15 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool of `nodes` alike nodes, each with `devices`. `nodes` is never negative: null and negative read as 0."""
+    """A pool of `nodes` alike nodes, each with `devices`. `nodes` is never negative: null and negative read as 0.
+
+    `capabilities` are None where the pool declares none.
+    """
 
     name: str
     nodes: int
     devices: tuple[Device, ...] = ()
+    capabilities: Capabilities | None = None
 
 
 @dataclass(frozen=True, slots=True)

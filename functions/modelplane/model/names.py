@@ -14,6 +14,8 @@ LABEL_CLUSTER_UID = f"{GROUP}/cluster-uid"
 LABEL_POOL = f"{GROUP}/pool"
 #: On a ModelReplica: the revision of its deployment that it was given.
 LABEL_REVISION = f"{GROUP}/revision"
+#: On a ModelReplica: the ClusterModel that its profile is of.
+LABEL_MODEL = f"{GROUP}/model"
 LABEL_SERVING = f"{GROUP}/serving"
 LABEL_NAMESPACE = f"{GROUP}/namespace"
 #: On every pod of one engine of one replica: its workload's name.
@@ -52,6 +54,8 @@ ANNOTATION_SHARES = f"{GROUP}/shares-cluster"
 
 #: Context key of the placements (a JSON text) that `schedule` writes for the later steps of the pipeline.
 CONTEXT_PLACEMENTS = f"{GROUP}/placements"
+#: Context key of what ModelReplicas take of the profiles of a ClusterModel (a JSON text), where placements name some.
+CONTEXT_PROFILES = f"{GROUP}/profiles"
 
 #: managementPolicies of a provider-kubernetes Object that only observes.
 OBSERVE_ONLY = ("Observe",)

@@ -197,9 +197,10 @@ class Schedule:
 
     `placements`: every replica to compose, sorted by (cluster, index). `ending`: observed ones that go. `unplaced`:
     max(0, replicas - placements that are not leaving). `refusals`: for every candidate why it cannot take another
-    (empty when nothing is unplaced). `rolling`: None when no replica is on its way to what is asked. `candidates`: how
-    many clusters were considered, None when they are not known. `holders`: what holds the pools (cluster, pool) that
-    refusals name for a lack of room.
+    (empty when nothing is unplaced); with a ClusterModel those of the best profile, and `profile_refusals` those of
+    each profile. `problem` is why nothing of the ClusterModel can be placed, "" where it can. `rolling`: None when
+    no replica is on its way to what is asked. `candidates`: how many clusters were considered, None when they are
+    not known. `holders`: what holds the pools (cluster, pool) that refusals name for a lack of room.
     """
 
     replicas: int
@@ -207,6 +208,8 @@ class Schedule:
     ending: tuple[End, ...] = ()
     unplaced: int = 0
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
+    profile_refusals: Mapping[str, Mapping[str, Refusal]] = field(default_factory=dict)
+    problem: str = ""
     candidates: int | None = None
     held_edits: tuple[HeldEdit, ...] = ()
     too_small: tuple[TooSmall, ...] = ()

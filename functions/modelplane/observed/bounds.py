@@ -112,10 +112,12 @@ def _too_much(engines: Any) -> str:
     return ""
 
 
-@once_per_version
-def find_over_bound(obj: Object) -> Malformed | None:
+def over_bound(obj: Object) -> Malformed | None:
     """Return the first field of the spec that is larger than the XRD admits, with its size; None when none is."""
     found = _over(obj.body, _bounds(obj.kind))
     if not found and (wrong := _too_much(mapping(obj.body.get("spec")).get("engines"))):
         found = "spec.engines", wrong
     return Malformed(obj.kind, obj.name, found[0].removeprefix("."), found[1]) if found else None
+
+
+find_over_bound = once_per_version(over_bound)

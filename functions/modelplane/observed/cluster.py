@@ -1,7 +1,9 @@
 """Reads an InferenceCluster as the scheduler sees it."""
 
+from functools import lru_cache
 from typing import Any
 
+from modelplane.model.catalogue import Capabilities
 from modelplane.model.conditions import ClusterCondition, Reason
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint
 from modelplane.model.names import ANNOTATION_ABANDON
@@ -9,6 +11,34 @@ from modelplane.observed.device import read_device
 from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+@lru_cache(maxsize=1024)
+def _interned(found: Capabilities) -> Capabilities:
+    return found
+
+
+def read_capabilities(declared: Any) -> Capabilities | None:
+    """Return what a class or a pool declares, None where it declares nothing; what cannot be read is not declared."""
+    block = mapping(declared)
+    if not block:
+        return None
+    precisions, capable = block.get("precisionSupport"), block.get("multiNodeCapable")
+    return _interned(
+        Capabilities(
+            memory_per_gpu=text(block.get("memoryPerGpu")) or None,
+            interconnect=text(block.get("interconnect")) or None,
+            precisions=tuple(map(text, precisions)) if isinstance(precisions, list) else (),
+            nvlink_domain_size=_whole(block.get("nvlinkDomainSize")),
+            multi_node=capable if isinstance(capable, bool) else None,
+            bandwidth=text(block.get("interNodeBandwidth")) or None,
+            device=text(block.get("device")) or None,
+        )
+    )
 
 
 def _pools(published: Any) -> tuple[Pool, ...] | None:
@@ -26,7 +56,7 @@ def _pools(published: Any) -> tuple[Pool, ...] | None:
         readable = tuple(device for device in devices if not isinstance(device, str))
         if not name or not isinstance(declared, list) or len(readable) != len(declared):
             return None
-        pools.append(Pool(name, count(entry.get("nodes")), readable))
+        pools.append(Pool(name, count(entry.get("nodes")), readable, read_capabilities(entry.get("capabilities"))))
     return tuple(pools)
 
 

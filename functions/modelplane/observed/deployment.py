@@ -4,7 +4,17 @@ import json
 from typing import Final
 
 from modelplane.api import modeldeployment as api
-from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role, Toleration
+from modelplane.catalogue import GPU_REQUEST
+from modelplane.model.deployment import (
+    Deployment,
+    DeviceRequest,
+    Engine,
+    Member,
+    ModelRef,
+    Profile,
+    Role,
+    Toleration,
+)
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
 from modelplane.model.rollout import Amount, Rollout
@@ -21,19 +31,26 @@ _EACH: Final = 4096
 _CLASS_NAME: Final = 600
 
 
-def _request(device: api.Device) -> DeviceRequest:
-    return DeviceRequest(device.name, device.count, tuple(selector.cel or "" for selector in device.selectors))
+def _request(device: api.Device, *, resolves_gpu: bool) -> DeviceRequest:
+    selectors = tuple(selector.cel or "" for selector in device.selectors)
+    return DeviceRequest(device.name, device.count, selectors, resolves_gpu and device.name == GPU_REQUEST)
 
 
-def _member(member: api.Member) -> Member:
+def _member(member: api.Member, *, resolves_gpu: bool) -> Member:
     role = Role(member.role)
     pods = member.worker.nodes if role is Role.WORKER and member.worker else 1
     devices = member.nodeSelector.devices if member.nodeSelector else ()
-    return Member(role, pods, tuple(_request(device) for device in devices))
+    return Member(role, pods, tuple(_request(device, resolves_gpu=resolves_gpu) for device in devices))
 
 
-def _engine(engine: api.Engine) -> Engine:
-    return Engine(engine.name, tuple(_member(member) for member in engine.members), engine.copies)
+def read_engine(engine: api.Engine, *, resolves_gpu: bool = False) -> Engine:
+    """Return an engine; with `resolves_gpu` its requests of that name are for the GPUs of the pool."""
+    members = tuple(_member(member, resolves_gpu=resolves_gpu) for member in engine.members)
+    return Engine(engine.name, members, engine.copies)
+
+
+def _model_ref(ref: api.ModelRef) -> ModelRef:
+    return ModelRef(ref.name, frozenset(ref.profiles) if ref.profiles else None, ref.updates == "Pinned")
 
 
 def _toleration(toleration: api.Toleration) -> Toleration:
@@ -77,15 +94,20 @@ def count_carried(obj: Object) -> int:
 
 @once_per_version
 def read_deployment(obj: Object) -> Deployment | Malformed:
-    """Return the deployment, or Malformed with the first field that cannot be read."""
+    """Return the deployment, or Malformed with the first field that cannot be read.
+
+    One that names a ClusterModel has no profiles yet: see `catalogue.resolve`.
+    """
     spec = read_strictly(api.ModelDeploymentSpec, obj)
     if isinstance(spec, Malformed):
         return spec
+    if bool(spec.engines) == bool(spec.modelRef):
+        return Malformed(obj.kind, obj.name, "spec.engines", "give either engines or modelRef")
     return Deployment(
         namespace=obj.namespace,
         name=obj.name,
         uid=text(obj.metadata.get("uid")),
-        profiles=(Profile(tuple(_engine(engine) for engine in spec.engines), wanted_content(obj)),),
+        profiles=() if spec.modelRef else (Profile(tuple(map(read_engine, spec.engines or ())), wanted_content(obj)),),
         created=text(obj.metadata.get("creationTimestamp")),
         replicas=spec.replicas,
         cluster_selector=(spec.clusterSelector.matchLabels if spec.clusterSelector else None) or {},
@@ -95,6 +117,7 @@ def read_deployment(obj: Object) -> Deployment | Malformed:
         revision=revision(obj),
         over_bound=find_over_bound(obj),
         carried=count_carried(obj),
+        model=_model_ref(spec.modelRef) if spec.modelRef else None,
     )
 
 

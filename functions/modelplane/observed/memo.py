@@ -15,6 +15,17 @@ _LIMIT: Final = 48 * 1024 * 1024
 _KEPT: Final = Lru[Any](_LIMIT)
 
 
+def once_per_pair(kind: str, one: Object, two: Object, read: Callable[[], T]) -> T:
+    """Return what `read` makes of the versions of two objects together; `kind` tells what that is."""
+
+    def make() -> tuple[T, int]:
+        value = read()
+        return value, weigh(value)
+
+    found: T = _KEPT.get((kind, one.key, two.key), make)
+    return found
+
+
 def once_per_version(read: Callable[[Object], T]) -> Callable[[Object], T]:
     """Return `read`, called once per object version. The values are frozen, so callers may share them.
 

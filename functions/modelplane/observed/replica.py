@@ -131,6 +131,7 @@ def read_replica(obj: Object) -> Replica:
         serves=status.get("served") is True,
         served_engines=served or None,
         ending=spec.get("ending") is True,
+        profile=text(mapping(spec.get("profile")).get("name")),
         ended=status.get("ended") is True,
     )
 

@@ -21,7 +21,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 #: What of a member is where it runs and what it claims there, not what its pods are made of.
 _PLACING: Final = ("nodeSelector", "nodePoolName", "deviceRequests", "worker")
 #: What of a replica's spec its pods are not made of.
-_NOT_IN_PODS: Final = ("crossplane", "clusterName", "builder", "volume", "ending")
+_NOT_IN_PODS: Final = ("crossplane", "clusterName", "builder", "volume", "ending", "profile")
 
 
 #: The default of spec.drainSeconds: a replica of a version that had no such field asks for the same.
@@ -72,6 +72,11 @@ def carried_content(replica: Object) -> str:
     spec = mapping(replica.body.get("spec"))
     engines = [_reduced(modelreplica.Engine, engine) for engine in mappings(spec.get("engines"))]
     return _content(engines, spec, replica)
+
+
+def profile_digest(spec: Mapping[str, Any]) -> str:
+    """Return the digest of all that a profile comes to in a deployment's spec."""
+    return _digest([spec.get("engines"), spec.get("serving")])
 
 
 def revision(deployment: Object) -> str:

@@ -22,6 +22,7 @@ _DEPLOYMENT = f"ModelDeployment.{GROUP}"
 #: The order of a round: what others read comes first, so that few rounds are needed.
 _ORDER = (
     f"InferenceClass.{GROUP}",
+    f"ClusterModel.{GROUP}",
     f"InferenceCluster.{GROUP}",
     f"InferenceGateway.{GROUP}",
     f"ModelCache.{GROUP}",

@@ -54,7 +54,12 @@ def _deployment(obj: Manifest) -> Tree:
         "serving": sum(entry["serving"] for entry in placed),
         "unplaced": unplaced,
         "reasons": [
-            {"reason": entry.get("reason", ""), "count": entry.get("count", 0), "message": entry.get("message", "")}
+            {
+                "reason": entry.get("reason", ""),
+                "count": entry.get("count", 0),
+                "message": entry.get("message", ""),
+                **({"profile": entry["profile"]} if entry.get("profile") else {}),
+            }
             for entry in (items(status, "reasons") if unplaced else ())
         ],
         "warnings": [warning for warning in status.get("warnings") or () if isinstance(warning, str)],
@@ -76,6 +81,7 @@ def _placement(entry: Manifest) -> Tree:
         "revision": entry.get("revision", ""),
         "updated": entry.get("updated", False),
         "serving": entry.get("serving", False),
+        "profile": entry.get("profile", ""),
     }
 
 

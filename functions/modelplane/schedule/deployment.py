@@ -4,20 +4,27 @@ Its output composes nothing: the placements go into the pipeline context and the
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from modelplane.composing.engine_warnings import find_warnings
-from modelplane.composing.placement_message import PlacementMessage, encode_placement, write_placements
+from modelplane.composing.placement_message import (
+    PlacementMessage,
+    encode_placement,
+    write_placements,
+    write_profiles,
+)
 from modelplane.model.conditions import cap
 from modelplane.model.deployment import Deployment
 from modelplane.model.observation import Malformed
 from modelplane.model.placement import FleetView, Placement, Schedule, Stamp
 from modelplane.model.replica import Replica
+from modelplane.observed.catalogue import Catalogued
 from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
 from modelplane.observed.replica import own_replicas, unreadable
+from modelplane.schedule.catalogue import describe_model, find_profile_warnings
 from modelplane.schedule.inputs import FLEET, Inputs, gather
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_cluster
 from modelplane.schedule.rollout import rollout_status
@@ -62,7 +69,7 @@ def _told(verb: str, clusters: Iterable[str]) -> Event:
     return Event(Severity.NORMAL, f"{verb}: {shown}{more}")
 
 
-def _events(request: Request, schedule: Schedule) -> Iterator[Event]:
+def _events(request: Request, catalogued: Catalogued, schedule: Schedule) -> Iterator[Event]:
     """Yield what changed in this pass: replicas that are new, and those that go, by the cause."""
     new = [placement.cluster for placement in schedule.placements if placement.replica is None]
     if new:
@@ -70,7 +77,12 @@ def _events(request: Request, schedule: Schedule) -> Iterator[Event]:
     for cause in sorted({end.cause for end in schedule.ending}):
         yield _told(f"Ended replicas ({cause})", [end.replica.cluster for end in schedule.ending if end.cause is cause])
     if new:
-        yield from (Event(Severity.WARNING, warning) for warning in find_warnings(request.composite))
+        yield from (Event(Severity.WARNING, warning) for warning in _warnings(request, catalogued, schedule))
+
+
+def _warnings(request: Request, catalogued: Catalogued, schedule: Schedule) -> tuple[str, ...]:
+    """Return what is probably a mistake in the engines of the deployment, or of the profiles that replicas run on."""
+    return (*find_warnings(request.composite), *find_profile_warnings(request, catalogued, schedule))
 
 
 def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], inputs: Inputs) -> Result:
@@ -86,9 +98,9 @@ def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], in
     return replace(waits, context=write_placements(_message(request, deployment, view, _held(each)) for each in own))
 
 
-def _about(request: Request, rollout: Mapping[str, Any] | None) -> dict[str, Any]:
+def _about(found: Sequence[str], rollout: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the fields of the status that stand only where there is something to say."""
-    warnings = [cap(warning) for warning in find_warnings(request.composite)[:MAX_WARNINGS]]
+    warnings = [cap(warning) for warning in found[:MAX_WARNINGS]]
     return ({"rollout": rollout} if rollout else {}) | ({"warnings": warnings} if warnings else {})
 
 
@@ -105,18 +117,20 @@ def compose(request: Request) -> Result:
                 fatal=f"ModelReplica {replica.name}: {field}: cannot be read; restore it or delete the replica"
             )
     inputs = gather(request, deployment, own)
-    view = inputs.view
+    deployment, view = inputs.catalogued.deployment, inputs.view
     if view is None or inputs.outcome is None:
         return _wait(request, deployment, own, inputs)
     outcome = drain(inputs.outcome, view)
     rollout = rollout_status(request, deployment, outcome)
     found = conditions(request, deployment, view, outcome)
+    messages = [_message(request, deployment, view, placement) for placement in outcome.placements]
+    status = describe_status(deployment, outcome) | describe_model(request, deployment, outcome)
     return Result(
-        status=describe_status(deployment, outcome) | _about(request, rollout),
+        status=status | _about(_warnings(request, inputs.catalogued, outcome), rollout),
         conditions=found,
         requirements=inputs.requirements,
-        context=write_placements(_message(request, deployment, view, placement) for placement in outcome.placements),
-        events=tuple(_events(request, outcome)),
+        context=write_placements(messages) | write_profiles(messages, inputs.catalogued.specs),
+        events=tuple(_events(request, inputs.catalogued, outcome)),
         ttl=response_ttl(request, deployment, outcome),
         ready=is_ready(found),
     )

@@ -16,6 +16,7 @@ from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, FleetView, Footprint, Needs, Schedule
 from modelplane.model.replica import Replica
 from modelplane.observed.cache import read_cache
+from modelplane.observed.catalogue import Catalogued, resolve
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.deployment import listed_replicas
 from modelplane.observed.replica import read_replica
@@ -34,10 +35,12 @@ FLEET = Requirement("fleet", API_VERSION, "ModelReplica")
 class Inputs:
     """The requirements of a pass so far, what was fetched of them, and the outcome.
 
-    Both are None while something is not fetched, the outcome alone where nothing more can be.
+    Both are None while something is not fetched, the outcome alone where nothing more can be. `catalogued` is the
+    deployment with the profiles of its ClusterModel, if it names one.
     """
 
     requirements: tuple[Requirement, ...]
+    catalogued: Catalogued
     view: FleetView | None = None
     outcome: Schedule | None = None
 
@@ -51,9 +54,10 @@ def _cache(deployment: Deployment) -> Requirement:
 
 
 def _candidates(deployment: Deployment, cache: _Cache) -> Requirement | None:
-    """Return the requirement for the candidate clusters, None when the two selectors contradict each other."""
+    """Return the requirement for the candidate clusters, None when the selectors contradict each other."""
     wanted = dict(deployment.cluster_selector)
-    for key, value in cache.selector.items() if isinstance(cache, Footprint) else ():
+    also = [deployment.resolution.selector, cache.selector if isinstance(cache, Footprint) else {}]
+    for key, value in [label for selector in also for label in selector.items()]:
         if wanted.setdefault(key, value) != value:
             return None
     return Requirement("candidates", API_VERSION, "InferenceCluster", match_labels=wanted)
@@ -77,6 +81,8 @@ def _replicas(objects: Iterable[Object]) -> tuple[Replica, ...]:
 
 def _require(deployment: Deployment, needs: Needs, cache: _Cache) -> Iterator[Requirement]:
     """Yield the requirements for the needs, in a stable order."""
+    if deployment.model is not None:
+        yield require.cluster_model(deployment.model.name)
     yield from (require.cluster(name) for name in sorted(needs.clusters))
     if deployment.cache is not None:
         yield _cache(deployment)
@@ -109,17 +115,29 @@ def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Rep
     )
 
 
+def _catalogue(request: Request, deployment: Deployment) -> Catalogued | None:
+    """Return the deployment with the profiles of the ClusterModel that it may name, None while that is not fetched."""
+    if deployment.model is None:
+        return Catalogued(deployment, {}, {})
+    model = request.one(require.cluster_model(deployment.model.name))
+    return None if model is Gap.NOT_FETCHED else resolve(request.composite, deployment, model)
+
+
 def gather(request: Request, deployment: Deployment, own: tuple[Replica, ...]) -> Inputs:
     """Return the outcome of scheduling with what was fetched, or what has to be fetched before there is one."""
-    cache = _read_cache(request, deployment)
+    cache, catalogued = _read_cache(request, deployment), _catalogue(request, deployment)
     needs = Needs(clusters=frozenset(replica.cluster for replica in own if replica.cluster))
+    if catalogued is None:
+        requirements = tuple(_require(deployment, needs, cache))
+        return Inputs(requirements, Catalogued(deployment, {}, {}))
+    deployment = catalogued.deployment
     for _ in range(MAX_STAGES):
         requirements = tuple(_require(deployment, needs, cache))
         if any(requirement.name not in request.required for requirement in requirements):
-            return Inputs(requirements)
+            return Inputs(requirements, catalogued)
         view = _view(request, deployment, needs, own, cache)
         outcome = schedule(deployment, view)
         if isinstance(outcome, Schedule):
-            return Inputs(requirements, view, outcome)
+            return Inputs(requirements, catalogued, view, outcome)
         needs = _merge(needs, outcome)
-    return Inputs(requirements, view)
+    return Inputs(requirements, catalogued, view)

@@ -22,7 +22,7 @@ def name_of(deployment: Deployment, placement: Placement) -> str:
 def carried_revision(deployment: Deployment, placement: Placement) -> str:
     """Return the revision that a placement's replica carries; "" where it was given none and is behind."""
     if placement.updated or placement.replica is None:
-        return deployment.revision
+        return deployment.revision_of(deployment.find_profile(placement.profile))
     return placement.replica.revision
 
 
@@ -129,6 +129,10 @@ def rollout_progressing(request: Request, deployment: Deployment, schedule: Sche
         # Where nothing serves now, nothing is left to change all the same.
         silent = sum(1 for each in schedule.placements if each.updated and not (each.serving or each.leaving))
         words = f"{silent} more {'has' if silent == 1 else 'have'} it and cannot be seen to serve now" if silent else ""
+        behind = sum(1 for each in schedule.placements if not (each.updated or each.leaving))
+        if deployment.model and deployment.model.pinned and behind:
+            pinned = f"{progress}; {behind} stay as they were placed until spec.modelRef.updates is Follow"
+            return Condition(kind, Status.FALSE, Reason.PINNED, pinned)
         return Condition(kind, Status.FALSE, Reason.ROLLOUT_COMPLETE, "; ".join(filter(None, (progress, words))))
     waited_for = _waits_for(request, deployment, rolling)
     waits = "waiting for {name} on {cluster}: {message}".format(**waited_for) if waited_for else ""

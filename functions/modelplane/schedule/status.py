@@ -8,6 +8,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.names import LABEL_DEPLOYMENT
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, FleetView, Placement, Schedule
+from modelplane.schedule.catalogue import model_resolved
 from modelplane.schedule.readiness import has_ready_replica, replicas_ready
 from modelplane.schedule.rollout import (
     carried_revision,
@@ -34,6 +35,7 @@ def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
         "revision": carried_revision(deployment, placement),
         "updated": placement.updated,
         "serving": placement.serving,
+        **({"profile": placement.profile} if placement.profile else {}),
     }
 
 
@@ -56,7 +58,12 @@ def describe_status(deployment: Deployment, schedule: Schedule) -> dict[str, Any
         "placements": [_placement(deployment, placement) for placement in schedule.placements[:MAX_PLACEMENTS]],
         "unplaced": schedule.unplaced,
         "reasons": [
-            {"reason": found.reason, "count": found.count, "message": found.message}
+            {
+                "reason": found.reason,
+                "count": found.count,
+                "message": found.message,
+                **({"profile": found.profile} if found.profile else {}),
+            }
             for found in explain(schedule, deployment).reasons
         ],
     }
@@ -93,6 +100,7 @@ def conditions(request: Request, deployment: Deployment, view: FleetView, schedu
         rollout_progressing(request, deployment, schedule),
         placement_drifted(deployment, schedule),
         _cache(deployment, schedule),
+        model_resolved(deployment),
     )
 
 

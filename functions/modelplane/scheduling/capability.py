@@ -2,19 +2,17 @@
 
 from fractions import Fraction
 
-from modelplane.catalogue import amount
+from modelplane.catalogue import amount, declared_memory
 from modelplane.model.fleet import Device
 from modelplane.scheduling.charge import entries_of
 from modelplane.scheduling.hardware import Layout
 from modelplane.scheduling.ledger import Engines
 
-_MEMORY = "memory"
-
 
 def _memory(device: Device) -> Fraction | None:
-    """Return the declared memory of a device, whatever its domain; None where it is not known."""
-    declared = [text for name, text in device.capacity if name.rpartition("/")[2] == _MEMORY]
-    return amount(declared[0]) if len(declared) == 1 else None
+    """Return the declared memory of a device, None where it is not known."""
+    declared = declared_memory(device)
+    return amount(declared) if declared else None
 
 
 def capability(engines: Engines, where: Layout) -> Fraction | None:

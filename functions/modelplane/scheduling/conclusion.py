@@ -25,6 +25,8 @@ def conclude(work: Work) -> Schedule:
         rolling=_rolling(work, members),
         drifted=tuple(_drifted(work)),
         refusals=work.refusals,
+        profile_refusals=work.profile_refusals,
+        problem=work.deployment.resolution.problem,
         candidates=None if isinstance(work.view.candidates, Gap) else len(work.candidates),
         held_edits=tuple(work.held_edits[uid] for uid in sorted(work.held_edits)),
         too_small=tuple(find_too_small(work)),
@@ -60,7 +62,7 @@ def _rolling(work: Work, placements: Mapping[OwnReplica, Placement]) -> Rolling 
 
 def _placement(work: Work, own: OwnReplica) -> Placement:
     carried = carries(own, work.deployment)
-    as_asked = own.stamp is Stamp.APPLY or own.replica.content == work.profile_of(own).content
+    as_asked = own.stamp is Stamp.APPLY or (own.profile is not None and own.replica.content == own.profile.content)
     return Placement(
         own.replica.cluster,
         own.index,
@@ -71,7 +73,7 @@ def _placement(work: Work, own: OwnReplica) -> Placement:
         why=own.why,
         updated=own.counted and not own.outdated and as_asked,
         serving=own.serves_now,
-        profile=own.replica.profile,
+        profile=own.profile.name if own.profile and own.stamp is Stamp.APPLY else own.replica.profile,
         volume=own.volume,
         carries=carried,
         changes=own.stamp is not Stamp.HOLD and not carried,

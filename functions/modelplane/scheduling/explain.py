@@ -20,11 +20,12 @@ MOST_REASONS = 16
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A refusal's name, the clusters it holds for, and its words."""
+    """A refusal's name, the clusters it holds for, and its words; the profile, "" where it holds for all."""
 
     reason: str
     count: int
     message: str
+    profile: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
 
 
 def _reason(schedule: Schedule) -> Reason:
-    if schedule.over_bound:
+    if schedule.over_bound or (schedule.problem and schedule.unplaced):
         return Reason.INVALID_ENGINE
     if schedule.bad_selectors:
         return Reason.INVALID_NODE_SELECTOR
@@ -82,6 +83,8 @@ def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Ite
     elif schedule.bad_selectors:
         entries = [_bad_selector(bad) for bad in schedule.bad_selectors]
         yield _Section(": ", entries, closing=f"; correct the {'selector' if len(entries) == 1 else 'selectors'}")
+    elif schedule.problem:
+        yield _Section(": ", [schedule.problem])
     elif reason is Reason.WAITING_FOR_CACHE:
         yield _Section(": ", [_cache(schedule, deployment)])
     elif reason is Reason.NO_CLUSTERS:
@@ -95,7 +98,7 @@ def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Ite
     with_why = ((p, p.replica) for p in schedule.placements if p.replica and p.why)
     explained = [(p, replica) for p, replica in with_why if replica.name not in without_edit]
     held = [f"{_name(replica)} ({p.why})" for p, replica in explained if not p.leaving]
-    if held and not (schedule.bad_selectors or schedule.over_bound):
+    if held and not (schedule.bad_selectors or schedule.over_bound or schedule.problem):
         yield _Section("; held: ", held)
     leaving = [f"{_name(replica)} ({p.why})" for p, replica in explained if p.leaving]
     if leaving:
@@ -169,7 +172,10 @@ def _tally(refusals: Mapping[str, Refusal], schedule: Schedule, deployment: Depl
     for name, refusal in refusals.items():
         reason = replace(refusal, pool="", free=0) if isinstance(refusal, NoRoom) else replace(refusal, pool="")
         alike.setdefault(reason, _Alike()).add(name, refusal, schedule.holders.get((name, refusal.pool)))
-    entries = [Counted(reason.reason, each.count, each.describe(reason, deployment)) for reason, each in alike.items()]
+    entries = [
+        Counted(reason.reason, each.count, each.describe(reason, deployment), reason.profile)
+        for reason, each in alike.items()
+    ]
     return sorted(entries, key=lambda entry: (-entry.count, entry.reason, entry.message))
 
 
@@ -180,18 +186,31 @@ def _with_pool(entry: Counted) -> str:
 
 def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
     """Yield the reasons as kube-scheduler aggregates them: clusters first, then their pools."""
-    of_clusters = {name: each for name, each in schedule.refusals.items() if not of_pools(each)}
+    of_clusters = {name: each for name, each in schedule.refusals.items() if not of_pools(each) and not each.profile}
     clusters = _tally(of_clusters, schedule, deployment)
-    rest = {name: each for name, each in schedule.refusals.items() if name not in of_clusters}
-    pools = _tally(rest, schedule, deployment)
     lead = f": 0/{len(schedule.refusals)} clusters can take another: "
     if clusters:
         yield _Section(lead, [f"{entry.count} {entry.message}" for entry in clusters])
         lead = ", "
-    if pools:
-        total = sum(entry.count for entry in pools)
-        entries = [pools[0].message] if len(pools) == 1 else [_with_pool(entry) for entry in pools]
-        yield _Section(f"{lead}{total} {'has' if total == 1 else 'have'} no pool that fits (", entries, "; ", ")")
+    for profile, found in (schedule.profile_refusals or {"": schedule.refusals}).items():
+        rest = {name: each for name, each in found.items() if name not in of_clusters}
+        entries = word_profile(_tally(rest, schedule, deployment))
+        if entries:
+            of_profile = f"profile {profile}: " if profile else ""
+            total = f"{len(rest)} {'has' if len(rest) == 1 else 'have'} no pool that fits"
+            yield _Section(f"{lead}{of_profile}{total} (", entries, "; ", ")")
+            lead = ", "
+
+
+def word_profile(counted: list[Counted]) -> list[str]:
+    """Return reasons that pools have, with how many clusters each is of where there are several."""
+    return [counted[0].message] if len(counted) == 1 else [_with_pool(entry) for entry in counted]
+
+
+def why_not(schedule: Schedule, deployment: Deployment, profile: str) -> str:
+    """Return why no candidate takes another replica on a profile, "" where that was not asked."""
+    found = schedule.profile_refusals.get(profile)
+    return "; ".join(f"{each.count} {each.message}" for each in _tally(found, schedule, deployment)) if found else ""
 
 
 def _capped(section: _Section, room: int) -> str:
@@ -210,14 +229,23 @@ def _capped(section: _Section, room: int) -> str:
     return f"{section.separator.join(shown)} and {more}" if shown else more
 
 
+def _tally_all(schedule: Schedule, deployment: Deployment) -> list[Counted]:
+    """Return every refusal with its clusters, profile by profile; what holds for all profiles stands once."""
+    found: dict[Counted, None] = {}
+    for refusals in (schedule.profile_refusals or {"": schedule.refusals}).values():
+        found.update(dict.fromkeys(_tally(refusals, schedule, deployment)))
+    return list(found)
+
+
 def _counted(schedule: Schedule, deployment: Deployment) -> tuple[Counted, ...]:
     """Return the counted refusals; of too many kinds one entry per name, with its most frequent."""
-    tally = _tally(schedule.refusals, schedule, deployment) if schedule.unplaced else []
+    tally = _tally_all(schedule, deployment) if schedule.unplaced else []
     if len(tally) <= MOST_REASONS:
         return tuple(tally)
     merged: dict[str, Counted] = {}
     for entry in tally:
         known = merged.get(entry.reason)
         message = known.message if known else f"{entry.message}, and others"
-        merged[entry.reason] = Counted(entry.reason, entry.count + (known.count if known else 0), message)
+        most = max if deployment.model else int.__add__
+        merged[entry.reason] = Counted(entry.reason, most(entry.count, known.count if known else 0), message)
     return tuple(sorted(merged.values(), key=lambda entry: (-entry.count, entry.reason)))

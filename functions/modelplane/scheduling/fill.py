@@ -1,43 +1,67 @@
 """Places new replicas one at a time, each cluster re-ranked as it changes.
 
-Spread comes first, then the least capable devices that suffice, then balance, then a hash.
+The best profile comes first, then spread, then the least capable devices that suffice, then balance, then a hash.
 """
 
 import heapq
 from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import digest
 from modelplane.model.placement import Needs, Placement
-from modelplane.model.refusal import NoCacheStorage, OutsideCache, Refusal, SearchBound
+from modelplane.model.refusal import NoCacheStorage, OutsideCache, Refusal, SearchBound, SelectorMismatch
 from modelplane.scheduling.capability import capability
-from modelplane.scheduling.eligible import refuse
+from modelplane.scheduling.eligible import lacking, refuse
 from modelplane.scheduling.hardware import Layout, Shape, layout
 from modelplane.scheduling.hosting import with_placed
 from modelplane.scheduling.options import stamp
 from modelplane.scheduling.search import Assignment, Fits, fits_in_order
 from modelplane.scheduling.work import Work
 
-#: (replicas of this deployment, how capable the devices are, minus the room left, hash, name): the smallest is the
-#: cluster to place on. What is not known of devices sorts after all that is.
-_Rank = tuple[int, tuple[bool, Fraction], int, str, str]
+#: (profile, replicas of this deployment, how capable the devices are, minus the room left, hash, name): the smallest is
+#: the cluster to place on. What is not known of devices sorts after all that is.
+_Rank = tuple[int, int, tuple[bool, Fraction], int, str, str]
 _UNKNOWN: Final = (True, Fraction(0))
 
 
-class _Fill:
-    """One filling of a pass's missing replicas. `refused`: why a cluster takes no other, None for one that may."""
+class _Plan(NamedTuple):
+    """On which assignments of the first profile that it hosts a cluster takes further replicas."""
 
-    def __init__(self, work: Work, most: Fraction | None) -> None:
+    profile: int
+    fits: Fits
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a replica may be placed on: profiles up to one of this rank, and devices of so much `capability`.
+
+    None is no limit.
+    """
+
+    profile: int | None = None
+    capability: Fraction | None = None
+
+
+class _Fill:
+    """One filling of a pass's missing replicas. `refused`: why a cluster takes no other, None for one that may.
+
+    `of_profiles`: for each profile, the clusters that do not host it, and why.
+    """
+
+    def __init__(self, work: Work, limit: Limit) -> None:
         self.work = work
-        self.most = most
+        self.limit = limit
+        self.profiles = work.deployment.profiles[: None if limit.profile is None else limit.profile + 1]
         self.refused = {c.name: refuse(work.deployment, c, work.footprint) for c in work.candidates.values()}
         self._refuse_unstaged()
-        #: On which assignments each cluster that was ranked takes further replicas; () where it is asked again.
-        self.fits: dict[str, Fits] = {}
+        self.of_profiles: list[dict[str, Refusal]] = [{} for _ in self.profiles]
+        #: The plan of each cluster that was ranked; without fits where it is asked again.
+        self.plans: dict[str, _Plan] = {}
         #: How capable the devices of assignments are, which clusters share that are alike.
-        self._capabilities: dict[tuple[int, Shape], tuple[Assignment, Fraction | None]] = {}
+        self._capabilities: dict[tuple[int, int, Shape], tuple[Assignment, Fraction | None]] = {}
         self.present = Counter(own.replica.cluster for own in work.roster.counted)
 
     def _refuse_unstaged(self) -> None:
@@ -54,29 +78,44 @@ class _Fill:
 
     def rank(self, cluster: Cluster) -> _Rank | None:
         """Return the cluster's rank, None when it has no room, or none was found within the budget."""
+        plan = self.plans.get(cluster.name)
+        if plan is None or not plan.fits:
+            plan = self._plan(cluster)
+            if plan is None:
+                return None
+            self.plans[cluster.name] = plan
+        taken = self._capability(plan.profile, plan.fits[0][0], layout(cluster))
+        capable = _UNKNOWN if taken is None else (False, taken)
+        room = sum([times for _, times in plan.fits])
+        tie = digest(self.work.deployment.namespace, self.work.deployment.name, cluster.name)
+        return plan.profile, self.present[cluster.name], capable, -room, tie, cluster.name
+
+    def _plan(self, cluster: Cluster) -> _Plan | None:
+        """Return the plan of the first profile that a cluster hosts; note why it does not host the others."""
         where, work = layout(cluster), self.work
-        fits = self.fits.get(cluster.name)
-        if not fits:
-            options = work.options[work.profile.name].on(where.shape)
+        for at, profile in enumerate(self.profiles):
+            if label := lacking(cluster, profile.cluster_selector):
+                self.of_profiles[at][cluster.name] = SelectorMismatch(*label, profile=profile.name)
+                continue
+            options = work.options[profile.name].on(where.shape)
             found = fits_in_order(options, where, work.ledger.stock(cluster), work.budget)
             if isinstance(found, Refusal):
-                self.refused[cluster.name] = found
-                return None
-            fits = self.fits[cluster.name] = found
-        taken = self._capability(fits[0][0], where)
-        if self.most is not None and taken is not None and taken > self.most:
-            return None
-        capable = _UNKNOWN if taken is None else (False, taken)
-        room = sum([times for _, times in fits])
-        tie = digest(work.deployment.namespace, work.deployment.name, cluster.name)
-        return self.present[cluster.name], capable, -room, tie, cluster.name
+                self.of_profiles[at][cluster.name] = found
+            elif not self._is_too_capable(at, found[0][0], where):
+                return _Plan(at, found)
+        return None
 
-    def _capability(self, chosen: Assignment, where: Layout) -> Fraction | None:
-        """Return how capable the devices are that an assignment takes, None where it is not known."""
-        key = id(chosen), where.shape
+    def _is_too_capable(self, at: int, chosen: Assignment, where: Layout) -> bool:
+        """Tell whether an assignment takes devices that are known to be more capable than what is allowed."""
+        taken = None if self.limit.capability is None else self._capability(at, chosen, where)
+        return taken is not None and self.limit.capability is not None and taken > self.limit.capability
+
+    def _capability(self, at: int, chosen: Assignment, where: Layout) -> Fraction | None:
+        """Return how capable the devices are that an assignment of a profile takes, None where it is not known."""
+        key = at, id(chosen), where.shape
         known = self._capabilities.get(key)
         if known is None:
-            found = capability(stamp(self.work.profile.engines, chosen, where), where)
+            found = capability(stamp(self.profiles[at].engines, chosen, where), where)
             # What is found is kept with the assignment, whose identity is the key.
             known = self._capabilities[key] = chosen, found
         return known[1]
@@ -84,24 +123,36 @@ class _Fill:
     def place(self, cluster: Cluster) -> None:
         """Place one replica on a cluster that was ranked."""
         stock = self.work.ledger.stock(cluster)
-        (chosen, times), *others = self.fits[cluster.name]
-        self.fits[cluster.name] = ((chosen, times - 1), *others) if times > 1 else tuple(others)
+        at, ((chosen, times), *others) = self.plans[cluster.name]
+        self.plans[cluster.name] = _Plan(at, ((chosen, times - 1), *others) if times > 1 else tuple(others))
         for option in chosen:
             stock = with_placed(stock, option)
         self.present[cluster.name] += 1
         index = self.work.roster.reserve(cluster.name)
-        profile, volume = self.work.profile, self.work.staged_volume(cluster.name)
+        profile, volume = self.profiles[at], self.work.staged_volume(cluster.name)
         engines = stamp(profile.engines, chosen, layout(cluster))
         self.work.ledger.put(cluster, engines, stock)
         self.work.placed.append(Placement(cluster.name, index, engines, profile=profile.name, volume=volume))
 
+    def refusals(self) -> dict[str, dict[str, Refusal]]:
+        """Return for each profile why each cluster cannot take another replica on it, a cluster's own reason first."""
+        own = {name: refusal for name, refusal in self.refused.items() if refusal}
+        return {
+            profile.name: {name: own.get(name) or found[name] for name in self.refused if name in own or name in found}
+            for profile, found in zip(self.profiles, self.of_profiles, strict=True)
+        }
 
-def fill(work: Work, refused: dict[str, Refusal], most: Fraction | None = None) -> None:
-    """Place what is missing, until no candidate can host the next one; then note in `refused` why each cannot.
 
-    `most` is the `capability` of the devices that a replica may take, None for any.
+_ANYTHING: Final = Limit()
+
+
+def fill(work: Work, limit: Limit = _ANYTHING) -> dict[str, dict[str, Refusal]]:
+    """Place what is missing, until no candidate can host the next one.
+
+    The best profile that any candidate hosts comes before all that ranks candidates. Returns for each profile why each
+    candidate cannot take another replica.
     """
-    filling = _Fill(work, most)
+    filling = _Fill(work, limit)
     eligible = [cluster for cluster in work.candidates.values() if filling.refused[cluster.name] is None]
     ranks = [rank for cluster in eligible if (rank := filling.rank(cluster))]
     heapq.heapify(ranks)
@@ -115,8 +166,7 @@ def fill(work: Work, refused: dict[str, Refusal], most: Fraction | None = None) 
             heapq.heappop(ranks)
         if not ranks:
             break
-    if work.missing:
-        refused.update((name, refusal) for name, refusal in filling.refused.items() if refusal)
+    return filling.refusals()
 
 
 def place(work: Work) -> Needs | None:
@@ -124,8 +174,13 @@ def place(work: Work) -> Needs | None:
     needs = work.needs_to_place()
     if needs or not work.missing or work.holds_new:
         return needs
-    fill(work, work.refusals)
-    refusals = [work.refusals.get(name) for name in work.candidates]
-    undecided = any(isinstance(refusal, SearchBound) for refusal in refusals)
-    work.checked = any(not isinstance(refusal, OutsideCache) for refusal in refusals) and not undecided
+    found = fill(work)
+    if work.missing:
+        work.refusals.update(next(iter(found.values()), {}))
+    if work.deployment.model:
+        work.profile_refusals.update(found)
+    refusals = [of_profile.get(name) for of_profile in found.values() for name in work.candidates]
+    undecided = work.missing and any(isinstance(refusal, SearchBound) for refusal in refusals)
+    refused = [work.refusals.get(name) for name in work.candidates]
+    work.checked = any(not isinstance(refusal, OutsideCache) for refusal in refused) and not undecided
     return None

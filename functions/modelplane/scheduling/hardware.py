@@ -11,6 +11,7 @@ from typing import Final
 
 from modelplane import cel
 from modelplane.lru import Identity, Lru, remembered
+from modelplane.model.catalogue import Capabilities
 from modelplane.model.fleet import Cluster, Device, Pool
 
 #: Most devices of one entry on a node that are counted. No machine has as many; a typo of a billion must not cost
@@ -21,11 +22,15 @@ _MIB: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hardware:
-    """The device entries of a node, how many devices each has, and the bytes that the entries keep alive."""
+    """The device entries of a node, how many devices each has, and the bytes that the entries keep alive.
+
+    `capabilities` are what the pool declares of its nodes.
+    """
 
     devices: tuple[Device, ...]
     counts: tuple[int, ...]
     weight: int
+    capabilities: Capabilities | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,15 +72,15 @@ _LAYOUTS: Final = Lru[Layout](8 * _MIB)
 _POOL: Final = 512
 
 
-def hardware(devices: tuple[Device, ...]) -> Hardware:
-    """Return the hardware of these device entries."""
+def hardware(devices: tuple[Device, ...], capabilities: Capabilities | None = None) -> Hardware:
+    """Return the hardware of these device entries and capabilities."""
 
     def make() -> tuple[Hardware, int]:
         weight = sum(map(cel.weigh_device, devices))
         counts = tuple(max(0, min(device.count, MOST_DEVICES)) for device in devices)
-        return Hardware(devices, counts, weight), weight
+        return Hardware(devices, counts, weight, capabilities), weight
 
-    return _HARDWARE.get(devices, make)
+    return _HARDWARE.get((devices, capabilities) if capabilities else devices, make)
 
 
 def seen_by(of: Hardware, see: Callable[[Device], Device], key: Hashable) -> Hardware:
@@ -112,7 +117,8 @@ def weigh_cluster(cluster: Cluster) -> int:
 
 def _layout(cluster: Cluster) -> tuple[Layout, int]:
     pools: tuple[Pool, ...] = cluster.pools or ()
-    found = _interned(tuple((pool.name, max(0, pool.nodes), hardware(pool.devices)) for pool in pools))
+    hosts = ((pool.name, max(0, pool.nodes), hardware(pool.devices, pool.capabilities)) for pool in pools)
+    found = _interned(tuple(hosts))
     return found, weigh_cluster(cluster)
 
 

@@ -23,8 +23,16 @@ def apply(work: Work, own: OwnReplica, found: InPlace, engines: Engines) -> None
         work.growing.append((own, found))
         return
     own.engines = engines
+    _adopt(work, own, found)
     if engines != own.replica.engines:
         work.ledger.restamp(own.replica, engines)
+
+
+def _adopt(work: Work, own: OwnReplica, found: InPlace) -> None:
+    """Note whose engines a replica has now: another profile's where its own is gone."""
+    if own.profile is None:
+        own.profile = next((each for each in work.deployment.profiles if each.name == found.profile), None)
+        own.rank = work.deployment.rank_of(own.profile)
 
 
 def grow(work: Work) -> Needs | None:
@@ -47,7 +55,8 @@ def _grow(work: Work, own: OwnReplica, found: InPlace) -> None:
     else:
         own.stamp, own.why = Stamp.APPLY, ""
         own.outdated = own.surge_only = False
-        own.engines = stamp(work.profile_of(own).engines, assignment, layout(cluster))
+        own.engines = stamp(found.options.engines, assignment, layout(cluster))
+        _adopt(work, own, found)
         work.ledger.restamp(own.replica, own.engines)
 
 

@@ -6,13 +6,14 @@ declared order.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from modelplane.catalogue import Offer, driver_selector, no_gpu, offer_of
 from modelplane.cel import Outcome
 from modelplane.lru import Lru
-from modelplane.model.deployment import Engine, Profile
+from modelplane.model.deployment import Engine, Member, Profile
 from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_profile, rank
 from modelplane.model.replica import StampedEngine, StampedMember
 from modelplane.scheduling.budget import WORDING_STATES, Budget, Meter, Searches
@@ -144,6 +145,44 @@ def _without_options(could_claim: tuple[bool, ...]) -> EngineWays:
     return EngineWays((), could_claim)
 
 
+@lru_cache(maxsize=256)
+def _on_gpu(engine: Engine, driver: str) -> Engine:
+    """Return an engine whose requests for the pool's GPUs select the devices of a driver."""
+
+    def resolved(member: Member) -> Member:
+        text = driver_selector(driver)
+        requests = (replace(each, selectors=(text, *each.selectors)) if each.gpu else each for each in member.requests)
+        return replace(member, requests=tuple(requests))
+
+    return replace(engine, members=tuple(map(resolved, engine.members)))
+
+
+def _selectors(engine: Engine) -> tuple[str, ...]:
+    return tuple(text for member in engine.members for each in member.requests for text in each.selectors)
+
+
+def _only(verdicts: Verdicts, entry: int) -> Verdicts:
+    """Return the verdicts of a request for the pool's GPUs: what matches elsewhere is not what it asks for."""
+    return tuple(
+        replace(each, outcome=Outcome.NO_MATCH, selector=0) if at != entry and each.outcome is Outcome.MATCH else each
+        for at, each in enumerate(verdicts)
+    )
+
+
+def _only_entry(wish: Wish, entry: int) -> Wish:
+    """Return a wish for the pool's GPUs; a pod is charged with whatever else Kubernetes may give it."""
+    matching, usable = ({entry}.intersection(found) for found in (wish.matching, wish.usable))
+    return Wish(tuple(matching), tuple(usable), wish.charged)
+
+
+class _Target(NamedTuple):
+    """An engine on a kind of pool: its requests as they are stamped there, and the place of the pool's GPU."""
+
+    engine: Engine
+    selectors: tuple[str, ...]
+    gpu: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class _Judged:
     """An engine on hardware: the verdicts on it, member by member and request by request, and what they come to."""
@@ -160,12 +199,13 @@ class Options:
         self.profile = profile.name
         self.engines = profile.engines
         self.budget = budget
+        self._requires = profile.requires
         self._verdicts = PassVerdicts(budget)
-        requests = [[each for member in engine.members for each in member.requests] for engine in profile.engines]
-        self._selectors = [tuple(text for each in of_engine for text in each.selectors) for of_engine in requests]
-        self._judged: dict[tuple[int, Hardware], _Judged | SearchBound] = {}
-        self._matches: dict[tuple[int, Hardware, Classes | None], EngineMatch] = {}
-        self._explanations: dict[tuple[int, Hardware], Refusal] = {}
+        self._plain = [_Target(engine, _selectors(engine), None) for engine in profile.engines]
+        self._offers: dict[Hardware, Offer | Refusal] = {}
+        self._judged: dict[tuple[_Target, Hardware], _Judged | SearchBound] = {}
+        self._matches: dict[tuple[int, _Target, Hardware, Classes | None], EngineMatch] = {}
+        self._explanations: dict[tuple[_Target, Hardware], Refusal] = {}
         self._clusters: dict[Shape, ClusterOptions] = {}
         self._wording = Meter(WORDING_STATES)
 
@@ -180,17 +220,38 @@ class Options:
 
     def _found(self, at: int, hardware: Hardware, classes: Classes | None = None) -> EngineMatch:
         """Return the options for an engine on hardware; in a refusal what only the devices tell is left out."""
-        read = self._verdicts.read(self._selectors[at], hardware)
-        found = self._matches.get((at, read, classes))
+        target = self._target(at, hardware)
+        if isinstance(target, Refusal):
+            ways = _without_options((False,) * len(self.engines[at].members))
+            return EngineMatch(ways, of_profile(target, self.profile))
+        read = self._verdicts.read(target.selectors, hardware)
+        found = self._matches.get((at, target, read, classes))
         if found is None:
-            found = self._matches[at, read, classes] = self._match(at, read, classes)
+            found = self._matches[at, target, read, classes] = self._match(target, read, classes)
         return found
 
-    def _match(self, at: int, hardware: Hardware, classes: Classes | None) -> EngineMatch:
-        engine = self.engines[at]
-        judged = self._judged.get((at, hardware))
+    def _target(self, at: int, hardware: Hardware) -> _Target | Refusal:
+        """Return an engine as it is matched to a pool, or what the pool lacks of what the profile requires."""
+        if self._requires is None:
+            return self._plain[at]
+        offer = self._offers.get(hardware)
+        if offer is None:
+            offer = offer_of(self._requires, hardware.devices, hardware.capabilities)
+            self._offers[hardware] = offer
+        if isinstance(offer, Refusal):
+            return offer
+        if not any(each.gpu for member in self.engines[at].members for each in member.requests):
+            return self._plain[at]
+        if offer.gpu is None:
+            return no_gpu()
+        engine = _on_gpu(self.engines[at], hardware.devices[offer.gpu].driver)
+        return _Target(engine, _selectors(engine), offer.gpu)
+
+    def _match(self, target: _Target, hardware: Hardware, classes: Classes | None) -> EngineMatch:
+        engine = target.engine
+        judged = self._judged.get((target, hardware))
         if judged is None:
-            judged = self._judged[at, hardware] = self._judge(engine, hardware)
+            judged = self._judged[target, hardware] = self._judge(target, hardware)
         if isinstance(judged, SearchBound):
             return self._undecided(engine, judged)
         key = _Key(engine, judged.node, judged.wishes, classes)
@@ -209,47 +270,48 @@ class Options:
 
         Evaluates conditions one by one, within `WORDING_STATES` of a pass: only for what may be reported.
         """
-        found = self._found(at, hardware)
-        if found.ways.refusal is None:
+        found, target = self._found(at, hardware), self._target(at, hardware)
+        if found.ways.refusal is None or isinstance(target, Refusal):
             return found.refusal
-        selectors = self._selectors[at]
+        selectors = target.selectors
         read = self._verdicts.read(selectors, hardware)
-        shown = hardware if self._fails(at, read) else self._verdicts.shown(selectors, hardware)
-        known = self._explanations.get((at, shown))
+        shown = hardware if self._fails(target, read) else self._verdicts.shown(selectors, hardware)
+        known = self._explanations.get((target, shown))
         if known is None:
-            (member, refusal), judged = found.ways.refusal, self._judged[at, read]
+            (member, refusal), judged = found.ways.refusal, self._judged[target, read]
             if isinstance(judged, _Judged):
-                refusal = explain(
-                    refusal, self.engines[at].members[member], judged.verdicts[member], shown, self._wording
-                )
-            known = self._explanations[at, shown] = of_profile(refusal, self.profile)
+                refusal = explain(refusal, target.engine.members[member], judged.verdicts[member], shown, self._wording)
+            known = self._explanations[target, shown] = of_profile(refusal, self.profile)
         return known
 
-    def _fails(self, at: int, read: Hardware) -> bool:
+    def _fails(self, target: _Target, read: Hardware) -> bool:
         """Tell whether a selector fails with an error on a device, which is explained by all that the device has."""
-        judged = self._judged[at, read]
+        judged = self._judged[target, read]
         verdicts = judged.verdicts if isinstance(judged, _Judged) else ()
         return any(each.outcome is Outcome.ERROR for of_member in verdicts for found in of_member for each in found)
 
-    def _judge(self, engine: Engine, hardware: Hardware) -> _Judged | SearchBound:
+    def _judge(self, target: _Target, hardware: Hardware) -> _Judged | SearchBound:
         """Evaluate the selectors of an engine on hardware.
 
         More devices of an entry than a pod asks for in all are no different from just as many.
         """
-        keys = keys_of(hardware)
-        verdicts = []
+        keys, engine = keys_of(hardware), target.engine
+        verdicts, wishes = [], []
         for member in engine.members:
-            of_member = []
+            of_member, wished = [], []
             for request in member.requests:
                 found = self._verdicts.on(request.selectors, hardware)
                 if isinstance(found, SearchBound):
                     return found
-                of_member.append(found)
+                only = target.gpu if request.gpu else None
+                of_member.append(found if only is None else _only(found, only))
+                wish = wish_of(found, keys)
+                wished.append(wish if only is None else _only_entry(wish, only))
             verdicts.append(tuple(of_member))
+            wishes.append(tuple(wished))
         asked = max((sum(request.count for request in member.requests) for member in engine.members), default=0)
         node = Node(tuple(min(count, asked) for count in hardware.counts), keys)
-        wishes = tuple(tuple(wish_of(found, keys) for found in of_member) for of_member in verdicts)
-        return _Judged(tuple(verdicts), node, wishes)
+        return _Judged(tuple(verdicts), node, tuple(wishes))
 
     def on(self, shape: Shape) -> ClusterOptions:
         """Return the options on pools of this shape. A pool without nodes is in it, and has never room."""

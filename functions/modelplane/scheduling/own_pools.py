@@ -23,7 +23,8 @@ class InPlace:
 
     `engines`: the engines there that come nearest to what it has; None when its pools are gone or do not match, and
     then `why` says so. `growing`: they take more than it has, so that room must be checked. `options`: all there are.
-    `undecided`: the options take too long to find, and no replica is moved for that.
+    `undecided`: the options take too long to find, and no replica is moved for that. `profile` is whose engines they
+    are.
     """
 
     engines: Engines | None
@@ -31,6 +32,7 @@ class InPlace:
     growing: bool = False
     undecided: bool = False
     why: str = ""
+    profile: str = ""
 
 
 def still_hosts(where: Layout, engines: Engines) -> bool:
@@ -62,7 +64,16 @@ class OwnPools:
     def resolve(self, own: OwnReplica, cluster: Cluster) -> InPlace:
         """Return what the replica's own pools make of the deployment's engines."""
         where = layout(cluster)
-        profile, engines = own.replica.profile, own.replica.engines
+        if own.profile:
+            return self._find(own.profile.name, own.replica.engines, where)
+        return self._find_any(own.replica.engines, where)
+
+    def _find_any(self, engines: Engines, where: Layout) -> InPlace:
+        """Return what the pools make of the first profile that they host, for a replica whose own is gone."""
+        tried = [self._find(profile, engines, where) for profile in self._options]
+        return next((each for each in tried if each.engines is not None), tried[0])
+
+    def _find(self, profile: str, engines: Engines, where: Layout) -> InPlace:
         key = profile, Identity(engines), where
         found = self._in_place.get(key)
         if found is None:
@@ -91,8 +102,10 @@ class OwnPools:
         )
         nearest = stamp(found.engines, [next(found.ways.of(at)) for at in range(len(here))], where)
         if nearest == engines:
-            return InPlace(engines, found)  # the same object, which every later comparison sees at once
-        return InPlace(nearest, found, grows(engines, nearest, where))
+            return InPlace(
+                engines, found, profile=profile
+            )  # the same object, which every later comparison sees at once
+        return InPlace(nearest, found, grows(engines, nearest, where), profile=profile)
 
     def _here(
         self, options: Options, at: int, before: StampedEngine | None, pools: set[str], where: Layout

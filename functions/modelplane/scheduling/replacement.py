@@ -5,7 +5,7 @@ from functools import partial
 
 from modelplane.model.placement import EndCause, Needs
 from modelplane.scheduling.capability import capability
-from modelplane.scheduling.fill import fill
+from modelplane.scheduling.fill import Limit, fill
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.in_place import change
 from modelplane.scheduling.roster import OwnReplica
@@ -25,17 +25,22 @@ def _surge(work: Work, own: OwnReplica) -> bool:
     if len(work.view.own) + len(work.placed) >= work.deployment.carried:
         work.rollout_step.too_large = True
         return False
-    most = _most_capable(work, own)
-    if _is_tried(work, most):
+    limit = _limit(work, own)
+    if _is_tried(work, own, limit.capability):
         return False
     before, why = len(work.placed), own.why
     own.leave(EndCause.ROLLED_OUT, "")
-    fill(work, {}, most)
+    fill(work, limit)
     found = len(work.placed) > before
     if not found:
         own.leaving, own.why = None, why
-        work.surges_failed.append(most)
+        work.surges_failed.append((own.rank, limit.capability))
     return found
+
+
+def _limit(work: Work, own: OwnReplica) -> Limit:
+    """Return on what a replica may surge: its own profile or a better one, and no more capable devices."""
+    return Limit(own.rank if own.profile else None, _most_capable(work, own))
 
 
 def _most_capable(work: Work, own: OwnReplica) -> Fraction | None:
@@ -49,6 +54,9 @@ def _most_capable(work: Work, own: OwnReplica) -> Fraction | None:
     return capability(found.engines, layout(cluster))
 
 
-def _is_tried(work: Work, most: Fraction | None) -> bool:
-    """Tell whether a surge that might have taken as capable devices has found no place: then this one does not."""
-    return any(tried is None or (most is not None and most <= tried) for tried in work.surges_failed)
+def _is_tried(work: Work, own: OwnReplica, most: Fraction | None) -> bool:
+    """Tell whether a surge that might have taken as much has found no place: then this one does not."""
+    return any(
+        own.rank <= rank and (tried is None or (most is not None and most <= tried))
+        for rank, tried in work.surges_failed
+    )

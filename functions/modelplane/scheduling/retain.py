@@ -60,6 +60,13 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
     if work.invalid:
         own.hold(work.invalid)
         return
+    if why := work.deployment.resolution.skipped.get(own.replica.profile, ""):
+        own.hold(f"profile {own.replica.profile} cannot be served as it is written: {why}")
+        return
+    if _stays_pinned(work, own, cluster):
+        own.pinned = True
+        own.hold("")
+        return
     found = work.own_pools.resolve(own, cluster)
     if found.undecided:
         own.hold("the ways to match its pools are too many to look at: request devices by narrower selectors")
@@ -74,6 +81,13 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
         _outdate(work, own, found)
     else:
         apply(work, own, found, found.engines)
+
+
+def _stays_pinned(work: Work, own: OwnReplica, cluster: Cluster) -> bool:
+    """Tell whether a replica keeps what it was placed with: edits of its ClusterModel are for new ones only."""
+    model = work.deployment.model
+    pinned = model is not None and model.pinned and bool(own.replica.profile)
+    return pinned and still_hosts(layout(cluster), own.replica.engines)
 
 
 def _unstaged(work: Work, own: OwnReplica) -> str:

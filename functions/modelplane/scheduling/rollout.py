@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import EndCause, Stamp
-from modelplane.model.replica import Replica, StampedEngine, same_pods
+from modelplane.model.replica import StampedEngine, same_pods
 from modelplane.model.rollout import Rollout
 from modelplane.scheduling.roster import OwnReplica, seniority
 
@@ -22,22 +22,25 @@ def is_updated(own: OwnReplica, deployment: Deployment, wanted: Engines) -> bool
     """Tell whether a replica carries what would be stamped on its own pools now."""
     behind = deployment.rollout.follow_upgrades and own.replica.outdated_builder
     moves = bool(own.volume and own.replica.volume) and own.volume != own.replica.volume
-    same_content = own.replica.content == deployment.profile(own.replica.profile).content
+    same_content = own.profile is not None and own.replica.content == own.profile.content
     return same_content and same_pods(own.replica.engines, wanted) and not behind and not moves
 
 
 def carries(own: OwnReplica, deployment: Deployment) -> bool:
     """Tell whether a replica has all that is asked for in its spec already, before this pass writes anything."""
-    if own.stamp is Stamp.HOLD and _is_edited(own.replica, deployment):
+    if own.pinned:
+        return True
+    if own.stamp is Stamp.HOLD and _is_edited(own, deployment):
         return False
     return own.engines == own.replica.engines and is_updated(own, deployment, own.engines)
 
 
-def _is_edited(replica: Replica, deployment: Deployment) -> bool:
+def _is_edited(own: OwnReplica, deployment: Deployment) -> bool:
     """Tell whether a replica that is held was given another revision or number of copies than is asked for."""
-    if replica.revision not in ("", deployment.revision):
+    replica, profile = own.replica, own.profile
+    if profile is None or replica.revision not in ("", deployment.revision_of(profile)):
         return True
-    asked = {engine.name: engine.copies for engine in deployment.profile(replica.profile).engines}
+    asked = {engine.name: engine.copies for engine in profile.engines}
     return {engine.name: engine.copies for engine in replica.engines} != asked
 
 

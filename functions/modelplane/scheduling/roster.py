@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from modelplane.model.deployment import Deployment
+from modelplane.model.deployment import Deployment, Profile
 from modelplane.model.names import place_of_resource
 from modelplane.model.observation import Gap
 from modelplane.model.placement import EndCause, FleetView, Stamp
@@ -20,6 +20,8 @@ class OwnReplica:
     end. `reachable`: its cluster answers. `outdated`: it carries something else than the deployment asks for, and
     served with it; `surge_only`: only a new replica elsewhere can take its place. `serves_now`: it is Ready with what
     it carries, as of its present spec, and its cluster answers. `volume`: the claim of the cache that it should mount.
+    `profile` is the one that it runs on, None where its deployment has it no longer, and `rank` its place in the order
+    of preference. `pinned`: it stays as it was placed, whatever becomes of its ClusterModel.
     """
 
     replica: Replica
@@ -35,6 +37,9 @@ class OwnReplica:
     surge_only: bool = False
     serves_now: bool = False
     volume: str = ""
+    profile: Profile | None = None
+    rank: int = 0
+    pinned: bool = False
 
     @property
     def counted(self) -> bool:
@@ -110,6 +115,16 @@ def _let_go(replica: Replica, view: FleetView) -> bool:
     return not (replica.serves or view.listed is None or replica.name in view.listed)
 
 
+def find_profile(deployment: Deployment, replica: Replica) -> Profile | None:
+    """Return the profile of its deployment that a replica runs on, None where there is none any more.
+
+    It is the one of the name that is stamped on it; a replica of before the ClusterModel, or of another name, runs on
+    the one that its pods are made by.
+    """
+    named = deployment.find_profile(replica.profile)
+    return named or next((each for each in deployment.profiles if each.content == replica.content), None)
+
+
 def build_roster(deployment: Deployment, view: FleetView) -> Roster:
     """Return the roster; one without an index gets a free one."""
     roster = Roster()
@@ -128,4 +143,7 @@ def build_roster(deployment: Deployment, view: FleetView) -> Roster:
     roster.members.extend(
         OwnReplica(replica, roster.reserve(replica.cluster), listed_only) for replica, listed_only in unnumbered
     )
+    for own in roster.members:
+        own.profile = find_profile(deployment, own.replica)
+        own.rank = deployment.rank_of(own.profile)
     return roster

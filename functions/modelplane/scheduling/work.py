@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from modelplane.model.deployment import Deployment, Profile
+from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, FleetView, Footprint, HeldEdit, Needs, Placement
@@ -27,7 +27,9 @@ class Work:
     `options` are those of each profile, by its name. `rollout_step` keeps a rollout within its budgets. `in_place`:
     what the own pools of each outdated replica can host. `growing`: the replicas that would take more than they have,
     and what. `checked`: every candidate was looked at, so that none has room beyond what was placed.
-    `surges_failed`: how capable devices surges might have taken that found no place in this pass, None for any.
+    `profile_refusals`: for each profile of a ClusterModel why no candidate can take another replica on it.
+    `surges_failed`: the profiles (the last one's rank) and how capable devices, None for any, surges might have taken
+    that found no place in this pass.
     """
 
     deployment: Deployment
@@ -45,8 +47,9 @@ class Work:
     placed: list[Placement] = field(default_factory=list)
     held_edits: dict[str, HeldEdit] = field(default_factory=dict)
     refusals: dict[str, Refusal] = field(default_factory=dict)
+    profile_refusals: dict[str, dict[str, Refusal]] = field(default_factory=dict)
     checked: bool = False
-    surges_failed: list[Fraction | None] = field(default_factory=list)
+    surges_failed: list[tuple[int, Fraction | None]] = field(default_factory=list)
 
     def cluster(self, name: str) -> Cluster | Gap | Malformed | None:
         """Return a cluster as fetched by name, else as a candidate; None when it was not fetched."""
@@ -54,15 +57,6 @@ class Work:
         if found is Gap.NOT_FETCHED:
             return self.candidates.get(name)
         return found
-
-    @property
-    def profile(self) -> Profile:
-        """Return the profile that a new replica is placed with."""
-        return self.deployment.profiles[0]
-
-    def profile_of(self, own: OwnReplica) -> Profile:
-        """Return the profile that a replica was placed with."""
-        return self.deployment.profile(own.replica.profile)
 
     def published(self, own: OwnReplica) -> Cluster | None:
         """Return the cluster of a replica, None unless it is known with its pools."""
@@ -88,6 +82,8 @@ class Work:
         """Return why what is asked for can be given to no replica, "" when it can."""
         if self.deployment.over_bound:
             return "the spec of the deployment is over a bound: make it smaller, ReplicasScheduled names the field"
+        if self.deployment.resolution.problem:
+            return self.deployment.resolution.problem
         return (
             "a selector of the deployment does not compile: correct it, ReplicasScheduled says where"
             if self.bad_selectors
@@ -142,7 +138,7 @@ def _replicas(view: FleetView) -> list[Replica]:
 def begin(deployment: Deployment, view: FleetView) -> Work:
     """Return a pass over the view in which nothing is decided yet."""
     listed = () if isinstance(view.candidates, Gap) else view.candidates
-    wanted = deployment.cluster_selector
+    wanted = {**deployment.resolution.selector, **deployment.cluster_selector}
     roster = build_roster(deployment, view)
     budget = Budget(len(listed) + len(view.clusters))
     options = {profile.name: Options(profile, budget) for profile in deployment.profiles}

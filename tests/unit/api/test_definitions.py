@@ -8,8 +8,9 @@ import pytest
 from modelplane.reading.definitions import xrds
 
 FACE = {
+    "ClusterModel": ("Cluster", "clustermodels", "clm", ["MODEL", "REPLICAS", "ACCEPTED"]),
     "ModelDeployment": ("Namespaced", "modeldeployments", "md", ["REPLICAS", "UPDATED", "SCHEDULED"]),
-    "ModelReplica": ("Namespaced", "modelreplicas", "mr", ["CLUSTER"]),
+    "ModelReplica": ("Namespaced", "modelreplicas", "mr", ["CLUSTER", "PROFILE"]),
     "ModelEndpoint": ("Namespaced", "modelendpoints", "me", ["URL", "READY"]),
     "ModelService": ("Namespaced", "modelservices", "ms", ["ADDRESS", "READY", "KEYS"]),
     "ModelCache": ("Namespaced", "modelcaches", "mc", ["SOURCE", "READY"]),

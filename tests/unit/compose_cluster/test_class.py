@@ -53,3 +53,47 @@ def test_every_wrong_device_is_named() -> None:
     message = _accepted(given.device_class(devices=[given.BAD, given.BAD | {"name": "other"}]))[2]
     assert "spec.devices[gpu]" in message
     assert "spec.devices[other]" in message
+
+
+def _declaring(capabilities: dict[str, Any], *devices: dict[str, Any]) -> dict[str, Any]:
+    body = given.device_class(devices=list(devices) or [given.L4])
+    return body | {"spec": body["spec"] | {"capabilities": capabilities}}
+
+
+#: What the box says, what the driver reports, whether that is believed: a tenth is more than any vendor rounds up.
+BOXES = [
+    ("24Gi", "23034Mi", True),
+    ("48Gi", "46068Mi", True),
+    ("192Gi", "183359Mi", True),
+    ("24Gi", "22731Mi", True),
+    ("110Gi", "100Gi", True),
+    ("111Gi", "100Gi", False),
+    ("80Gi", "40Gi", False),
+    ("40Gi", "80Gi", True),
+]
+
+
+@pytest.mark.parametrize(("box", "reported", "believed"), BOXES)
+def test_memory_on_the_box_is_at_most_a_tenth_above_what_the_device_reports(
+    box: str, reported: str, believed: bool
+) -> None:
+    found = _accepted(_declaring({"memoryPerGpu": box}, given.L4 | {"capacity": {"memory": {"value": reported}}}))
+    assert (found[0] is Status.TRUE) is believed
+    if not believed:
+        assert found[2] == (
+            f"spec.capabilities.memoryPerGpu: {box} is more than a tenth above the memory of device gpu, {reported}; "
+            "correct one of them"
+        )
+
+
+def test_capabilities_name_the_gpu_where_it_is_not_clear() -> None:
+    two = [given.L4 | {"name": "left"}, given.L4 | {"name": "right"}]
+    assert _accepted(_declaring({"interconnect": "nvlink"}, *two))[2] == (
+        "spec.capabilities.device: is missing; name the entry of devices that is the GPU"
+    )
+    assert _accepted(_declaring({"device": "right"}, *two))[0] is Status.TRUE
+    assert _accepted(_declaring({"device": "middle"}, *two))[2] == (
+        "spec.capabilities.device: middle is no entry of devices that is claimed; name the entry of devices that is "
+        "the GPU"
+    )
+    assert _accepted(given.device_class(devices=two))[0] is Status.TRUE

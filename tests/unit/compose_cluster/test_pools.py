@@ -100,3 +100,20 @@ def test_a_class_in_use_is_protected_and_stays_so_while_it_is_named() -> None:
         assert "class-in-use-l4" in given.run(given.cluster(), observed, class_l4=found).desired
     other = given.cluster(given.pool(className="h100"))
     assert "class-in-use-l4" not in given.run(other, observed, class_h100=[given.device_class("h100")]).desired
+
+
+def test_capabilities_are_those_of_the_class_with_those_of_the_pool_over_them_field_by_field() -> None:
+    declared = given.device_class("h100")
+    declared["spec"]["capabilities"] = {"memoryPerGpu": "24Gi", "interconnect": "nvlink", "multiNodeCapable": False}
+    own = {"multiNodeCapable": True, "interNodeBandwidth": "ib-400g"}
+    body = given.cluster(
+        given.pool("plain"),
+        given.pool("of-class", className="h100"),
+        given.pool("own", className="h100", capabilities=own),
+    )
+    published = given.status(given.run(body, class_h100=[declared]))["gpuPools"]
+    assert [entry.get("capabilities") for entry in published] == [
+        None,
+        {"memoryPerGpu": "24Gi", "interconnect": "nvlink", "multiNodeCapable": False},
+        {"memoryPerGpu": "24Gi", "interconnect": "nvlink", **own},
+    ]

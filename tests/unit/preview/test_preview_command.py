@@ -107,7 +107,7 @@ def test_json_tells_every_placement_and_shortfall() -> None:
     assert {entry["revision"] for entry in row["placed"]} == {row["revision"]}
     placed = [{**entry, "name": "..."} for entry in row["placed"]]
     common = {"name": "...", "index": 0, "pools": {"main": "pool"}, "ready": True, "leaving": False}
-    common |= {"revision": row["revision"], "updated": True, "serving": True}
+    common |= {"revision": row["revision"], "updated": True, "serving": True, "profile": ""}
     assert placed == [{**common, "cluster": "east"}, {**common, "cluster": "west"}]
     assert [(reason["reason"], reason["count"]) for reason in row["reasons"]] == [("NoRoom", 2)]
     assert set(row["reasons"][0]) == {"reason", "count", "message"}

@@ -67,4 +67,5 @@ def test_nothing_is_fetched_for_a_deployment_that_is_parked() -> None:
         ("RolloutProgressing", "RolloutComplete"),
         ("PlacementDrifted", "AsAsked"),
         ("ModelCacheResolved", "NotRequired"),
+        ("ModelResolved", "NotRequired"),
     ]

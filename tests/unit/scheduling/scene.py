@@ -134,6 +134,13 @@ def replica(
     )
 
 
+def _given(composed: Replica, one: Deployment, placement: Placement) -> Replica:
+    """Return a replica with what is composed into it of the profile that it is placed with."""
+    profile = one.find_profile(placement.profile)
+    content = profile.content if profile else composed.content
+    return replace(composed, profile=placement.profile, content=content)
+
+
 class Scene:
     """Clusters and replicas; passes are answered what they need, and carried out when asked."""
 
@@ -189,9 +196,9 @@ class Scene:
             if known is None:
                 born = replica(one, f"{placement.cluster}/{placement.index}", *placement.engines, serves=False)
                 made = f"2025-02-01T00:{self._passes:02}:00Z"
-                self.replicas[born.uid] = replace(born, created=made, content=one.profiles[0].content)
+                self.replicas[born.uid] = _given(replace(born, created=made), one, placement)
             elif placement.stamp is not Stamp.HOLD:
-                self.replicas[known.uid] = replace(known, engines=placement.engines, content=one.profiles[0].content)
+                self.replicas[known.uid] = _given(replace(known, engines=placement.engines), one, placement)
 
     def serve(self, *uids: str) -> None:
         """Let replicas serve with the engines they have; all of them if none are said."""

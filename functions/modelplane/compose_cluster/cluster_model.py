@@ -1,0 +1,55 @@
+"""Judges a ClusterModel: whether each of its profiles can be served, and how many replicas run on them."""
+
+from modelplane.api.clustermodel import ClusterModelSpec
+from modelplane.catalogue import InvalidProfile, expand
+from modelplane.cel import SelectorError, compiled
+from modelplane.composing import requirements as require
+from modelplane.model.conditions import Condition, ModelCondition, Reason, Status
+from modelplane.model.observation import Gap, Malformed
+from modelplane.observed.bounds import selector_texts
+from modelplane.observed.fields import mapping, mappings
+from modelplane.observed.memo import once_per_version
+from modelplane.observed.strict import read_strictly
+from modelplane.step import AWAITING, SETTLED, Object, Request, Result
+
+
+@once_per_version
+def find_problems(model: Object) -> tuple[str, ...]:
+    """Return what is wrong with the profiles, each with its field; empty where every one can be served."""
+    spec = read_strictly(ClusterModelSpec, model)
+    if isinstance(spec, Malformed):
+        return (str(spec),)
+    found = []
+    body = mapping(model.body.get("spec"))
+    for entry in mappings(body.get("serving")):
+        expansion = expand(body, entry, cached=False)
+        if isinstance(expansion, InvalidProfile):
+            found.append(str(expansion))
+            continue
+        for text in selector_texts(list(expansion.engines)):
+            error = compiled(text)
+            if isinstance(error, SelectorError):
+                found.append(
+                    f"spec.serving[{expansion.name}]: selector `{text}`, line {error.line}, column {error.column}: "
+                    f"{error.why}"
+                )
+    return tuple(found)
+
+
+def compose(request: Request) -> Result:
+    """Return the verdict over the profiles, and the replicas that run on them; it composes nothing."""
+    found = find_problems(request.composite)
+    needs = require.model_replicas(request.composite.name)
+    replicas = request.all(needs)
+    verdict = (
+        Condition(ModelCondition.ACCEPTED, Status.FALSE, Reason.INVALID_PROFILE, "; ".join(found))
+        if found
+        else Condition(ModelCondition.ACCEPTED, Status.TRUE, Reason.AVAILABLE)
+    )
+    return Result(
+        status={} if isinstance(replicas, Gap) else {"replicas": len(replicas)},
+        conditions=(verdict,),
+        requirements=(needs,),
+        ready=not found,
+        ttl=SETTLED if isinstance(replicas, Gap) or not found else AWAITING,
+    )

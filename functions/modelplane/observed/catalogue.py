@@ -1,0 +1,134 @@
+"""Reads a deployment that names a ClusterModel: its profiles, expanded to engines as if it had stated them itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from modelplane.api.clustermodel import ClusterModelSpec
+from modelplane.api.modeldeployment import Engine as ApiEngine
+from modelplane.catalogue import Expansion, InvalidProfile, expand
+from modelplane.model.deployment import Deployment, ModelRef, Profile, Resolution
+from modelplane.model.names import digest
+from modelplane.model.observation import Gap, Malformed
+from modelplane.observed.bounds import over_bound
+from modelplane.observed.deployment import count_carried, read_engine
+from modelplane.observed.fields import mapping, mappings, number
+from modelplane.observed.memo import once_per_pair
+from modelplane.observed.stamp import profile_digest, revision, wanted_content
+from modelplane.observed.strict import read_strictly
+from modelplane.step import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogued:
+    """A deployment with the profiles of its ClusterModel.
+
+    `specs` are, by profile, what a ModelReplica takes of it (engines, serving, and which profile it is), `warnings` are
+    sentences for whoever deploys it.
+    """
+
+    deployment: Deployment
+    specs: Mapping[str, Mapping[str, Any]]
+    warnings: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    """A profile as it is read: for the scheduler, and for the ModelReplicas."""
+
+    profile: Profile
+    spec: Mapping[str, Any]
+    carried: int
+
+
+def expanded_spec(spec: Mapping[str, Any], expansion: Expansion) -> dict[str, Any]:
+    """Return the spec of a ModelDeployment with the engines of a profile in place of its modelRef."""
+    kept = {key: value for key, value in spec.items() if key not in ("modelRef", "serving")}
+    serving = {"serving": dict(expansion.serving)} if expansion.serving else {}
+    return kept | serving | {"engines": list(expansion.engines)}
+
+
+def _read(obj: Object, model: str, expansion: Expansion) -> _Profile | str:
+    """Return a profile of a deployment, or why it is too large."""
+    spec = expanded_spec(mapping(obj.body.get("spec")), expansion)
+    stated = Object({**obj.body, "spec": spec}, None)
+    if large := over_bound(stated):
+        return f"{large.field} {large.why}; make the profile smaller"
+    engines = tuple(
+        read_engine(ApiEngine.model_validate(engine), resolves_gpu=expansion.resolves_gpu)
+        for engine in expansion.engines
+    )
+    profile = Profile(
+        engines,
+        wanted_content(stated),
+        expansion.name,
+        expansion.requires,
+        expansion.cluster_selector,
+        revision(stated),
+    )
+    which = {"model": model, "name": expansion.name, "digest": profile_digest(spec)}
+    taken = {
+        "engines": spec["engines"],
+        "profile": which,
+        **({"serving": spec["serving"]} if expansion.serving else {}),
+    }
+    return _Profile(profile, taken, count_carried(stated))
+
+
+def _resolve(obj: Object, deployment: Deployment, ref: ModelRef, model: Object) -> Catalogued:
+    spec = mapping(model.body.get("spec"))
+    allowed = [each for each in mappings(spec.get("serving")) if ref.allowed is None or each["name"] in ref.allowed]
+    skipped, found, warnings = {}, [], {}
+    for entry in allowed:
+        expansion = expand(spec, entry, cached=deployment.cache is not None)
+        if isinstance(expansion, InvalidProfile):
+            skipped[entry["name"]] = str(expansion)
+            continue
+        read = _read(obj, model.name, expansion)
+        if isinstance(read, str):
+            skipped[entry["name"]] = read
+            continue
+        found.append(read)
+        warnings[expansion.name] = expansion.warnings
+    resolution = Resolution(
+        generation=int(number(model.metadata.get("generation"), 0)),
+        problem="" if found else _nothing_left(ref, skipped),
+        skipped=skipped,
+        selector=mapping(mapping(spec.get("clusterSelector")).get("matchLabels")),
+    )
+    revisions = [each.profile.revision for each in found]
+    resolved = replace(
+        deployment,
+        profiles=tuple(each.profile for each in found),
+        revision=revisions[0] if len(revisions) == 1 else digest(*revisions) if revisions else "",
+        carried=min((each.carried for each in found), default=deployment.carried),
+        resolution=resolution,
+    )
+    return Catalogued(resolved, {each.profile.name: each.spec for each in found}, warnings)
+
+
+def _nothing_left(ref: ModelRef, skipped: Mapping[str, str]) -> str:
+    if skipped:
+        return f"ClusterModel {ref.name} has no profile that can be served: {'; '.join(skipped.values())}"
+    return f"spec.modelRef.profiles names no profile of ClusterModel {ref.name}: name one that it has"
+
+
+def _unusable(deployment: Deployment, problem: str, generation: int | None = None) -> Catalogued:
+    return Catalogued(replace(deployment, resolution=Resolution(generation, problem)), {}, {})
+
+
+def resolve(obj: Object, deployment: Deployment, model: Object | Gap) -> Catalogued:
+    """Return the deployment with the profiles of its ClusterModel, or why it has none in its `resolution`.
+
+    `obj` is what `deployment` was read from, and names a ClusterModel. Found once per version of the two.
+    """
+    ref = deployment.model
+    if ref is None:
+        return Catalogued(deployment, {}, {})
+    if not isinstance(model, Object):
+        why = f"spec.modelRef.name: there is no ClusterModel {ref.name}; create it, or name another"
+        return _unusable(deployment, why)
+    spec = read_strictly(ClusterModelSpec, model)
+    if isinstance(spec, Malformed):
+        return _unusable(deployment, str(spec), int(number(model.metadata.get("generation"), 0)))
+    return once_per_pair("catalogued", obj, model, lambda: _resolve(obj, deployment, ref, model))

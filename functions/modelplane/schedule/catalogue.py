@@ -1,0 +1,68 @@
+"""What a ModelDeployment says of the ClusterModel that it names: its profiles, and whether they can be used."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from modelplane.composing.engine_warnings import find_warnings
+from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status, cap
+from modelplane.model.deployment import Deployment
+from modelplane.model.placement import Schedule
+from modelplane.observed.catalogue import Catalogued
+from modelplane.observed.fields import mapping, mappings, text
+from modelplane.scheduling.explain import why_not
+from modelplane.step import Object, Request
+
+_KIND = DeploymentCondition.MODEL_RESOLVED
+
+
+def describe_model(request: Request, deployment: Deployment, schedule: Schedule) -> dict[str, Any]:
+    """Return `status.model` and `status.profiles`, {} for a deployment that states its engines itself."""
+    if deployment.model is None:
+        return {}
+    model: dict[str, Any] = {"name": deployment.model.name}
+    if deployment.resolution.generation is not None:
+        model["generation"] = deployment.resolution.generation
+    return {"model": model, "profiles": _profiles(request, deployment, schedule)}
+
+
+def _profiles(request: Request, deployment: Deployment, schedule: Schedule) -> list[dict[str, Any]]:
+    """Return each profile with its replicas, and why no more of them run on it.
+
+    That is asked only when a replica is to be placed; until then it is what the last such pass has found.
+    """
+    before = {
+        text(each.get("name")): text(each.get("message"))
+        for each in mappings(mapping(request.composite.body.get("status")).get("profiles"))
+    }
+    found = []
+    for profile in deployment.profiles:
+        running = sum(1 for each in schedule.placements if each.profile == profile.name and not each.leaving)
+        asked = profile.name in schedule.profile_refusals
+        why = cap(why_not(schedule, deployment, profile.name)) if asked else before.get(profile.name, "")
+        found.append({"name": profile.name, "replicas": running, **({"message": why} if why else {})})
+    skipped = deployment.resolution.skipped.items()
+    return found + [{"name": name, "replicas": 0, "message": cap(why)} for name, why in skipped]
+
+
+def model_resolved(deployment: Deployment) -> Condition:
+    """Return ModelResolved: whether the ClusterModel that is named exists and has a profile that can be served."""
+    resolution = deployment.resolution
+    if deployment.model is None:
+        return Condition(_KIND, Status.TRUE, Reason.NOT_REQUIRED, "the deployment states its engines itself")
+    if resolution.problem:
+        reason = Reason.MODEL_NOT_FOUND if resolution.generation is None else Reason.MODEL_NOT_ACCEPTED
+        return Condition(_KIND, Status.FALSE, reason, resolution.problem)
+    skipped = [f"profile {name} is skipped: {why}" for name, why in resolution.skipped.items()]
+    message = "; ".join([f"ClusterModel {deployment.model.name}", *skipped])
+    return Condition(_KIND, Status.TRUE, Reason.MODEL_RESOLVED, message)
+
+
+def find_profile_warnings(request: Request, catalogued: Catalogued, schedule: Schedule) -> Iterator[str]:
+    """Yield what is probably a mistake in the profiles that replicas run on, each with what to do."""
+    composite = request.composite
+    used = {each.profile for each in schedule.placements} & catalogued.specs.keys()
+    for name in sorted(used):
+        spec = catalogued.specs[name]
+        stated = {**composite.body, "spec": {**mapping(composite.body.get("spec")), **spec}}
+        found = find_warnings(Object(stated, ("profile", composite.key, spec["profile"]["digest"])))
+        yield from (f"profile {name}: {text}" for text in (*catalogued.warnings[name], *found))

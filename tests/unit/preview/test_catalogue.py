@@ -1,0 +1,192 @@
+"""A catalogue on the offline control plane: from ClusterModel to the objects on a cluster, and through its edits."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from modelplane.preview import ControlPlane
+from modelplane.preview.worlds import healthy
+from modelplane_dev.folders import ROOT
+from unit.preview.fakes import conditions_of
+
+FOLDER = ROOT / "examples" / "catalogue"
+NAMESPACE = "ml-team-research"
+CLUSTER = "prod-coreweave-us-east"
+
+
+def manifests(*files: str) -> list[Any]:
+    """Return the objects of files of the example, and the Secret that one of its models needs."""
+    texts = [Path(FOLDER / file).read_text() for file in ("fleet.yaml", *files)]
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hugging-face", "namespace": NAMESPACE}}
+    return [secret | {"data": {"token": "dA=="}}, *(each for text in texts for each in yaml.safe_load_all(text))]
+
+
+def settled(*objects: Any) -> ControlPlane:
+    control = ControlPlane(objects, healthy)
+    assert control.settle()
+    return control
+
+
+def deployment(control: ControlPlane, name: str) -> Any:
+    return control.get("ModelDeployment", NAMESPACE, name)
+
+
+def placements(control: ControlPlane, name: str) -> list[tuple[str, list[str]]]:
+    """Return the profile and the pools of each placement of a deployment."""
+    found = deployment(control, name)["status"]["placements"]
+    return [(each["profile"], sorted(each["pools"].values())) for each in found]
+
+
+def workloads(control: ControlPlane, kind: str) -> list[Any]:
+    """Return the manifests of a kind that are composed onto the clusters."""
+    bodies = [each["spec"]["forProvider"]["manifest"] for each in control.list("Object")]
+    return [each for each in bodies if each.get("kind") == kind]
+
+
+def edited(control: ControlPlane, name: str, change: Any) -> None:
+    """Apply a ClusterModel after a change of its spec, and settle."""
+    model = deepcopy(control.get("ClusterModel", None, name))
+    assert model is not None
+    change(model["spec"])
+    control.apply(model)
+    assert control.settle()
+
+
+def test_kimi_is_a_leader_and_one_worker_of_eight_gpus_on_the_pool_for_several_nodes() -> None:
+    control = settled(*manifests("kimi-k2-instruct.yaml"))
+    assert placements(control, "kimi-k2-instruct") == [("vllm-h200-multinode", ["frontier-multinode"])]
+    (gang,) = workloads(control, "LeaderWorkerSet")
+    assert gang["spec"]["leaderWorkerTemplate"]["size"] == 2
+    claims = workloads(control, "ResourceClaimTemplate")
+    assert {each["spec"]["spec"]["devices"]["requests"][0]["exactly"]["count"] for each in claims} == {8}
+    pods = [gang["spec"]["leaderWorkerTemplate"][each]["spec"] for each in ("leaderTemplate", "workerTemplate")]
+    assert {pod["nodeSelector"]["modelplane.ai/pool"] for pod in pods} == {"frontier-multinode"}
+    for pod in pods:
+        assert "podAntiAffinity" in pod["affinity"]
+    assert deployment(control, "kimi-k2-instruct")["status"]["model"]["name"] == "kimi-k2-instruct"
+
+
+def test_kimi_without_that_pool_is_told_what_each_other_one_lacks() -> None:
+    fleet, *rest = manifests("kimi-k2-instruct.yaml")
+    objects = [fleet, *rest]
+    cluster = next(each for each in objects if each["kind"] == "InferenceCluster")
+    cluster["spec"]["nodePools"] = [cluster["spec"]["nodePools"][1]]
+    control = settled(*objects)
+    (reason,) = deployment(control, "kimi-k2-instruct")["status"]["reasons"]
+    assert reason == {
+        "reason": "NotMultiNode",
+        "count": 1,
+        "profile": "vllm-h200-multinode",
+        "message": "pool medium-models: multiNodeCapable true is needed by an engine of several nodes, the pool "
+        "declares multiNodeCapable false",
+    }
+
+
+def test_gemma_runs_on_its_first_profile_and_on_the_next_one_where_that_has_no_room() -> None:
+    objects = manifests("gemma-3-27b.yaml")
+    control = settled(*objects)
+    assert placements(control, "gemma-3-27b") == [("fp8", ["medium-models"])] * 2
+    assert placements(control, "gemma-3-27b-batch") == [("int4", ["small-models"])]
+    cluster = next(each for each in objects if each["kind"] == "InferenceCluster")
+    cluster["spec"]["nodePools"] = cluster["spec"]["nodePools"][:1]
+    (on_small, other) = placements(settled(*objects), "gemma-3-27b")
+    assert on_small == other == ("int4", ["small-models"])
+
+
+def test_the_status_says_of_each_better_profile_why_not() -> None:
+    objects = manifests("gemma-3-27b.yaml")
+    cluster = next(each for each in objects if each["kind"] == "InferenceCluster")
+    cluster["spec"]["nodePools"] = cluster["spec"]["nodePools"][:1]
+    control = settled(*objects)
+    first, _, third = deployment(control, "gemma-3-27b")["status"]["profiles"]
+    assert first == {
+        "name": "fp8",
+        "replicas": 0,
+        "message": "1 pool small-models: memoryPerGpu 40Gi is needed, the pool declares 24Gi",
+    }
+    assert third["replicas"] == 2
+    again = deployment(control, "gemma-3-27b")["status"]["profiles"]
+    assert control.settle()
+    assert deployment(control, "gemma-3-27b")["status"]["profiles"] == again
+
+
+def test_a_replica_says_what_it_runs_and_the_model_counts_it() -> None:
+    control = settled(*manifests("gemma-3-27b.yaml"))
+    stamps = [each["spec"]["profile"]["name"] for each in control.list("ModelReplica")]
+    assert sorted(stamps) == ["fp8", "fp8", "int4"]
+    model = control.get("ClusterModel", None, "gemma-3-27b")
+    assert model is not None
+    assert model["status"]["replicas"] == 3
+
+
+def test_prefill_and_decode_of_a_profile_are_a_pair() -> None:
+    control = settled(*manifests("deepseek-r1.yaml"))
+    assert placements(control, "deepseek-r1-distill") == [("prefill-decode", ["medium-models", "medium-models"])]
+    (replica,) = control.list("ModelReplica")
+    assert replica["spec"]["serving"] == {"mode": "PrefillDecode"}
+    assert len(workloads(control, "InferencePool")) == 1
+
+
+def test_sglang_is_started_over_two_nodes_by_its_own_flags() -> None:
+    control = settled(*manifests("qwen3-235b-sglang.yaml"))
+    (gang,) = workloads(control, "LeaderWorkerSet")
+    worker = gang["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]
+    assert worker["command"] == ["python3", "-m", "sglang.launch_server"]
+    assert "--node-rank=$(MODELPLANE_RANK)" in worker["args"]
+
+
+def test_an_edit_of_the_catalogue_is_a_rollout_and_pinned_replicas_stay() -> None:
+    control = settled(*manifests("gemma-3-27b.yaml"))
+    before = {each["metadata"]["name"]: each["spec"]["engines"] for each in control.list("ModelReplica")}
+
+    def image(spec: Any) -> None:
+        for profile in spec["serving"]:
+            profile["engine"]["image"] = "vllm/vllm-openai:v0.24.0"
+
+    edited(control, "gemma-3-27b", image)
+    changed = {
+        each["spec"]["profile"]["name"]
+        for each in control.list("ModelReplica")
+        if before.get(each["metadata"]["name"]) != each["spec"]["engines"]
+    }
+    assert changed == {"fp8"}
+    pinned = conditions_of(deployment(control, "gemma-3-27b-batch"))["RolloutProgressing"]
+    assert pinned[:2] == ("False", "Pinned")
+
+
+def test_a_profile_that_contradicts_itself_is_skipped_and_named_and_who_runs_on_it_stays() -> None:
+    control = settled(*manifests("gemma-3-27b.yaml"))
+
+    def wrong(spec: Any) -> None:
+        spec["serving"][0]["replicaTopology"]["parallelism"] = {"tensor": 4}
+
+    edited(control, "gemma-3-27b", wrong)
+    assert placements(control, "gemma-3-27b") == [("fp8", ["medium-models"])] * 2
+    accepted = conditions_of(control.get("ClusterModel", None, "gemma-3-27b"))["Accepted"]
+    assert accepted[:2] == ("False", "InvalidProfile")
+    resolved = conditions_of(deployment(control, "gemma-3-27b"))["ModelResolved"]
+    assert resolved[:2] == ("True", "ModelResolved")
+
+
+def test_a_model_that_is_gone_holds_what_runs() -> None:
+    control = settled(*manifests("kimi-k2-instruct.yaml"))
+    control.delete("ClusterModel", None, "kimi-k2-instruct")
+    assert control.settle()
+    assert placements(control, "kimi-k2-instruct") == [("vllm-h200-multinode", ["frontier-multinode"])]
+    found = conditions_of(deployment(control, "kimi-k2-instruct"))["ModelResolved"]
+    assert found[:2] == ("False", "ModelNotFound")
+    assert len(workloads(control, "LeaderWorkerSet")) == 1
+
+
+def test_a_cache_is_loaded_instead_of_the_repository() -> None:
+    cache = yaml.safe_load((ROOT / "examples/caches/qwen3-coder-30b.yaml").read_text())
+    cache["metadata"] = {"name": "kimi", "namespace": NAMESPACE}
+    cache["spec"]["clusterSelector"] = {}
+    objects = manifests("kimi-k2-instruct.yaml")
+    next(each for each in objects if each["kind"] == "ModelDeployment")["spec"]["modelCacheRef"] = {"name": "kimi"}
+    control = settled(*objects, cache)
+    (gang,) = workloads(control, "LeaderWorkerSet")
+    args = gang["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
+    assert [each for each in args if each.startswith("--model")] == ["--model=/mnt/models"]
