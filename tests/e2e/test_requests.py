@@ -5,6 +5,7 @@ Engines are fakes that answer as OpenAI does, one process at the address of each
 
 import threading
 import time
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,14 +20,24 @@ from e2e.scenarios import own_fleet
 from e2e.services import model_service
 from modelplane.compose_cluster.gateway import pair_name
 from modelplane.kube.gateway.kinds import gateway_object
-from modelplane.model.names import API_VERSION, CLIENT_PAIR, LABEL_DEPLOYMENT, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
-from modelplane_dev.plane.api import ApiError, Manifest
+from modelplane.model.names import (
+    API_VERSION,
+    AUTHORITY,
+    CA_KEY,
+    CLIENT_PAIR,
+    INFERENCE_GATEWAY,
+    LABEL_DEPLOYMENT,
+    PUBLIC_GATEWAY,
+    SYSTEM_NAMESPACE,
+)
+from modelplane_dev.plane.api import ApiError, Kind, Manifest
 from modelplane_dev.plane.cluster import ACCOUNTS, TEAM
 from modelplane_dev.plane.control_plane import DEPLOYMENT, ENDPOINT, INFERENCE_CLUSTER, ControlPlane
 from modelplane_dev.plane.envoy_gateway import BACKEND
 from modelplane_dev.plane.fakes import POD_ADDRESSES
-from modelplane_dev.plane.gateways.live import ADDRESS
+from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND
 from modelplane_dev.plane.gateways.requests import CUT
+from modelplane_dev.plane.issuer import SECRET
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
@@ -39,6 +50,7 @@ WEIGHTS = {"llama": 90, "canary": 10}
 FIRST_ANSWER, REQUESTS, TOLERANCE = 15.0, 4000, 0.02
 #: Seconds that a certificate is valid for where renewal is tested.
 LEAF = 60.0
+CONFIG_MAP = Kind("v1", "ConfigMap")
 
 
 @pytest.fixture(scope="module")
@@ -231,11 +243,17 @@ def test_the_page_on_secure_requests_shows_who_is_trusted_and_forgets_old_cas(li
     assert shown.startswith("-----BEGIN CERTIFICATE-----\n")
     assert shown.endswith("-----END CERTIFICATE-----\ntrue")
     live.shell(forget, tmp_path)
+    in_use = live.fleet.plane.hub.api.get(SECRET, CLIENT_PAIR, SYSTEM_NAMESPACE) or {}
 
     def published() -> None:
-        assert live.shell(look, tmp_path) == shown
+        assert set(_certificates(_trusted(live))) >= set(_certificates(b64decode(in_use["data"][CA_KEY]).decode()))
+        assert len(_certificates(_trusted(live))) <= 2
 
     eventually(published, within=SOON)
+
+
+def _certificates(text: str) -> list[str]:
+    return text.split("-----END CERTIFICATE-----\n")[:-1]
 
 
 def _host(live: LiveFleet, deployment: str, site: str) -> str:
@@ -328,3 +346,42 @@ def test_certificates_are_renewed_without_a_failed_request(live: LiveFleet) -> N
     assert {status for status, _ in seen} == {200}, seen
     for site in live.gateways.sites:
         assert live.ask_site(site, _host(live, "llama", site), CLIENT_PAIR).status == 200
+
+
+@pytest.mark.usefixtures("engines")
+def test_a_new_ca_signs_every_pair_without_a_failed_request(live: LiveFleet) -> None:
+    hub, issuer = live.fleet.plane.hub, live.gateways.issuer
+    url = f"http://{ADDRESS}/{live.fleet.tag}/another-ca"
+    hub.api.apply(model_service("another-ca", live.fleet.tag, {"llama": 1}))
+    _wait_status(live, url, 200)
+    before = _trusted(live)
+    with live.watched(url) as seen:
+        issuer.renew(AUTHORITY)
+
+        def both() -> None:
+            bundle = _trusted(live)
+            assert bundle.endswith(before)
+            assert len(bundle) > len(before)
+            assert {_trusted(live, site) for site in live.gateways.sites} == {bundle}
+
+        eventually(both, within=SOON)
+        times = {pair: len(issued) for pair, issued in issuer.issued.items()}
+        issuer.renew()
+
+        def renewed() -> None:
+            assert all(len(issuer.issued[pair]) > count for pair, count in times.items() if pair != AUTHORITY)
+            for site in live.gateways.sites:
+                assert live.ask_site(site, _host(live, "llama", site), CLIENT_PAIR).status == 200
+
+        eventually(renewed, within=SOON)
+    live.fleet.figures.append(f"a new CA: of {sum(count for _, count in seen)} requests all answered")
+    assert {status for status, _ in seen} == {200}, seen
+
+
+def _trusted(live: LiveFleet, site: str | None = None) -> str:
+    """Return the certificates by which a site's gateway knows callers, or those that are published."""
+    if site is None:
+        found = live.fleet.plane.hub.api.get(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY) or {}
+        return str(found["status"]["caBundle"])
+    trusted = live.gateways.sites[site].cluster.api.get(CONFIG_MAP, AUTHORITY, SYSTEM_NAMESPACE) or {}
+    return str(trusted["data"][CA_KEY])

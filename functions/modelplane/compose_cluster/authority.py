@@ -8,7 +8,7 @@ from typing import Final
 from modelplane.compose_cluster.public_gateway import PROXY
 from modelplane.composing import requirements as require
 from modelplane.kube.certificate import authority, authority_issuer, pair, self_signed_issuer
-from modelplane.model.names import AUTHORITY, CA_KEY, CLIENT_NAME, CLIENT_PAIR
+from modelplane.model.names import ANNOTATION_TRUST_IN_USE, AUTHORITY, CA_KEY, CLIENT_NAME, CLIENT_PAIR
 from modelplane.observed.fields import condition, is_true, mapping, text
 from modelplane.step import Manifest, Object, Request
 from modelplane.step.sealed import Sealed
@@ -63,7 +63,8 @@ def client_pair(request: Request) -> str | None:
 def read_bundle(request: Request) -> str:
     """Return the certificates to publish, "" until the public gateway shows its own: the present CA's first.
 
-    Then those of the CAs that have signed a pair in use, and those that were published before.
+    Then those of the CAs that have signed a pair in use, and those that were published before, unless an annotation
+    says that they are not to be trusted.
     """
     last = text(mapping(request.composite.body.get("status")).get("caBundle"))
     authorities, pairs = (request.required.get(each.name) for each in (require.authorities(), require.pairs()))
@@ -73,7 +74,8 @@ def read_bundle(request: Request) -> str:
         return last
     present = [each for secret in authorities for each in _certificates(secret, "tls.crt")]
     in_use = [each for secret in pairs for each in _certificates(secret, CA_KEY)]
-    before = Sealed(last.encode()).certificates()
+    annotations = mapping(request.composite.metadata.get("annotations"))
+    before = () if annotations.get(ANNOTATION_TRUST_IN_USE) == "true" else Sealed(last.encode()).certificates()
     return "".join(list(dict.fromkeys((*present, *in_use, *before)))[:_TRUSTED])
 
 

@@ -52,6 +52,9 @@ ANNOTATION_ABANDON = f"{GROUP}/abandon"
 #: reaches the same cluster.
 ANNOTATION_SHARES = f"{GROUP}/shares-cluster"
 
+#: Annotation of an InferenceGateway: "true" trusts no CA but the present one and those that have signed a pair in use.
+ANNOTATION_TRUST_IN_USE = f"{GROUP}/trust-in-use"
+
 #: Context key of the placements (a JSON text) that `schedule` writes for the later steps of the pipeline.
 CONTEXT_PLACEMENTS = f"{GROUP}/placements"
 #: Context key of what ModelReplicas take of the profiles of a ClusterModel (a JSON text), where placements name some.

@@ -22,7 +22,7 @@ def decided(
     body = {
         "apiVersion": "modelplane.ai/v1alpha1",
         "kind": "InferenceGateway",
-        "metadata": {"name": "default"},
+        "metadata": {"name": "default", "annotations": fields.get("annotations", {})},
         "spec": fields.get("spec", {}),
         "status": fields.get("status", {}),
     }

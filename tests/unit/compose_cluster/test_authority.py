@@ -77,6 +77,17 @@ def test_the_present_ca_those_of_pairs_in_use_and_the_last_ones_are_trusted(
     assert result.status.get("caBundle", "") == published
 
 
+def test_an_annotation_ends_the_trust_in_cas_that_sign_nothing() -> None:
+    annotated = decided(
+        showing(),
+        annotations={"modelplane.ai/trust-in-use": "true"},
+        status={"caBundle": pem("2") + pem("1")},
+        secrets=secrets("3", a="2"),
+    )
+    assert annotated.status is not None
+    assert annotated.status["caBundle"] == pem("3") + pem("2")
+
+
 def test_a_certificate_that_is_not_issued_is_named_with_the_words_of_cert_manager() -> None:
     store = serving("http")
     refused = {"type": "Ready", "status": "False", "message": "Issuer modelplane-ca is not ready"}

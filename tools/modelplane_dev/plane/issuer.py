@@ -62,7 +62,8 @@ class FakeIssuer:
 
     def renew(self, name: str | None = None) -> None:
         """Issue a Certificate anew, or all pairs."""
-        for each in [name] if name else list(self._due):
+        pairs = [each for each, due in self._due.items() if due != float("inf")]
+        for each in [name] if name else pairs:
             self._due[each] = 0.0
 
     def run(self) -> None:
