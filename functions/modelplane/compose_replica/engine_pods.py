@@ -19,6 +19,9 @@ _SIDE_CHANNEL: tuple[dict[str, Any], ...] = (
     {"name": "VLLM_NIXL_SIDE_CHANNEL_PORT", "value": "5557"},
 )
 
+#: Flags by which the common engines are told what to load; the first argument may be the model itself.
+_LOADS = ("--model", "--model-path", "--model-id", "-m")
+
 
 def _claim_template(instance: Instance, engine: Engine, member: Member) -> dict[str, Any] | None:
     if not member.requests:
@@ -85,6 +88,13 @@ def worker_pod(instance: Instance, engine: Engine, member: Member, container: Ma
     return _pod(instance, engine, member, _with_side_channel(engine, container))
 
 
+def _with_weights(instance: Instance, container: dict[str, Any]) -> dict[str, Any]:
+    """Return the container with the path of the cache's weights, where its arguments do not say what it loads."""
+    args = container.get("args") or ()
+    told = read_flag(container, *_LOADS) is not None or (args and not args[0].startswith("-"))
+    return container if told or container.get("command") or not instance.volume else finding_weights(container)
+
+
 def requests_port(engine: Engine) -> int:
     """Return the port to which requests of an engine's pods are sent."""
     return ENGINE_PORT if engine.phase else engine_port(engine.serving.container).number
@@ -103,6 +113,5 @@ def serving_pod(instance: Instance, engine: Engine, member: Member, container: M
     if engine.phase is Phase.DECODE:
         port = decode_port(engine)
         sidecars = [decode_sidecar(port)]
-    if instance.volume and not container.get("command") and read_flag(container, "--model") is None:
-        container = finding_weights(container)
-    return _pod(instance, engine, member, serving(container, port), labels=labels, sidecars=sidecars)
+    container = serving(_with_weights(instance, container), port)
+    return _pod(instance, engine, member, container, labels=labels, sidecars=sidecars)

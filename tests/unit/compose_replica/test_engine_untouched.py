@@ -10,10 +10,11 @@ from unit.compose_replica import replicas
 TEXTS = st.text(max_size=20)
 NAMES = st.from_regex(r"[A-Z_][A-Z0-9_]{0,10}", fullmatch=True)
 KEYS = st.fixed_dictionaries({"name": st.sampled_from(["a", "b"]), "key": TEXTS}, optional={"optional": st.booleans()})
+FIELDS = st.sampled_from(["status.podIP", "spec.nodeName", "metadata.uid", "metadata.labels['a']"])
 SOURCES = st.one_of(
     st.fixed_dictionaries({"secretKeyRef": KEYS}),
     st.fixed_dictionaries({"configMapKeyRef": KEYS}),
-    st.fixed_dictionaries({"fieldRef": st.fixed_dictionaries({"fieldPath": TEXTS}, optional={"apiVersion": TEXTS})}),
+    st.fixed_dictionaries({"fieldRef": st.fixed_dictionaries({"fieldPath": FIELDS}, optional={"apiVersion": TEXTS})}),
 )
 ROWS = st.one_of(
     st.fixed_dictionaries({"name": NAMES}),
