@@ -53,7 +53,7 @@ def command(*, paths: tuple[str, ...], output: str, traced: str | None, strict: 
     configure_logs(debug=False)
     assumed: list[Key] = []
     with progress("Reconciling"):
-        control, given, faults = _load(paths)
+        control, given, faults = load(paths)
         settled = not faults and (control.settle() if strict else settle_assuming(control, assumed))
     if faults:
         for fault in faults:
@@ -112,7 +112,7 @@ def _verdict(outcome: Manifest) -> Text:
     return Text(f"{placed}; settled after {passes}", style="yellow" if unplaced else "green")
 
 
-def _load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[Key], list[str]]:
+def load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[Key], list[str]]:
     """Return a control plane with everything under paths, what that is, and a line for each object that it refuses."""
     control = ControlPlane()
     given: list[Key] = []

@@ -1,0 +1,54 @@
+"""`modelplane expand NAMESPACE/NAME`: a deployment of a ClusterModel, with engines of its own."""
+
+import sys
+
+import click
+
+from modelplane.cli.console import echo, progress
+from modelplane.cli.logs import configure_logs
+from modelplane.cli.preview import load
+from modelplane.preview.assumed import settle_assuming
+from modelplane.preview.expanding import CannotExpand, expand_deployment
+from modelplane.preview.report import BAD_INPUT
+
+_ABSENT = 1
+_EXAMPLES = """\b
+Examples:
+  modelplane expand ml/chat --from fleet/
+  kubectl get modelplane -A -o yaml | modelplane expand ml/chat --from - --profile fp8
+"""
+
+
+@click.command("expand", epilog=_EXAMPLES)
+@click.argument("deployment", metavar="NAMESPACE/NAME")
+@click.option(
+    "--from", "paths", metavar="PATH", multiple=True, required=True, help="Manifests of the fleet, - for stdin."
+)
+@click.option("--profile", help="The profile to expand; needed where replicas run on several.")
+@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True, help="Format.")
+def command(*, deployment: str, paths: tuple[str, ...], profile: str | None, output: str) -> None:
+    """Print a ModelDeployment of the catalogue with the engines of its profile, and without modelRef.
+
+    Applied, it changes no pod of the replicas on that profile. What it cannot say, such as what the profile requires of
+    pools, is printed to standard error.
+
+    Exit code: 0 expanded, 1 there is no such deployment, 2 bad input.
+    """
+    configure_logs(debug=False)
+    with progress("Reconciling"):
+        control, _, faults = load(paths)
+        if not faults:
+            settle_assuming(control, [])
+    for fault in faults:
+        click.echo(fault, err=True)
+    if faults:
+        sys.exit(BAD_INPUT)
+    namespace, _, name = deployment.partition("/")
+    try:
+        found = expand_deployment(control, namespace, name, profile)
+    except CannotExpand as error:
+        click.echo(str(error), err=True)
+        sys.exit(_ABSENT if error.absent else BAD_INPUT)
+    if found.lost:
+        click.echo(f"Not said by engines, so that any pool will do: {'; '.join(found.lost)}", err=True)
+    echo(found.manifest, output)

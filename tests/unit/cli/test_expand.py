@@ -1,0 +1,51 @@
+"""`modelplane expand`: a deployment of the catalogue as one with engines, which changes no pod."""
+
+import json
+from copy import deepcopy
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from modelplane.cli import main
+from modelplane.preview import ControlPlane
+from modelplane_dev.folders import ROOT
+from unit.preview.test_catalogue import manifests, settled
+
+FOLDER = str(ROOT / "examples" / "catalogue")
+NAMESPACE = "ml-team-research"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["expand", *arguments, "--from", FOLDER, "-o", "json"])
+
+
+def objects(control: ControlPlane) -> dict[str, Any]:
+    """Return what is composed onto the clusters, by the name of its Object."""
+    return {each["metadata"]["name"]: deepcopy(each["spec"]["forProvider"]) for each in control.list("Object")}
+
+
+def test_what_it_prints_changes_nothing_that_is_composed_when_it_is_applied() -> None:
+    for name, file in (("kimi-k2-instruct", "kimi-k2-instruct.yaml"), ("deepseek-r1-distill", "deepseek-r1.yaml")):
+        done = run(f"{NAMESPACE}/{name}")
+        assert done.exit_code == 0
+        manifest = json.loads(done.stdout)
+        assert "modelRef" not in manifest["spec"]
+        control = settled(*manifests(file))
+        before = objects(control)
+        control.apply(manifest)
+        assert control.settle()
+        assert objects(control) == before
+
+
+def test_what_engines_cannot_say_goes_to_standard_error() -> None:
+    assert run(f"{NAMESPACE}/kimi-k2-instruct").stderr.splitlines()[-1] == (
+        "Not said by engines, so that any pool will do: memoryPerGpu: 141Gi; interconnect: nvlink; precisionSupport: "
+        "fp8; nvlinkDomainSize: 8; multiNodeBandwidth: ib-400g-or-better; multiNodeCapable: True"
+    )
+
+
+def test_a_deployment_that_is_not_there_and_a_profile_that_nothing_runs_on_are_refused() -> None:
+    absent, unused = run(f"{NAMESPACE}/none"), run(f"{NAMESPACE}/gemma-3-27b", "--profile", "bf16")
+    assert (absent.exit_code, unused.exit_code) == (1, 2)
+    assert "does not exist" in absent.stderr
+    assert "no replica runs on profile bf16" in unused.stderr
