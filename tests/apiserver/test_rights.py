@@ -133,7 +133,7 @@ def change(api: Api, path: str, body: Manifest) -> str:
 
 READ, WRITE = ("get", "list", "watch"), ("create", "update", "patch", "delete")
 OF_A_TEAM = ("modelcaches", "modeldeployments", "modelendpoints", "modelservices")
-OF_THE_PLATFORM = ("inferenceclasses", "inferenceclusters", "inferencegateways")
+OF_THE_PLATFORM = ("clustermodels", "inferenceclasses", "inferenceclusters", "inferencegateways")
 
 
 class Right(NamedTuple):
@@ -167,6 +167,11 @@ RIGHTS = (
     Right(PLATFORM, (*READ, *WRITE), "", ("secrets",), SYSTEM_NAMESPACE, may=True),
     Right(PLATFORM, READ, "", ("secrets",), OTHER, may=False),
 )
+
+
+def test_every_kind_is_in_the_roles() -> None:
+    kinds = {file.parent.name for file in (ROOT / "apis").glob("*/definition.yaml")}
+    assert {*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"} == kinds
 
 
 @pytest.mark.parametrize("right", RIGHTS)
