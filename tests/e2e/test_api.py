@@ -12,10 +12,11 @@ AUTOSCALER = Kind("autoscaling/v2", "HorizontalPodAutoscaler")
 #: Short name and columns of each kind, without those that Crossplane adds.
 COLUMNS = {
     "md": ["REPLICAS", "UPDATED", "SCHEDULED"],
-    "mr": ["CLUSTER"],
+    "mr": ["CLUSTER", "PROFILE"],
     "me": ["URL", "READY"],
-    "ms": ["ADDRESS", "READY"],
+    "ms": ["ADDRESS", "READY", "KEYS"],
     "mc": ["SOURCE", "READY"],
+    "clm": ["MODEL", "REPLICAS", "ACCEPTED"],
     "icl": [],
     "ic": ["SOURCE", "GATEWAY"],
     "ig": ["ADDRESS"],
