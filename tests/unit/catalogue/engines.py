@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-#: From `vllm serve --help` of each version. Gangs of processes came after 0.8.0, which gathers nodes by Ray alone.
+#: As vllm/engine/arg_utils.py and vllm/entrypoints of each version's source distribution define them. Engines of several
+#: nodes without Ray came after 0.9.0.
 VLLM_FLAGS: Final[Mapping[str, frozenset[str]]] = {
-    "0.8.0": frozenset(
+    "0.9.0": frozenset(
         {
             "--model",
             "--served-model-name",
@@ -15,6 +16,7 @@ VLLM_FLAGS: Final[Mapping[str, frozenset[str]]] = {
             "--data-parallel-size",
             "--enable-expert-parallel",
             "--distributed-executor-backend",
+            "--headless",
         }
     ),
     "0.12.0": frozenset(
