@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-#: As vllm/engine/arg_utils.py and vllm/entrypoints of each version's source distribution define them. Engines of several
-#: nodes without Ray came after 0.9.0.
+#: As vllm/engine/arg_utils.py and vllm/entrypoints in each version's source distribution define them. Engines of
+#: several nodes without Ray came after 0.9.0.
 VLLM_FLAGS: Final[Mapping[str, frozenset[str]]] = {
     "0.9.0": frozenset(
         {
