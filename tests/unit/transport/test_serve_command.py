@@ -27,6 +27,7 @@ def test_help_lists_every_command_without_importing_what_they_need() -> None:
     shown, modules = done.stdout.rsplit("\n", 2)[:2]
     assert [line.split()[0] for line in shown.split("Commands:")[1].splitlines() if line.strip()] == [
         "cel",
+        "expand",
         "hydrate",
         "preview",
         "serve",
