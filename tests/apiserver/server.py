@@ -20,7 +20,7 @@ from modelplane_dev.plane.issuer import certificate_kinds
 from modelplane_dev.processes.ports import free_port, listens
 
 #: The namespaces that the tests' objects are in.
-NAMESPACES = ("ml", "ml-team", "mp-ml-team", "modelplane-system", "team")
+NAMESPACES = ("ml", "ml-team", "ml-team-research", "mp-ml-team", "modelplane-system", "team")
 
 Manifest = dict[str, Any]
 

@@ -34,8 +34,9 @@ def _run(folder: Path, *arguments: str) -> tuple[int, str]:
 
 
 def test_a_trace_names_each_object_with_its_place_and_its_rule(tmp_path: Path) -> None:
-    _, listed = _run(tmp_path, "--trace", "team/nothing")
-    name = listed.split("choose one of team/")[1].strip()
+    _, of_deployment = _run(tmp_path, "--trace", "team/chat")
+    name = of_deployment.partition(" on eu\n")[0].removeprefix("team/")
+    assert name.startswith("chat-eu-0-")
     code, printed = _run(tmp_path, "--trace", f"team/{name}")
     lines = [line.strip() for line in printed.splitlines()]
     assert code == 0
@@ -65,4 +66,6 @@ def test_what_stays_on_the_control_cluster_is_said_to_be_here() -> None:
 def test_a_trace_of_no_replica_says_which_there_are(tmp_path: Path) -> None:
     code, printed = _run(tmp_path, "--trace", "team/nothing")
     assert code == 2
-    assert printed.startswith("ModelReplica team/nothing does not exist; choose one of team/chat-")
+    assert printed.startswith(
+        "no ModelDeployment or ModelReplica team/nothing has anything to show; choose one of team/chat"
+    )
