@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from e2e.live import LiveFleet
+from modelplane.model.names import INFERENCE_GATEWAY
 from modelplane.model.routing import Address, Endpoint, ServiceEntry
 from modelplane.step.opening import open_secrets
 from modelplane_dev.plane.api import Kind
 from modelplane_dev.plane.cluster import CROSSPLANE
-from modelplane_dev.plane.gateways.live import ADDRESS
+from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND
 from property.services import Service, bare
 
 #: Seconds from one write to the next: Envoy Gateway acts on a write within a fraction of them.
@@ -34,7 +35,8 @@ class LivePasses:
         self._api = live.fleet.plane.hub.api_of(CROSSPLANE)
         self._chance = random.Random(name)  # noqa: S311 - the same order in every run
         self._endpoints = [_endpoint(each) for name in _DEPLOYMENTS for each in live.fleet.endpoints(name)]
-        gateway = {"url": f"http://{ADDRESS}"}
+        published = live.fleet.plane.hub.api.get(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY) or {}
+        gateway = {"url": f"http://{ADDRESS}", "caBundle": published["status"]["caBundle"]}
         first = self._endpoints[:1]
         self._service = Service(
             entries=_ALL, endpoints=first, gateway=gateway, name=name, namespace=live.fleet.tag, **fields
@@ -113,5 +115,6 @@ def _composed(body: dict[str, Any]) -> dict[str, Any]:
 def _endpoint(found: Mapping[str, Any]) -> Endpoint:
     """Return a ModelEndpoint of the fleet as a service reads it."""
     routing, metadata = found["status"]["routing"], found["metadata"]
-    address = Address(routing["hostname"], routing["fqdn"], int(routing["port"]))
+    mutual_tls = routing.get("mutualTLS") is True
+    address = Address(routing["hostname"], routing["fqdn"], int(routing["port"]), mutual_tls=mutual_tls)
     return Endpoint(metadata["name"], metadata["labels"], address, ready=True)
