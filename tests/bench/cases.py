@@ -44,7 +44,7 @@ def _first(scene: Scene) -> float:
 def placing() -> Iterator[Figure]:
     """Yield what it takes to place ten replicas, in a fresh process and in one that has seen the fleet."""
     large = Scene(deployment("placed", 10), {}, _store(*LARGE))
-    first = min(_first(large) for _ in range(3))
+    first = min(_first(large) for _ in range(5))
     yield at_most("place 10 of 1,000 clusters, 5,000 replicas: first", first, 2.0, "s")
     with served("schedule") as on:
         medium = Scene(deployment("placed", 10), {}, _store(*MEDIUM))
