@@ -25,13 +25,13 @@ from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
 from modelplane.observed.replica import own_replicas, unreadable
 from modelplane.schedule.catalogue import describe_model, find_profile_warnings
-from modelplane.schedule.inputs import FLEET, Inputs, gather
+from modelplane.schedule.inputs import FLEET, Inputs, first_requirements, gather
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_cluster
 from modelplane.schedule.rollout import rollout_status
 from modelplane.schedule.status import conditions, describe_status, is_ready
 from modelplane.schedule.ttl import response_ttl
 from modelplane.scheduling import drain
-from modelplane.step import AWAITING, Event, Object, Request, Result, Severity
+from modelplane.step import AWAITING, Event, Object, Request, Requirement, Result, Severity
 
 #: Most entries of `status.warnings`.
 MAX_WARNINGS = 16
@@ -85,14 +85,14 @@ def _warnings(request: Request, catalogued: Catalogued, schedule: Schedule) -> t
     return (*find_warnings(request.composite), *find_profile_warnings(request, catalogued, schedule))
 
 
-def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], inputs: Inputs) -> Result:
-    """Return the answer while inputs are being fetched: what is asked for.
+def _fetching(requirements: tuple[Requirement, ...]) -> Result:
+    """Return the answer while inputs are being fetched: Crossplane takes nothing else of it and calls again."""
+    return Result(requirements=requirements, ttl=AWAITING, ready=False)
 
-    Crossplane takes nothing else of it and calls again. Where there is nothing left to fetch, the pass ends with every
-    replica as it is.
-    """
-    waits = Result(requirements=inputs.requirements, ttl=AWAITING, ready=False)
-    view = inputs.view
+
+def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], inputs: Inputs) -> Result:
+    """Return the answer without an outcome; where nothing is left to fetch, the pass ends with replicas as they are."""
+    waits, view = _fetching(inputs.requirements), inputs.view
     if view is None:
         return waits
     return replace(waits, context=write_placements(_message(request, deployment, view, _held(each)) for each in own))
@@ -109,6 +109,9 @@ def compose(request: Request) -> Result:
     deployment = read_deployment(request.composite)
     if isinstance(deployment, Malformed):
         return Result(fatal=str(deployment))
+    first = first_requirements(request, deployment)
+    if any(requirement.name not in request.required for requirement in first):
+        return _fetching(first)
     own = own_replicas(request.observed.values())
     for replica in own:
         field = unreadable(replica)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from modelplane.composing import requirements as require
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
-from modelplane.model.names import API_VERSION
+from modelplane.model.names import API_VERSION, place_of_resource
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, FleetView, Footprint, Needs, Schedule
 from modelplane.model.replica import Replica
@@ -123,10 +123,20 @@ def _catalogue(request: Request, deployment: Deployment) -> Catalogued | None:
     return None if model is Gap.NOT_FETCHED else resolve(request.composite, deployment, model)
 
 
+def _named_clusters(request: Request) -> frozenset[str]:
+    """Return the clusters of the own replicas, as the names of the composed resources tell."""
+    return frozenset(place[0] for name in request.observed if (place := place_of_resource(name)))
+
+
+def first_requirements(request: Request, deployment: Deployment) -> tuple[Requirement, ...]:
+    """Return what every pass of the deployment asks for. No replica is read for it, so the first call costs little."""
+    return tuple(_require(deployment, Needs(clusters=_named_clusters(request)), _read_cache(request, deployment)))
+
+
 def gather(request: Request, deployment: Deployment, own: tuple[Replica, ...]) -> Inputs:
     """Return the outcome of scheduling with what was fetched, or what has to be fetched before there is one."""
     cache, catalogued = _read_cache(request, deployment), _catalogue(request, deployment)
-    needs = Needs(clusters=frozenset(replica.cluster for replica in own if replica.cluster))
+    needs = Needs(clusters=_named_clusters(request) | {replica.cluster for replica in own if replica.cluster})
     if catalogued is None:
         requirements = tuple(_require(deployment, needs, cache))
         return Inputs(requirements, Catalogued(deployment, {}, {}))

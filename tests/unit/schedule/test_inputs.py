@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from modelplane.step import AWAITING, SETTLED, Object
+from modelplane.schedule import STEPS
+from modelplane.step import AWAITING, SETTLED, Object, Request
 from unit.schedule.objects import Server, cache, cluster, deployment, replica, run
 
 EU: dict[str, Any] = {"clusterSelector": {"matchLabels": {"region": "eu"}}}
@@ -20,6 +21,20 @@ def test_a_settled_deployment_fetches_only_its_clusters_by_name_whatever_the_fle
     server, own = Server(*fleet(size)), [replica("c000"), replica("c001")]
     result, calls = run(deployment(replicas=2, **EU), server, *own)
     assert (server.asked, calls, result.ttl) == ({"cluster-c000": 1, "cluster-c001": 1}, 2, SETTLED)
+
+
+class _Unread(Object):
+    """A replica that must not be read."""
+
+    @property
+    def kind(self) -> str:
+        raise AssertionError("it was read")
+
+
+def test_the_first_call_reads_no_replica_to_know_which_clusters_it_asks_for() -> None:
+    observed = {f"replica-c000-{index}": _Unread({}, index) for index in range(2)}
+    result = STEPS["ModelDeployment"](Request(deployment(replicas=2, **EU), observed=observed))
+    assert ([wanted.name for wanted in result.requirements], result.fatal) == (["cluster-c000"], None)
 
 
 def test_a_deployment_with_something_to_place_fetches_candidates_and_the_fleets_replicas() -> None:
