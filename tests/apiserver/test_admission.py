@@ -4,17 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
+from apiserver.installed import installed, refusal, refusal_of_change
 from apiserver.server import Server
 from modelplane.kube.gateway.kinds import envoy_object, gateway_object, target
 from modelplane.kube.gateway.route import unknown_paths
 from modelplane.kube.gateway.traffic import Traffic, gateway_traffic_policy, service_traffic_policy
 from modelplane.model.names import PUBLIC_GATEWAY, SYSTEM_NAMESPACE, service_object
-from modelplane_dev.folders import ROOT
-from modelplane_dev.plane.api import Api, ApiError
 from modelplane_dev.plane.cluster import ACCOUNTS, ADMIN, CROSSPLANE, TEAM
-from modelplane_dev.plane.waiting import eventually
 
 Manifest = dict[str, Any]
 
@@ -65,37 +62,24 @@ ALLOWED = {
 @pytest.fixture(scope="module")
 def guarded(server: Server) -> Iterator[Server]:
     """Apply the policies of install/, and give everybody every right: only admission refuses."""
-    api = server.cluster.api
-    made = list(yaml.safe_load_all((ROOT / "install/admission.yaml").read_text()))
     subjects = [
         {"kind": "User", "apiGroup": RBAC, "name": f"system:serviceaccount:{ACCOUNTS[user]}"}
         for user in (CROSSPLANE, TEAM)
     ]
     everything = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"}
-    binding = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "everybody"}}
-    made.append({**binding, "roleRef": everything, "subjects": subjects})
-    for manifest in made:
-        api.apply(manifest)
+    metadata = {"name": "everybody"}
+    binding = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRoleBinding", "metadata": metadata}
+    everybody = {**binding, "roleRef": everything, "subjects": subjects}
 
     def refuses() -> None:
         for words in FOREIGN.values():
             assert words[1] in refusal(server, TEAM, words[0])
 
-    try:
-        eventually(refuses, within=60)
-        yield server
-    finally:
-        for manifest in reversed(made):
-            api.request("DELETE", server.path(manifest) + "/" + manifest["metadata"]["name"])
-        eventually(lambda: _assert_taken(server), within=60)
+    def takes() -> None:
+        assert server.refusal(route(OURS)) == ""
 
-
-def _assert_taken(server: Server) -> None:
-    assert server.refusal(route(OURS)) == ""
-
-
-def refusal(server: Server, user: str, manifest: Manifest) -> str:
-    return Server(server.cluster, server.resources, server.cluster.api_of(user)).refusal(manifest)
+    with installed(server, "admission.yaml", everybody, in_force=refuses, lifted=takes) as running:
+        yield running
 
 
 @pytest.mark.parametrize("user", [TEAM, ADMIN])
@@ -133,16 +117,7 @@ def test_nobody_but_crossplane_changes_a_route_of_the_gateway(guarded: Server, c
     crossplane, team = (guarded.cluster.api_of(user) for user in (CROSSPLANE, TEAM))
     crossplane.request("POST", path, made)
     try:
-        assert (ROUTE_WORDS in _patched(team, f"{path}/{ROUTE}", change)) is refused
-        assert _patched(crossplane, f"{path}/{ROUTE}", change) == ""
+        assert (ROUTE_WORDS in refusal_of_change(team, f"{path}/{ROUTE}", change)) is refused
+        assert refusal_of_change(crossplane, f"{path}/{ROUTE}", change) == ""
     finally:
         crossplane.request("DELETE", f"{path}/{ROUTE}")
-
-
-def _patched(api: Api, path: str, change: Manifest) -> str:
-    """Return the words with which the server refuses a change, "" where it would take it."""
-    try:
-        api.request("PATCH", f"{path}?dryRun=All", change, "application/merge-patch+json")
-    except ApiError as error:
-        return str(error)
-    return ""

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-import yaml
 
+from apiserver.installed import installed
 from apiserver.server import Server
-from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.api import ApiError
 from modelplane_dev.plane.waiting import eventually
 from unit.api.cases import example
@@ -15,15 +14,8 @@ from unit.api.cases import example
 @pytest.fixture(scope="module")
 def guarded(server: Server) -> Iterator[Server]:
     """Apply the policy of install/; what it refuses is in force once it has refused something."""
-    api = server.cluster.api
-    made = list(yaml.safe_load_all((ROOT / "install/catalogue.yaml").read_text()))
-    for manifest in made:
-        api.apply(manifest)
-    try:
-        yield server
-    finally:
-        for manifest in reversed(made):
-            api.request("DELETE", server.path(manifest) + "/" + manifest["metadata"]["name"])
+    with installed(server, "catalogue.yaml") as running:
+        yield running
 
 
 def _path(server: Server, replicas: int | None) -> str:

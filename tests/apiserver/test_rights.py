@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 
+from apiserver.installed import installed, refusal, refusal_of_change
 from apiserver.server import Server
 from modelplane.model.names import API_VERSION, GROUP, LABEL_CLUSTER, SYSTEM_NAMESPACE
 from modelplane_dev.folders import ROOT
-from modelplane_dev.plane.api import Api, ApiError, Kind
+from modelplane_dev.plane.api import Api, Kind
 from modelplane_dev.plane.cluster import ACCOUNTS, ADMIN, CROSSPLANE, EVERYWHERE, PLATFORM, TEAM, namespace
 from modelplane_dev.plane.waiting import eventually
 
@@ -73,9 +73,7 @@ def ruled(server: Server) -> Iterator[Server]:
 
     What they are refused is then the policies' work alone. The viewer and the platform have their roles and no more.
     """
-    api = server.cluster.api
-    made = list(yaml.safe_load_all((ROOT / "install/rights.yaml").read_text()))
-    made += [
+    more = [
         binding("modelplane-team", "member", within=NAMESPACE),
         binding("modelplane-view", VIEWER),
         binding("modelplane-platform", PLATFORM),
@@ -97,38 +95,16 @@ def ruled(server: Server) -> Iterator[Server]:
             ],
         },
     ]
-    for manifest in made:
-        api.apply(manifest)
 
     def refuses() -> None:
         assert "gives every right" in refusal(server, TEAM, obj())
         assert "carries its cluster as a label" in refusal(server, TEAM, replica(label=None))
 
-    try:
-        eventually(refuses, within=60)
-        yield server
-    finally:
-        for manifest in reversed(made):
-            api.request("DELETE", server.path(manifest) + "/" + manifest["metadata"]["name"])
-        eventually(lambda: _assert_taken(server), within=60)
+    def takes() -> None:
+        assert server.refusal(replica(label=None)) == ""
 
-
-def _assert_taken(server: Server) -> None:
-    assert server.refusal(replica(label=None)) == ""
-
-
-def refusal(server: Server, user: str, manifest: Manifest) -> str:
-    """Return the words with which a user is refused to create an object, "" where the server would take it."""
-    return Server(server.cluster, server.resources, server.cluster.api_of(user)).refusal(manifest)
-
-
-def change(api: Api, path: str, body: Manifest) -> str:
-    """Return the words with which a user is refused a change, "" where the server would take it."""
-    try:
-        api.request("PATCH", f"{path}?dryRun=All", body, "application/merge-patch+json")
-    except ApiError as error:
-        return str(error)
-    return ""
+    with installed(server, "rights.yaml", *more, in_force=refuses, lifted=takes) as running:
+        yield running
 
 
 READ, WRITE = ("get", "list", "watch"), ("create", "update", "patch", "delete")
@@ -200,10 +176,10 @@ def test_an_object_of_crossplane_is_turned_to_nothing_else_and_anybody_who_may_d
     path = f"{ruled.path(made)}/{made['metadata']['name']}"
     crossplane.request("POST", ruled.path(made), made)
     turned = {"spec": {"forProvider": {"manifest": {"kind": "Secret", "metadata": {"namespace": "kube-system"}}}}}
-    assert "gives every right" in change(team, path, turned)
-    assert "gives every right" in change(team, path, {"spec": {"providerConfigRef": {"name": "west"}}})
-    assert change(team, path, {"metadata": {"finalizers": ["example.org/wait"]}}) == ""
-    assert change(crossplane, path, turned) == ""
+    assert "gives every right" in refusal_of_change(team, path, turned)
+    assert "gives every right" in refusal_of_change(team, path, {"spec": {"providerConfigRef": {"name": "west"}}})
+    assert refusal_of_change(team, path, {"metadata": {"finalizers": ["example.org/wait"]}}) == ""
+    assert refusal_of_change(crossplane, path, turned) == ""
     team.request("DELETE", path)
 
 
@@ -220,8 +196,10 @@ def test_nobody_but_crossplane_writes_a_status(ruled: Server, user: str) -> None
     path = f"{ruled.path(made)}/{made['metadata']['name']}"
     ruled.cluster.api.request("POST", ruled.path(made), made)
     try:
-        assert "only Crossplane writes the status" in change(ruled.cluster.api_of(user), f"{path}/status", served)
-        assert change(ruled.cluster.api_of(CROSSPLANE), f"{path}/status", served) == ""
+        assert "only Crossplane writes the status" in refusal_of_change(
+            ruled.cluster.api_of(user), f"{path}/status", served
+        )
+        assert refusal_of_change(ruled.cluster.api_of(CROSSPLANE), f"{path}/status", served) == ""
     finally:
         ruled.cluster.api.request("DELETE", path)
 

@@ -3,39 +3,23 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+_SINCE_0_9: Final = frozenset(
+    {
+        "--model",
+        "--served-model-name",
+        "--revision",
+        "--tensor-parallel-size",
+        "--pipeline-parallel-size",
+        "--data-parallel-size",
+        "--enable-expert-parallel",
+        "--distributed-executor-backend",
+        "--headless",
+    }
+)
+_SINCE_0_12: Final = frozenset({"--nnodes", "--node-rank", "--master-addr"})
 #: As vllm/engine/arg_utils.py and vllm/entrypoints in each version's source distribution define them. Engines of
 #: several nodes without Ray came after 0.9.0.
-VLLM_FLAGS: Final[Mapping[str, frozenset[str]]] = {
-    "0.9.0": frozenset(
-        {
-            "--model",
-            "--served-model-name",
-            "--revision",
-            "--tensor-parallel-size",
-            "--pipeline-parallel-size",
-            "--data-parallel-size",
-            "--enable-expert-parallel",
-            "--distributed-executor-backend",
-            "--headless",
-        }
-    ),
-    "0.12.0": frozenset(
-        {
-            "--model",
-            "--served-model-name",
-            "--revision",
-            "--tensor-parallel-size",
-            "--pipeline-parallel-size",
-            "--data-parallel-size",
-            "--enable-expert-parallel",
-            "--distributed-executor-backend",
-            "--nnodes",
-            "--node-rank",
-            "--master-addr",
-            "--headless",
-        }
-    ),
-}
+VLLM_FLAGS: Final[Mapping[str, frozenset[str]]] = {"0.9.0": _SINCE_0_9, "0.12.0": _SINCE_0_9 | _SINCE_0_12}
 
 
 def flags_of(args: Iterable[str]) -> set[str]:
