@@ -30,6 +30,7 @@ from modelplane.kube.gateway.traffic import (
 from modelplane.model.routing import Address, BackendReference, Endpoint
 from modelplane.step import Object, Request
 from modelplane.step.opening import open_secrets
+from property.externals import External
 from property.routes import address
 from property.services import API, Service, bare
 from unit.compose_cluster.gateways import SERVICE, TLS, bodies, decided, serving
@@ -138,6 +139,25 @@ def test_what_an_inference_gateway_composes_and_says_is_taken(server: Server) ->
     assert {name: words for name, words in refused.items() if words} == {}
     body = {"apiVersion": API, "kind": "InferenceGateway", "metadata": {"name": "default"}, "spec": TLS}
     assert server.refusal_of_status(body | {"status": result.status}) == ""
+
+
+EXTERNAL = {
+    "url": "https://api.example.com:8443/openai/v1",
+    "credential": {"secretRef": {"name": "s", "key": "k"}, "header": "x-api-key", "prefix": ""},
+    "tls": {"caSecretRef": {"name": "s", "key": "ca"}, "serverName": "other.example.com"},
+    "headers": {"anthropic-version": "2023-06-01"},
+    "model": "vendor/model:large",
+}
+
+
+@pytest.mark.parametrize("spec", [EXTERNAL, {"url": "https://api.example.com"}, {"url": "http://api.example.com/api"}])
+def test_what_an_endpoint_by_hand_composes_and_says_is_taken(server: Server, spec: dict[str, Any]) -> None:
+    external = External(spec=spec, secrets={"s": {"k": b"key", "ca": b"certificate"}})
+    external.settle()
+    assert server.refusal(external.body) == ""
+    refused = {name: server.refusal(dict(open_secrets(bare(body)))) for name, body in external.store.items()}
+    assert {name: words for name, words in refused.items() if words} == {}
+    assert server.refusal_of_status(external.body | {"status": external.reconcile().status}) == ""
 
 
 def test_what_an_endpoint_publishes_is_taken(server: Server) -> None:

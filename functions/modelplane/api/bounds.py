@@ -140,6 +140,8 @@ BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
         "spec.address.pool": 128,
         "spec.tls.hostname": 253,
         "spec.tls.secretRef.name": 253,
+        "spec.endpointHosts": 64,
+        "spec.endpointHosts[]": 253,
     },
     "ModelCache": {
         "spec.huggingFace.repo": 200,
@@ -198,6 +200,7 @@ BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
         "spec.credential.secretRef.key": 253,
         "spec.credential.header": 128,
         "spec.credential.prefix": 64,
+        "spec.model": 256,
         "spec.headers": 16,
         "spec.headers{}": 1024,
         "spec.tls.caSecretRef.name": 253,

@@ -71,9 +71,16 @@ class InferenceGatewaySpec(BaseModel):
     address: Address | None = None
     tls: Tls | None = None
     requireKeys: bool = False
+    endpointHosts: list[str] | None = None
     replicas: int = 2
     accessLog: AccessLog | None = None
     stack: Stack | None = None
+
+
+class Services(BaseModel):
+    """DNS names of the gateway's Services on the control cluster."""
+
+    router: str | None = None
 
 
 class Condition(BaseModel):
@@ -92,6 +99,7 @@ class InferenceGatewayStatus(BaseModel):
 
     address: str | None = None
     url: str | None = None
+    services: Services | None = None
     caBundle: str | None = None
     conditions: list[Condition] | None = None
 

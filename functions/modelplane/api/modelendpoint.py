@@ -69,6 +69,7 @@ class ModelEndpointSpec(BaseModel):
     host: str | None = None
     rewritePath: str | None = None
     credential: Credential | None = None
+    model: str | None = None
     headers: dict[str, str] | None = None
     tls: Tls | None = None
 

@@ -55,9 +55,13 @@ def client_pair(request: Request) -> str | None:
     """
     proxy = request.observed.get(PROXY)
     shown = proxy is not None and "backendTLS" in mapping(proxy.body.get("spec"))
+    return CLIENT_PAIR if shown or is_issued(request, CLIENT_PAIR) else None
+
+
+def is_issued(request: Request, name: str) -> bool:
+    """Tell whether the Secret of a pair holds one."""
     secrets = request.required.get(require.pairs().name, ())
-    issued = any(each.name == CLIENT_PAIR and _certificates(each, "tls.crt") for each in secrets)
-    return CLIENT_PAIR if shown or issued else None
+    return any(each.name == name and _certificates(each, "tls.crt") for each in secrets)
 
 
 def read_bundle(request: Request) -> str:

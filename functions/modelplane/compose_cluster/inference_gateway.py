@@ -1,7 +1,7 @@
 """Composes the InferenceGateway: the Gateway on the control cluster that every ModelService is reached through."""
 
 from modelplane.api.inferencegateway import InferenceGatewaySpec
-from modelplane.compose_cluster import authority, public_gateway
+from modelplane.compose_cluster import authority, public_gateway, router
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import hold_all
 from modelplane.composing.messages import sentences
@@ -13,7 +13,7 @@ from modelplane.observed.gateway import gateway_obstacles
 from modelplane.observed.strict import read_strictly
 from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Result
 
-_FIELDS = ("address", "url", "caBundle")
+_FIELDS = ("address", "url", "caBundle", "services")
 _KINDS = (*require.GATEWAY_KINDS, *require.CERTIFICATE_KINDS)
 _REQUIREMENTS = (require.services(), require.authorities(), require.pairs())
 
@@ -58,7 +58,9 @@ def _controller_ready(request: Request, spec: InferenceGatewaySpec, address: str
 
 
 def _status(request: Request, spec: InferenceGatewaySpec, address: str) -> Manifest:
-    found = (address, public_gateway.read_url(request, spec, address), authority.read_bundle(request))
+    name = router.read_name(request)
+    services = {"router": name} if name else {}
+    found = (address, public_gateway.read_url(request, spec, address), authority.read_bundle(request), services)
     return {field: value for field, value in zip(_FIELDS, found, strict=True) if value}
 
 
@@ -76,7 +78,11 @@ def compose(request: Request) -> Result:
     bodies: dict[str, Manifest] = {}
     if composed or not missing:
         client_pair = authority.client_pair(request)
-        bodies = {**authority.bodies(request), **public_gateway.bodies(request, spec, client_pair)}
+        bodies = {
+            **authority.bodies(request),
+            **public_gateway.bodies(request, spec, client_pair),
+            **router.bodies(request, public_gateway.CLASS_NAME, spec.replicas),
+        }
     address = public_gateway.read_address(request)
     ready = _installing(missing) if missing else _controller_ready(request, spec, address)
     return Result(

@@ -36,7 +36,7 @@ _NOT_FOUND: Final = "answer-404"
 _REDIRECT: Final = "https-redirect"
 _IN_USE: Final = "gateway-in-use"
 
-_CLASS_NAME: Final = "modelplane"
+CLASS_NAME: Final = "modelplane"
 _REDIRECT_NAME: Final = "https-redirect"
 _UNKNOWN_NAME: Final = "unknown-paths"
 _NOT_FOUND_MESSAGE: Final = "No service has this path. The base URL of a service is its ADDRESS with /v1."
@@ -49,7 +49,7 @@ def bodies(request: Request, spec: InferenceGatewaySpec, client_pair: str | None
     """
     tokens = spec.accessLog is None or spec.accessLog.tokens
     made: dict[str, Manifest] = {
-        _CLASS: gateway_class(_CLASS_NAME),
+        _CLASS: gateway_class(CLASS_NAME),
         PROXY: envoy_proxy(
             PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas, tokens=tokens, client_pair=client_pair
         ),
@@ -63,7 +63,7 @@ def bodies(request: Request, spec: InferenceGatewaySpec, client_pair: str | None
     if made.keys() <= request.observed.keys() or GATEWAY in request.observed:
         certificate = spec.tls.secretRef.name if spec.tls else None
         made[GATEWAY] = public_gateway(
-            PUBLIC_GATEWAY, SYSTEM_NAMESPACE, class_name=_CLASS_NAME, proxy=PUBLIC_GATEWAY, certificate=certificate
+            PUBLIC_GATEWAY, SYSTEM_NAMESPACE, class_name=CLASS_NAME, proxy=PUBLIC_GATEWAY, certificate=certificate
         )
         listener = LISTENER_HTTPS if spec.tls else LISTENER_HTTP
         made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, listener, _UNKNOWN_NAME)

@@ -1,13 +1,16 @@
 """Says of a ModelEndpoint how services reach it, and whether they can."""
 
+from modelplane.compose_endpoint import external
 from modelplane.model.conditions import Condition, EndpointCondition, Reason, Status
-from modelplane.observed.endpoint import NoAddress, address_of, may_serve
+from modelplane.observed.endpoint import NoAddress, address_of, is_composed, may_serve
 from modelplane.step import SETTLED, Request, Result
 
 
 def compose(request: Request) -> Result:
-    """Return `status.routing` and RoutingReady; an endpoint of a replica needs nothing to be composed."""
+    """Return `status.routing` and RoutingReady; only an endpoint that is written by hand composes something."""
     endpoint = request.composite
+    if not is_composed(endpoint):
+        return external.compose(request)
     address, kind = address_of(endpoint), EndpointCondition.ROUTING_READY
     if isinstance(address, NoAddress):
         refused = Condition(kind, Status.FALSE, address.reason, address.message)

@@ -109,6 +109,11 @@ def pairs() -> Requirement:
     return Requirement("pairs", "v1", "Secret", match_labels=labels, namespace=SYSTEM_NAMESPACE)
 
 
+def namespace(name: str) -> Requirement:
+    """Return the requirement of a namespace of the control cluster."""
+    return Requirement(f"namespace-{name}", "v1", "Namespace", match_name=name)
+
+
 def services() -> Requirement:
     """Return the requirement of all ModelServices, of all namespaces."""
     return Requirement("services", API_VERSION, "ModelService")

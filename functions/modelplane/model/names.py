@@ -68,6 +68,11 @@ CLUSTER_GATEWAY = "inference-gateway"
 #: On the control cluster: the InferenceGateway, and the Gateway that takes the requests of callers.
 INFERENCE_GATEWAY = "default"
 PUBLIC_GATEWAY = "public-gateway"
+#: And the Gateway that requests to external providers pass, with the pair that it shows, a Service of the same name,
+#: and where Envoy Gateway makes that.
+ROUTER = "provider-router"
+ROUTER_PAIR = "provider-router-pair"
+ENVOY_NAMESPACE = "envoy-gateway-system"
 #: On the control cluster: the CA (Certificate, Secret and Issuer) of the hops from the public gateway, and the pair
 #: that the public gateway shows.
 AUTHORITY = "modelplane-ca"
@@ -98,6 +103,7 @@ MODELS_PATH = "/mnt/models"
 
 _REPLICA = "replica-"
 _REPLICAS = ".replicas.modelplane.internal"
+_ENDPOINTS = ".endpoints.modelplane.internal"
 #: Digits that no index has.
 _LONGEST_INDEX = 10
 #: Characters of a hash at the end of a name, with the dash before it.
@@ -194,6 +200,17 @@ def is_replica_hostname(host: str, replica: str, namespace: str) -> bool:
     prefix = f"{replica}.{namespace}."
     cluster = host.removeprefix(prefix).removesuffix(_REPLICAS)
     return "." not in replica and bool(cluster) and host == f"{prefix}{cluster}{_REPLICAS}"
+
+
+def endpoint_hostname(endpoint: str, namespace: str) -> str:
+    """Return the host by which the router knows a ModelEndpoint that is written by hand; each label at most 63."""
+    label = endpoint if len(endpoint) <= NAME_LIMIT and "." not in endpoint else composed_name("endpoint", endpoint)
+    return f"{label}.{namespace}{_ENDPOINTS}"
+
+
+def endpoint_object(endpoint: str, namespace: str, part: str) -> str:
+    """Return the name of a part of a ModelEndpoint, an object in its namespace."""
+    return composed_name(f"{endpoint}-{part}", "endpoint", namespace, endpoint, part)
 
 
 def service_object(service: str, namespace: str, part: str) -> str:

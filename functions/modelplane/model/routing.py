@@ -19,6 +19,22 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class Provider:
+    """An external provider of an OpenAI-compatible API: what to dial, and what to send there.
+
+    `authority` is the Host header, `server_name` what its certificate must carry where it has `tls`, `root` the path
+    that stands for /v1.
+    """
+
+    host: str
+    port: int
+    tls: bool
+    authority: str
+    server_name: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """A ModelEndpoint. `address` is None while it cannot be reached.
 
@@ -84,9 +100,13 @@ class BackendReference:
 class PublicGateway:
     """The gateway of the control cluster: its base URL, "" while it has none, and whether callers need a key.
 
-    `ca_bundle` are the certificates (PEM) by which it knows clusters' gateways, and they it, "" while it has none.
+    `router` is the DNS name of the router, "" until it serves; `endpoint_hosts` are those that endpoints by hand may
+    name in any case. `ca_bundle` are the certificates (PEM) by which it knows clusters' gateways, and they it, "" while
+    it has none.
     """
 
     url: str
     requires_keys: bool
     ca_bundle: str = ""
+    router: str = ""
+    endpoint_hosts: frozenset[str] = frozenset()

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.model.conditions import Reason
-from modelplane.model.names import API_VERSION, is_replica_hostname
+from modelplane.model.names import API_VERSION, endpoint_hostname, is_replica_hostname
 from modelplane.model.routing import Address, Endpoint
 from modelplane.observed.fields import is_controlled_by, labels, mapping, number, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
-_URL: Final = re.compile(r"(https?)://(\[[^\]]*\]|[^/:\[\]]+)(?::([0-9]{1,5}))?(?:/.*)?")
-_PORTS: Final = {"http": 80, "https": 443}
+URL: Final = re.compile(r"(https?)://(\[[^\]]*\]|[^/:\[\]]+)(?::([0-9]{1,5}))?(/.*)?")
+PORTS: Final = {"http": 80, "https": 443}
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 #: Longest DNS name.
 _NAME_LIMIT: Final = 253
@@ -37,7 +37,8 @@ def is_ip(host: str) -> bool:
     return True
 
 
-def _is_dns_name(host: str) -> bool:
+def is_dns_name(host: str) -> bool:
+    """Tell whether a host is a DNS name, of one label or more."""
     return len(host) <= _NAME_LIMIT and all(map(_LABEL.fullmatch, host.split(".")))
 
 
@@ -53,19 +54,16 @@ def address_of(obj: Object) -> Address | NoAddress:
     """
     spec = mapping(obj.body.get("spec"))
     url, host = text(spec.get("url")), text(spec.get("host"))
-    if not is_composed(obj):
-        why = "services route only to endpoints that a ModelDeployment composes"
-        return NoAddress(Reason.WAITING_FOR_GATEWAY, f"{why}; this one has no ModelDeployment as its controller")
-    if not is_replica_hostname(host, obj.name, obj.namespace) or not _is_dns_name(host):
+    if not is_replica_hostname(host, obj.name, obj.namespace) or not is_dns_name(host):
         return NoAddress(Reason.INVALID_HOST, f"spec.host: {host or 'none'} is not the host of replica {obj.name}")
-    parts = _URL.fullmatch(url)
+    parts = URL.fullmatch(url)
     name = parts[2].lower() if parts else ""
     if parts and is_ip(name):
         why = f"the cluster's gateway has the IP address {name}, and its DNS name is not published yet"
         return NoAddress(Reason.WAITING_FOR_GATEWAY, why)
-    if not parts or not _is_dns_name(name):
+    if not parts or not is_dns_name(name):
         return NoAddress(Reason.INVALID_URL, f"spec.url: {url or 'none'} is not http or https and a DNS name")
-    return Address(host, name, int(parts[3] or _PORTS[parts[1]]), mutual_tls=spec.get("mutualTLS") is True)
+    return Address(host, name, int(parts[3] or PORTS[parts[1]]), mutual_tls=spec.get("mutualTLS") is True)
 
 
 def may_serve(obj: Object) -> bool:
@@ -89,6 +87,9 @@ def read_endpoint(obj: Object) -> Endpoint:
 
 def _published(obj: Object, routing: Mapping[str, Any]) -> Address | None:
     hostname, fqdn, port = text(routing.get("hostname")), text(routing.get("fqdn")), number(routing.get("port"), 0)
-    own = is_composed(obj) and is_replica_hostname(hostname, obj.name, obj.namespace)
+    if is_composed(obj):
+        own = is_replica_hostname(hostname, obj.name, obj.namespace)
+    else:
+        own = hostname == endpoint_hostname(obj.name, obj.namespace) and routing.get("mutualTLS") is True
     mutual_tls = routing.get("mutualTLS") is True
     return Address(hostname, fqdn, port, mutual_tls=mutual_tls) if own and fqdn and port else None

@@ -27,6 +27,12 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def texts(value: Any) -> Iterator[str]:
+    """Yield the items of a list that are strings."""
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, str))
+
+
 def number(value: Any, default: int) -> int:
     """Return an integer as it is, anything else (also a boolean) as `default`."""
     return value if isinstance(value, int) and not isinstance(value, bool) else default

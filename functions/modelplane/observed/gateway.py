@@ -5,7 +5,7 @@ from typing import Any
 
 from modelplane.model.names import PUBLIC_GATEWAY
 from modelplane.model.routing import BackendReference, PublicGateway
-from modelplane.observed.fields import mapping, mappings, number, text
+from modelplane.observed.fields import mapping, mappings, number, text, texts
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
@@ -18,6 +18,8 @@ def read_gateway(obj: Object) -> PublicGateway:
         url=text(status.get("url")),
         requires_keys=spec.get("requireKeys") is True,
         ca_bundle=text(status.get("caBundle")),
+        router=text(mapping(status.get("services")).get("router")),
+        endpoint_hosts=frozenset(texts(spec.get("endpointHosts"))),
     )
 
 
@@ -72,27 +74,27 @@ def read_listener(route: Object) -> str:
     return next((text(each.get("sectionName")) for each in parents), "")
 
 
-def verdicts(obj: Object) -> list[Mapping[str, Any]]:
-    """Return the conditions that a controller has set: of the object, or of its part in the public Gateway."""
+def verdicts(obj: Object, gateway: str = PUBLIC_GATEWAY) -> list[Mapping[str, Any]]:
+    """Return the conditions that a controller has set: of the object, or of its part in a Gateway."""
     status = mapping(obj.body.get("status"))
     ancestors = (("parents", "parentRef"), ("ancestors", "ancestorRef"))
     parts = [
         mappings(part.get("conditions"))
         for field, reference in ancestors
         for part in mappings(status.get(field))
-        if mapping(part.get(reference)).get("name") == PUBLIC_GATEWAY
+        if mapping(part.get(reference)).get("name") == gateway
     ]
     return [each for part in (mappings(status.get("conditions")), *parts) for each in part]
 
 
-def rejection(obj: Object) -> str:
+def rejection(obj: Object, gateway: str = PUBLIC_GATEWAY) -> str:
     """Return why a controller does not accept an object or what it refers to, "" while it does or reports nothing."""
-    return "; ".join(_refused(verdicts(obj)))
+    return "; ".join(_refused(verdicts(obj, gateway)))
 
 
-def is_accepted(obj: Object) -> bool:
+def is_accepted(obj: Object, gateway: str = PUBLIC_GATEWAY) -> bool:
     """Tell whether a controller has accepted an object and resolved what it refers to."""
-    statuses = {each.get("type"): each.get("status") for each in verdicts(obj)}
+    statuses = {each.get("type"): each.get("status") for each in verdicts(obj, gateway)}
     accepted, resolved = statuses.get("Accepted"), statuses.get("ResolvedRefs")
     return accepted == "True" and resolved != "False"
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.compose_endpoint.endpoint import compose
+from modelplane.composing.requirements import GATEWAY_KINDS
 from modelplane.observed.endpoint import read_endpoint
 from modelplane.step import Object, Request
 from unit.compose_endpoint.endpoints import DEPLOYMENT, HOST, endpoint
@@ -40,18 +41,6 @@ def test_an_endpoint_of_a_replica_publishes_how_it_is_reached(body: dict[str, An
 
 OTHER = "other-1234abcd.team.eu-1.replicas.modelplane.internal"
 REFUSED = {
-    "written by hand, as if by mutual TLS": (
-        endpoint(owner={}, spec={"mutualTLS": True}),
-        "WaitingForGateway",
-        "has no ModelDeployment as its controller",
-    ),
-    "written by hand": (endpoint(owner={}), "WaitingForGateway", "has no ModelDeployment as its controller"),
-    "labelled like a replica's": (
-        endpoint(owner={}, metadata={"labels": {"modelplane.ai/deployment": "qwen"}, "ownerReferences": []}),
-        "WaitingForGateway",
-        "has no ModelDeployment as its controller",
-    ),
-    "owned and not controlled": (endpoint(owner=DEPLOYMENT), "WaitingForGateway", "no ModelDeployment"),
     "the host of another namespace": (endpoint(host=OTHER), "InvalidHost", f"spec.host: {OTHER} is not the host"),
     "no host": (endpoint(host=None), "InvalidHost", "spec.host: none is not the host of replica qwen-1234abcd"),
     "a name with dots that reads as another's": (
@@ -73,6 +62,26 @@ def test_an_endpoint_that_cannot_be_reached_says_why_and_publishes_nothing(
     published, shown, message = composed(body)
     assert (published, shown) == (None, reason)
     assert words in message
+
+
+BY_HAND = {
+    "without an owner": endpoint(owner={}),
+    "labelled like a replica's": endpoint(metadata={"labels": {"modelplane.ai/deployment": "qwen"}}, owner={}),
+    "owned and not controlled": endpoint(owner=DEPLOYMENT),
+}
+
+
+@pytest.mark.parametrize("body", BY_HAND.values(), ids=BY_HAND)
+def test_an_endpoint_that_no_deployment_controls_is_never_given_a_replica_s_host(body: dict[str, Any]) -> None:
+    request = Request(Object(body, object()))
+    needs: dict[str, tuple[Object, ...]] = {each.name: () for each in compose(request).requirements}
+    schemas = {each.name: {"type": "object"} for each in GATEWAY_KINDS}
+    gateway = {"kind": "InferenceGateway", "metadata": {"name": "default"}, "status": {"services": {"router": "r"}}}
+    needs["gateway"] = (Object(gateway, object()),)
+    result = compose(Request(request.composite, required=needs, schemas=schemas))
+    (condition,) = result.conditions
+    assert (condition.reason, result.desired) == ("InvalidHost", {})
+    assert HOST not in str(result.status)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,8 @@ class ServiceRoute:
     timeout: str
 
 
-def _parent(listener: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, str]:
+def parent(listener: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, str]:
+    """Return the reference of a route to a listener of a Gateway of ours."""
     named = {"group": GATEWAY_GROUP, "kind": "Gateway", "name": gateway, "namespace": SYSTEM_NAMESPACE}
     return {**named, "sectionName": listener}
 
@@ -67,18 +68,18 @@ def service_route(route: ServiceRoute) -> dict[str, Any]:
     refused = [filter_reference(route.refusal)] if route.refusal else []
     serving = _rule([f"{route.path}/v1"], refused) if refused else _forwarding(route)
     admin = _rule([f"{route.path}{path}" for path in _ADMIN_PATHS], [filter_reference(route.not_found)])
-    spec = {"parentRefs": [_parent(route.listener)], "rules": [serving, admin]}
+    spec = {"parentRefs": [parent(route.listener)], "rules": [serving, admin]}
     return gateway_object(KIND, route.name, route.namespace, spec)
 
 
 def https_redirect(name: str) -> dict[str, Any]:
     """Return the HTTPRoute that redirects whatever comes by plain HTTP to HTTPS."""
     redirect = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
-    spec = {"parentRefs": [_parent(LISTENER_HTTP)], "rules": [_rule(["/"], [redirect])]}
+    spec = {"parentRefs": [parent(LISTENER_HTTP)], "rules": [_rule(["/"], [redirect])]}
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)
 
 
 def unknown_paths(name: str, listener: str, refusal: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, Any]:
     """Return the HTTPRoute of a Gateway that answers whatever no other takes, by an HTTPRouteFilter."""
-    spec = {"parentRefs": [_parent(listener, gateway)], "rules": [_rule(["/"], [filter_reference(refusal)])]}
+    spec = {"parentRefs": [parent(listener, gateway)], "rules": [_rule(["/"], [filter_reference(refusal)])]}
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)

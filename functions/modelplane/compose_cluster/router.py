@@ -1,0 +1,45 @@
+"""The router: the Gateway that requests to external providers pass, which the public gateway alone may call.
+
+Its Service is of type ClusterIP. A listener of the public Gateway would not do: all of them share one public Service.
+"""
+
+from typing import Final
+
+from modelplane.compose_cluster import authority
+from modelplane.kube.certificate import authority_config_map, pair
+from modelplane.kube.gateway.private import PrivateGateway
+from modelplane.model.names import ENVOY_NAMESPACE, LISTENER_HTTPS, ROUTER, ROUTER_PAIR, SERVER_NAME, SYSTEM_NAMESPACE
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.gateway import serves
+from modelplane.step import Manifest, Request
+
+#: Composition resource names begin with this.
+_PART: Final = "router-"
+_GATEWAY: Final = "router"
+
+
+def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manifest]:
+    """Return the router and what belongs to it; nothing before there is a CA to know the public gateway by."""
+    bundle = authority.read_bundle(request)
+    if not bundle:
+        return {}
+    private = PrivateGateway(ROUTER, class_name, ROUTER_PAIR, ROUTER, service_type="ClusterIP", replicas=replicas)
+    made: dict[str, Manifest] = {
+        f"{_PART}certificate": pair(ROUTER_PAIR, SERVER_NAME, "server auth"),
+        f"{_PART}authority": authority_config_map(ROUTER, SYSTEM_NAMESPACE, bundle),
+        **{f"{_PART}{what}": manifest for what, manifest in private.surroundings().items()},
+    }
+    observed = request.observed
+    if _GATEWAY in observed or (made.keys() <= observed.keys() and authority.is_issued(request, ROUTER_PAIR)):
+        made[_GATEWAY] = private.gateway()
+        made[f"{_PART}unknown-hosts"] = private.unknown_hosts()
+    return made
+
+
+def read_name(request: Request) -> str:
+    """Return the DNS name of the router once it serves, and then always: "" until then."""
+    gateway = request.observed.get(_GATEWAY)
+    last = mapping(mapping(request.composite.body.get("status")).get("services"))
+    if gateway and serves(gateway.body, LISTENER_HTTPS):
+        return f"{ROUTER}.{ENVOY_NAMESPACE}.svc.cluster.local"
+    return text(last.get("router"))

@@ -1,0 +1,92 @@
+"""Composes a ModelEndpoint that is written by hand: the way from the router to an external provider."""
+
+from modelplane.api.modelendpoint import ModelEndpointSpec
+from modelplane.compose_endpoint.external_inputs import ExternalInputs, read_inputs, requirements
+from modelplane.compose_endpoint.external_objects import ROUTE, compose_objects
+from modelplane.composing.hold import hold_all
+from modelplane.composing.messages import sentences
+from modelplane.composing.requirements import GATEWAY_KINDS, missing_kinds
+from modelplane.model.conditions import Condition, EndpointCondition, Reason, Status
+from modelplane.model.names import ROUTER, endpoint_hostname
+from modelplane.model.observation import Malformed
+from modelplane.observed.endpoint import NoAddress, may_serve
+from modelplane.observed.gateway import is_accepted, rejection
+from modelplane.observed.strict import read_strictly
+from modelplane.step import AWAITING, Desired, Manifest, Object, Request, Requirement, Result
+
+_KIND = EndpointCondition.ROUTING_READY
+#: The router takes requests there.
+_PORT = 443
+
+
+def _condition(reason: Reason, message: str = "") -> Condition:
+    status = Status.TRUE if reason is Reason.BACKEND_CONFIGURED else Status.FALSE
+    return Condition(_KIND, status, reason, message)
+
+
+def _held(request: Request, needs: tuple[Requirement, ...], *conditions: Condition, status: Manifest) -> Result:
+    """Return a result that keeps everything as it is observed."""
+    return Result(
+        desired={name: Desired.of(body, ready=True) for name, body in hold_all(request).items()},
+        status=status,
+        conditions=conditions,
+        requirements=needs,
+        schemas=GATEWAY_KINDS,
+        ttl=AWAITING,
+        ready=False,
+    )
+
+
+def _routing(endpoint: Object, inputs: ExternalInputs, *, ready: bool) -> Manifest:
+    """Return `status`, empty while there is no router."""
+    router = inputs.gateway.router if inputs.gateway else ""
+    if not router:
+        return {}
+    hostname = endpoint_hostname(endpoint.name, endpoint.namespace)
+    return {"routing": {"hostname": hostname, "fqdn": router, "port": _PORT, "ready": ready, "mutualTLS": True}}
+
+
+def _obstacle(missing: str, inputs: ExternalInputs) -> Condition | None:
+    if isinstance(inputs.provider, NoAddress):
+        return _condition(inputs.provider.reason, inputs.provider.message)
+    if inputs.missing:
+        return _condition(Reason.CREDENTIAL_MISSING, sentences(*inputs.missing))
+    if missing:
+        return _condition(Reason.WAITING_FOR_GATEWAY, missing)
+    if inputs.gateway is None:
+        return _condition(Reason.WAITING_FOR_GATEWAY, "there is no InferenceGateway default. Create it.")
+    if not inputs.gateway.router:
+        return _condition(Reason.WAITING_FOR_GATEWAY, "InferenceGateway default has no router yet")
+    return None
+
+
+def compose(request: Request) -> Result:
+    """Return the provider's objects on the router; as they are while something is missing or refused."""
+    endpoint, spec = request.composite, read_strictly(ModelEndpointSpec, request.composite)
+    if isinstance(spec, Malformed):
+        return _held(request, (), _condition(Reason.INVALID_URL, str(spec)), status={})
+    needs = requirements(request, spec)
+    inputs, missing = read_inputs(request, spec, needs), missing_kinds(request)
+    if inputs is None or missing is None:
+        return _held(request, needs, status={})
+    obstacle = _obstacle(missing, inputs)
+    if obstacle or isinstance(inputs.provider, NoAddress):
+        found = (obstacle,) if obstacle else ()
+        # What has a route stays known to services, as what takes no new requests.
+        status = _routing(endpoint, inputs, ready=False) if ROUTE in request.observed else {}
+        return _held(request, needs, *found, status=status)
+    route = request.observed.get(ROUTE)
+    accepted = route is not None and is_accepted(route, ROUTER)
+    refused = rejection(route, ROUTER) if route else ""
+    waiting = f"HTTPRoute: {refused}" if refused else "the router has not accepted the HTTPRoute yet"
+    ready = _condition(Reason.BACKEND_CONFIGURED) if accepted else _condition(Reason.WAITING_FOR_GATEWAY, waiting)
+    desired = compose_objects(request, spec, inputs.provider, inputs)
+    return Result(
+        desired={name: Desired.of(body, ready=name in request.observed) for name, body in desired.items()},
+        status=_routing(endpoint, inputs, ready=accepted and may_serve(endpoint)),
+        conditions=(ready,),
+        requirements=needs,
+        schemas=GATEWAY_KINDS,
+        ttl=AWAITING,
+        ready=accepted,
+    )

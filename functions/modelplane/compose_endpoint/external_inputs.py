@@ -1,0 +1,123 @@
+"""What an external provider is reached by: its URL, its Secrets, and the router."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from modelplane.api.modelendpoint import ModelEndpointSpec
+from modelplane.composing import requirements as require
+from modelplane.model.conditions import Reason
+from modelplane.model.routing import Provider, PublicGateway
+from modelplane.observed.endpoint import PORTS, URL, NoAddress, is_dns_name
+from modelplane.observed.fields import mapping
+from modelplane.observed.gateway import read_gateway
+from modelplane.routing.hosts import refuse_host
+from modelplane.step import Object, Request, Requirement
+from modelplane.step.sealed import Sealed
+
+AUTHORIZATION: Final = "Authorization"
+_BEARER: Final = "Bearer "
+#: What a header can carry: a line break at the end is a usual mistake.
+_USABLE: Final = re.compile(rb"[!-~]([ -~]{0,8190}[!-~])?")
+_API: Final = "/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalInputs:
+    """Everything that decides over an endpoint by hand.
+
+    `credential` is the whole value of its header, `authority` the certificates of the CA; `missing` says which of those
+    that the spec names are not there. `gateway` is None where there is no InferenceGateway.
+    """
+
+    provider: Provider | NoAddress
+    credential: Sealed | None
+    authority: Sealed | None
+    missing: tuple[str, ...]
+    gateway: PublicGateway | None
+
+
+def _host(spec: ModelEndpointSpec) -> str:
+    parts = URL.fullmatch(spec.url)
+    return parts[2].lower() if parts else ""
+
+
+def _namespace(spec: ModelEndpointSpec) -> str:
+    """Return the last label of the host, "" where that is the name of no namespace."""
+    last = _host(spec).rpartition(".")[2]
+    return last if is_dns_name(last) else ""
+
+
+def _secrets(spec: ModelEndpointSpec) -> list[str]:
+    named = [spec.credential.secretRef.name] if spec.credential else []
+    return named + ([spec.tls.caSecretRef.name] if spec.tls and spec.tls.caSecretRef else [])
+
+
+def requirements(request: Request, spec: ModelEndpointSpec) -> tuple[Requirement, ...]:
+    """Return what must be fetched."""
+    secrets = [require.source("Secret", name, request.composite.namespace) for name in sorted({*_secrets(spec)})]
+    last = _namespace(spec)
+    return (require.inference_gateway(), *([require.namespace(last)] if last else ()), *secrets)
+
+
+def read_inputs(request: Request, spec: ModelEndpointSpec, needs: Sequence[Requirement]) -> ExternalInputs | None:
+    """Return the inputs, None while they are not fetched."""
+    if any(each.name not in request.required for each in needs):
+        return None
+    found = request.one(require.inference_gateway())
+    gateway = read_gateway(found) if isinstance(found, Object) else None
+    missing: list[str] = []
+    credential = authority = None
+    if spec.credential:
+        reference = spec.credential.secretRef
+        credential = _value(request, reference.name, reference.key)
+        if credential is None or not credential.matches(_USABLE):
+            wrong = "has no value" if credential is None else "has a value that no header can carry"
+            missing.append(_words(request, "spec.credential", reference.name, reference.key, wrong))
+        else:
+            header = spec.credential.header
+            default = _BEARER if header.lower() == AUTHORIZATION.lower() else ""
+            prefix = default if spec.credential.prefix is None else spec.credential.prefix
+            credential = credential.prefixed(prefix.encode())
+    if spec.tls and spec.tls.caSecretRef:
+        named = spec.tls.caSecretRef
+        authority = _value(request, named.name, named.key)
+        if not authority:
+            missing.append(_words(request, "spec.tls.caSecretRef", named.name, named.key, "has no value"))
+    return ExternalInputs(_provider(request, spec, gateway), credential, authority, tuple(missing), gateway)
+
+
+def _value(request: Request, name: str, key: str) -> Sealed | None:
+    found = request.one(require.source("Secret", name, request.composite.namespace))
+    value = mapping(found.body.get("data")).get(key) if isinstance(found, Object) else None
+    return value if isinstance(value, Sealed) else None
+
+
+def _words(request: Request, field: str, name: str, key: str, wrong: str) -> str:
+    return f"{field}: Secret {request.composite.namespace}/{name} {wrong} under key {key}. Write it"
+
+
+def _provider(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway | None) -> Provider | NoAddress:
+    parts, host = URL.fullmatch(spec.url), _host(spec)
+    if parts is None:
+        return NoAddress(Reason.INVALID_URL, f"spec.url: {spec.url} is not http or https, a host and a path")
+    allowed = gateway.endpoint_hosts if gateway else frozenset[str]()
+    is_namespace = bool(request.all(require.namespace(_namespace(spec)))) if _namespace(spec) else False
+    named = {"spec.url": (host, is_namespace), **({"spec.host": (spec.host, False)} if spec.host else {})}
+    for field, (name, of_namespace) in named.items():
+        why = refuse_host(name, allowed, is_namespace=of_namespace)
+        if why:
+            remedy = "Name another, or let spec.endpointHosts of InferenceGateway default allow it"
+            return NoAddress(Reason.INVALID_HOST, f"{field}: the host {name} {why}. {remedy}.")
+    if not is_dns_name(host):
+        return NoAddress(Reason.INVALID_URL, f"spec.url: the host {host} is not a DNS name. Give the provider one.")
+    authority = spec.host or host
+    server_name = (spec.tls and spec.tls.serverName) or authority
+    root = _root(parts[4] or "", spec.rewritePath or "")
+    return Provider(host, int(parts[3] or PORTS[parts[1]]), parts[1] == "https", authority, server_name, root)
+
+
+def _root(path: str, rewrite: str) -> str:
+    """Return the path that stands for /v1: that of the URL, or the older rewritePath and `v1`."""
+    return path.rstrip("/") or (rewrite.rstrip("/") + _API)

@@ -1,0 +1,102 @@
+"""The objects of an external provider on the router: where it is, and what it takes to be let in there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.kube.gateway.backend import KIND as BACKEND_KIND
+from modelplane.kube.gateway.backend import backend_reference
+from modelplane.kube.gateway.filters import KIND as FILTER_KIND
+from modelplane.kube.gateway.filters import filter_reference
+from modelplane.kube.gateway.kinds import envoy_object, gateway_object, target
+from modelplane.kube.gateway.model_name import rename_model
+from modelplane.kube.gateway.route import parent
+from modelplane.kube.gateway.security import KEY_HEADERS
+from modelplane.model.names import LISTENER_HTTPS, ROUTER
+from modelplane.model.routing import BackendReference, Provider
+
+#: Key of the Secret that Envoy Gateway reads a credential from.
+CREDENTIAL_KEY: Final = "credential"
+#: What says where a request comes from: a provider is not told.
+_ORIGIN_HEADERS: Final = (
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-port",
+    "x-forwarded-proto",
+    "x-forwarded-client-cert",
+    "x-envoy-external-address",
+    "x-request-id",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRoute:
+    """What the route of a provider is made of. `host` is the name by which the router knows it.
+
+    `credential` is the HTTPRouteFilter that adds the credential, in the header `credential_header`; None without one.
+    """
+
+    name: str
+    namespace: str
+    host: str
+    backend: str
+    credential: str | None
+    credential_header: str
+    headers: Mapping[str, str]
+
+
+def provider_secret(name: str, namespace: str, key: str, value: Any) -> dict[str, Any]:
+    """Return a Secret with one value."""
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque", "data": {key: value}}
+
+
+def provider_backend(name: str, namespace: str, provider: Provider, authority: str | None) -> dict[str, Any]:
+    """Return the Backend of a provider, verified by the CA in a Secret, or by the CAs that systems know."""
+    spec: dict[str, Any] = {
+        "type": "Endpoints",
+        "endpoints": [{"fqdn": {"hostname": provider.host, "port": provider.port}}],
+    }
+    if provider.tls:
+        own = {"caCertificateRefs": [{"group": "", "kind": "Secret", "name": authority}]}
+        spec["tls"] = {"sni": provider.server_name, **(own if authority else {"wellKnownCACertificates": "System"})}
+    return envoy_object(BACKEND_KIND, name, namespace, spec)
+
+
+def credential_filter(name: str, namespace: str, secret: str, header: str) -> dict[str, Any]:
+    """Return the filter that sends the credential of a Secret in a header, whatever the request has there."""
+    value = {"valueRef": {"group": "", "kind": "Secret", "name": secret}}
+    injection = {"credential": value, "header": header, "overwrite": True}
+    return envoy_object(FILTER_KIND, name, namespace, {"credentialInjection": injection})
+
+
+def model_filter(name: str, namespace: str, route: str, model: str) -> dict[str, Any]:
+    """Return the policy that puts a provider's name of the model into the requests of a route."""
+    spec = {"targetRefs": [target("HTTPRoute", route)], "lua": [{"type": "Inline", "inline": rename_model(model)}]}
+    return envoy_object("EnvoyExtensionPolicy", name, namespace, spec)
+
+
+def _removed(route: ProviderRoute) -> Sequence[str]:
+    """Return the headers that do not go on; not that of the credential, which is there by then."""
+    keys = (each for each in KEY_HEADERS if not route.credential or each.lower() != route.credential_header.lower())
+    return (*keys, *_ORIGIN_HEADERS)
+
+
+def provider_route(route: ProviderRoute, provider: Provider) -> dict[str, Any]:
+    """Return the HTTPRoute that takes what comes for an endpoint to its provider, whose root stands for /v1."""
+    path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": provider.root}
+    fixed = [{"name": name, "value": value} for name, value in sorted(route.headers.items())]
+    modifier = {"remove": list(_removed(route)), **({"set": fixed} if fixed else {})}
+    filters = [
+        {"type": "URLRewrite", "urlRewrite": {"hostname": provider.authority, "path": path}},
+        {"type": "RequestHeaderModifier", "requestHeaderModifier": modifier},
+        *([filter_reference(route.credential)] if route.credential else []),
+    ]
+    rule = {
+        "matches": [{"path": {"type": "PathPrefix", "value": "/v1"}}],
+        "filters": filters,
+        "timeouts": {"request": "0s"},
+        "backendRefs": [backend_reference(BackendReference(route.backend, 1))],
+    }
+    spec = {"parentRefs": [parent(LISTENER_HTTPS, ROUTER)], "hostnames": [route.host], "rules": [rule]}
+    return gateway_object("HTTPRoute", route.name, route.namespace, spec)

@@ -1,0 +1,73 @@
+"""One ModelEndpoint that is written by hand: its inputs, passes and objects."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelplane.compose_endpoint.endpoint import compose
+from modelplane.composing.requirements import GATEWAY_KINDS
+from modelplane.step import Object, Request, Result
+from modelplane.step.call import run
+from property.services import API, Store, bare, obj, secret
+
+ROUTER = "provider-router.envoy-gateway-system.svc.cluster.local"
+
+
+@dataclass
+class External:
+    """An endpoint by hand with what its passes read and write."""
+
+    spec: dict[str, Any] = field(default_factory=lambda: {"url": "https://api.example.com/openai/v1"})
+    secrets: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    namespaces: tuple[str, ...] = ()
+    gateway: dict[str, Any] | None = field(default_factory=lambda: {"services": {"router": ROUTER}})
+    allowed: tuple[str, ...] = ()
+    kinds: bool = True
+    name: str = "groq"
+    store: Store = field(default_factory=dict)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Return the ModelEndpoint."""
+        return {
+            "apiVersion": API,
+            "kind": "ModelEndpoint",
+            "metadata": {"name": self.name, "namespace": "ml"},
+            "spec": self.spec,
+        }
+
+    def _found(self, kind: str, name: str) -> tuple[Object, ...]:
+        if kind == "Secret":
+            return (obj(secret(name, self.secrets[name])),) if name in self.secrets else ()
+        if kind == "Namespace":
+            return (obj({"kind": kind, "metadata": {"name": name}}),) if name in self.namespaces else ()
+        gateway = {"kind": kind, "metadata": {"name": name}, "status": self.gateway}
+        return () if self.gateway is None else (obj({**gateway, "spec": {"endpointHosts": list(self.allowed)}}),)
+
+    def reconcile(self) -> Result:
+        """Return what a pass decides, once all that it requires is fetched."""
+        observed = {name: obj(body) for name, body in self.store.items()}
+        schemas = {each.name: {"type": "object"} if self.kinds else None for each in GATEWAY_KINDS}
+        needs = run(compose, Request(obj(self.body), observed=observed)).result.requirements
+        required = {each.name: self._found(each.kind, each.match_name or "") for each in needs}
+        outcome = run(compose, Request(obj(self.body), observed=observed, required=required, schemas=schemas))
+        assert (outcome.defect, outcome.result.fatal) == (None, None)
+        return outcome.result
+
+    def desired(self) -> Store:
+        """Return what a pass wants, by composition resource name."""
+        return {name: dict(each.build()) for name, each in self.reconcile().desired.items()}
+
+    def settle(self) -> None:
+        """Run whole passes until one changes nothing."""
+        for _ in range(6):
+            wanted = self.desired()
+            if wanted == {name: bare(body) for name, body in self.store.items()}:
+                return
+            self.store = wanted
+        raise AssertionError("the endpoint does not come to rest")
+
+    def accept(self) -> None:
+        """Let the router accept the route."""
+        condition = {"type": "Accepted", "status": "True"}
+        parent = {"parentRef": {"name": "provider-router"}, "conditions": [condition]}
+        self.store["route"]["status"] = {"parents": [parent]}
