@@ -16,7 +16,7 @@ from sys import executable
 from typing import Any
 
 from e2e.fleet import SOON, Fleet
-from e2e.services import SERVICE
+from e2e.services import SERVICE, ObservedService
 from modelplane.model.names import AUTHORITY, CLUSTER_GATEWAY, INFERENCE_GATEWAY, SERVER_NAME, SYSTEM_NAMESPACE
 from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.api import ApiError
@@ -99,6 +99,10 @@ class LiveFleet:
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
         command = (executable, "-m", "e2e.openai_calls", url, key)
         return json.loads(self.gateways.public.network.output(*command, environment=environment))
+
+    def observed(self, service: str) -> ObservedService:
+        """Return a service as the control cluster shows it."""
+        return ObservedService(self.fleet, service)
 
     def shell(self, script: str, directory: Path) -> str:
         """Return what a script prints that calls the services, and whose kubectl speaks to the control cluster."""

@@ -62,7 +62,7 @@ _AVAILABLE = {"type": "Available", "status": "True", "reason": "Fake", "message"
 class Gateways:
     """Envoy Gateway on a cluster. `hosts` is the /etc/hosts of its network; `stack` ends what it has started.
 
-    `envoy` is the Envoy of its Gateway, once that is open.
+    `envoy` is the Envoy of its Gateway, once that is open. `names` are resolved there besides those of Services.
     """
 
     cluster: Cluster
@@ -70,30 +70,37 @@ class Gateways:
     hosts: Path
     folder: Path
     stack: ExitStack = field(default_factory=ExitStack)
+    names: dict[str, str] = field(default_factory=dict)
     envoy: Process = field(init=False)
 
     def open(self, gateway: str, address: str) -> None:
-        """Run the Envoy of a Gateway once the controller asks for it, at an address of the network.
+        """Run the Envoy of the Gateway, once the controller asks for it, at an address of the network."""
+        self.envoy = self.open_beside(gateway, address)
+
+    def open_beside(self, gateway: str, address: str, administration: int = 19000) -> Process:
+        """Run the Envoy of one more Gateway, whose port of administration is another, and return it.
 
         It resolves the names that there are by then: of a file it sees no later change.
         """
         self._resolve_services()
         deployment = self._made(_DEPLOYMENT, gateway)
-        self.envoy = self.stack.enter_context(self._envoy(deployment))
+        envoy = self.stack.enter_context(self._envoy(deployment, administration))
         self.network.run("address", "ip", "address", "replace", f"{address}/32", "dev", "lo")
         service = self._made(_SERVICE, gateway)
         ports = {each["port"]: each["targetPort"] for each in service["spec"]["ports"]}
         relayed = [part for at, to in ports.items() for part in (f"{address}:{at}", f"127.0.0.1:{to}")]
-        _start_relay(self.stack, self.network.process(f"{self.network.name}-balancer", *_RELAY, *relayed))
+        _start_relay(self.stack, self.network.process(f"{self.network.name}-balancer-{gateway}", *_RELAY, *relayed))
         generation = deployment["metadata"]["generation"]
         counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "updatedReplicas"), 1)
         running = {**counts, "observedGeneration": generation, "conditions": [_AVAILABLE]}
         self._patch_status(_DEPLOYMENT, deployment, running)
-        self._patch_status(_SERVICE, service, {"loadBalancer": {"ingress": [{"ip": address}]}})
+        if service["spec"]["type"] == "LoadBalancer":
+            self._patch_status(_SERVICE, service, {"loadBalancer": {"ingress": [{"ip": address}]}})
+        return envoy
 
     def _resolve_services(self) -> None:
         """Play the cluster's DNS: let the names of Services with EndpointSlices resolve in the network."""
-        names = {"localhost": "127.0.0.1"}
+        names = {"localhost": "127.0.0.1", **self.names}
         for found in self.cluster.api.list(_SLICE):
             metadata = found["metadata"]
             service = metadata.get("labels", {}).get("kubernetes.io/service-name")
@@ -142,12 +149,12 @@ class Gateways:
     def _patch_status(self, kind: Kind, manifest: Manifest, status: Mapping[str, Any]) -> None:
         self.cluster.api.patch(kind, manifest["metadata"]["name"], {"status": status}, NAMESPACE, "status")
 
-    def _envoy(self, deployment: Manifest) -> Process:
+    def _envoy(self, deployment: Manifest, administration: int) -> Process:
         """Return Envoy with the arguments of a Deployment; what a pod would mount lies in a folder."""
         name = deployment["metadata"]["name"]
         pod = deployment["spec"]["template"]["spec"]
         (container,) = (each for each in pod["containers"] if each["name"] == "envoy")
-        mounted = self.folder / "sds"
+        mounted = self.folder / f"sds-{name}"
         mounted.mkdir()
         secrets = self.folder / "envoy"
         data = (self.cluster.api.get(_CONFIG_MAP, name, NAMESPACE) or {})["data"]
@@ -155,15 +162,16 @@ class Gateways:
             (mounted / file).write_text(text.replace(_CERTIFICATES, str(secrets)))
         arguments = [each.replace("$(ENVOY_POD_NAME)", f"{name}-0") for each in container["args"]]
         at = arguments.index("--config-yaml") + 1
-        arguments[at] = _bootstrap(arguments[at].replace("/sds", str(mounted)))
+        arguments[at] = _bootstrap(arguments[at].replace("/sds", str(mounted)), administration)
         arguments.remove("--cpuset-threads")
         more = ("--use-dynamic-base-id", "--concurrency", "1")
-        return self.network.process(f"{self.network.name}-envoy", envoy(), *arguments, *more)
+        return self.network.process(f"{self.network.name}-envoy-{name}", envoy(), *arguments, *more)
 
 
-def _bootstrap(text: str) -> str:
+def _bootstrap(text: str, administration: int) -> str:
     """Return Envoy's bootstrap with the controller on this host, and without what a pod's variables would say."""
     found = yaml.safe_load(text.replace("$(ENVOY_SERVICE_ZONE)", ""))
+    found["admin"]["address"]["socket_address"]["port_value"] = administration
     for listener in found["static_resources"].get("listeners", ()):
         listener["address"]["socket_address"]["port_value"] = _STATISTICS
     for cluster in found["static_resources"]["clusters"]:

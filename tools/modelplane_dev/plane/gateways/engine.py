@@ -40,7 +40,10 @@ class Engine(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a chat."""
         self.path, _, _ = self.path.partition("?")
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+    def _reply(self, asked: dict[str, Any]) -> None:
+        """Answer what is asked for at the path."""
         time.sleep(float(self.headers.get("X-Wait", "0")))
         if self.path == "/v1/embeddings":
             self._embed(asked)
@@ -108,7 +111,9 @@ def _vector(asked: dict[str, Any]) -> list[float] | str:
     return base64.b64encode(struct.pack(f"<{len(_VECTOR)}f", *_VECTOR)).decode()
 
 
-class _Server(ThreadingHTTPServer):
+class Server(ThreadingHTTPServer):
+    """Takes requests as they come."""
+
     request_queue_size = 1024
     daemon_threads = True
 
@@ -116,7 +121,7 @@ class _Server(ThreadingHTTPServer):
 def main(host: str, port: str, name: str) -> None:
     """Answer for ever."""
     Engine.name = name
-    _Server((host, int(port)), Engine).serve_forever()
+    Server((host, int(port)), Engine).serve_forever()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,20 @@
 """The real gateways of a whole control plane: that of the control cluster, and those of some of its sites."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from modelplane.model.names import API_VERSION, CLUSTER_GATEWAY, INFERENCE_GATEWAY, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.model.names import (
+    API_VERSION,
+    CLUSTER_GATEWAY,
+    ENVOY_NAMESPACE,
+    INFERENCE_GATEWAY,
+    PUBLIC_GATEWAY,
+    ROUTER,
+    SYSTEM_NAMESPACE,
+)
 from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.control_plane import ControlPlane
 from modelplane_dev.plane.envoy_gateway import GATEWAY
@@ -12,10 +22,18 @@ from modelplane_dev.plane.fakes import play_gateway
 from modelplane_dev.plane.gateways.controller import Gateways, gateways
 from modelplane_dev.plane.inference import InferenceSite
 from modelplane_dev.plane.issuer import FakeIssuer, fake_issuer
+from modelplane_dev.processes.process import Process
 
 INFERENCE_GATEWAY_KIND = Kind(API_VERSION, "InferenceGateway")
 #: The public gateway's address, in the gateways' networks.
 ADDRESS = "203.0.113.99"
+#: Those of the router and of an external provider, and where this is.
+ROUTER_ADDRESS, PROVIDER_ADDRESS = "203.0.113.98", "203.0.113.97"
+PROVIDER_HOST, PROVIDER_PORT = "api.provider.example", 8080
+_NAMES = {
+    f"{ROUTER}.{ENVOY_NAMESPACE}.svc.cluster.local": ROUTER_ADDRESS,
+    PROVIDER_HOST: PROVIDER_ADDRESS,
+}
 
 
 def inference_gateway() -> Manifest:
@@ -37,6 +55,19 @@ class LiveGateways:
         """Run the sites' gateways, once there is an InferenceCluster of each that has composed it."""
         for name, site in self.sites.items():
             site.open(CLUSTER_GATEWAY, self.addresses[name])
+
+    def open_router(self) -> None:
+        """Run the router, which requests to external providers pass."""
+        self.public.open_beside(ROUTER, ROUTER_ADDRESS, administration=19002)
+
+    def run_provider(self, folder: Path) -> Process:
+        """Run a fake provider that writes what reaches it to a folder."""
+        network = self.public.network
+        network.run("provider-address", "ip", "address", "replace", f"{PROVIDER_ADDRESS}/32", "dev", "lo")
+        program = (sys.executable, "-m", "modelplane_dev.plane.gateways.provider")
+        return self.public.stack.enter_context(
+            network.process("provider", *program, PROVIDER_ADDRESS, str(PROVIDER_PORT), str(folder))
+        )
 
     def open_public(self) -> None:
         """Run the public gateway; from then on it knows the names of the clusters that have one by now."""
@@ -63,6 +94,7 @@ def live_gateways(plane: ControlPlane, names: Sequence[str]) -> Iterator[LiveGat
     with ExitStack() as stack:
         issuer = stack.enter_context(fake_issuer(plane.hub))
         public = stack.enter_context(gateways(plane.hub, "public"))
+        public.names.update(_NAMES)
         sites = {
             name: stack.enter_context(_real_gateway(plane.sites[name], name, public, number))
             for number, name in enumerate(names, 1)
