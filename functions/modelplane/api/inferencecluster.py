@@ -193,6 +193,13 @@ class InferenceClusterSpec(BaseModel):
     nodePools: list[NodePool] | None = None
 
 
+class Charges(BaseModel):
+    """Of which replicas gpuPools[].charged is."""
+
+    residents: str | None = None
+    published: bool | None = None
+
+
 class ProviderConfigRef(BaseModel):
     """Provider config that reaches the cluster."""
 
@@ -233,6 +240,7 @@ class GpuPool(BaseModel):
     nodes: int | None = None
     capabilities: Capabilities | None = None
     devicesCommitted: dict[str, int] | None = None
+    charged: str | None = None
     devices: list[Device] | None = None
 
 
@@ -253,6 +261,7 @@ class InferenceClusterStatus(BaseModel):
     namespace: str | None = None
     clusterUID: str | None = None
     replicas: int | None = None
+    charges: Charges | None = None
     providerConfigRef: ProviderConfigRef | None = None
     gateway: Gateway | None = None
     cache: Cache | None = None

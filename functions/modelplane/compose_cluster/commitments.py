@@ -1,39 +1,92 @@
-"""What the replicas on a cluster hold of it: how many there are, and how many devices of each kind per pool."""
+"""What the replicas on a cluster hold of it, as the cluster publishes it to people and to the scheduler."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from modelplane.composing import requirements as require
-from modelplane.model.fleet import ClaimKind, Device
+from modelplane.model.fleet import ClaimKind, Device, Pool
 from modelplane.model.observation import Gap
 from modelplane.model.replica import Replica
 from modelplane.observed.device import read_device
-from modelplane.observed.fields import mappings
+from modelplane.observed.fields import count, mappings, text
 from modelplane.observed.replica import read_replica
-from modelplane.scheduling.charge import engine_group
-from modelplane.scheduling.hardware import hardware
-from modelplane.step import Request
+from modelplane.scheduling.charged import write_stock
+from modelplane.scheduling.groups import Groups
+from modelplane.scheduling.hardware import layout_of
+from modelplane.scheduling.ledger import stock_of
+from modelplane.step import Object, Request
 
 
-def placed(request: Request) -> list[Replica] | None:
+@dataclass(frozen=True, slots=True)
+class Residents:
+    """The replicas on a cluster, and a digest of which they are and of which generation."""
+
+    replicas: tuple[Replica, ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commitments:
+    """What a cluster publishes of its residents.
+
+    `devices` of each pool: how many of each claimable kind are held, by the device's name. `charged` of each pool: what
+    the check of room needs, None where that is too long to be published.
+    """
+
+    replicas: int
+    digest: str
+    devices: tuple[Mapping[str, int], ...]
+    charged: tuple[str, ...] | None
+
+
+def placed(request: Request) -> Residents | None:
     """Return the replicas on the cluster, None while they are not fetched."""
     cluster = request.composite.name
     found = request.all(require.residents(cluster))
     if isinstance(found, Gap):
         return None
-    return [replica for replica in map(read_replica, found) if replica.cluster == cluster]
+    there = [(obj, replica) for obj in found if (replica := read_replica(obj)).cluster == cluster]
+    return Residents(tuple(replica for _, replica in there), _digest(obj for obj, _ in there))
 
 
-def committed(pool: Mapping[str, Any], replicas: list[Replica]) -> dict[str, int]:
-    """Return how many devices of each claimable kind the replicas hold on a published pool, by the device's name.
+def _digest(residents: Iterable[Object]) -> str:
+    """Return a digest of uids and generations: no change of a status alone changes it."""
+    lines = sorted(f"{text(obj.metadata.get('uid'))}/{count(obj.metadata.get('generation'))}" for obj in residents)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
-    The scheduler's own charges are summed: a claim that several kinds satisfy counts for each of them.
+
+def _read_pool(entry: Mapping[str, Any]) -> Pool:
+    devices = (read_device(each) for each in mappings(entry.get("devices")))
+    return Pool(
+        text(entry.get("name")),
+        count(entry.get("nodes")),
+        tuple(device for device in devices if isinstance(device, Device)),
+    )
+
+
+def _held(pool: Pool, groups: Groups) -> dict[str, int]:
+    """Return how many devices of each claimable kind groups take; what several kinds satisfy counts for each of them.
+
+    A replica that may take either of two kinds is charged with both, because Kubernetes decides.
     """
-    devices = tuple(device for device in map(read_device, mappings(pool.get("devices"))) if isinstance(device, Device))
-    kinds = hardware(devices)
-    held = [0] * len(devices)
-    for engine in (engine for replica in replicas for engine in replica.engines):
-        for demand, pods in engine_group(engine, pool["name"], kinds):
+    held = [0] * len(pool.devices)
+    for group, times in groups:
+        for demand, pods in group:
             for entry, (_, most) in enumerate(demand):
-                held[entry] += most * pods
-    return {device.name: count for device, count in zip(devices, held, strict=True) if device.claim is ClaimKind.DRA}
+                held[entry] += most * pods * times
+    claimable = (device.claim is ClaimKind.DRA for device in pool.devices)
+    return {device.name: taken for device, taken, claims in zip(pool.devices, held, claimable, strict=True) if claims}
+
+
+def commit(entries: Sequence[Mapping[str, Any]], residents: Residents) -> Commitments:
+    """Return what the residents hold of these published pools: the scheduler's own charges, in the pools' order."""
+    pools = tuple(map(_read_pool, entries))
+    stock = stock_of((replica.engines for replica in residents.replicas), layout_of(pools))
+    return Commitments(
+        len(residents.replicas),
+        residents.digest,
+        tuple(_held(pool, groups) for pool, groups in zip(pools, stock, strict=True)),
+        write_stock(stock),
+    )

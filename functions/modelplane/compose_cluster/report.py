@@ -1,23 +1,24 @@
 """What an InferenceCluster says of itself: its conditions, and what it publishes to the scheduler."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modelplane.compose_cluster.commitments import committed
+from modelplane.compose_cluster.commitments import Commitments, Residents, commit
 from modelplane.compose_cluster.gateway import PART
 from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.compose_cluster.pools import Published
 from modelplane.composing.messages import out_of_sync, sentences
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_config
-from modelplane.model.replica import Replica
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.gateway import gateway_obstacles
 from modelplane.step import Request
 
 #: Composition resource name of the ClusterProviderConfig.
 CONFIG = "provider-config"
-_FIELDS = ("namespace", "clusterUID", "providerConfigRef", "gateway", "cache", "gpuPools", "replicas")
+_FIELDS = ("namespace", "clusterUID", "providerConfigRef", "gateway", "cache", "gpuPools", "replicas", "charges")
+#: Fields of a published pool that its replicas tell.
+_COMMITTED = ("devicesCommitted", "charged")
 
 
 def cluster_ready(observation: ClusterObservation, pools: Published, missing: tuple[str, ...]) -> Condition:
@@ -76,36 +77,55 @@ def published_pools(last: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {text(entry.get("name")): entry for entry in mappings(last.get("gpuPools"))}
 
 
-def _pool(entry: Mapping[str, Any], last: Mapping[str, Any], replicas: list[Replica] | None) -> dict[str, Any]:
-    """Return a pool's entry with what is committed of it; as last counted while the replicas are not known."""
-    if replicas is not None:
-        return {**entry, "devicesCommitted": committed(entry, replicas)}
-    before = mapping(last.get(entry["name"])).get("devicesCommitted")
-    return {**entry, "devicesCommitted": before} if before is not None else dict(entry)
+def _pools(
+    entries: Sequence[Mapping[str, Any]], last: Mapping[str, Any], found: Commitments | None
+) -> list[dict[str, Any]]:
+    """Return the pools' entries with what is committed of them; as last counted while the replicas are not known."""
+    if found is None:
+        before = published_pools(last)
+        kept = ({field: mapping(before.get(entry["name"])).get(field) for field in _COMMITTED} for entry in entries)
+        return [
+            {**entry, **{field: value for field, value in each.items() if value is not None}}
+            for entry, each in zip(entries, kept, strict=True)
+        ]
+    texts = (None,) * len(entries) if found.charged is None else found.charged
+    plain = ({field: value for field, value in entry.items() if field not in _COMMITTED} for entry in entries)
+    return [
+        {**entry, "devicesCommitted": dict(held)} | ({} if charged is None else {"charged": charged})
+        for entry, held, charged in zip(plain, found.devices, texts, strict=True)
+    ]
+
+
+def _charges(last: Mapping[str, Any], found: Commitments | None) -> Mapping[str, Any] | None:
+    """Return of which replicas the pools' charges are, and whether they are published."""
+    if found is None:
+        return last.get("charges")
+    return {"residents": found.digest, "published": found.charged is not None}
 
 
 def status(
     request: Request,
     observation: ClusterObservation,
     pools: Published,
-    replicas: list[Replica] | None,
+    residents: Residents | None,
     storage_class: str | None,
 ) -> dict[str, Any]:
     """Return the whole status of ours: a field that is left out is removed.
 
     The provider config is published once it exists, and then always.
     """
-    before = published_pools(observation.last)
+    found = None if residents is None else commit(pools.entries, residents)
     config = {"name": provider_config(request.composite.name)}
     exists = CONFIG in request.observed or observation.last.get("providerConfigRef")
-    count = len(replicas) if replicas is not None else observation.last.get("replicas")
+    count = observation.last.get("replicas") if found is None else found.replicas
     fields = {
         "namespace": SYSTEM_NAMESPACE,
         "clusterUID": observation.uid or None,
         "providerConfigRef": config if exists else None,
         "gateway": dict(observation.address) or None,
         "cache": {"storageClassName": storage_class} if storage_class else None,
-        "gpuPools": [_pool(entry, before, replicas) for entry in pools.entries],
+        "gpuPools": _pools(pools.entries, observation.last, found),
         "replicas": count,
+        "charges": _charges(observation.last, found),
     }
     return {field: value for field, value in fields.items() if value is not None}

@@ -52,13 +52,15 @@ class Device:
 class Pool:
     """A pool of `nodes` alike nodes, each with `devices`. `nodes` is never negative: null and negative read as 0.
 
-    `capabilities` are None where the pool declares none.
+    `capabilities` are None where the pool declares none. `charged` is what the replicas there took when the cluster
+    was reconciled last (see `scheduling.charged`), None where it publishes nothing of that.
     """
 
     name: str
     nodes: int
     devices: tuple[Device, ...] = ()
     capabilities: Capabilities | None = None
+    charged: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

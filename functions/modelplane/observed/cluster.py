@@ -56,7 +56,9 @@ def _pools(published: Any) -> tuple[Pool, ...] | None:
         readable = tuple(device for device in devices if not isinstance(device, str))
         if not name or not isinstance(declared, list) or len(readable) != len(declared):
             return None
-        pools.append(Pool(name, count(entry.get("nodes")), readable, read_capabilities(entry.get("capabilities"))))
+        charged, capabilities = entry.get("charged"), read_capabilities(entry.get("capabilities"))
+        taken = charged if isinstance(charged, str) else None
+        pools.append(Pool(name, count(entry.get("nodes")), readable, capabilities, taken))
     return tuple(pools)
 
 

@@ -115,11 +115,14 @@ def weigh_cluster(cluster: Cluster) -> int:
     return 768 + sum([96 + getsizeof(text) for text in texts]) + 288 * len(cluster.pools or ())
 
 
-def _layout(cluster: Cluster) -> tuple[Layout, int]:
-    pools: tuple[Pool, ...] = cluster.pools or ()
+def layout_of(pools: tuple[Pool, ...]) -> Layout:
+    """Return pools as a layout, one value for all that are equal."""
     hosts = ((pool.name, max(0, pool.nodes), hardware(pool.devices, pool.capabilities)) for pool in pools)
-    found = _interned(tuple(hosts))
-    return found, weigh_cluster(cluster)
+    return _interned(tuple(hosts))
+
+
+def _layout(cluster: Cluster) -> tuple[Layout, int]:
+    return layout_of(cluster.pools or ()), weigh_cluster(cluster)
 
 
 def layout(cluster: Cluster) -> Layout:

@@ -54,3 +54,44 @@ def test_only_devices_that_can_be_claimed_are_counted() -> None:
         given.cluster(), class_l4=[given.device_class(devices=[given.L4, nic])], replicas=[_replica("a")]
     )
     assert given.status(result)["gpuPools"][0]["devicesCommitted"] == {"gpu": 1}
+
+
+def test_the_groups_on_each_pool_are_published_as_the_scheduler_compares_them() -> None:
+    replicas = [_replica("a", copies=2, count=3), _replica("b"), _replica("c"), _replica("d", pool="other", count=8)]
+    status = given.status(given.run(given.cluster(given.pool("l4"), given.pool("other")), replicas=replicas))
+    assert [entry["charged"] for entry in status["gpuPools"]] == ["2*1x1 1*2x3", "1*1x8"]
+    assert status["charges"]["published"] is True
+
+
+def test_the_digest_of_the_residents_changes_with_a_generation_and_not_with_a_status() -> None:
+    def digest(**parts: Any) -> str:
+        replica = _replica("a")
+        replica["metadata"]["generation"] = parts.pop("generation", 1)
+        status = given.status(given.run(given.cluster(), replicas=[replica | parts]))
+        return str(status["charges"]["residents"])
+
+    assert digest() == digest(status={"served": True}) != digest(generation=2)
+
+
+def test_what_is_too_long_for_a_status_is_not_published_and_the_cluster_says_so() -> None:
+    engines = 14
+    replicas = [_replica(f"r{number}") for number in range(400)]
+    for number, each in enumerate(replicas):
+        (engine,) = each["spec"]["engines"]
+        each["spec"]["engines"] = [
+            {**engine, "name": f"e{at}", "copies": 1 + number * engines + at} for at in range(engines)
+        ]
+    last = {"gpuPools": [{"name": "l4", "nodes": 2, "devices": [given.L4], "charged": "1*1x8"}]}
+    status = given.status(given.run(given.cluster(status=last), replicas=replicas))
+    assert "charged" not in status["gpuPools"][0]
+    assert (status["charges"]["published"], status["replicas"]) == (False, 400)
+    assert status["gpuPools"][0]["devicesCommitted"]["gpu"] > 0
+
+
+def test_the_last_groups_stay_while_the_replicas_are_not_fetched() -> None:
+    last = {
+        "charges": {"residents": "0123456789abcdef", "published": True},
+        "gpuPools": [{"name": "l4", "nodes": 2, "devices": [given.L4], "charged": "1*1x5"}],
+    }
+    status = given.status(given.run(given.cluster(status=last), replicas=None))
+    assert (status["charges"], status["gpuPools"][0]["charged"]) == (last["charges"], "1*1x5")

@@ -8,6 +8,9 @@ from modelplane.model.conditions import Status
 from modelplane.step import AWAITING, SETTLED
 from unit.compose_cluster import clusters as given
 
+#: The digest of no residents: SHA-256 of nothing.
+NOBODY = "e3b0c44298fc1c14"
+
 
 def test_the_kubeconfig_becomes_a_provider_config() -> None:
     assert given.config() == {
@@ -116,8 +119,9 @@ def test_a_cluster_that_answers_with_a_gateway_address_is_ready() -> None:
         "namespace": "modelplane-system",
         "providerConfigRef": {"name": "eu-1"},
         "gateway": {"address": "gw.example.org", "hostname": "gw.example.org"},
-        "gpuPools": [{"name": "l4", "nodes": 2, "devices": [given.L4], "devicesCommitted": {"gpu": 0}}],
+        "gpuPools": [{"name": "l4", "nodes": 2, "devices": [given.L4], "devicesCommitted": {"gpu": 0}, "charged": ""}],
         "replicas": 0,
+        "charges": {"residents": NOBODY, "published": True},
     }
 
 

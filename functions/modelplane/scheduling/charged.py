@@ -1,0 +1,95 @@
+"""What the replicas of a cluster take of its pools, as the cluster publishes it: the groups of each pool as a text.
+
+The groups are those that the check of room compares (docs/scheduling.md, "Room"), worked out by `ledger.stock_of` from
+the replicas: a scheduling pass that reads the same replicas itself finds the same groups. A text has the groups apart
+by spaces: `2*1x8` are two groups of one pod that takes 8 devices of the pool's only entry, `1*1x4,0+3x8,0-2` is a group
+of one pod and of three others on nodes with two entries, of which the second is taken as 0 to 2 devices.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from re import fullmatch
+from typing import Final
+
+from modelplane.model.fleet import Cluster
+from modelplane.scheduling.groups import Demand, Group, Groups, Stock
+from modelplane.scheduling.hardware import layout
+
+#: Most characters that a cluster publishes of all its pools: its status stays below 64 KiB with devices and conditions.
+MOST: Final = 40 * 1024
+_NUMBER: Final = r"[0-9]{1,9}"
+_ENTRY: Final = f"{_NUMBER}(-{_NUMBER})?"
+_PODS: Final = f"{_NUMBER}x{_ENTRY}(,{_ENTRY})*"
+_GROUP: Final = rf"{_NUMBER}\*{_PODS}(\+{_PODS})*"
+#: Texts of so many characters at most are remembered: few differ among clusters that are alike.
+_SHORT: Final = 256
+
+
+def _write_demand(demand: Demand) -> str:
+    return ",".join(f"{most}" if surely == most else f"{surely}-{most}" for surely, most in demand)
+
+
+def write_groups(groups: Groups) -> str:
+    """Return the groups of a pool as a text, "" where nothing is charged."""
+    return " ".join(
+        f"{times}*" + "+".join(f"{pods}x{_write_demand(demand)}" for demand, pods in group) for group, times in groups
+    )
+
+
+def write_stock(stock: Stock) -> tuple[str, ...] | None:
+    """Return the groups of each pool of a cluster as texts, None where they are too long to be published."""
+    texts = tuple(map(write_groups, stock))
+    return texts if sum(map(len, texts)) <= MOST else None
+
+
+def _read_demand(text: str, counts: Sequence[int]) -> Demand | None:
+    """Return what a pod takes, None where it is of other entries, or more than a node has."""
+    pairs = [entry.split("-") for entry in text.split(",")]
+    demand = tuple((int(pair[0]), int(pair[-1])) for pair in pairs)
+    fits = len(demand) == len(counts) and all(
+        surely <= most <= count for (surely, most), count in zip(demand, counts, strict=True)
+    )
+    return demand if fits else None
+
+
+def _read_group(text: str, counts: Sequence[int]) -> tuple[Group, int] | None:
+    if not fullmatch(_GROUP, text):
+        return None
+    times, _, pods = text.partition("*")
+    found: dict[Demand, int] = {}
+    for each in pods.split("+"):
+        many, _, taken = each.partition("x")
+        demand = _read_demand(taken, counts)
+        if demand is None or int(many) == 0:
+            return None
+        found[demand] = found.get(demand, 0) + int(many)
+    return tuple(sorted(found.items())), int(times)
+
+
+def _read_groups(text: str, counts: tuple[int, ...]) -> Groups | None:
+    found: dict[Group, int] = {}
+    for each in text.split(" ") if text else ():
+        read = _read_group(each, counts)
+        if read is None or read[1] == 0:
+            return None
+        found[read[0]] = found.get(read[0], 0) + read[1]
+    return tuple(sorted(found.items()))
+
+
+_remembered: Final = lru_cache(maxsize=4096)(_read_groups)
+
+
+def read_groups(text: str, counts: tuple[int, ...]) -> Groups | None:
+    """Return the groups of a pool whose nodes have these devices, None where the text is none of such a pool."""
+    return _remembered(text, counts) if len(text) <= _SHORT else _read_groups(text, counts)
+
+
+def read_stock(cluster: Cluster) -> Stock | None:
+    """Return the groups that a cluster publishes of its pools, None where it does not publish those of each."""
+    found: list[Groups] = []
+    for pool, nodes in zip(cluster.pools or (), layout(cluster).pools, strict=True):
+        groups = None if pool.charged is None else read_groups(pool.charged, nodes.hardware.counts)
+        if groups is None:
+            return None
+        found.append(groups)
+    return tuple(found)

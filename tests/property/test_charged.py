@@ -1,0 +1,15 @@
+"""What a cluster publishes of its pools is what a pass would find in the replicas themselves."""
+
+from hypothesis import given
+
+from modelplane.scheduling.charged import read_groups, write_groups
+from modelplane.scheduling.groups import Groups
+from property.groups import pools
+from property.strategies import examples
+
+
+@given(pools())
+@examples(300)
+def test_groups_that_are_published_are_read_as_they_were(pool: tuple[int, tuple[int, ...], Groups]) -> None:
+    _, counts, groups = pool
+    assert read_groups(write_groups(groups), counts) == groups

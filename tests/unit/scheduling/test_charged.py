@@ -1,0 +1,61 @@
+"""The text by which a cluster publishes what is charged on a pool."""
+
+from dataclasses import replace
+
+import pytest
+
+from modelplane.scheduling.charged import MOST, read_groups, read_stock, write_groups, write_stock
+from modelplane.scheduling.groups import Groups
+from unit.scheduling.scene import cluster, pool
+
+TWO_KINDS = (8, 4)
+EIGHT = ((8, 8),)
+
+
+FULL, HALF, SOME = ((8, 8), (0, 0)), ((4, 4), (0, 0)), ((8, 8), (0, 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("", ()),
+        ("2*1x8,0", ((((FULL, 1),), 2),)),
+        ("1*1x4,0+3x8,0-2", ((((HALF, 1), (SOME, 3)), 1),)),
+        ("1*1x4,0 1*1x8,0", ((((HALF, 1),), 1), (((FULL, 1),), 1))),
+    ],
+    ids=["nothing", "two alike", "a gang", "two that differ"],
+)
+def test_groups_are_written_as_the_field_describes_it(text: str, groups: Groups) -> None:
+    assert write_groups(groups) == text
+    assert read_groups(text, TWO_KINDS) == groups
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        "1*1x8",
+        "1*1x8,0,0",
+        "1*1x9,0",
+        "1*1x2-1,0",
+        "0*1x8,0",
+        "1*0x8,0",
+        "1*1x8,0 ",
+        "1*1x-1,0",
+        "9999999999*1x8,0",
+    ],
+)
+def test_a_text_of_another_pool_or_none_at_all_is_refused(text: str) -> None:
+    assert read_groups(text, TWO_KINDS) is None
+
+
+def test_a_cluster_of_which_one_pool_publishes_nothing_publishes_no_stock() -> None:
+    told, untold = replace(pool(2), charged="1*1x8"), pool(2, name="y")
+    assert read_stock(cluster("a", told)) == (((((EIGHT, 1),), 1),),)
+    assert read_stock(cluster("a", told, untold)) is None
+
+
+def test_groups_that_would_not_fit_into_a_status_are_not_published() -> None:
+    many = tuple((((((0, number),), 1),), 1) for number in range(MOST // 4))
+    assert write_stock((many,)) is None
+    assert write_stock((many[:100],)) is not None
