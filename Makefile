@@ -8,6 +8,9 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+export SCENARIOS := $(BIN)/python -m pytest tests/e2e
+# In a network namespace of its own: two control planes on one machine would want the same ports.
+export GATEWAYS := unshare --net sh -c 'ip link set lo up && exec $(BIN)/python -m pytest tests/gateways "$$@"' --
 PYTESTARGS ?=
 PYTHON ?=
 REGISTRY ?=
@@ -56,9 +59,19 @@ pythons: $(READY) ## Run the unit tests on another version of Python that is ins
 	$(MAKE) VENV="build/venv-$${other##*/}" PYTHON="$$other" unit
 
 .PHONY: e2e
-e2e: $(READY) ## Run Modelplane on real control planes of local processes (PYTESTARGS=... to choose)
+e2e: $(READY) ## Run Modelplane on real control planes of local processes, and beside it on one with real gateways
 	@$(BIN)/python -m modelplane_dev.components build
-	@$(BIN)/python -m pytest tests/e2e $(PYTESTARGS)
+	@$(BIN)/python -m modelplane_dev.processes.beside "scenarios=$$SCENARIOS" "gateways=$$GATEWAYS"
+
+.PHONY: scenarios
+scenarios: $(READY) ## Run the scenarios of `make e2e` alone (PYTESTARGS=... to choose)
+	@$(BIN)/python -m modelplane_dev.components build
+	@$(SCENARIOS) $(PYTESTARGS)
+
+.PHONY: gateways
+gateways: $(READY) ## Run the tests with real gateways of `make e2e` alone, as root (PYTESTARGS=... to choose)
+	@$(BIN)/python -m modelplane_dev.components build
+	@$(GATEWAYS) $(PYTESTARGS)
 
 .PHONY: package
 package: $(READY) ## Build the packages into dist/, to be pushed to a registry: make package REGISTRY=...

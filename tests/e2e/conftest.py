@@ -2,20 +2,15 @@
 
 from collections.abc import Iterator
 
-import click
 import pytest
-from _pytest.capture import CaptureManager
 
-from e2e.fleet import SOON, Fleet
+from e2e.fleet import Fleet
+from e2e.planes import print_figures, running_plane
 from e2e.scenarios import FIGURES, MARKERS, Scenarios, is_scenario, order, own_fleet
-from e2e.scenes import gpu_class
-from modelplane_dev.plane.control_plane import INFERENCE_CLASS, ControlPlane, control_plane
-from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.plane.control_plane import ControlPlane
 
-#: Seconds to wait for the end of another control plane on this machine: for its tests.
-QUEUE = 1800.0
-#: The inference clusters. Only tests that take it for themselves use the last.
-SITES = ("east", "west", "north")
+#: The inference clusters. Only tests that take one of them for themselves use the last two.
+SITES = ("east", "west", "north", "south")
 _SCENARIOS = pytest.StashKey[Scenarios]()
 
 
@@ -32,19 +27,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def plane(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[ControlPlane]:
-    """Run a control cluster and the inference clusters; pytest keeps the folder with the logs."""
-    folder = tmp_path_factory.mktemp("e2e")
-    _tell(pytestconfig, f"The logs are in {folder}. Where `make up` runs, this waits for its end.")
-    with control_plane(folder, sites=SITES, queue=QUEUE) as running:
-        first = running.hub.api.apply(gpu_class("first"))
-
-        def ready() -> None:
-            found = running.hub.api.get(INFERENCE_CLASS, first["metadata"]["name"]) or {}
-            Fleet.assert_condition(found, "Ready")
-
-        eventually(ready, within=SOON)
-        running.timeline.mark("a composite is Ready")
-        _tell(pytestconfig, str(running.timeline))
+    """Run the control plane of all tests."""
+    with running_plane(pytestconfig, tmp_path_factory.mktemp("e2e"), SITES) as running:
         yield running
 
 
@@ -82,13 +66,4 @@ def fleet(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[Fleet
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    for line in config.stash[FIGURES]:
-        terminalreporter.write_line(line)
-
-
-def _tell(config: pytest.Config, text: str) -> None:
-    """Print something at once, also when all tests pass."""
-    capture = config.pluginmanager.getplugin("capturemanager")
-    assert isinstance(capture, CaptureManager)
-    with capture.global_and_fixture_disabled():
-        click.echo(f"\n{text}", err=True)
+    print_figures(terminalreporter, config)

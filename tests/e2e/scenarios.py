@@ -53,8 +53,8 @@ def _uses_plane(item: pytest.Item) -> bool:
 
 
 @contextlib.contextmanager
-def own_fleet(plane: ControlPlane, item: pytest.Item) -> Iterator[Fleet]:
-    """Give a test clusters, nodes and a namespace of its own; everything is gone afterwards."""
+def own_fleet(plane: ControlPlane, item: pytest.Item | pytest.Session) -> Iterator[Fleet]:
+    """Give a test, or a session, clusters, nodes and a namespace of its own; everything is gone afterwards."""
     digest = hashlib.sha256(item.nodeid.encode()).hexdigest()[:6]
     mine = Fleet(plane, tag=f"t{digest}")
     mine.open()

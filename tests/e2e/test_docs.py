@@ -78,10 +78,11 @@ def test_the_page_on_removing_gives_up_a_cluster_that_never_answers_again(fleet:
     fleet.wait_counts("llama", total=1, ready=1)
 
 
-@pytest.mark.takes("north")
+@pytest.mark.long
+@pytest.mark.takes("south")
 def test_the_page_on_trying_shows_a_bad_image_a_taint_and_a_lost_cluster(fleet: Fleet) -> None:
-    east, north = (fleet.add_cluster(site, nodes=3) for site in ("east", "north"))
-    ours = {"us-east-1": east, "us-west-2": north, "region: us": f"scenario: {fleet.tag}"}
+    east, south = (fleet.add_cluster(site, nodes=3) for site in ("east", "south"))
+    ours = {"us-east-1": east, "us-west-2": south, "region: us": f"scenario: {fleet.tag}"}
     ours |= {f"{word} ml": f"{word} {fleet.tag}" for word in ("namespace:", "-n")}
 
     def here(text: str) -> str:
@@ -99,8 +100,8 @@ def test_the_page_on_trying_shows_a_bad_image_a_taint_and_a_lost_cluster(fleet: 
     assert NOT_FOUND in output
     for script in (undo, taint, moved):
         fleet.plane.hub.shell(script, folder)
-    assert {replica["spec"]["clusterName"] for replica in fleet.replicas("try")} == {north}
-    server = fleet.clusters[north].processes["api_server"]
+    assert {replica["spec"]["clusterName"] for replica in fleet.replicas("try")} == {south}
+    server = fleet.clusters[south].processes["api_server"]
     server.stop()
     try:
         assert "ClusterUnreachable" in fleet.plane.hub.shell(lost, folder)

@@ -46,12 +46,11 @@ def _serving(fleet: Fleet) -> Mapping[str, str]:
 
 
 def _three_replicas(fleet: Fleet, *, east: int, west: int) -> Mapping[str, str]:
-    """Deploy three replicas of a node each over two clusters of so many nodes; return the pods that serve."""
+    """Deploy three replicas of a node each onto two clusters of so many nodes; return the pods that serve."""
     for site, nodes in (("east", east), ("west", west)):
         fleet.add_cluster(site, nodes=nodes)
     fleet.deploy("llama", engines=[_engine("v1")], replicas=3)
     fleet.wait_ready("llama")
-    assert {replica["spec"]["clusterName"] for replica in fleet.replicas("llama")} == set(fleet.clusters)
     return _serving(fleet)
 
 
@@ -80,6 +79,7 @@ def _named(fleet: Fleet) -> None:
 
 def test_a_bad_image_takes_one_of_three_replicas_says_why_and_is_undone_by_the_old_manifest(fleet: Fleet) -> None:
     before = _three_replicas(fleet, east=2, west=1)
+    assert {replica["spec"]["clusterName"] for replica in fleet.replicas("llama")} == set(fleet.clusters)
     _roll(fleet, NOT_FOUND)
     eventually(lambda: _named(fleet), within=SOON)
     ends = time.monotonic() + WATCHED

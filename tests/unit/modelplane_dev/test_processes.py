@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -144,3 +145,17 @@ def test_a_cluster_is_cut_off_and_joined_only_where_it_runs(
     capsys.readouterr()
     assert verb(keeper, "") == 2
     assert f"CLUSTER={CLUSTERS[0]}" in capsys.readouterr().err
+
+
+def test_commands_run_side_by_side_to_their_ends_and_the_first_that_fails_is_the_exit_code() -> None:
+    program = (sys.executable, "-m", "modelplane_dev.processes.beside")
+    # The first is told by the second, which has failed by then.
+    waits = "one=sh -c 'until test -e told; do sleep 0.05; done; echo late; exit 3'"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*program, waits, "two=sh -c 'echo early; touch told; exit 4'"]
+        done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 3
+    lines = done.stdout.splitlines()
+    assert lines[0] == "two | early"
+    assert "one | late" in lines
+    assert [line.split(" after ")[0] for line in lines if " after " in line] == ["two | failed", "one | failed"]

@@ -40,6 +40,12 @@ def pod_stages() -> Path:
     return source(*KWOK) / "kustomize" / "stage" / "pod" / "fast"
 
 
+def node_stages() -> tuple[Path, ...]:
+    """Return the files of the stages that kwok takes a node through that renews a lease."""
+    nodes = source(*KWOK) / "kustomize" / "stage" / "node"
+    return nodes / "fast" / "node-initialize.yaml", nodes / "heartbeat-with-lease" / "node-heartbeat-with-lease.yaml"
+
+
 def gateway_crds() -> Path:
     """Return the folder of Gateway API's CRDs of the standard channel."""
     return source(*GATEWAY_API) / "config" / "crd" / "standard"

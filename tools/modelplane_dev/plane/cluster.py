@@ -151,7 +151,7 @@ class Cluster:
         cache = str(self.run.folder / f"{self.name}-kubectl")
         return {**os.environ, "PATH": path, "KUBECONFIG": str(self.kubeconfig()), "KUBECACHEDIR": cache}
 
-    def controllers(self, names: Sequence[str]) -> Process:
+    def controllers(self, names: Sequence[str], *options: str) -> Process:
         """Return kube-controller-manager with the controllers that are named."""
         command: list[str | Path] = [
             components.path("kube-controller-manager"),
@@ -159,6 +159,7 @@ class Cluster:
             "--leader-elect=false",
             "--secure-port=0",
             f"--controllers={','.join(names)}",
+            *options,
         ]
         return Process(f"{self.name}-controllers", self.run.folder, command)
 

@@ -102,6 +102,11 @@ def provision_volumes(cluster: Cluster, namespace: str) -> int:
     return len(claims)
 
 
+#: Seconds. Ten times those of a kubelet, of which a quarter passes until a lease is renewed: no test loses a node, and
+#: hundreds of leases would keep an API server busy.
+NODE_LEASE = 400
+
+
 def kubelets(cluster: Cluster) -> Process:
     """Play the kubelet of every node and the engines in its pods (kwok): a pod that is bound is soon Ready.
 
@@ -114,7 +119,7 @@ def kubelets(cluster: Cluster) -> Process:
         "--manage-all-nodes=true",
         "--node-ip=127.0.0.1",
         f"--cidr={POD_ADDRESSES}",
-        "--node-lease-duration-seconds=40",
+        f"--node-lease-duration-seconds={NODE_LEASE}",
         f"--server-address=127.0.0.1:{free_port()}",
     ]
     return Process(f"{cluster.name}-kwok", cluster.run.folder, command)

@@ -11,7 +11,7 @@ from modelplane_dev.plane import lws
 from modelplane_dev.plane.api import Kind
 from modelplane_dev.plane.cluster import EVERYWHERE, Cluster
 from modelplane_dev.plane.devices import DRA, NODE_STATUS, device_classes, gpu_node, node, slices
-from modelplane_dev.plane.fakes import kubelets, play_gateway, play_storage
+from modelplane_dev.plane.fakes import NODE_LEASE, kubelets, play_gateway, play_storage
 from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import Process
 
@@ -82,7 +82,7 @@ def inference_site(cluster: Cluster, address: str) -> Iterator[InferenceSite]:
     lws.prepare(cluster)
     webhooks = free_port()
     processes = {
-        "controllers": cluster.controllers(CONTROLLERS),
+        "controllers": cluster.controllers(CONTROLLERS, f"--node-monitor-grace-period={NODE_LEASE + 10}s"),
         "scheduler": scheduler(cluster),
         "kubelets": kubelets(cluster),
         "lws": lws.lws(cluster, webhooks),

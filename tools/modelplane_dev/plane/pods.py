@@ -1,4 +1,4 @@
-"""What the fake kubelets do with a pod: kwok's own stages, with drains, and one for an image that cannot be pulled."""
+"""What the fake kubelets do with a node and a pod: kwok's own stages, with drains, and one for an image that cannot be pulled."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,7 +46,12 @@ _DRAIN = '"\\([.spec.containers[].lifecycle.preStop.sleep.seconds // 0] | max)s"
 
 
 def stages() -> Iterator[dict[str, Any]]:
-    """Yield the stages of kwok, with a drain, where an image that cannot be pulled is never ready, and one for such."""
+    """Yield the stages of kwok, with a drain, where an image that cannot be pulled is never ready, and one for such.
+
+    Given none for nodes, kwok patches the status of each every 20 seconds although it has a lease.
+    """
+    for file in sources.node_stages():
+        yield yaml.safe_load(file.read_text())
     for file in sorted(sources.pod_stages().glob("pod-*.yaml")):
         stage = yaml.safe_load(file.read_text())
         if stage["metadata"]["name"] == "pod-ready":

@@ -13,7 +13,7 @@ from typing import Self
 STOP = 5.0
 #: The kernel kills the process when the thread that started it ends, however that ends: none is left behind. Set by
 #: util-linux before the process begins; Python code between fork and exec may hang where gRPC has threads.
-_DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
+DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 
 #: Settings of Go's collector. Components of a run that are short of processors collect three times less often, while
 #: their memory stays moderate. What the environment says goes first.
@@ -60,7 +60,7 @@ class Process:
         environment = {**_GO, **os.environ, **{key: str(value) for key, value in self.environment.items()}}
         with self.log.open("ab") as log:
             self._running = subprocess.Popen(
-                [*_DIE_WITH_PARENT, *map(str, self.command)],
+                [*DIE_WITH_PARENT, *map(str, self.command)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

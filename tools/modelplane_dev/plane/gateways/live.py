@@ -18,7 +18,6 @@ from modelplane.model.names import (
 from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.control_plane import ControlPlane
 from modelplane_dev.plane.envoy_gateway import GATEWAY
-from modelplane_dev.plane.fakes import play_gateway
 from modelplane_dev.plane.gateways.controller import Gateways, gateways
 from modelplane_dev.plane.inference import InferenceSite
 from modelplane_dev.plane.issuer import FakeIssuer, fake_issuer
@@ -76,16 +75,11 @@ class LiveGateways:
 
 @contextmanager
 def _real_gateway(site: InferenceSite, name: str, public: Gateways, number: int) -> Iterator[tuple[Gateways, str]]:
-    """Run the controller of a site, linked with the public one; the fake Gateway is back afterwards."""
-    api = site.cluster.api
-    fake = (api.get(GATEWAY, CLUSTER_GATEWAY, SYSTEM_NAMESPACE) or {})["status"]["addresses"][0]["value"]
-    api.delete(GATEWAY, CLUSTER_GATEWAY, SYSTEM_NAMESPACE)
-    try:
-        with gateways(site.cluster, name) as running:
-            _, address = public.network.link(running.network, number)
-            yield running, address
-    finally:
-        play_gateway(site.cluster, fake)
+    """Run the controller of a site, linked with the public one, in place of the fake Gateway."""
+    site.cluster.api.delete(GATEWAY, CLUSTER_GATEWAY, SYSTEM_NAMESPACE)
+    with gateways(site.cluster, name) as running:
+        _, address = public.network.link(running.network, number)
+        yield running, address
 
 
 @contextmanager

@@ -17,19 +17,18 @@ from typing import Any
 
 from e2e.fleet import SOON, Fleet
 from e2e.services import SERVICE, ObservedService
-from modelplane.model.names import AUTHORITY, CLUSTER_GATEWAY, INFERENCE_GATEWAY, SERVER_NAME, SYSTEM_NAMESPACE
+from modelplane.model.names import AUTHORITY, SERVER_NAME, SYSTEM_NAMESPACE
 from modelplane_dev.folders import ROOT
-from modelplane_dev.plane.api import ApiError
-from modelplane_dev.plane.envoy_gateway import GATEWAY
 from modelplane_dev.plane.fakes import POD_ADDRESSES
-from modelplane_dev.plane.gateways.live import INFERENCE_GATEWAY_KIND, LiveGateways, live_gateways
+from modelplane_dev.plane.gateways.live import ADDRESS, LiveGateways, live_gateways
 from modelplane_dev.plane.gateways.requests import CUT
 from modelplane_dev.plane.issuer import SECRET
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
-#: The sites whose gateways are real. The tests that use them run when no others do.
+#: The inference clusters.
 SITES = ("west", "north")
+CHAT = {"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]}
 #: Requests that are under way at a time.
 WORKERS = 8
 
@@ -69,6 +68,14 @@ class LiveFleet:
         text, _, status = text.rpartition("\n")
         return Answer(int(status), text)
 
+    def url(self, service: str) -> str:
+        """Return the URL of a service of the fleet."""
+        return f"http://{ADDRESS}/{self.fleet.tag}/{service}"
+
+    def wait_chat(self, url: str, status: int = 200) -> float:
+        """Wait until a service answers a chat with a status; return after how many seconds."""
+        return self.wait_answer(status, f"{url}/v1/chat/completions", CHAT)
+
     def wait_answer(self, status: int, url: str, body: Any = None, *headers: str) -> float:
         """Wait until an answer has a status; return after how many seconds."""
         started = time.monotonic()
@@ -97,7 +104,7 @@ class LiveFleet:
     def call_by_openai(self, url: str, key: str) -> Any:
         """Return what OpenAI's client is answered at a base URL."""
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
-        command = (executable, "-m", "e2e.openai_calls", url, key)
+        command = (executable, "-m", "gateways.openai_calls", url, key)
         return json.loads(self.gateways.public.network.output(*command, environment=environment))
 
     def observed(self, service: str) -> ObservedService:
@@ -136,6 +143,33 @@ class LiveFleet:
         text, _, status = done.stdout.rpartition("\n")
         return Answer(int(status), text or done.stderr)
 
+    def host(self, deployment: str, site: str) -> str:
+        """Return the host of the replica of a deployment on a site."""
+        (found,) = (
+            endpoint["spec"]["host"]
+            for endpoint in self.fleet.endpoints(deployment)
+            if endpoint["metadata"]["labels"]["modelplane.ai/cluster"] == f"{self.fleet.tag}-{site}"
+        )
+        return str(found)
+
+    def forget_services(self) -> None:
+        """Delete the fleet's services, and wait until they are gone."""
+        api = self.fleet.plane.hub.api
+        for found in api.list(SERVICE, self.fleet.tag):
+            api.delete(SERVICE, found["metadata"]["name"], self.fleet.tag)
+
+        def gone() -> None:
+            left = api.list(SERVICE, self.fleet.tag)
+            assert not left, left
+
+        eventually(gone, within=SOON)
+
+    def assert_spread(self, deployment: str) -> None:
+        """Assert that each cluster has one replica of a deployment."""
+        endpoints = self.fleet.endpoints(deployment)
+        clusters = sorted(endpoint["metadata"]["labels"]["modelplane.ai/cluster"] for endpoint in endpoints)
+        assert clusters == sorted(self.fleet.clusters), clusters
+
     def run_engines(self) -> dict[str, Process]:
         """Run an engine in each pod; return them by the pods' names."""
         return {
@@ -163,33 +197,6 @@ def lost(counts: Counter[str]) -> dict[str, int]:
     return {status: count for status, count in counts.items() if status.isdecimal() and status not in fine}
 
 
-def _forget(fleet: Fleet) -> None:
-    """Delete the fleet's services, then the InferenceGateway that they have kept."""
-    api = fleet.plane.hub.api
-    for found in api.list(SERVICE, fleet.tag):
-        api.delete(SERVICE, found["metadata"]["name"], fleet.tag)
-
-    def deleted() -> None:
-        try:
-            api.delete(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY)
-        except ApiError as error:
-            raise AssertionError(error) from error
-        assert not api.get(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY)
-
-    eventually(deleted, within=SOON)
-
-
-def _remove_clusters(fleet: Fleet) -> None:
-    """Delete the fleet, and wait until the Gateways that it has made on the sites are gone."""
-    fleet.close()
-
-    def gone() -> None:
-        for site in fleet.clusters.values():
-            assert not site.cluster.api.get(GATEWAY, CLUSTER_GATEWAY, SYSTEM_NAMESPACE)
-
-    eventually(gone, within=SOON)
-
-
 @contextmanager
 def live_fleet(fleet: Fleet) -> Iterator[LiveFleet]:
     """Run the gateways, and make a cluster of the fleet on each of their sites."""
@@ -199,6 +206,5 @@ def live_fleet(fleet: Fleet) -> Iterator[LiveFleet]:
         for name in clusters:
             fleet.wait_cluster(name)
         gateways.open_public()
+        gateways.open_router()
         yield LiveFleet(fleet, gateways)
-        _forget(fleet)
-        _remove_clusters(fleet)

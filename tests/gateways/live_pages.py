@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from docs.blocks import ON_A_PLANE, File, blocks, scripts
-from e2e.live import LiveFleet
+from gateways.live import LiveFleet
 from modelplane_dev.folders import ROOT
 
 

@@ -1,43 +1,27 @@
 """Who may call a service, and how often: on real gateways, with engines that say what has reached them."""
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from e2e.fleet import SOON
-from e2e.live import Answer, LiveFleet, live_fleet
-from e2e.live_pages import open_page
-from e2e.openai_calls import LONG
-from e2e.passes import LivePasses
-from e2e.scenarios import own_fleet
 from e2e.services import SERVICE, model_service
+from gateways.live import CHAT, Answer, LiveFleet
+from gateways.live_pages import open_page
+from gateways.openai_calls import LONG
+from gateways.passes import LivePasses
 from modelplane.model.names import INFERENCE_GATEWAY
 from modelplane_dev.plane.api import Kind
-from modelplane_dev.plane.control_plane import ControlPlane
 from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND
 from modelplane_dev.plane.waiting import eventually
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.usefixtures("engines")
 
-CHAT = {"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]}
 SECRET = Kind("v1", "Secret")
 #: Seconds within which a changed key counts.
 CHANGED_KEY = 15.0
-
-
-@pytest.fixture(scope="module")
-def live(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[LiveFleet]:
-    """Run the gateways, two replicas, and an engine in each."""
-    with own_fleet(plane, request.node) as fleet, live_fleet(fleet) as running:
-        fleet.deploy("llama", replicas=2)
-        fleet.wait_counts("llama", total=2, ready=2)
-        engines = running.run_engines()
-        yield running
-        for engine in engines.values():
-            engine.stop()
 
 
 def _serve(live: LiveFleet, name: str, **spec: Any) -> str:
@@ -45,7 +29,7 @@ def _serve(live: LiveFleet, name: str, **spec: Any) -> str:
     manifest = model_service(name, live.fleet.tag, {"llama": 1})
     manifest["spec"] |= spec
     live.fleet.plane.hub.api.apply(manifest)
-    return f"http://{ADDRESS}/{live.fleet.tag}/{name}/v1/chat/completions"
+    return f"{live.url(name)}/v1/chat/completions"
 
 
 def _write_keys(live: LiveFleet, name: str, **keys: str) -> list[dict[str, Any]]:

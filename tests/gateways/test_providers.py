@@ -1,66 +1,41 @@
 """An external provider over the router, on real gateways: what reaches it, and when."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from e2e.fleet import SOON
-from e2e.live import LiveFleet, live_fleet, lost
-from e2e.scenarios import own_fleet
 from e2e.services import model_service
+from gateways.live import CHAT, LiveFleet, lost
 from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
 from modelplane_dev.plane.api import Manifest
-from modelplane_dev.plane.control_plane import ENDPOINT, ControlPlane
-from modelplane_dev.plane.gateways.live import ADDRESS, PROVIDER_HOST, PROVIDER_PORT
+from modelplane_dev.plane.control_plane import ENDPOINT
+from modelplane_dev.plane.gateways.live import PROVIDER_HOST, PROVIDER_PORT
 from modelplane_dev.plane.gateways.provider import KEY, MODEL, REQUESTS, ROOT, STATUS
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
-pytestmark = pytest.mark.alone
-
-CHAT = {"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]}
 EXTERNAL = {"modelplane.ai/external-provider": "vendor"}
 REQUESTS_SENT = 400
 
 
 @pytest.fixture(scope="module")
-def live(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[LiveFleet]:
-    """Run the gateways, the router, and two replicas."""
-    with own_fleet(plane, request.node) as fleet, live_fleet(fleet) as running:
-        fleet.deploy("llama", replicas=2)
-        fleet.wait_counts("llama", total=2, ready=2)
-        running.gateways.open_router()
-        api = fleet.plane.hub.api
-        metadata = {"name": "vendor", "namespace": fleet.tag}
-        api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"token": KEY}})
-        api.apply(_endpoint(fleet.tag))
+def provider(fleet_with_gateways: LiveFleet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the provider and route to it; return the folder of what reaches it."""
+    fleet = fleet_with_gateways.fleet
+    api, metadata = fleet.plane.hub.api, {"name": "vendor", "namespace": fleet.tag}
+    api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"token": KEY}})
+    api.apply(_endpoint(fleet.tag))
 
-        def ready() -> None:
-            found = api.get(ENDPOINT, "vendor", fleet.tag) or {}
-            fleet.assert_condition(found, "RoutingReady")
+    def ready() -> None:
+        fleet.assert_condition(api.get(ENDPOINT, "vendor", fleet.tag) or {}, "RoutingReady")
 
-        eventually(ready, within=SOON)
-        yield running
-
-
-@pytest.fixture(scope="module")
-def provider(live: LiveFleet, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the provider; return the folder of what reaches it."""
+    eventually(ready, within=SOON)
     folder = tmp_path_factory.mktemp("provider")
-    live.gateways.run_provider(folder)
+    fleet_with_gateways.gateways.run_provider(folder)
     return folder
-
-
-@pytest.fixture
-def engines(live: LiveFleet) -> Iterator[dict[str, Process]]:
-    """Run an engine in each pod."""
-    running = live.run_engines()
-    yield running
-    for engine in running.values():
-        engine.stop()
 
 
 def _endpoint(namespace: str) -> Manifest:
@@ -78,7 +53,7 @@ def _serve(live: LiveFleet, name: str, *entries: dict[str, Any], **spec: Any) ->
     manifest = model_service(name, live.fleet.tag, {})
     manifest["spec"] = {"endpoints": list(entries), **spec}
     live.fleet.plane.hub.api.apply(manifest)
-    return f"http://{ADDRESS}/{live.fleet.tag}/{name}"
+    return live.url(name)
 
 
 def _entry(labels: dict[str, str], priority: int = 0) -> dict[str, Any]:
@@ -133,9 +108,9 @@ def test_a_paid_tier_gets_nothing_while_the_first_is_in_and_everything_when_it_i
 
 @pytest.mark.usefixtures("engines")
 def test_what_a_provider_refuses_with_429_is_answered_by_another_endpoint(live: LiveFleet, provider: Path) -> None:
-    url = _serve(live, "beside", _entry(OWN), _entry(EXTERNAL))
+    url = _serve(live, "refused", _entry(OWN), _entry(EXTERNAL))
     live.wait_answer(200, f"{url}/v1/chat/completions", CHAT)
-    eventually(lambda: _assert_backends(live, "beside", 2), within=SOON)
+    eventually(lambda: _assert_backends(live, "refused", 2), within=SOON)
     (provider / STATUS).write_text("429")
     before = len(_reached(provider))
     try:

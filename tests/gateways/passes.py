@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from e2e.live import LiveFleet
+from gateways.live import LiveFleet
 from modelplane.model.names import INFERENCE_GATEWAY
 from modelplane.model.routing import Address, Endpoint, ServiceEntry
 from modelplane.step.opening import open_secrets
