@@ -1,4 +1,4 @@
-"""What the fake kubelets do with a node and a pod: kwok's own stages, with drains, and one for an image that cannot be pulled."""
+"""What the fake kubelets do with nodes and pods: kwok's own stages, a drain, and one for an image that is not there."""
 
 from collections.abc import Iterator
 from pathlib import Path

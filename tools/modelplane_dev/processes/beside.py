@@ -8,7 +8,6 @@ import subprocess
 import threading
 import time
 from dataclasses import dataclass
-from typing import IO
 
 import click
 
@@ -29,15 +28,11 @@ class _Command:
         started = time.monotonic()
         command = [*DIE_WITH_PARENT, "bash", "-c", f"exec {self.text}"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-            assert process.stdout is not None
-            self._print(process.stdout)
+            for line in process.stdout or ():
+                self._say(line)
         code = process.returncode
         self._say(f"{'failed' if code else 'passed'} after {time.monotonic() - started:.0f} s\n")
         return code
-
-    def _print(self, output: IO[str]) -> None:
-        for line in output:
-            self._say(line)
 
     def _say(self, line: str) -> None:
         with _PRINTING:
