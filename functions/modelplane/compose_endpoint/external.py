@@ -7,7 +7,7 @@ from modelplane.composing.hold import hold_all
 from modelplane.composing.messages import sentences
 from modelplane.composing.requirements import GATEWAY_KINDS, missing_kinds
 from modelplane.model.conditions import Condition, EndpointCondition, Reason, Status
-from modelplane.model.names import ROUTER, endpoint_hostname
+from modelplane.model.names import ROUTER, SYSTEM_NAMESPACE, endpoint_hostname
 from modelplane.model.observation import Malformed
 from modelplane.observed.endpoint import NoAddress, may_serve
 from modelplane.observed.gateway import is_accepted, rejection
@@ -17,6 +17,7 @@ from modelplane.step import AWAITING, Desired, Manifest, Object, Request, Requir
 _KIND = EndpointCondition.ROUTING_READY
 #: The router takes requests there.
 _PORT = 443
+_NO_ROUTER = f"Gateway {SYSTEM_NAMESPACE}/{ROUTER} does not serve yet. Look at its conditions."
 
 
 def _condition(reason: Reason, message: str = "") -> Condition:
@@ -56,8 +57,22 @@ def _obstacle(missing: str, inputs: ExternalInputs) -> Condition | None:
     if inputs.gateway is None:
         return _condition(Reason.WAITING_FOR_GATEWAY, "there is no InferenceGateway default. Create it.")
     if not inputs.gateway.router:
-        return _condition(Reason.WAITING_FOR_GATEWAY, "InferenceGateway default has no router yet")
+        return _condition(Reason.WAITING_FOR_GATEWAY, _NO_ROUTER)
     return None
+
+
+def _taken(request: Request) -> Condition:
+    """Return RoutingReady: whether the router has taken what is composed."""
+    route = request.observed.get(ROUTE)
+    named = (
+        f"{each.kind} {each.name}: {why}" for each in request.observed.values() if (why := rejection(each, ROUTER))
+    )
+    refused = sorted(named)
+    if refused:
+        return _condition(Reason.BACKEND_REJECTED, f"Envoy Gateway does not accept {'; '.join(refused)}")
+    if route is None or not is_accepted(route, ROUTER):
+        return _condition(Reason.WAITING_FOR_GATEWAY, "the router has not accepted the HTTPRoute yet")
+    return _condition(Reason.BACKEND_CONFIGURED)
 
 
 def compose(request: Request) -> Result:
@@ -75,11 +90,8 @@ def compose(request: Request) -> Result:
         # What has a route stays known to services, as what takes no new requests.
         status = _routing(endpoint, inputs, ready=False) if ROUTE in request.observed else {}
         return _held(request, needs, *found, status=status)
-    route = request.observed.get(ROUTE)
-    accepted = route is not None and is_accepted(route, ROUTER)
-    refused = rejection(route, ROUTER) if route else ""
-    waiting = f"HTTPRoute: {refused}" if refused else "the router has not accepted the HTTPRoute yet"
-    ready = _condition(Reason.BACKEND_CONFIGURED) if accepted else _condition(Reason.WAITING_FOR_GATEWAY, waiting)
+    ready = _taken(request)
+    accepted = ready.status is Status.TRUE
     desired = compose_objects(request, spec, inputs.provider, inputs)
     return Result(
         desired={name: Desired.of(body, ready=name in request.observed) for name, body in desired.items()},

@@ -9,7 +9,7 @@ from modelplane.api.modelendpoint import ModelEndpointSpec
 from modelplane.composing import requirements as require
 from modelplane.model.conditions import Reason
 from modelplane.model.routing import Provider, PublicGateway
-from modelplane.observed.endpoint import PORTS, URL, NoAddress, is_dns_name
+from modelplane.observed.endpoint import PORTS, URL, NoAddress, is_dns_name, is_ip
 from modelplane.observed.fields import mapping
 from modelplane.observed.gateway import read_gateway
 from modelplane.routing.hosts import refuse_host
@@ -111,11 +111,23 @@ def _provider(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway 
             remedy = "Name another, or let spec.endpointHosts of InferenceGateway default allow it"
             return NoAddress(Reason.INVALID_HOST, f"{field}: the host {name} {why}. {remedy}.")
     if not is_dns_name(host):
-        return NoAddress(Reason.INVALID_URL, f"spec.url: the host {host} is not a DNS name. Give the provider one.")
+        why = f"the host {host} is neither a DNS name nor an IPv4 address"
+        return NoAddress(Reason.INVALID_URL, f"spec.url: {why}. Give the provider a DNS name.")
     authority = spec.host or host
     server_name = (spec.tls and spec.tls.serverName) or authority
+    if parts[1] == "https" and is_ip(server_name):
+        why = f"the certificate of {host} is verified by a DNS name"
+        return NoAddress(Reason.INVALID_URL, f"spec.url: {why}. Set spec.tls.serverName to a name that it carries.")
     root = _root(parts[4] or "", spec.rewritePath or "")
-    return Provider(host, int(parts[3] or PORTS[parts[1]]), parts[1] == "https", authority, server_name, root)
+    return Provider(
+        host=host,
+        is_ip=is_ip(host),
+        port=int(parts[3] or PORTS[parts[1]]),
+        tls=parts[1] == "https",
+        authority=authority,
+        server_name=server_name,
+        root=root,
+    )
 
 
 def _root(path: str, rewrite: str) -> str:

@@ -115,7 +115,7 @@ class Reason(StrEnum):
     CLUSTER_UNREACHABLE = "ClusterUnreachable", "Clusters with replicas do not answer; what runs there is not known."
     CONFIGURING = "Configuring", "The service's routes are composed and not accepted yet."
     CONTROLLER_HEALTHY = "ControllerHealthy", "The gateway's controller is installed and healthy."
-    CREDENTIAL_MISSING = "CredentialMissing", "The Secret with the endpoint's credential, or its key, does not exist."
+    CREDENTIAL_MISSING = "CredentialMissing", "A Secret that the endpoint names has no usable value under its key."
     DEGRADED = "Degraded", "Fewer replicas serve than did, or than can be placed."
     DEPLOYING = "Deploying", "The replica's objects are on their way to its cluster."
     DUPLICATE_CLUSTER = "DuplicateCluster", "Another InferenceCluster reaches the same cluster, and had it first."
@@ -127,7 +127,10 @@ class Reason(StrEnum):
     INSUFFICIENT_CAPACITY = "InsufficientCapacity", "Candidates exist, and none of them can take another replica."
     INVALID_DEVICE = "InvalidDevice", "A declared device cannot be evaluated as Kubernetes would."
     INVALID_ENGINE = "InvalidEngine", "An engine cannot be composed as the spec describes it."
-    INVALID_HOST = "InvalidHost", "The endpoint names a host that is not its own."
+    INVALID_HOST = (
+        "InvalidHost",
+        "The endpoint names a host that is not its own, or is inside the control cluster.",
+    )
     INVALID_NODE_POOL = "InvalidNodePool", "A node pool cannot be made, or its class does not fit the cluster."
     INVALID_NODE_SELECTOR = "InvalidNodeSelector", "A device selector of the deployment does not compile."
     INVALID_PROFILE = (
@@ -223,7 +226,13 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
     "ModelEndpoint": {
         EndpointCondition.ROUTING_READY: Reasons(
             (Reason.BACKEND_CONFIGURED,),
-            (Reason.WAITING_FOR_GATEWAY, Reason.INVALID_URL, Reason.INVALID_HOST, Reason.CREDENTIAL_MISSING),
+            (
+                Reason.WAITING_FOR_GATEWAY,
+                Reason.INVALID_URL,
+                Reason.INVALID_HOST,
+                Reason.CREDENTIAL_MISSING,
+                Reason.BACKEND_REJECTED,
+            ),
         ),
     },
     "ModelService": {

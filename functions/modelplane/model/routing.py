@@ -22,11 +22,12 @@ class Address:
 class Provider:
     """An external provider of an OpenAI-compatible API: what to dial, and what to send there.
 
-    `authority` is the Host header, `server_name` what its certificate must carry where it has `tls`, `root` the path
-    that stands for /v1.
+    `host` is a DNS name, or an address where it `is_ip`. `authority` is the Host header, `server_name` what its
+    certificate must carry where it has `tls`, `root` the path that stands for /v1.
     """
 
     host: str
+    is_ip: bool
     port: int
     tls: bool
     authority: str

@@ -1,13 +1,15 @@
 """Which hosts an endpoint that is written by hand may name."""
 
-import ipaddress
+import re
 from collections.abc import Container
 from typing import Final
 
-#: Names of what is inside the control cluster or of Modelplane itself.
+#: Names of what is inside the control cluster, its cloud (metadata.google.internal), or Modelplane itself.
 _INSIDE: Final = (".modelplane.internal", ".svc", ".cluster.local", ".localhost", ".internal")
 #: Labels of the shortest name that no resolver of a pod completes to a Service's, `<service>.<namespace>`.
 _LABELS: Final = 3
+#: A last label that resolvers take for the end of an IPv4 address, in any of its spellings: 127.1, 0177.0.0.1, 0x7f.1.
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 def refuse_host(host: str, allowed: Container[str], *, is_namespace: bool) -> str:
@@ -21,15 +23,12 @@ def refuse_host(host: str, allowed: Container[str], *, is_namespace: bool) -> st
     if _is_ip(host):
         return "is an IP address"
     if f".{host}".endswith(_INSIDE):
-        return "is inside the control cluster"
+        return "is a name inside the control cluster or its network"
     if host.count(".") + 1 < _LABELS:
         return "has fewer than three labels, as a Service of the control cluster may"
     return "ends in the name of a namespace of the control cluster" if is_namespace else ""
 
 
 def _is_ip(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return True
+    """Tell whether a host is an IP address: a name's last label is never a number, and no name has brackets."""
+    return host.startswith("[") or bool(_NUMBER.fullmatch(host.rpartition(".")[2]))

@@ -138,23 +138,31 @@ def test_a_provider_s_name_of_the_model_and_fixed_headers_are_of_its_route_alone
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "an IP address": ({"spec": spec("http://10.0.0.7:8000")}, "InvalidHost", "is an IP address"),
     "an IPv6 address": ({"spec": spec("http://[::1]:8000")}, "InvalidHost", "is an IP address"),
-    "itself": ({"spec": spec("http://localhost:8000")}, "InvalidHost", "is inside the control cluster"),
+    "an IP address in octal": ({"spec": spec("http://0177.0.0.1")}, "InvalidHost", "is an IP address"),
+    "an IP address in few parts": ({"spec": spec("http://10.7")}, "InvalidHost", "is an IP address"),
+    "an IP address in hexadecimal": ({"spec": spec("http://a.b.0x7f")}, "InvalidHost", "is an IP address"),
+    "an IP address with TLS and no name": (
+        {"spec": spec("https://10.0.0.7"), "allowed": ("10.0.0.7",)},
+        "InvalidURL",
+        "Set spec.tls.serverName",
+    ),
+    "itself": ({"spec": spec("http://localhost:8000")}, "InvalidHost", "is a name inside the control cluster"),
     "a replica's host elsewhere": (
         {"spec": spec(host="a.ml.eu.replicas.modelplane.internal")},
         "InvalidHost",
-        "spec.host: the host a.ml.eu.replicas.modelplane.internal is inside",
+        "spec.host: the host a.ml.eu.replicas.modelplane.internal is a name inside",
     ),
-    "a replica": ({"spec": spec("https://a.ml.eu.replicas.modelplane.internal")}, "InvalidHost", "is inside"),
-    "a Service": ({"spec": spec("http://a.ml.svc")}, "InvalidHost", "is inside the control cluster"),
-    "a Service by its whole name": ({"spec": spec("http://a.ml.svc.cluster.local")}, "InvalidHost", "is inside"),
-    "a cloud's metadata": ({"spec": spec("http://metadata.google.internal")}, "InvalidHost", "is inside"),
+    "a replica": ({"spec": spec("https://a.ml.eu.replicas.modelplane.internal")}, "InvalidHost", "is a name inside"),
+    "a Service": ({"spec": spec("http://a.ml.svc")}, "InvalidHost", "is a name inside the control cluster"),
+    "a Service by its whole name": ({"spec": spec("http://a.ml.svc.cluster.local")}, "InvalidHost", "is a name inside"),
+    "a cloud's metadata": ({"spec": spec("http://metadata.google.internal")}, "InvalidHost", "is a name inside"),
     "a Service by its short name": ({"spec": spec("http://kubernetes.default")}, "InvalidHost", "fewer than three"),
     "a pod of a Service": (
         {"spec": spec("http://web-0.web.shop"), "namespaces": ("shop",)},
         "InvalidHost",
         "the name of a namespace",
     ),
-    "a name that is none": ({"spec": spec("https://a_b.example.com")}, "InvalidURL", "is not a DNS name"),
+    "a name that is none": ({"spec": spec("https://a_b.example.com")}, "InvalidURL", "neither a DNS name nor"),
     "no Secret": ({"spec": spec(**CREDENTIAL)}, "CredentialMissing", "Secret ml/groq has no value under key token"),
     "a line break": (
         {"spec": spec(**CREDENTIAL), "secrets": {"groq": {"token": b"sk-1\n"}}},
@@ -168,7 +176,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "no kinds": ({"kinds": False}, "WaitingForGateway", "Install Envoy Gateway"),
     "no gateway": ({"gateway": None}, "WaitingForGateway", "there is no InferenceGateway default"),
-    "no router": ({"gateway": {}}, "WaitingForGateway", "has no router yet"),
+    "no router": ({"gateway": {}}, "WaitingForGateway", "Gateway modelplane-system/provider-router does not serve yet"),
 }
 
 
@@ -185,6 +193,22 @@ def test_an_endpoint_by_hand_that_cannot_be_reached_says_why_and_composes_nothin
 
 def test_the_inference_gateway_may_allow_a_host_inside() -> None:
     assert "route" in settled(spec=spec("http://models.shop.svc:8000"), allowed=("models.shop.svc",)).store
+
+
+def test_an_address_that_is_allowed_is_dialled_as_an_address() -> None:
+    external = settled(spec=spec("http://10.0.0.7:8000"), allowed=("10.0.0.7",))
+    assert external.store["backend"]["spec"]["endpoints"] == [{"ip": {"address": "10.0.0.7", "port": 8000}}]
+
+
+def test_an_endpoint_says_what_of_it_the_gateway_refuses() -> None:
+    external = settled()
+    external.accept()
+    refused = {"type": "Accepted", "status": "False", "message": "hostname localhost should have two segments"}
+    external.store["backend"]["status"] = {"conditions": [refused]}
+    status, reason, message = condition(external)
+    assert (status, reason) == ("False", "BackendRejected")
+    name = external.store["backend"]["metadata"]["name"]
+    assert message == f"Envoy Gateway does not accept Backend {name}: hostname localhost should have two segments"
 
 
 def test_what_was_composed_stays_while_the_credential_is_missing_and_takes_no_new_requests() -> None:

@@ -53,10 +53,9 @@ def provider_secret(name: str, namespace: str, key: str, value: Any) -> dict[str
 
 def provider_backend(name: str, namespace: str, provider: Provider, authority: str | None) -> dict[str, Any]:
     """Return the Backend of a provider, verified by the CA in a Secret, or by the CAs that systems know."""
-    spec: dict[str, Any] = {
-        "type": "Endpoints",
-        "endpoints": [{"fqdn": {"hostname": provider.host, "port": provider.port}}],
-    }
+    named = {"fqdn": {"hostname": provider.host, "port": provider.port}}
+    numbered = {"ip": {"address": provider.host, "port": provider.port}}
+    spec: dict[str, Any] = {"type": "Endpoints", "endpoints": [numbered if provider.is_ip else named]}
     if provider.tls:
         own = {"caCertificateRefs": [{"group": "", "kind": "Secret", "name": authority}]}
         spec["tls"] = {"sni": provider.server_name, **(own if authority else {"wellKnownCACertificates": "System"})}
