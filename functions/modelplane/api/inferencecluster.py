@@ -141,6 +141,13 @@ class Taint(BaseModel):
     effect: Literal["NoSchedule", "NoExecute"]
 
 
+class Toleration(BaseModel):
+    key: str | None = None
+    operator: Literal["Exists", "Equal"] = "Equal"
+    value: str | None = None
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = None
+
+
 class Capabilities(BaseModel):
     """What profiles of a ClusterModel may require of this pool: each field takes the place of that of the class."""
 
@@ -175,6 +182,7 @@ class Fabric(BaseModel):
 class NodePool(BaseModel):
     name: str
     className: str
+    tolerations: list[Toleration] | None = None
     capabilities: Capabilities | None = None
     nodeCount: int | None = None
     minNodeCount: int | None = None
@@ -214,6 +222,13 @@ class Gateway(BaseModel):
     mutualTLS: bool | None = None
 
 
+class GpuPoolToleration(BaseModel):
+    key: str | None = None
+    operator: str | None = None
+    value: str | None = None
+    effect: str | None = None
+
+
 class Attribute(BaseModel):
     string: str | None = None
     version: str | None = None
@@ -239,6 +254,7 @@ class GpuPool(BaseModel):
     name: str
     nodes: int | None = None
     capabilities: Capabilities | None = None
+    tolerations: list[GpuPoolToleration] | None = None
     devicesCommitted: dict[str, int] | None = None
     charged: str | None = None
     devices: list[Device] | None = None

@@ -52,6 +52,13 @@ class Serving(BaseModel):
     mode: Literal["Unified", "PrefillDecode"] = "Unified"
 
 
+class Toleration(BaseModel):
+    key: str | None = None
+    operator: Literal["Exists", "Equal"] = "Equal"
+    value: str | None = None
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = None
+
+
 class Selector(BaseModel):
     cel: str | None = None
 
@@ -144,6 +151,7 @@ class Member(BaseModel):
 
     role: Literal["Standalone", "Leader", "Worker"] = "Standalone"
     nodePoolName: str
+    tolerations: list[Toleration] | None = None
     deviceRequests: list[DeviceRequest] | None = None
     worker: Worker | None = None
     template: Template

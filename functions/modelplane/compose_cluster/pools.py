@@ -43,13 +43,19 @@ def _capabilities(declared: Object, pool: NodePool) -> dict[str, Any]:
     return {"capabilities": merged} if merged else {}
 
 
+def _tolerations(pool: NodePool) -> dict[str, Any]:
+    found = [each.model_dump(mode="json", exclude_none=True) for each in pool.tolerations or ()]
+    return {"tolerations": found} if found else {}
+
+
 def publish(
     request: Request, pools: Iterable[NodePool], nodes: Mapping[str, int], last: Mapping[str, Mapping[str, Any]]
 ) -> Published:
     """Return the pools to publish; `nodes` are their nodes, `last` the entries published before, by name.
 
     A pool whose class gives no devices publishes those it last published, so that a broken class moves no replica;
-    a new one is left out until its class is right. Its nodes are the cluster's own word and always current.
+    a new one is left out until its class is right. Its nodes and tolerations are the cluster's own word and always
+    current.
     """
     entries, problems = [], []
     for pool in pools:
@@ -58,9 +64,10 @@ def publish(
         published, field = last.get(pool.name), f"spec.nodePools[{pool.name}].className"
         if not wrong and isinstance(found, Object):
             entry = {"name": pool.name, "nodes": nodes[pool.name], "devices": found.body["spec"]["devices"]}
-            entries.append(entry | _capabilities(found, pool))
+            entries.append(entry | _capabilities(found, pool) | _tolerations(pool))
         elif published is not None:
-            entries.append({**published, "nodes": nodes[pool.name]})
+            kept = {key: value for key, value in published.items() if key != "tolerations"}
+            entries.append({**kept, "nodes": nodes[pool.name], **_tolerations(pool)})
             problems.append(sentences(f"{field}: {wrong}", "The pool stays as it was last published."))
         else:
             problems.append(sentences(f"{field}: {wrong}", "The pool is left out until then."))

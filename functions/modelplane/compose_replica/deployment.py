@@ -70,6 +70,8 @@ def _engine(engine: Mapping[str, Any], placement: PlacementMessage) -> dict[str,
     selectors = placement.selectors.get(name) or ({},) * len(classes)
     found = zip(engine["members"], classes, selectors, strict=True)
     members = [_member(member, placement.pools[name], of_member, texts) for member, of_member, texts in found]
+    if tolerations := [dict(each) for each in placement.tolerations.get(name, ())]:
+        members = [{**member, "tolerations": tolerations} for member in members]
     return {**engine, "members": members}
 
 

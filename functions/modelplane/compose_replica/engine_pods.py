@@ -66,6 +66,7 @@ def _pod(  # noqa: PLR0913 - what a pod is made of
             claim=str(template["metadata"]["name"]) if template else None,
             sidecars=sidecars,
             pull_secrets=member.pull_secrets,
+            tolerations=member.tolerations,
             drain_seconds=instance.drain_seconds,
         )
     )

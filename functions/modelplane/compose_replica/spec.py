@@ -29,7 +29,7 @@ class Phase(StrEnum):
 class Member:
     """A member of an engine. `container` is the user's engine container, `requests` its `deviceRequests`, verbatim.
 
-    `nodes` is pods per copy: 1, or a Worker's `worker.nodes`.
+    `nodes` is pods per copy: 1, or a Worker's `worker.nodes`. `tolerations` are those of the pool.
     """
 
     role: Role
@@ -40,6 +40,7 @@ class Member:
     annotations: Mapping[str, str] = field(default_factory=dict)
     pull_secrets: Sequence[Mapping[str, Any]] = ()
     nodes: int = 1
+    tolerations: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ def _member(member: Mapping[str, Any]) -> Member:
         annotations=mapping(metadata.get("annotations")),
         pull_secrets=tuple(pod.get("imagePullSecrets") or ()),
         nodes=mapping(member.get("worker")).get("nodes", 1),
+        tolerations=tuple(member.get("tolerations") or ()),
     )
 
 

@@ -36,6 +36,7 @@ class EnginePod:
     and `annotations` are the pod's. `claim` is the ResourceClaimTemplate's name, None for a claimless pod. `volume`
     is the claim that holds the engine's weights, "" for none. `sidecars` are containers of ours beside the user's.
     `drain_seconds`: how long a pod that is being deleted goes on answering before its container is asked to stop.
+    `tolerations` are those of the pool, beside the one for NVIDIA's taint that every pod has.
     """
 
     workload: str
@@ -49,6 +50,7 @@ class EnginePod:
     sidecars: Sequence[Mapping[str, Any]] = ()
     pull_secrets: Sequence[Mapping[str, Any]] = ()
     drain_seconds: int = 0
+    tolerations: Sequence[Mapping[str, Any]] = ()
 
 
 #: The name of the port on which an engine takes requests.
@@ -140,7 +142,7 @@ def pod_template(pod: EnginePod) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "containers": [_container(pod)],
         "nodeSelector": {LABEL_POOL: pod.pool},
-        "tolerations": [{"key": GPU_TAINT, "operator": "Exists"}],
+        "tolerations": [{"key": GPU_TAINT, "operator": "Exists"}, *map(dict, pod.tolerations)],
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": pod.drain_seconds + _STOP_SECONDS,
         "volumes": [{"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory"}}],

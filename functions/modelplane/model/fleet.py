@@ -49,11 +49,22 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
+class PodToleration:
+    """A toleration of pods on a pool, as Kubernetes has it: `effect` "" is every effect, `key` "" every key."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Pool:
     """A pool of `nodes` alike nodes, each with `devices`. `nodes` is never negative: null and negative read as 0.
 
     `capabilities` are None where the pool declares none. `charged` is what the replicas there took when the cluster
-    was reconciled last (see `scheduling.charged`), None where it publishes nothing of that.
+    was reconciled last (see `scheduling.charged`), None where it publishes nothing of that. `tolerations` are those of
+    every pod of an engine there.
     """
 
     name: str
@@ -61,6 +72,7 @@ class Pool:
     devices: tuple[Device, ...] = ()
     capabilities: Capabilities | None = None
     charged: str | None = None
+    tolerations: tuple[PodToleration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

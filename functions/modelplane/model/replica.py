@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from modelplane.model.deployment import Role
+from modelplane.model.fleet import PodToleration
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Claim:
 class StampedMember:
     """A member with its pool. `pods` per copy; `claims` is empty for a claimless member.
 
-    `whole_nodes`: it claims more than is looked into, and each of its pods is charged a whole node.
+    `whole_nodes`: it claims more than is looked into, and each of its pods is charged a whole node. `tolerations` are
+    those of the pool.
     """
 
     role: Role
@@ -27,6 +29,7 @@ class StampedMember:
     pods: int = 1
     claims: tuple[Claim, ...] = ()
     whole_nodes: bool = False
+    tolerations: tuple[PodToleration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

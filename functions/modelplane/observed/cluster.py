@@ -10,6 +10,7 @@ from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text
 from modelplane.observed.memo import once_per_version
+from modelplane.observed.tolerations import read_tolerations
 from modelplane.step import Object
 
 
@@ -58,7 +59,8 @@ def _pools(published: Any) -> tuple[Pool, ...] | None:
             return None
         charged, capabilities = entry.get("charged"), read_capabilities(entry.get("capabilities"))
         taken = charged if isinstance(charged, str) else None
-        pools.append(Pool(name, count(entry.get("nodes")), readable, capabilities, taken))
+        tolerations = read_tolerations(entry.get("tolerations"))
+        pools.append(Pool(name, count(entry.get("nodes")), readable, capabilities, taken, tolerations))
     return tuple(pools)
 
 

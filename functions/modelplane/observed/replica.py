@@ -26,6 +26,7 @@ from modelplane.observed.fields import (
 )
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.stamp import carried_content, stamp_digest
+from modelplane.observed.tolerations import read_tolerations
 from modelplane.step import Object
 
 #: Stands for whatever else a replica last served with.
@@ -44,10 +45,11 @@ def _member(member: Mapping[str, Any], *, too_large: bool) -> StampedMember | No
     if role not in tuple(Role) or not pool:
         return None
     pods = count(mapping(member.get("worker")).get("nodes"), 1) if role == Role.WORKER else 1
-    requests = mappings(member.get("deviceRequests"))
+    requests, tolerations = mappings(member.get("deviceRequests")), read_tolerations(member.get("tolerations"))
     if too_large:
-        return StampedMember(Role(role), pool, pods, whole_nodes=any(True for _ in requests))
-    return StampedMember(Role(role), pool, pods, tuple(_claim(request) for request in requests))
+        whole = any(True for _ in requests)
+        return StampedMember(Role(role), pool, pods, whole_nodes=whole, tolerations=tolerations)
+    return StampedMember(Role(role), pool, pods, tuple(map(_claim, requests)), tolerations=tolerations)
 
 
 #: The first engines seen with each content, at most 16 MiB of them: the replicas of a deployment share one value.

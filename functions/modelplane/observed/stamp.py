@@ -19,7 +19,7 @@ from modelplane.step import Object
 _Model = TypeVar("_Model", bound=BaseModel)
 
 #: What of a member is where it runs and what it claims there, not what its pods are made of.
-_PLACING: Final = ("nodeSelector", "nodePoolName", "deviceRequests", "worker")
+_PLACING: Final = ("nodeSelector", "nodePoolName", "deviceRequests", "tolerations", "worker")
 #: What of a replica's spec its pods are not made of.
 _NOT_IN_PODS: Final = ("crossplane", "clusterName", "builder", "volume", "ending", "profile")
 

@@ -12,7 +12,7 @@ from typing import Final
 from modelplane import cel
 from modelplane.lru import Identity, Lru, remembered
 from modelplane.model.catalogue import Capabilities
-from modelplane.model.fleet import Cluster, Device, Pool
+from modelplane.model.fleet import Cluster, Device, PodToleration, Pool
 
 #: Most devices of one entry on a node that are counted. No machine has as many; a typo of a billion must not cost
 #: memory, and counting fewer than there are only refuses, it never overcommits.
@@ -35,11 +35,12 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolNodes:
-    """A pool: its nodes, and what each of them carries."""
+    """A pool: its nodes, what each of them carries, and what pods tolerate there."""
 
     name: str
     nodes: int
     hardware: Hardware
+    tolerations: tuple[PodToleration, ...] = ()
 
 
 #: The pools of a cluster: whether each has nodes at all, and its hardware.
@@ -100,8 +101,8 @@ def _sizes(pools: tuple[tuple[int, tuple[int, ...]], ...]) -> Sizes:
     return Sizes(pools)
 
 
-@remembered(_POOLS, lambda pools: _POOL * (1 + len(pools)))
-def _interned(pools: tuple[tuple[str, int, Hardware], ...]) -> Layout:
+@remembered(_POOLS, lambda pools: _POOL * (1 + sum(1 + len(pool[3]) for pool in pools)))
+def _interned(pools: tuple[tuple[str, int, Hardware, tuple[PodToleration, ...]], ...]) -> Layout:
     found = tuple(PoolNodes(*pool) for pool in pools)
     shape = tuple((pool.nodes > 0, pool.hardware) for pool in found)
     sizes = _sizes(tuple((pool.nodes, pool.hardware.counts) for pool in found))
@@ -117,7 +118,9 @@ def weigh_cluster(cluster: Cluster) -> int:
 
 def layout_of(pools: tuple[Pool, ...]) -> Layout:
     """Return pools as a layout, one value for all that are equal."""
-    hosts = ((pool.name, max(0, pool.nodes), hardware(pool.devices, pool.capabilities)) for pool in pools)
+    hosts = (
+        (pool.name, max(0, pool.nodes), hardware(pool.devices, pool.capabilities), pool.tolerations) for pool in pools
+    )
     return _interned(tuple(hosts))
 
 

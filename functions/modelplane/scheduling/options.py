@@ -18,7 +18,7 @@ from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_prof
 from modelplane.model.replica import StampedEngine, StampedMember
 from modelplane.scheduling.budget import WORDING_STATES, Budget, Meter, Searches
 from modelplane.scheduling.demands import Node
-from modelplane.scheduling.hardware import Hardware, Layout, Shape
+from modelplane.scheduling.hardware import Hardware, Layout, PoolNodes, Shape
 from modelplane.scheduling.match import (
     Claims,
     Wish,
@@ -88,10 +88,10 @@ class ClusterOptions:
     explained: Callable[[int, int], Refusal]
 
 
-def stamp_on_pool(engine: Engine, pool: str, claims: Sequence[Claims]) -> StampedEngine:
+def stamp_on_pool(engine: Engine, pool: PoolNodes, claims: Sequence[Claims]) -> StampedEngine:
     """Return the engine stamped on a pool with these claims of its members."""
     members = tuple(
-        StampedMember(member.role, pool, member.pods, claimed)
+        StampedMember(member.role, pool.name, member.pods, claimed, tolerations=pool.tolerations)
         for member, claimed in zip(engine.members, claims, strict=True)
     )
     return StampedEngine(engine.name, members, engine.copies)
@@ -100,7 +100,7 @@ def stamp_on_pool(engine: Engine, pool: str, claims: Sequence[Claims]) -> Stampe
 def stamp(engines: Sequence[Engine], chosen: Sequence[PoolOption], layout: Layout) -> tuple[StampedEngine, ...]:
     """Return the engines stamped on the pools that were chosen."""
     return tuple(
-        stamp_on_pool(engine, layout.pools[each.position].name, each.option.claims)
+        stamp_on_pool(engine, layout.pools[each.position], each.option.claims)
         for engine, each in zip(engines, chosen, strict=True)
     )
 

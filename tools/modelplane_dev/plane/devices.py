@@ -22,10 +22,18 @@ def node(name: str, **labels: str) -> dict[str, Any]:
     }
 
 
-def gpu_node(name: str, pool: str) -> dict[str, Any]:
-    """Return a GPU node as an operator labels and taints it."""
-    taint = {"key": GPU_TAINT, "value": "present", "effect": "NoSchedule"}
-    return {**node(name, **{LABEL_POOL: pool}), "spec": {"taints": [taint]}}
+def taints(pool: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the taints of a pool's nodes: those that it says are tolerated, else the one of NVIDIA's nodes."""
+    tolerated = pool.get("tolerations") or [{"key": GPU_TAINT}]
+    return [
+        {"key": each["key"], "value": each.get("value", "present"), "effect": each.get("effect", "NoSchedule")}
+        for each in tolerated
+    ]
+
+
+def gpu_node(name: str, pool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a node of a pool of an InferenceCluster as an operator labels and taints it."""
+    return {**node(name, **{LABEL_POOL: pool["name"]}), "spec": {"taints": taints(pool)}}
 
 
 #: What a node of the fake kubelet has besides devices.

@@ -47,9 +47,9 @@ class InferenceSite:
         for pool in inference_cluster["spec"]["nodePools"]:
             nodes = pool.get("maxNodeCount", pool.get("nodeCount", pool.get("minNodeCount", 1)))
             for number in range(nodes):
-                self.add_node(f"{pool['name']}-{number}", pool["name"], by_name[pool["className"]])
+                self.add_node(f"{pool['name']}-{number}", pool, by_name[pool["className"]])
 
-    def add_node(self, name: str, pool: str, inference_class: Mapping[str, Any]) -> None:
+    def add_node(self, name: str, pool: Mapping[str, Any], inference_class: Mapping[str, Any]) -> None:
         """Make one node of a pool and publish its devices."""
         self._add(gpu_node(name, pool))
         for published in slices(name, inference_class):
