@@ -7,7 +7,7 @@ from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.spec import Engine, Member, Phase
 from modelplane.compose_replica.validation import decode_port
 from modelplane.composing.engine_port import engine_port
-from modelplane.composing.flags import read_flag
+from modelplane.composing.engine_warnings import names_weights
 from modelplane.kube.claim import claim_template
 from modelplane.kube.pod import EnginePod, finding_weights, pod_template, serving
 from modelplane.kube.sidecar import decode_sidecar
@@ -18,9 +18,6 @@ _SIDE_CHANNEL: tuple[dict[str, Any], ...] = (
     {"name": "VLLM_NIXL_SIDE_CHANNEL_HOST", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
     {"name": "VLLM_NIXL_SIDE_CHANNEL_PORT", "value": "5557"},
 )
-
-#: Flags by which the common engines are told what to load; the first argument may be the model itself.
-_LOADS = ("--model", "--model-path", "--model-id", "-m")
 
 
 def _claim_template(instance: Instance, engine: Engine, member: Member) -> dict[str, Any] | None:
@@ -91,9 +88,7 @@ def worker_pod(instance: Instance, engine: Engine, member: Member, container: Ma
 
 def _with_weights(instance: Instance, container: dict[str, Any]) -> dict[str, Any]:
     """Return the container with the path of the cache's weights, where its arguments do not say what it loads."""
-    args = container.get("args") or ()
-    told = read_flag(container, *_LOADS) is not None or (args and not args[0].startswith("-"))
-    return container if told or container.get("command") or not instance.volume else finding_weights(container)
+    return finding_weights(container) if instance.volume and not names_weights(container) else container
 
 
 def requests_port(engine: Engine) -> int:

@@ -63,15 +63,28 @@ def _named_in(pod: Mapping[str, Any]) -> Iterator[tuple[CopySource, bool, str]]:
 
 @once_per_version
 def read_sources(replica: Object) -> Mapping[CopySource, Use]:
-    """Return the sources that a ModelReplica names, sorted, each with its first use that cannot do without it."""
-    found: dict[CopySource, Use] = {}
+    """Return the sources that a ModelReplica names, sorted, each with the engines that use it and its first use.
+
+    An engine that can do without it counts only where all can.
+    """
+    uses: dict[CopySource, dict[bool, dict[str, str]]] = {}
     for engine in mappings(mapping(replica.body.get("spec")).get("engines")):
         for member in mappings(engine.get("members")):
             for source, optional, purpose in _named_in(mapping(mapping(member.get("template")).get("spec"))):
-                known = found.get(source)
-                if source.name and (known is None or (known.optional and not optional)):
-                    found[source] = Use(optional, f"engine {text(engine.get('name'))} {purpose}")
-    return dict(sorted(found.items()))
+                if source.name:
+                    of_source = uses.setdefault(source, {True: {}, False: {}})
+                    of_source[optional].setdefault(text(engine.get("name")), purpose)
+    return {source: _use(uses[source]) for source in sorted(uses)}
+
+
+def _use(purposes: Mapping[bool, Mapping[str, str]]) -> Use:
+    """Return the use of a source of these purposes by engine, with those that can do without it under True."""
+    of_engines = purposes[False] or purposes[True]
+    (first, purpose), *others = of_engines.items()
+    more = f" (so do {len(others)} more engines)" if others else ""
+    if len(others) == 1:
+        more = f" (so does engine {others[0][0]})"
+    return Use(not purposes[False], f"engine {first} {purpose}{more}")
 
 
 def _composed(request: Request) -> Iterator[CopySource]:

@@ -8,13 +8,15 @@ from modelplane.composing.engine_port import DECODE_PORT, engine_port
 from modelplane.composing.flags import read_flag
 from modelplane.composing.messages import sentences
 from modelplane.model.deployment import PREFILL_DECODE, Role
-from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT
+from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
 #: Flags that say what an engine answers for, the one that wins first.
 _NAMES: Final = (("--served-model-name",), ("--model", "--model-path", "--model-id"))
+#: Flags by which the common engines are told what to load; the first argument may be the model itself.
+_LOADS: Final = ("--model", "--model-path", "--model-id", "-m")
 #: What claims devices: in a ModelDeployment, and in a ModelReplica.
 _CLAIMS: Final = ("nodeSelector", "deviceRequests")
 
@@ -49,13 +51,22 @@ def _engine(engine: Mapping[str, Any]) -> _Engine:
     return _Engine(text(engine.get("name")), text(engine.get("phase")), members, serving, path)
 
 
+def names_weights(container: Mapping[str, Any]) -> bool:
+    """Tell whether a container says itself what it loads: with a command, a flag, or the model as first argument."""
+    first = next(iter(container.get("args") or ()), "-")
+    named = read_flag(container, *_LOADS) is not None or not text(first).startswith("-")
+    return bool(container.get("command")) or named
+
+
 @once_per_version
 def find_warnings(obj: Object) -> tuple[str, ...]:
     """Return what is probably a mistake in the engines of a ModelDeployment or ModelReplica, each with what to do."""
     spec = mapping(obj.body.get("spec"))
     engines = [_engine(each) for each in mappings(spec.get("engines"))]
     picked = mapping(obj.metadata.get("annotations")).get(ANNOTATION_PICKER) == "true"
-    found = [*_gangs(engines, cached=bool(spec.get("modelCacheRef"))), *map(_workers, engines)]
+    cached = bool(spec.get("modelCacheRef"))
+    found = [*_gangs(engines, cached=cached), *map(_workers, engines)]
+    found += map(_unnamed_weights, engines) if cached else []
     if mapping(spec.get("serving")).get("mode") == PREFILL_DECODE:
         found += map(_paired_port, engines)
     else:
@@ -78,6 +89,15 @@ def _workers(engine: _Engine) -> str:
         return ""
     fault = f"engine {engine.name}: its Worker requests no devices, so its pods get no GPU and may share a node"
     return sentences(fault, "Give it a nodeSelector.")
+
+
+def _unnamed_weights(engine: _Engine) -> str:
+    """Return that a Worker is not told what to load: only what takes requests gets the path of the cache's weights."""
+    worker = engine.member(Role.WORKER)
+    if worker is None or names_weights(_container(worker)):
+        return ""
+    fault = f"engine {engine.name}: its Worker has no command and no --model, and is not told where the weights are"
+    return sentences(fault, f"Give it a command, or the argument --model={MODELS_PATH}.")
 
 
 def _answers_for(engine: _Engine) -> str | None:

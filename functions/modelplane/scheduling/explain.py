@@ -10,10 +10,12 @@ from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldE
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.closest import WHOLE, quote
-from modelplane.scheduling.wording import of_pools, word, word_holders
+from modelplane.scheduling.wording import closing_remedies, of_pools, word, word_holders
 
 #: Room that is left for each section that follows a long one.
 _LEAST_SECTION = 100
+#: Room at the end of a message for what to do.
+_REMEDIES = 300
 #: Most entries of `status.reasons`.
 MOST_REASONS = 16
 
@@ -55,11 +57,20 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
     reason = _reason(schedule)
     message = f"{schedule.replicas - schedule.unplaced} of {schedule.replicas} replicas scheduled"
     sections = list(_sections(reason, schedule, deployment))
+    closing = _remedies(reason, schedule)
     for at, section in enumerate(sections):
-        left_free = _LEAST_SECTION * (len(sections) - at - 1)
+        left_free = _LEAST_SECTION * (len(sections) - at - 1) + len(closing)
         used = len(message) + len(section.lead) + len(section.closing)
         message += section.lead + _capped(section, MESSAGE_LIMIT - used - left_free) + section.closing
-    return Report(reason is Reason.REPLICAS_SCHEDULED, reason, message, _counted(schedule, deployment))
+    return Report(reason is Reason.REPLICAS_SCHEDULED, reason, message + closing, _counted(schedule, deployment))
+
+
+def _remedies(reason: Reason, schedule: Schedule) -> str:
+    """Return what to do where clusters were refused, the nearest of them first."""
+    if reason is not Reason.INSUFFICIENT_CAPACITY or not schedule.unplaced:
+        return ""
+    refused = [schedule.refusals, *schedule.profile_refusals.values()]
+    return closing_remedies({each.reason for found in refused for each in found.values()}, _REMEDIES)
 
 
 def _reason(schedule: Schedule) -> Reason:
@@ -126,7 +137,8 @@ def _cache(schedule: Schedule, deployment: Deployment) -> str:
         return quote(str(schedule.cache))
     if schedule.cache is Gap.ABSENT:
         return f"ModelCache {deployment.namespace}/{deployment.cache} does not exist: create it"
-    return f"ModelCache {deployment.namespace}/{deployment.cache} has not published its clusters yet"
+    cache = f"ModelCache {deployment.namespace}/{deployment.cache}"
+    return f"{cache} has not published its clusters yet: see its conditions"
 
 
 def _no_cluster(schedule: Schedule, deployment: Deployment) -> str:
@@ -134,8 +146,9 @@ def _no_cluster(schedule: Schedule, deployment: Deployment) -> str:
     text = f"no InferenceCluster has the labels of spec.clusterSelector ({wanted})" if wanted else "no InferenceCluster"
     if isinstance(schedule.cache, Footprint):
         within = f"is selected by ModelCache {deployment.namespace}/{schedule.cache.cache}"
-        return f"{text} and {within}" if wanted else f"{text} {within}"
-    return text if wanted else f"{text} exists: create one"
+        found = f"{text} and {within}" if wanted else f"{text} {within}"
+        return f"{found}: widen its spec.clusterSelector, or label a cluster for it"
+    return f"{text}: label one, or correct the selector" if wanted else f"{text} exists: create one"
 
 
 @dataclass(slots=True)

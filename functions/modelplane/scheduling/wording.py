@@ -41,25 +41,45 @@ _PLAIN: dict[type[Refusal], str] = {
 _POOLS, _REPLICAS = 3, 3
 
 
-#: What to do about a refusal, by its name.
+#: What to do about a refusal, by its name, so that every reason has a remedy. A cluster that is being deleted has none.
 _REMEDIES: Mapping[str, str] = {
+    "NotReady": "See the conditions of the InferenceClusters that are not Ready.",
+    "NoGatewayAddress": "See BackendReady of the InferenceClusters without address.",
+    "SelectorMismatch": "Correct spec.clusterSelector, or label the InferenceCluster.",
+    "OutsideCache": "Widen spec.clusterSelector of the ModelCache.",
+    "NoCacheStorage": "Set spec.cluster.existing.cache.storageClassName of the InferenceCluster.",
+    "Tainted": "Tolerate the taint in spec.tolerations, or remove it from the InferenceCluster.",
+    "NoPools": "See ClusterReady of the InferenceClusters without GPU pools.",
+    "CapabilityShort": "Declare in the InferenceClass or the node pool what it has, or require less in the profile.",
+    "NotMultiNode": "Set capabilities.multiNodeCapable where the nodes of a pool share a fabric.",
     "NoDevice": "Ask for devices that there are, or add a pool of an InferenceClass that has such devices.",
     "TooFewDevices": "Request fewer devices in a pod, or add a pool with more of them on a node.",
-    "NoRoom": "Free nodes by scaling something down, or add nodes.",
-    "NotClaimable": "Request a device that a DRA driver publishes, too.",
     "SelectorError": "Guard the selector with has().",
-    "Tainted": "Tolerate the taint in spec.tolerations, or remove it from the InferenceCluster.",
-    "NoCacheStorage": "Set spec.cluster.existing.cache.storageClassName of the InferenceCluster.",
-    "OutsideCache": "Widen spec.clusterSelector of the ModelCache.",
-    "NotReady": "See the conditions of the InferenceCluster.",
+    "NotClaimable": "Request a device that a DRA driver publishes, too.",
+    "NoRoom": "Free nodes by scaling something down, or add nodes.",
+    "SearchBound": "Narrow spec.clusterSelector or the device selectors, or request fewer devices.",
 }
+#: Refusals whose words say already what to do.
+_WITH_REMEDY = frozenset({"SelectorError", "NotClaimable", "SearchBound"})
+
+
+def remedies_of(reasons: Iterable[str]) -> list[str]:
+    """Return what to do about refusals of these names, the one that is nearest to being none first."""
+    order = [kind.__name__ for kind in PRECEDENCE]
+    return [_REMEDIES[reason] for reason in sorted({*reasons} & _REMEDIES.keys(), key=order.index, reverse=True)]
 
 
 def remedy_of(reasons: Iterable[str]) -> str:
     """Return what to do about refusals of these names: about the one that is nearest to being none."""
-    order = [kind.__name__ for kind in PRECEDENCE]
-    known = [reason for reason in reasons if reason in _REMEDIES]
-    return _REMEDIES[max(known, key=order.index)] if known else "See the conditions of the ModelDeployment."
+    return next(iter(remedies_of(reasons)), "See the conditions of the ModelDeployment.")
+
+
+def closing_remedies(reasons: Iterable[str], room: int) -> str:
+    """Return the remedies that no refusal's own words give, to end a message: the nearest that fit into `room`."""
+    text = "".join(f" {remedy}" for remedy in remedies_of({*reasons} - _WITH_REMEDY))
+    while len(text) >= room:
+        text = text[: text.rstrip(".").rfind(". ") + 1]
+    return f".{text}" if text else ""
 
 
 def of_pools(refusal: Refusal) -> bool:

@@ -84,6 +84,24 @@ MISSING = {
 }
 
 
+def several(names: str) -> dict[str, Any]:
+    pod = {"spec": {"containers": [given.container(env=[ref("Secret", "t")])]}}
+    return given.replica(*(given.engine(name, members=[given.member(template=pod)]) for name in names))
+
+
+@pytest.mark.parametrize(
+    ("names", "used"),
+    [
+        ("ab", "engine a reads it in env T (so does engine b)"),
+        ("abc", "engine a reads it in env T (so do 2 more engines)"),
+    ],
+)
+def test_a_missing_source_of_several_engines_is_said_once(names: str, used: str) -> None:
+    accepted = given.condition(given.run(several(names), {}, **{"source-Secret-t": []}), "ModelAccepted")
+    assert accepted.message.count("does not exist") == 1
+    assert f"Secret team/t does not exist; {used}. Create it." in accepted.message
+
+
 @pytest.mark.parametrize("fetched", [True, False])
 @pytest.mark.parametrize(("body", "source", "words"), MISSING.values(), ids=MISSING)
 def test_a_missing_source_is_named_and_what_runs_keeps_running(

@@ -20,7 +20,7 @@ def engine(name: str, *args: str, **fields: Any) -> dict[str, Any]:
 
 
 def gang(**worker: Any) -> dict[str, Any]:
-    members = [member(role="Leader"), {**member(role="Worker"), **worker}]
+    members = [member(role="Leader"), {**member("--model=/mnt/models", role="Worker"), **worker}]
     return {"name": "main", "members": members}
 
 
@@ -47,6 +47,31 @@ def test_a_worker_that_requests_no_devices_is_warned_of() -> None:
     )
     resolved = gang(nodeSelector=None, deviceRequests=[{"name": "gpu"}])
     assert warnings(resolved, modelCacheRef={"name": "weights"}) == ()
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    return {"spec": {"containers": [{"name": "engine", "image": "e", **fields}]}}
+
+
+@pytest.mark.parametrize(
+    ("given", "warned"),
+    [
+        ({}, True),
+        ({"args": ["--headless"]}, True),
+        ({"args": ["--model=/mnt/models", "--headless"]}, False),
+        ({"args": ["--model-path", "/mnt/models"]}, False),
+        ({"args": ["/mnt/models", "--headless"]}, False),
+        ({"command": ["/bin/join-ray"]}, False),
+    ],
+)
+def test_a_worker_that_is_not_told_what_to_load_is_warned_of(given: dict[str, Any], *, warned: bool) -> None:
+    expected = (
+        "engine main: its Worker has no command and no --model, and is not told where the weights are. Give it a "
+        "command, or the argument --model=/mnt/models.",
+    )
+    cached = {"name": "weights"}
+    assert warnings(gang(template=container(**given)), modelCacheRef=cached) == (expected if warned else ())
+    assert expected[0] not in warnings(gang(template=container(**given)))
 
 
 @pytest.mark.parametrize(

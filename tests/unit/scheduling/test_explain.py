@@ -1,5 +1,6 @@
 """What a deployment says about its schedule, in kube-scheduler's manner."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -51,14 +52,19 @@ def test_reasons_are_aggregated_as_kube_scheduler_does() -> None:
     assert explain(schedule, OURS).message == (
         "1 of 3 replicas scheduled: 0/12 clusters can take another: 4 tainted (maintenance), 3 not Ready, 5 have no "
         "pool that fits (3 with pool l4: request gpu needs memory >= 140Gi, the closest device (gpu.nvidia.com, NVIDIA "
-        "L4) has 23034Mi; 2 with pool h100: no room for engine main: needs 2 nodes, 1 free)"
+        "L4) has 23034Mi; 2 with pool h100: no room for engine main: needs 2 nodes, 1 free). Free nodes by scaling "
+        "something down, or add nodes. Ask for devices that there are, or add a pool of an InferenceClass that has "
+        "such devices. Tolerate the taint in spec.tolerations, or remove it from the InferenceCluster. See the "
+        "conditions of the InferenceClusters that are not Ready."
     )
 
 
 def test_the_only_reason_of_pools_is_not_counted_twice() -> None:
     assert explain(short((1, NotReady()), (2, NoDevice("main", "gpu", 0, SMALL, pool="l4"))), OURS).message == (
         "1 of 3 replicas scheduled: 0/3 clusters can take another: 1 not Ready, 2 have no pool that fits (pool l4: "
-        "request gpu needs memory >= 140Gi, the closest device (gpu.nvidia.com, NVIDIA L4) has 23034Mi)"
+        "request gpu needs memory >= 140Gi, the closest device (gpu.nvidia.com, NVIDIA L4) has 23034Mi). Ask for "
+        "devices that there are, or add a pool of an InferenceClass that has such devices. See the conditions of the "
+        "InferenceClusters that are not Ready."
     )
 
 
@@ -109,9 +115,8 @@ def test_a_long_message_is_capped_and_counts_what_it_leaves_out() -> None:
     )
     message = explain(many, OURS).message
     assert len(message) <= MESSAGE_LIMIT
-    assert message.endswith(" more reasons)")
     shown = message.count("request gpu needs")
-    assert f"and {100 - shown} more reasons)" in message
+    assert f"and {100 - shown} more reasons). Ask for devices that there are" in message
 
 
 def test_what_is_held_and_leaving_is_said_also_after_a_long_list_of_reasons() -> None:
@@ -125,7 +130,7 @@ def test_what_is_held_and_leaving_is_said_also_after_a_long_list_of_reasons() ->
     message = explain(replace(many, placements=tuple(gone), held_edits=edits), OURS).message
     assert len(message) <= MESSAGE_LIMIT
     assert "; held, because the edit does not fit: " in message
-    assert message.endswith("; leaving once a replacement serves: 9 more reasons")
+    assert "; leaving once a replacement serves: 9 more reasons. Ask for devices" in message
 
 
 WORDS: list[tuple[Refusal, str]] = [
@@ -165,6 +170,13 @@ WORDS: list[tuple[Refusal, str]] = [
 ]
 
 
+@pytest.mark.parametrize("refusal", [each for each, _ in WORDS if each != Deleting()], ids=lambda each: each.reason)
+def test_every_refusal_ends_the_message_with_what_to_do(refusal: Refusal) -> None:
+    message = explain(short((2, refusal), (1, Deleting())), OURS).message
+    told = re.split(r"\. |\(", message)[-1]
+    assert told.split()[0].lower() in VERBS, message
+
+
 @pytest.mark.parametrize(("refusal", "words"), WORDS, ids=lambda each: getattr(each, "reason", ""))
 def test_every_refusal_has_its_words(refusal: Refusal, words: str) -> None:
     assert word(refusal) == words
@@ -174,6 +186,8 @@ def test_a_long_selector_is_quoted_in_part() -> None:
     assert len(word(SelectorError("x" * 10_000, "gpu", "y" * 10_000))) < 600
 
 
+#: What a remedy begins with: it is an instruction.
+VERBS = {"ask", "correct", "free", "narrow", "request", "see", "set", "tolerate", "widen"}
 BAD = BadSelector("main", "gpu", 'devise.driver\n == "a"', 2, 7, "undeclared reference to 'devise'")
 
 
@@ -190,7 +204,8 @@ BAD = BadSelector("main", "gpu", 'devise.driver\n == "a"', 2, 7, "undeclared ref
         (
             replace(short((2, OutsideCache("weights"))), cache=Footprint("weights")),
             "NoClusters",
-            "1 of 3 replicas scheduled: no InferenceCluster is selected by ModelCache team/weights",
+            "1 of 3 replicas scheduled: no InferenceCluster is selected by ModelCache team/weights: widen its "
+            "spec.clusterSelector, or label a cluster for it",
         ),
         (
             Schedule(3, bad_selectors=(BAD,)),
@@ -206,7 +221,7 @@ BAD = BadSelector("main", "gpu", 'devise.driver\n == "a"', 2, 7, "undeclared ref
         (
             Schedule(3, unplaced=1, cache=CacheState.UNRESOLVED),
             "WaitingForCache",
-            "2 of 3 replicas scheduled: ModelCache team/weights has not published its clusters yet",
+            "2 of 3 replicas scheduled: ModelCache team/weights has not published its clusters yet: see its conditions",
         ),
         (
             Schedule(3, unplaced=1, cache=Malformed("ModelCache", "weights", "spec.source", "is no text")),

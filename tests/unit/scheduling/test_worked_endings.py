@@ -131,7 +131,8 @@ def test_23_a_cluster_selector_without_candidates_keeps_every_replica() -> None:
     report = explain(decided, ours)
     assert (report.reason, report.message) == (
         "NoClusters",
-        "1 of 2 replicas scheduled: no InferenceCluster has the labels of spec.clusterSelector (region=nowhere)",
+        "1 of 2 replicas scheduled: no InferenceCluster has the labels of spec.clusterSelector (region=nowhere): label "
+        "one, or correct the selector",
     )
 
 
