@@ -129,6 +129,26 @@ def test_a_pool_that_became_smaller_than_what_runs_on_it_is_named_with_the_repli
     assert replicas_ready(control)[:2] == ("True", "AllReplicasReady")
 
 
+def test_a_pool_that_became_smaller_than_what_two_deployments_run_on_it_is_named_by_both() -> None:
+    control = settled(cluster("east", nodes=2), chat(), deployment("batch", gpus=8))
+    control.apply(cluster("east", nodes=1))
+    assert control.settle()
+    for name in ("chat", "batch"):
+        body = existing(control, "ModelDeployment", TEAM, name)
+        (replica,) = (
+            r["metadata"]["name"] for r in control.list("ModelReplica") if r["metadata"]["name"].startswith(name)
+        )
+        assert conditions_of(body)["ReplicasReady"] == (
+            "False",
+            "EditHeld",
+            f"1 of 1 replicas ready; not as asked: {replica} on east: pool pool is too small for it, needs 1 node, 0 "
+            "left by others: give the pool its nodes back, or scale down",
+        )
+    control.delete("ModelDeployment", TEAM, "batch")
+    assert control.settle()
+    assert replicas_ready(control)[:2] == ("True", "AllReplicasReady")
+
+
 def test_an_edit_on_its_way_is_not_held() -> None:
     control = settled(cluster("east"), chat())
     edited = chat()
