@@ -120,6 +120,8 @@ BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
         "spec.cluster.nebius.credentials.name": 253,
         "spec.cluster.vultr.region": 32,
         "spec.cluster.vultr.credentials.name": 253,
+        "spec.allowedNamespaces.selector.matchLabels": 16,
+        "spec.allowedNamespaces.selector.matchLabels{}": 63,
         "spec.taints": 64,
         "spec.taints[].key": 317,
         "spec.taints[].value": 253,

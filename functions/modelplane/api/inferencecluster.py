@@ -135,6 +135,19 @@ class Stack(BaseModel):
     metrics: Literal["Managed", "Present"] = "Managed"
 
 
+class Selector(BaseModel):
+    """Selects namespaces of the control cluster by their labels."""
+
+    matchLabels: dict[str, str]
+
+
+class AllowedNamespaces(BaseModel):
+    """Namespaces whose replicas may be placed on the cluster. Narrowing it ends nothing that runs."""
+
+    from_: Literal["All", "Selector"] = Field("All", alias="from")
+    selector: Selector | None = None
+
+
 class Taint(BaseModel):
     key: str
     value: str | None = None
@@ -197,6 +210,7 @@ class InferenceClusterSpec(BaseModel):
 
     cluster: Cluster
     stack: Stack | None = None
+    allowedNamespaces: AllowedNamespaces | None = None
     taints: list[Taint] | None = None
     nodePools: list[NodePool] | None = None
 

@@ -9,9 +9,11 @@ from modelplane.composing import requirements as require
 from modelplane.model.fleet import ClaimKind, Device, Pool
 from modelplane.model.observation import Gap
 from modelplane.model.replica import Replica
+from modelplane.observed.cluster import read_cluster
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import count, mappings, text
 from modelplane.observed.replica import read_replica
+from modelplane.scheduling.by_hand import holding
 from modelplane.scheduling.charged import write_stock
 from modelplane.scheduling.groups import Groups
 from modelplane.scheduling.hardware import layout_of
@@ -42,13 +44,17 @@ class Commitments:
 
 
 def placed(request: Request) -> Residents | None:
-    """Return the replicas on the cluster, None while they are not fetched."""
-    cluster = request.composite.name
-    found = request.all(require.residents(cluster))
+    """Return the replicas on the cluster, None while they are not fetched.
+
+    One written by hand that composes nothing, because it cannot run there, counts in the digest alone.
+    """
+    cluster = read_cluster(request.composite)
+    found = request.all(require.residents(cluster.name))
     if isinstance(found, Gap):
         return None
-    there = [(obj, replica) for obj in found if (replica := read_replica(obj)).cluster == cluster]
-    return Residents(tuple(replica for _, replica in there), _digest(obj for obj, _ in there))
+    there = [(obj, replica) for obj in found if (replica := read_replica(obj)).cluster == cluster.name]
+    held = holding((replica for _, replica in there), lambda _: cluster)
+    return Residents(tuple(held), _digest(obj for obj, _ in there))
 
 
 def _digest(residents: Iterable[Object]) -> str:

@@ -17,10 +17,14 @@ from modelplane.step import Object
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What keeps a replica from being composed anew: a reason of ModelAccepted, and a message with the remedy."""
+    """What keeps a replica from being composed anew: a reason of ModelAccepted, and a message with the remedy.
+
+    `ends`: what it has composed goes, too.
+    """
 
     reason: Reason
     message: str
+    ends: bool = False
 
 
 def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:

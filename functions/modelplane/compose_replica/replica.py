@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from modelplane.compose_replica import builder, ending, report, weights, workloads
+from modelplane.compose_replica import builder, by_hand, ending, report, weights, workloads
 from modelplane.compose_replica.claims import still_used
 from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.handover import keep_answering
@@ -95,6 +95,17 @@ def _hold(
     return _result(_findings(request, spec, objects, obstacle), objects, requirements)
 
 
+def _find_refusal(request: Request, spec: ReplicaSpec) -> Obstacle | None:
+    """Return why a replica that was written by hand may not run; one whose engines serve may, recorded or not."""
+    found = by_hand.find_refusal(request)
+    return None if found is None or _findings(request, spec, hold_all(request)).serves else found
+
+
+def _drop(request: Request, spec: ReplicaSpec, obstacle: Obstacle, requirements: tuple[Requirement, ...]) -> Result:
+    """Return a result that composes nothing: what there may be has never served."""
+    return _result(_findings(request, spec, {}, obstacle), {}, requirements)
+
+
 def _findings(
     request: Request,
     spec: ReplicaSpec | None,
@@ -148,7 +159,11 @@ def _resolve(
 def _compose(request: Request, spec: ReplicaSpec) -> Result:
     remotes = _remotes(request)
     cluster, copies = require.cluster(spec.cluster), SourceCopies.of(request, spec.cluster)
-    requirements = (cluster, *copies.requirements(), *weights.needs(request, spec, remotes))
+    requirements = (cluster, *copies.requirements(), *weights.needs(request, spec, remotes), *by_hand.needs(request))
+    if refused := _find_refusal(request, spec):
+        return (
+            _drop(request, spec, refused, requirements) if refused.ends else _hold(request, spec, refused, requirements)
+        )
     found = _resolve(request, spec, remotes, copies)
     if isinstance(found, Obstacle):
         return _hold(request, spec, found, requirements)

@@ -12,12 +12,15 @@ from modelplane.model.names import (
     LABEL_CLUSTER,
     LABEL_CLUSTER_UID,
     LABEL_MODEL,
+    LABEL_NAMESPACE_NAME,
     OF_AUTHORITY,
     OF_PAIR,
     SYSTEM_NAMESPACE,
     digest,
 )
-from modelplane.step import Request, Requirement, SchemaRequirement
+from modelplane.model.observation import Gap
+from modelplane.observed.fields import labels as labels_of
+from modelplane.step import Object, Request, Requirement, SchemaRequirement
 
 #: One small kind of each group of the control cluster's gateway: where it exists the others do.
 GATEWAY_KINDS = (
@@ -75,6 +78,18 @@ def residents(cluster: str) -> Requirement:
 def team_replicas(namespace: str) -> Requirement:
     """Return the requirement of all ModelReplicas of a namespace: one written by hand may carry no label."""
     return Requirement("replicas", API_VERSION, "ModelReplica", namespace=namespace)
+
+
+def namespace_labels(request: Request, name: str) -> Mapping[str, str] | Gap:
+    """Return the labels of a namespace, NOT_FETCHED where they are not known yet.
+
+    Kubernetes labels each with its name, which is known of one that is not in a preview's input, too.
+    """
+    found = request.one(namespace(name))
+    if found is Gap.NOT_FETCHED:
+        return Gap.NOT_FETCHED
+    known = labels_of(found) if isinstance(found, Object) else {}
+    return {LABEL_NAMESPACE_NAME: name, **known}
 
 
 def source(kind: str, name: str, namespace: str) -> Requirement:

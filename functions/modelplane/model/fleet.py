@@ -93,7 +93,7 @@ class Cluster:
     gateway (`status.gateway.hostname`, else `status.gateway.address`), None while unknown; `mutual_tls`: by mutual TLS.
     `answers` is False once its API server does not: what runs there goes on, and nothing is known of it. `orphaned`:
     its owner has declared that it never answers again. `stages_caches`: it names a storage class for caches, without
-    which none can be staged.
+    which none can be staged. `allowed`: the labels that a namespace carries whose deployments may use it, None for all.
     """
 
     name: str
@@ -107,3 +107,4 @@ class Cluster:
     taints: tuple[Taint, ...] = ()
     pools: tuple[Pool, ...] | None = None
     stages_caches: bool = True
+    allowed: Mapping[str, str] | None = None

@@ -18,6 +18,8 @@ LABEL_REVISION = f"{GROUP}/revision"
 LABEL_MODEL = f"{GROUP}/model"
 LABEL_SERVING = f"{GROUP}/serving"
 LABEL_NAMESPACE = f"{GROUP}/namespace"
+#: Label that Kubernetes gives each namespace.
+LABEL_NAMESPACE_NAME = "kubernetes.io/metadata.name"
 #: On every pod of one engine of one replica: its workload's name.
 LABEL_WORKLOAD = f"{GROUP}/workload"
 #: On those of them that claim devices, with the same value: they keep apart from one another.

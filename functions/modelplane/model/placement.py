@@ -99,6 +99,7 @@ class FleetView:
     fetched. `fleet`: every ModelReplica of the fleet, all namespaces, own and deleting ones included; it replaces
     `residents` of every cluster. `cache`: the footprint, or why there is none. `listed`: the names that the
     deployment's own status lists as its replicas, None before it lists any; it is never older than a fetched list.
+    `namespace`: the labels of the deployment's namespace.
     """
 
     own: tuple[Replica, ...] = ()
@@ -108,6 +109,7 @@ class FleetView:
     fleet: tuple[Replica, ...] | Gap = Gap.NOT_FETCHED
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
     listed: frozenset[str] | None = None
+    namespace: Mapping[str, str] | Gap = Gap.NOT_FETCHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +121,11 @@ class Needs:
     candidates: bool = False
     fleet: bool = False
     cache: bool = False
+    namespace: bool = False
 
     def __bool__(self) -> bool:
         """Tell whether anything is needed."""
-        return bool(self.clusters or self.residents or self.candidates or self.fleet or self.cache)
+        return bool(self.clusters or self.residents or self.candidates or self.fleet or self.cache or self.namespace)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,15 @@ class NoCacheStorage(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
+class NotAllowed(Refusal):
+    """The cluster is not for the namespace of the deployment, which lacks a label that it asks for."""
+
+    namespace: str
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tainted(Refusal):
     """The cluster has a taint that the deployment does not tolerate."""
 
@@ -191,6 +200,7 @@ PRECEDENCE: tuple[type[Refusal], ...] = (
     SelectorMismatch,
     OutsideCache,
     NoCacheStorage,
+    NotAllowed,
     Tainted,
     NoPools,
     CapabilityShort,

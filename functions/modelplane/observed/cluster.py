@@ -72,6 +72,14 @@ def _taints(declared: Any) -> tuple[Taint, ...]:
     )
 
 
+def _allowed(declared: Any) -> dict[str, str] | None:
+    """Return the labels of namespaces that may use the cluster, None where all may."""
+    if mapping(declared).get("from") != "Selector":
+        return None
+    wanted = mapping(mapping(mapping(declared).get("selector")).get("matchLabels"))
+    return {key: text(value) for key, value in wanted.items()}
+
+
 def is_abandoned(obj: Object) -> bool:
     """Tell whether the owner of an InferenceCluster has annotated that it never answers again."""
     return mapping(obj.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"
@@ -86,6 +94,7 @@ def read_cluster(obj: Object) -> Cluster:
     """Return the cluster; what it has not (readably) published reads as not Ready, no address, unknown pools."""
     status = mapping(obj.body.get("status"))
     gateway = mapping(status.get("gateway"))
+    spec = mapping(obj.body.get("spec"))
     return Cluster(
         name=obj.name,
         labels=labels(obj),
@@ -95,7 +104,8 @@ def read_cluster(obj: Object) -> Cluster:
         mutual_tls=gateway.get("mutualTLS") is True,
         orphaned=is_abandoned(obj),
         deleting=deleting(obj),
-        taints=_taints(mapping(obj.body.get("spec")).get("taints")),
+        taints=_taints(spec.get("taints")),
         pools=_pools(status.get("gpuPools")),
         stages_caches=bool(text(mapping(status.get("cache")).get("storageClassName"))),
+        allowed=_allowed(spec.get("allowedNamespaces")),
     )

@@ -1,6 +1,6 @@
 """What became of the objects of a preview's input that are no ModelDeployments: a state each, and why."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -9,11 +9,10 @@ from modelplane.reading.definitions import xrds
 from modelplane.reading.deployments import DEPLOYMENT
 from modelplane.reading.kinds import Key, qualify
 from modelplane.reading.reader import Reader
-from modelplane.reading.tree import Manifest, Tree, child, items, mapping
+from modelplane.reading.tree import Manifest, Tree, items
 
 _CLASS: Final = f"InferenceClass.{GROUP}"
 _CLUSTER: Final = f"InferenceCluster.{GROUP}"
-_REPLICA: Final = f"ModelReplica.{GROUP}"
 #: Kinds of others that steps read, or that the control plane composes.
 _READ: Final = frozenset({"Secret", "ConfigMap", "Namespace"})
 _OURS_OF: Final = ("kubernetes.m.crossplane.io", "helm.m.crossplane.io", "protection.crossplane.io")
@@ -65,8 +64,6 @@ def _judge(reader: Reader, key: Key, obj: Manifest) -> tuple[State, str, str]:
     failed = _failed(obj)
     if failed is not None:
         return State.NOT_READY, str(failed.get("reason", "")), str(failed.get("message", ""))
-    if key.kind == _REPLICA and (wrong := _misplaced(reader, obj)):
-        return State.NOT_READY, "InvalidPlacement", wrong
     if key.kind == _CLASS and not _is_used(reader, key.name):
         return State.UNUSED, "NoPool", "no pool of an InferenceCluster names it"
     ready = _conditions(obj).get("Ready", {}).get("status") == "True" or key.kind == _CLASS
@@ -93,28 +90,3 @@ def _failed(obj: Manifest) -> Manifest | None:
 def _is_used(reader: Reader, name: str) -> bool:
     clusters = reader.list(_CLUSTER)
     return any(pool.get("className") == name for obj in clusters for pool in items(obj, "spec", "nodePools"))
-
-
-def _misplaced(reader: Reader, replica: Manifest) -> str:
-    """Return which pool or DeviceClass of a replica written by hand does not exist on its cluster, "" if all do."""
-    name = str(child(replica, "spec", "clusterName"))
-    cluster = reader.get(_CLUSTER, None, name)
-    pools = {str(pool.get("name")): pool for pool in items(cluster, "status", "gpuPools")}
-    return next((wrong for each in _members(replica) if (wrong := _wrong(each, pools, name))), "")
-
-
-def _members(replica: Manifest) -> Iterator[Manifest]:
-    yield from (member for engine in items(replica, "spec", "engines") for member in items(engine, "members"))
-
-
-def _wrong(member: Manifest, pools: Mapping[str, Manifest], cluster: str) -> str:
-    pool = str(member.get("nodePoolName"))
-    if pool not in pools:
-        return f"nodePoolName: cluster {cluster} has no pool {pool}, it has {', '.join(pools) or 'none'}"
-    classes = sorted({str(each.get("deviceClassName")) for each in items(pools[pool], "devices")} - {"None"})
-    for request in items(member, "deviceRequests"):
-        wanted = str(mapping(request).get("deviceClassName"))
-        if wanted not in classes:
-            there = ", ".join(classes) or "none"
-            return f"deviceRequests[{request.get('name')}]: pool {pool} has no DeviceClass {wanted}, it has {there}"
-    return ""

@@ -93,6 +93,8 @@ def _require(deployment: Deployment, needs: Needs, cache: _Cache) -> Iterator[Re
             yield candidates
     if needs.fleet:
         yield FLEET
+    if needs.namespace:
+        yield require.namespace(deployment.namespace)
 
 
 def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Replica, ...], cache: _Cache) -> FleetView:
@@ -112,6 +114,7 @@ def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Rep
         fleet=fleet if isinstance(fleet, Gap) else _replicas(fleet),
         cache=cache,
         listed=listed_replicas(request.composite),
+        namespace=require.namespace_labels(request, deployment.namespace) if needs.namespace else Gap.NOT_FETCHED,
     )
 
 

@@ -9,9 +9,9 @@ from modelplane.scheduling.charged import read_groups
 from modelplane.scheduling.groups import Groups
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import charges, identity
+from modelplane.scheduling.precedence import crowded_out
 from modelplane.scheduling.room import has_room, shortage_of
 from modelplane.scheduling.work import Work
-from modelplane.scheduling.yielding import crowded_out
 
 
 def find_too_small(work: Work) -> Iterator[TooSmall]:

@@ -9,6 +9,7 @@ from modelplane.model.refusal import (
     Deleting,
     NoGatewayAddress,
     NoPools,
+    NotAllowed,
     NotReady,
     OutsideCache,
     Refusal,
@@ -47,8 +48,21 @@ def drift(deployment: Deployment, cluster: Cluster) -> str:
     return f"the cluster is tainted {taint.key} NoSchedule, which spec.tolerations does not cover" if taint else ""
 
 
-def refuse(deployment: Deployment, cluster: Cluster, footprint: Footprint | None) -> Refusal | None:
-    """Return the first reason why the cluster takes no new replica of the deployment, in the order of precedence."""
+def find_not_allowed(name: str, cluster: Cluster, labels: Mapping[str, str]) -> NotAllowed | None:
+    """Return that the cluster is closed to a namespace of this name with these labels, None where it is open to it."""
+    if cluster.allowed is None:
+        return None
+    lacks = next((label for label in sorted(cluster.allowed.items()) if labels.get(label[0]) != label[1]), None)
+    return NotAllowed(name, *lacks) if lacks else None
+
+
+def refuse(
+    deployment: Deployment, cluster: Cluster, footprint: Footprint | None, namespace: Mapping[str, str]
+) -> Refusal | None:
+    """Return the first reason why the cluster takes no new replica of the deployment, in the order of precedence.
+
+    `namespace` are the labels of the deployment's namespace.
+    """
     refusal: Refusal | None = None
     if cluster.deleting:
         refusal = Deleting()
@@ -60,6 +74,8 @@ def refuse(deployment: Deployment, cluster: Cluster, footprint: Footprint | None
         refusal = SelectorMismatch(*label)
     elif footprint and lacking(cluster, footprint.selector):
         refusal = OutsideCache(footprint.cache)
+    elif refused := find_not_allowed(deployment.namespace, cluster, namespace):
+        refusal = refused
     elif taint := repelling(deployment, cluster, Effect.NO_SCHEDULE, Effect.NO_EXECUTE) if cluster.taints else None:
         refusal = Tainted(taint.key, taint.effect)
     elif not cluster.pools:

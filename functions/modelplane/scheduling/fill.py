@@ -55,7 +55,9 @@ class _Fill:
         self.work = work
         self.limit = limit
         self.profiles = work.deployment.profiles[: None if limit.profile is None else limit.profile + 1]
-        self.refused = {c.name: refuse(work.deployment, c, work.footprint) for c in work.candidates.values()}
+        self.refused = {
+            c.name: refuse(work.deployment, c, work.footprint, work.namespace) for c in work.candidates.values()
+        }
         self._refuse_unstaged()
         self.of_profiles: list[dict[str, Refusal]] = [{} for _ in self.profiles]
         #: The plan of each cluster that was ranked; without fits where it is asked again.

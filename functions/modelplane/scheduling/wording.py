@@ -16,6 +16,7 @@ from modelplane.model.refusal import (
     NoGatewayAddress,
     NoPools,
     NoRoom,
+    NotAllowed,
     NotClaimable,
     NotMultiNode,
     NotReady,
@@ -48,6 +49,7 @@ _REMEDIES: Mapping[str, str] = {
     "SelectorMismatch": "Correct spec.clusterSelector, or label the InferenceCluster.",
     "OutsideCache": "Widen spec.clusterSelector of the ModelCache.",
     "NoCacheStorage": "Set spec.cluster.existing.cache.storageClassName of the InferenceCluster.",
+    "NotAllowed": "Ask who runs the InferenceCluster to allow the namespace in spec.allowedNamespaces.",
     "Tainted": "Tolerate the taint in spec.tolerations, or remove it from the InferenceCluster.",
     "NoPools": "See ClusterReady of the InferenceClusters without GPU pools.",
     "CapabilityShort": "Declare in the InferenceClass or the node pool what it has, or require less in the profile.",
@@ -160,13 +162,6 @@ def listed(texts: Sequence[str]) -> str:
 
 def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:
     match refusal:
-        case Tainted(key):
-            text = f"tainted ({key})"
-        case SelectorMismatch(key, value):
-            text = f"without label {key}={value}"
-        case OutsideCache(cache) | NoCacheStorage(cache):
-            outside = isinstance(refusal, OutsideCache)
-            text = f"{'outside' if outside else 'without storage class for'} ModelCache {cache}"
         case NoDevice(engine, request, _, closest):
             text = _request(request, engine if name_engine else "") + _found(closest)
         case TooFewDevices(engine, request, has, needs):
@@ -183,6 +178,23 @@ def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:
         case SearchBound(states):
             remedy = "narrow spec.clusterSelector or the device selectors, or request fewer devices"
             text = f"not decided within {states} states of the search ({remedy})"
+        case _:
+            text = _of_cluster(refusal)
+    return text
+
+
+def _of_cluster(refusal: Refusal) -> str:
+    """Return a reason that the cluster itself has, in words."""
+    match refusal:
+        case Tainted(key):
+            text = f"tainted ({key})"
+        case NotAllowed(namespace, key, value):
+            text = f"closed to namespace {namespace}, which lacks label {key}={value}"
+        case SelectorMismatch(key, value):
+            text = f"without label {key}={value}"
+        case OutsideCache(cache) | NoCacheStorage(cache):
+            outside = isinstance(refusal, OutsideCache)
+            text = f"{'outside' if outside else 'without storage class for'} ModelCache {cache}"
         case _:
             text = _PLAIN[type(refusal)]
     return text

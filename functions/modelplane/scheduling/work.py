@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
@@ -11,6 +12,7 @@ from modelplane.model.placement import BadSelector, CacheState, FleetView, Footp
 from modelplane.model.refusal import Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.budget import Budget
+from modelplane.scheduling.by_hand import holding
 from modelplane.scheduling.eligible import lacking
 from modelplane.scheduling.ledger import Ledger, identity
 from modelplane.scheduling.options import Options
@@ -53,10 +55,7 @@ class Work:
 
     def cluster(self, name: str) -> Cluster | Gap | Malformed | None:
         """Return a cluster as fetched by name, else as a candidate; None when it was not fetched."""
-        found = self.view.clusters.get(name, Gap.NOT_FETCHED)
-        if found is Gap.NOT_FETCHED:
-            return self.candidates.get(name)
-        return found
+        return _find_cluster(self.view, self.candidates, name)
 
     def published(self, own: OwnReplica) -> Cluster | None:
         """Return the cluster of a replica, None unless it is known with its pools."""
@@ -105,6 +104,16 @@ class Work:
         cache = self.view.cache
         return cache if self.deployment.cache is not None and isinstance(cache, Footprint) else None
 
+    @property
+    def namespace(self) -> Mapping[str, str]:
+        """Return the labels of the deployment's namespace, which are fetched where a candidate asks for some."""
+        return self.view.namespace if not isinstance(self.view.namespace, Gap) else {}
+
+    @property
+    def _asks_for_namespace(self) -> bool:
+        asks = any(cluster.allowed is not None for cluster in self.candidates.values())
+        return asks and self.view.namespace is Gap.NOT_FETCHED
+
     def needs_to_place(self, *, surging: bool = False) -> Needs:
         """Return what must be fetched before anything new can be placed; nothing when all is at hand, or none may.
 
@@ -116,11 +125,17 @@ class Work:
             candidates=self.view.candidates is Gap.NOT_FETCHED,
             fleet=self.view.fleet is Gap.NOT_FETCHED,
             cache=self.deployment.cache is not None and self.footprint is None,
+            namespace=self._asks_for_namespace,
         )
 
     def knows_residents(self, cluster: str) -> bool:
         """Tell whether every replica of a cluster was fetched."""
         return not isinstance(self.view.fleet, Gap) or cluster in self.view.residents
+
+
+def _find_cluster(view: FleetView, candidates: Mapping[str, Cluster], name: str) -> Cluster | Gap | Malformed | None:
+    found = view.clusters.get(name, Gap.NOT_FETCHED)
+    return candidates.get(name) if found is Gap.NOT_FETCHED else found
 
 
 def _replicas(view: FleetView) -> list[Replica]:
@@ -142,13 +157,14 @@ def begin(deployment: Deployment, view: FleetView) -> Work:
     roster = build_roster(deployment, view)
     budget = Budget(len(listed) + len(view.clusters))
     options = {profile.name: Options(profile, budget) for profile in deployment.profiles}
+    candidates = {c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)}
     return Work(
         deployment=deployment,
         view=view,
         roster=roster,
         bad_selectors=() if deployment.over_bound else bad_selectors(deployment),
-        candidates={c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)},
-        ledger=Ledger(_replicas(view)),
+        candidates=candidates,
+        ledger=Ledger(holding(_replicas(view), partial(_find_cluster, view, candidates))),
         budget=budget,
         options=options,
         own_pools=OwnPools(options),

@@ -32,6 +32,13 @@ def test_a_mislabelled_replica_of_another_cluster_holds_nothing() -> None:
     assert _held(_replica("a", cluster="us-1")) == (0, [{"gpu": 0}, {"gpu": 0}])
 
 
+def test_a_replica_by_hand_that_composes_nothing_for_lack_of_room_holds_nothing() -> None:
+    body, crowd = given.cluster(), [_replica(f"r{number}", copies=2, count=8) for number in range(2)]
+    body["status"] = given.status(given.run(body))
+    status = given.status(given.run(body, replicas=crowd))
+    assert (status["replicas"], status["gpuPools"][0]["devicesCommitted"]) == (1, {"gpu": 16})
+
+
 def test_a_malformed_replica_counts_and_holds_nothing_readable() -> None:
     broken = _replica("a")
     broken["spec"]["engines"] = "none"
@@ -78,6 +85,7 @@ def test_what_is_too_long_for_a_status_is_not_published_and_the_cluster_says_so(
     replicas = [_replica(f"r{number}") for number in range(400)]
     for number, each in enumerate(replicas):
         (engine,) = each["spec"]["engines"]
+        each["status"] = {"served": True}
         each["spec"]["engines"] = [
             {**engine, "name": f"e{at}", "copies": 1 + number * engines + at} for at in range(engines)
         ]

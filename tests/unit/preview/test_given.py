@@ -75,16 +75,17 @@ def test_a_class_that_is_misspelt_makes_its_cluster_not_ready_and_names_it() -> 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (replica(pool="poll"), "nodePoolName: cluster east has no pool poll, it has pool"),
+        (replica(pool="poll"), "engine main names pool poll, cluster east publishes pool"),
         (
             replica(device_class="gpu.exampl.org"),
-            "deviceRequests[gpu]: pool pool has no DeviceClass gpu.exampl.org, it has gpu.example.org",
+            "engine main: request gpu names DeviceClass gpu.exampl.org, pool pool declares gpu.example.org",
         ),
     ],
 )
 def test_an_unknown_pool_or_device_class_of_a_replica_by_hand_is_caught(wrong: dict[str, Any], message: str) -> None:
     found = others(*FLEET, wrong)["ModelReplica by-hand"]
-    assert (found["state"], found["reason"], found["message"]) == ("NotReady", "InvalidPlacement", message)
+    assert (found["state"], found["reason"]) == ("NotReady", "InvalidEngine")
+    assert found["message"].startswith(f"{message}. Correct spec.engines")
 
 
 @pytest.mark.parametrize("wrong", [cache(), replica(pool="poll")], ids=["a cache", "a replica by hand"])

@@ -54,6 +54,17 @@ def test_candidates_are_asked_for_by_the_labels_of_the_selector_and_of_the_cache
     assert [placed["cluster"] for placed in result.status["placements"]] == ["both"]
 
 
+def test_the_namespace_is_asked_for_only_where_a_candidate_selects_namespaces() -> None:
+    selective = {"allowedNamespaces": {"from": "Selector", "selector": {"matchLabels": {"tier": "gold"}}}}
+    metadata = {"name": "ml", "labels": {"tier": "gold"}}
+    team = Object({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}, "ml")
+    server = Server(*fleet(3), cluster("gold", nodes=2, spec=selective, metadata={"labels": {"region": "gold"}}), team)
+    result, _ = run(deployment(clusterSelector={"matchLabels": {"region": "gold"}}), server)
+    assert (server.asked["namespace-ml"], result.status["unplaced"]) == (1, 0)
+    run(deployment(**EU), server)
+    assert "namespace-ml" not in server.asked
+
+
 def test_selectors_that_contradict_each_other_match_nothing_and_fetch_no_cluster() -> None:
     staged = cache(spec={"clusterSelector": {"matchLabels": {"region": "us"}}}, status={"clusters": []})
     server = Server(*fleet(3), staged)

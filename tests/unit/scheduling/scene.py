@@ -148,6 +148,7 @@ class Scene:
         self.clusters = {each.name: each for each in clusters}
         self.replicas = {each.uid: each for each in replicas}
         self.cache: Footprint | CacheState | Gap = CacheState.NOT_REQUIRED
+        self.namespace: dict[str, str] = {}
         self.asked: list[Needs] = []
         self._passes = 0
 
@@ -163,6 +164,7 @@ class Scene:
             residents={name: tuple(r for r in everything if r.cluster == name) for name in needs.residents},
             fleet=everything if needs.fleet else Gap.NOT_FETCHED,
             cache=self.cache if needs.cache or one.cache is None else Gap.NOT_FETCHED,
+            namespace=self.namespace if needs.namespace else Gap.NOT_FETCHED,
         )
 
     def decide(self, one: Deployment) -> Schedule:
@@ -177,6 +179,7 @@ class Scene:
                 needs.candidates or outcome.candidates,
                 needs.fleet or outcome.fleet,
                 needs.cache or outcome.cache,
+                needs.namespace or outcome.namespace,
             )
         return outcome
 

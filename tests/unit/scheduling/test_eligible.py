@@ -11,6 +11,7 @@ from modelplane.model.refusal import (
     Deleting,
     NoGatewayAddress,
     NoPools,
+    NotAllowed,
     NotReady,
     OutsideCache,
     Refusal,
@@ -31,6 +32,12 @@ PRECEDENCE: list[tuple[Cluster, Refusal | None]] = [
     (replace(HEALTHY, labels={}, taints=WRONG_EVERYWHERE.taints, pools=None), SelectorMismatch("region", "eu")),
     (replace(HEALTHY, taints=WRONG_EVERYWHERE.taints, pools=None), OutsideCache("weights")),
     (
+        replace(
+            HEALTHY, labels={"region": "eu", "cache": "yes"}, taints=WRONG_EVERYWHERE.taints, allowed={"team": "ml"}
+        ),
+        NotAllowed("team", "team", "ml"),
+    ),
+    (
         replace(HEALTHY, labels={"region": "eu", "cache": "yes"}, taints=WRONG_EVERYWHERE.taints),
         Tainted("k", "NoSchedule"),
     ),
@@ -43,7 +50,7 @@ PRECEDENCE: list[tuple[Cluster, Refusal | None]] = [
 @pytest.mark.parametrize(("there", "refusal"), PRECEDENCE, ids=lambda case: str(getattr(case, "reason", "")))
 def test_the_first_reason_in_the_order_of_precedence_holds(there: Cluster, refusal: Refusal | None) -> None:
     ours = replace(deployment(), cluster_selector={"region": "eu"}, cache="weights")
-    assert refuse(ours, there, Footprint("weights", {"cache": "yes"})) == refusal
+    assert refuse(ours, there, Footprint("weights", {"cache": "yes"}), {}) == refusal
 
 
 EVERYTHING, DEDICATED = Toleration(exists=True), Toleration("dedicated", value="ml")
@@ -70,6 +77,6 @@ def test_a_toleration_accepts_a_taint_as_kubernetes_has_it(toleration: Toleratio
 def test_every_taint_must_be_tolerated() -> None:
     there = replace(HEALTHY, taints=(Taint("k", Effect.NO_SCHEDULE), Taint("l", Effect.NO_EXECUTE)))
     one = replace(deployment(), tolerations=(Toleration("k", exists=True),))
-    assert refuse(one, there, None) == Tainted("l", "NoExecute")
+    assert refuse(one, there, None, {}) == Tainted("l", "NoExecute")
     both = replace(one, tolerations=(*one.tolerations, Toleration("l", exists=True)))
-    assert refuse(both, there, None) is None
+    assert refuse(both, there, None, {}) is None

@@ -6,9 +6,9 @@ from dataclasses import replace
 from modelplane.model.names import digest
 from modelplane.model.placement import EndCause
 from modelplane.scheduling.ledger import Ledger, identity
+from modelplane.scheduling.precedence import yielding
 from modelplane.scheduling.roster import OwnReplica
 from modelplane.scheduling.scale import surplus
-from modelplane.scheduling.yielding import yielding
 from unit.scheduling.scene import (
     Scene,
     cluster,

@@ -1,0 +1,101 @@
+"""Replicas written by hand that have never served: which of them may run, so that they hold anything at all.
+
+Whoever may write a ModelReplica pins it without a scheduler. What can never be bound where it is pinned holds nothing,
+and what has no room beside the replicas before it neither: compose-replica composes nothing of these.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import ClaimKind, Cluster, Effect
+from modelplane.model.observation import Gap, Malformed
+from modelplane.model.refusal import NoRoom, Refusal, Tainted
+from modelplane.model.replica import Claim, Replica, StampedMember
+from modelplane.scheduling.charge import can_claim
+from modelplane.scheduling.eligible import find_not_allowed, repelling
+from modelplane.scheduling.hardware import Layout, layout
+from modelplane.scheduling.ledger import Ledger, identity
+from modelplane.scheduling.precedence import has_room, yielding
+from modelplane.scheduling.wording import count, listed
+
+
+def has_to_fit(replica: Replica) -> bool:
+    """Tell whether a replica is written by hand and has never served: one that has keeps its room whatever is so."""
+    return not replica.owner and not replica.serves
+
+
+def find_misfit(replica: Replica, cluster: Cluster) -> str:
+    """Return in words why a replica can never be bound on its cluster, "" where it can or the pools are not known."""
+    where = layout(cluster)
+    members = ((engine.name, member) for engine in replica.engines for member in engine.members)
+    found = (_misfit(name, member, where, cluster.name) for name, member in members)
+    return "" if cluster.pools is None else next((each for each in found if each), "")
+
+
+def _misfit(engine: str, member: StampedMember, where: Layout, cluster: str) -> str:
+    if member.pool not in where.positions:
+        pools = listed(sorted(where.positions)) or "none"
+        return f"engine {engine} names pool {member.pool}, cluster {cluster} publishes {pools}"
+    if member.whole_nodes:
+        return f"engine {engine} has more selectors than are evaluated"
+    asked = (_unclaimable(claim, member.pool, where) for claim in member.claims)
+    return next((f"engine {engine}: {each}" for each in asked if each), "")
+
+
+def _unclaimable(claim: Claim, pool: str, where: Layout) -> str:
+    hardware = where.pools[where.positions[pool]].hardware
+    if can_claim(claim, hardware):
+        return ""
+    classes = {each.device_class or "" for each in hardware.devices if each.claim is ClaimKind.DRA}
+    if claim.device_class not in classes:
+        declared = listed(sorted(classes)) or "none"
+        return f"request {claim.name} names DeviceClass {claim.device_class}, pool {pool} declares {declared}"
+    needs = count(claim.count, "device")
+    return f"request {claim.name} needs {needs} that satisfy its selectors, no node of pool {pool} has as many"
+
+
+def find_closed(replica: Replica, cluster: Cluster, namespace: Mapping[str, str]) -> Refusal | None:
+    """Return why a cluster takes no replica written by hand of a namespace with these labels, None where it does.
+
+    A ModelReplica has no tolerations, so every taint repels it.
+    """
+    team = Deployment(replica.namespace, replica.name, "", ())
+    if refusal := find_not_allowed(replica.namespace, cluster, namespace):
+        return refusal
+    taint = repelling(team, cluster, Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
+    return Tainted(taint.key, taint.effect) if taint else None
+
+
+def find_no_room(replica: Replica, cluster: Cluster, residents: Iterable[Replica]) -> NoRoom | None:
+    """Return that a replica has no room beside those before it in the order of all, None where it has."""
+    others = [each for each in residents if identity(each) != identity(replica)]
+    short = yielding(cluster, Ledger(_bindable([*others, replica], cluster))).get(identity(replica))
+    if short is None:
+        return None
+    pool, shortage = short
+    return NoRoom(replica.engines[0].name, shortage.needs, shortage.free, pool=pool)
+
+
+def _bindable(residents: Iterable[Replica], cluster: Cluster) -> list[Replica]:
+    there = (each for each in residents if each.cluster == cluster.name)
+    return [each for each in there if not (has_to_fit(each) and find_misfit(each, cluster))]
+
+
+def holding(
+    replicas: Iterable[Replica], find_cluster: Callable[[str], Cluster | Gap | Malformed | None]
+) -> list[Replica]:
+    """Return the replicas without those written by hand that hold nothing, as far as their clusters are known."""
+    everything = list(replicas)
+    kept = {identity(each): each for each in everything}
+    for name in sorted({each.cluster for each in everything if has_to_fit(each)}):
+        cluster = find_cluster(name)
+        if isinstance(cluster, Cluster) and cluster.pools is not None:
+            there = [each for each in everything if each.cluster == name]
+            bindable = _bindable(there, cluster)
+            stays = {identity(each) for each in bindable}
+            if not has_room(layout(cluster), tuple(each.engines for each in bindable)):
+                stays -= yielding(cluster, Ledger(bindable)).keys()
+            for each in there:
+                if has_to_fit(each) and identity(each) not in stays:
+                    del kept[identity(each)]
+    return list(kept.values())

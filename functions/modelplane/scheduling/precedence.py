@@ -1,0 +1,99 @@
+"""The one order in which replicas get room on a cluster: those that have served, then the others by age."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from modelplane.lru import Identity, Lru, weigh
+from modelplane.model.fleet import Cluster
+from modelplane.model.replica import Replica
+from modelplane.scheduling.blocking import Shortage
+from modelplane.scheduling.groups import Stock, join
+from modelplane.scheduling.growth import grows
+from modelplane.scheduling.hardware import Layout, layout
+from modelplane.scheduling.ledger import Engines, Ledger, charges, identity, stock_of
+from modelplane.scheduling.room import shortage
+from modelplane.scheduling.roster import seniority
+
+#: Whether clusters that were looked at have room for what runs there, at most 4 MiB of it.
+_ROOMY: Final = Lru[bool](4 * 1024 * 1024)
+
+
+def _proven(replica: Replica, engines: Engines, where: Layout) -> Engines | None:
+    """Return the engines that a replica surely has room for, None when it never served."""
+    if not replica.serves:
+        return None
+    served = replica.served_engines
+    if served is None or served == engines or not grows(served, engines, where):
+        return engines
+    return served
+
+
+def _exchange(stock: Stock, before: Engines | None, after: Engines, where: Layout) -> Stock:
+    pools = list(stock)
+    for position, group in charges(before or (), where):
+        pools[position] = join(pools[position], group, -1)
+    for position, group in charges(after, where):
+        pools[position] = join(pools[position], group)
+    return tuple(pools)
+
+
+def _short(stock: Stock, engines: Engines, where: Layout) -> tuple[str, Shortage] | None:
+    """Return the first of the engines' pools that is short, and what is short there."""
+    for position in sorted({position for position, _ in charges(engines, where)}):
+        pool = where.pools[position]
+        short = shortage(pool.nodes, pool.hardware.counts, stock[position])
+        if short:
+            return pool.name, short
+    return None
+
+
+def has_room(where: Layout, engines: tuple[Engines, ...]) -> bool:
+    """Tell whether no pool of a cluster is short with these engines on it; known from the last pass where they were."""
+
+    def make() -> tuple[bool, int]:
+        stock = stock_of(engines, where)
+        short = any(shortage(pool.nodes, pool.hardware.counts, stock[at]) for at, pool in enumerate(where.pools))
+        return not short, weigh(engines)
+
+    return _ROOMY.get((where, *map(Identity, engines)), make)
+
+
+def crowded_out(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Shortage]]:
+    """Return the replicas of a cluster (by identity) that do not fit beside those before them in the order of all.
+
+    Each is given with the pool that is short, which was made smaller than what runs there. Those that have served come
+    first in the order.
+    """
+    where = layout(cluster)
+    if has_room(where, ledger.all_engines(cluster.name)):
+        return {}
+    stock = stock_of((), where)
+    found: dict[str, tuple[str, Shortage]] = {}
+    for replica in sorted(ledger.residents(cluster.name), key=lambda each: (not each.serves, seniority(each))):
+        after = _exchange(stock, None, ledger.engines(replica), where)
+        if short := _short(after, ledger.engines(replica), where):
+            found[identity(replica)] = short
+        else:
+            stock = after
+    return found
+
+
+def yielding(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Shortage]]:
+    """Return the replicas of a cluster (by identity) that have no room, or none at their new size.
+
+    Each is given with the pool that is short, and what is short there.
+    """
+    where = layout(cluster)
+    present = [(replica, ledger.engines(replica)) for replica in ledger.residents(cluster.name)]
+    proven = {identity(replica): _proven(replica, engines, where) for replica, engines in present}
+    stock = stock_of((engines for engines in proven.values() if engines is not None), where)
+    asking = [(replica, engines) for replica, engines in present if proven[identity(replica)] != engines]
+    refused: dict[str, tuple[str, Shortage]] = {}
+    for replica, engines in sorted(asking, key=lambda each: (not each[0].serves, seniority(each[0]))):
+        after = _exchange(stock, proven[identity(replica)], engines, where)
+        short = _short(after, engines, where)
+        if short:
+            refused[identity(replica)] = short
+        else:
+            stock = after
+    return refused
