@@ -17,6 +17,7 @@ from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.dns_name import endpoint_slice, headless_service
 from modelplane.kube.gateway.filters import backend_host, direct_response
+from modelplane.kube.gateway.fleet import FleetModel, fleet_routes, fleet_surroundings
 from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
 from modelplane.kube.gateway.route import ServiceRoute, https_redirect, service_route, unknown_paths
@@ -63,6 +64,7 @@ def gateway(certificate: str | None) -> dict[str, Any]:
 ORIGINS = ["*", "https://*", "https://*.example.com", "http://localhost:3000", "https://chat.example.com"]
 PER_CALLER = Traffic("1h", None, (9, "Hour"), callers=tuple(f"{number:02}{'-' * 61}" for number in range(64)))
 PRIVATE = PrivateGateway(name="g", class_name="c", certificate="pair", authority="ca", service_type="ClusterIP")
+MODELS = [FleetModel(f"{'n' * 63}/{'s' * 249}{number}", "n" * 63, 1767323045) for number in range(1000, 2000)]
 OBJECTS = {
     "a full Backend": backend("b", "ml", MANY, fallback=True),
     "a Backend by mutual TLS": backend("b", "ml", MANY[:1], fallback=False, authority="ca"),
@@ -97,6 +99,8 @@ OBJECTS = {
     "a private gateway": PRIVATE.gateway(),
     "its answer to other hosts": PRIVATE.unknown_hosts(),
     "a filter of what is logged": access_log_filter("f", "modelplane-system", "g", tokens=True),
+    **{f"fleet: {name}": body for name, body in fleet_surroundings("gw.example.org", MODELS).items()},
+    **{f"fleet: {name}": body for name, body in fleet_routes("http").items()},
     "a gateway without TLS": gateway(None),
     "a gateway with TLS": gateway("tls"),
 }
@@ -129,16 +133,18 @@ def test_what_a_service_composes_and_says_is_taken(server: Server, fields: dict[
     assert server.refusal_of_status(service.body | {"status": service.reconcile().status}) == ""
 
 
-def test_what_an_inference_gateway_composes_and_says_is_taken(server: Server) -> None:
-    store = serving("http", "https", spec=TLS)
-    result = decided(store, spec=TLS, services=[SERVICE])
+@pytest.mark.parametrize(("spec", "own"), [(TLS, "https-redirect"), ({}, "fleet-route")])
+def test_what_an_inference_gateway_composes_and_says_is_taken(server: Server, spec: dict[str, Any], own: str) -> None:
+    store = serving("http", "https", spec=spec, services=[SERVICE])
+    result = decided(store, spec=spec, services=[SERVICE])
     made = bodies(result)
-    assert {"https-redirect", "gateway-in-use"} <= made.keys()
+    assert {own, "gateway-in-use"} <= made.keys()
     made["gateway-in-use"]["metadata"]["name"] = "in-use"
     refused = {name: server.refusal(body) for name, body in made.items()}
     assert {name: words for name, words in refused.items() if words} == {}
-    body = {"apiVersion": API, "kind": "InferenceGateway", "metadata": {"name": "default"}, "spec": TLS}
-    assert server.refusal_of_status(body | {"status": result.status}) == ""
+    body = {"apiVersion": API, "kind": "InferenceGateway", "metadata": {"name": "default"}, "spec": spec}
+    published = {**(result.status or {}), "fleetUrl": "http://gw.example.org/v1"}
+    assert server.refusal_of_status(body | {"status": published}) == ""
 
 
 EXTERNAL = {

@@ -80,6 +80,7 @@ class InferenceGatewaySpec(BaseModel):
 class Services(BaseModel):
     """DNS names of the gateway's Services on the control cluster."""
 
+    public: str | None = None
     router: str | None = None
 
 
@@ -99,6 +100,7 @@ class InferenceGatewayStatus(BaseModel):
 
     address: str | None = None
     url: str | None = None
+    fleetUrl: str | None = None
     services: Services | None = None
     caBundle: str | None = None
     conditions: list[Condition] | None = None

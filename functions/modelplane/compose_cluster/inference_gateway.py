@@ -1,7 +1,7 @@
 """Composes the InferenceGateway: the Gateway on the control cluster that every ModelService is reached through."""
 
 from modelplane.api.inferencegateway import InferenceGatewaySpec
-from modelplane.compose_cluster import authority, public_gateway, router
+from modelplane.compose_cluster import authority, fleet_url, public_gateway, router
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import hold_all
 from modelplane.composing.messages import sentences
@@ -13,7 +13,7 @@ from modelplane.observed.gateway import gateway_obstacles
 from modelplane.observed.strict import read_strictly
 from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Result
 
-_FIELDS = ("address", "url", "caBundle", "services")
+_FIELDS = ("address", "url", "fleetUrl", "caBundle", "services")
 _KINDS = (*require.GATEWAY_KINDS, *require.CERTIFICATE_KINDS)
 _REQUIREMENTS = (require.services(), require.authorities(), require.pairs())
 
@@ -54,13 +54,15 @@ def _controller_ready(request: Request, spec: InferenceGatewaySpec, address: str
     unissued = authority.obstacles(request)
     if unissued:
         return _installing("; ".join(unissued))
-    return Condition(GatewayCondition.CONTROLLER_READY, Status.TRUE, Reason.CONTROLLER_HEALTHY)
+    notes = sentences(fleet_url.obstacle(request, spec))
+    return Condition(GatewayCondition.CONTROLLER_READY, Status.TRUE, Reason.CONTROLLER_HEALTHY, notes)
 
 
 def _status(request: Request, spec: InferenceGatewaySpec, address: str) -> Manifest:
-    name = router.read_name(request)
-    services = {"router": name} if name else {}
-    found = (address, public_gateway.read_url(request, spec, address), authority.read_bundle(request), services)
+    url, name = public_gateway.read_url(request, spec, address), router.read_name(request)
+    services = {"public": fleet_url.SERVICE_NAME} if public_gateway.GATEWAY in request.observed else {}
+    services |= {"router": name} if name else {}
+    found = (address, url, fleet_url.read_url(request, spec, url), authority.read_bundle(request), services)
     return {field: value for field, value in zip(_FIELDS, found, strict=True) if value}
 
 
@@ -82,6 +84,7 @@ def compose(request: Request) -> Result:
             **authority.bodies(request),
             **public_gateway.bodies(request, spec, client_pair),
             **router.bodies(request, public_gateway.CLASS_NAME, spec.replicas),
+            **fleet_url.bodies(request, spec),
         }
     address = public_gateway.read_address(request)
     ready = _installing(missing) if missing else _controller_ready(request, spec, address)

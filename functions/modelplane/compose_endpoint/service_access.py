@@ -16,14 +16,13 @@ from modelplane.kube.gateway.security import caller_keys, security_policy
 from modelplane.model.names import service_object
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import checks_keys, is_current, read_references, rejection
+from modelplane.observed.service import OPEN
 from modelplane.step import Manifest, Object, Request
 
 #: Composition resource names.
 ROUTE: Final = "route"
 POLICY: Final = "security-policy"
 SECRET: Final = "caller-keys"  # noqa: S105 - a name
-#: What `status.keys` says of a service whose callers need none.
-OPEN: Final = "open"
 
 
 class Access(StrEnum):

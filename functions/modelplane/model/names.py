@@ -75,6 +75,8 @@ PUBLIC_GATEWAY = "public-gateway"
 ROUTER = "provider-router"
 ROUTER_PAIR = "provider-router-pair"
 ENVOY_NAMESPACE = "envoy-gateway-system"
+#: What takes the requests to the fleet URL.
+FLEET = "fleet"
 #: On the control cluster: the CA (Certificate, Secret and Issuer) of the hops from the public gateway, and the pair
 #: that the public gateway shows.
 AUTHORITY = "modelplane-ca"

@@ -9,6 +9,8 @@ from modelplane.step import Object, Request, Result
 from modelplane.step.call import run
 
 TLS = {"tls": {"hostname": "models.example.com", "secretRef": {"name": "models-tls"}}}
+#: What the gateway's Services are called, as its status says.
+NAMED = {"public": "public-gateway.envoy-gateway-system.svc.cluster.local"}
 SERVICE = {"kind": "ModelService", "metadata": {"name": "chat", "namespace": "ml"}}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from modelplane.step.sealed import Sealed
 from modelplane.step.secrets import seal_secrets
-from unit.compose_cluster.gateways import bodies, decided, serving
+from unit.compose_cluster.gateways import NAMED, bodies, decided, serving
 
 KEY = "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"
 
@@ -104,7 +104,7 @@ def test_without_cert_manager_what_serves_stays_and_says_what_to_install() -> No
     store = {name: body for name, body in serving("http").items() if body["apiVersion"] != "cert-manager.io/v1"}
     result = decided(store, missing=("cert-manager",))
     assert bodies(result).keys() == store.keys()
-    assert result.status == {"address": "gw.example.org", "url": "http://gw.example.org"}
+    assert result.status == {"address": "gw.example.org", "url": "http://gw.example.org", "services": NAMED}
     (condition,) = result.conditions
     assert condition.message == (
         "the control cluster has no kind Issuer (cert-manager.io/v1). Install cert-manager and its CRDs."

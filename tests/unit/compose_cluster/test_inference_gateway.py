@@ -3,7 +3,7 @@
 import pytest
 
 from modelplane.step import AWAITING, SETTLED, Result
-from unit.compose_cluster.gateways import SERVICE, TLS, bodies, decided, serving
+from unit.compose_cluster.gateways import NAMED, SERVICE, TLS, bodies, decided, serving
 
 
 def reported(result: Result) -> tuple[str, str, str]:
@@ -21,6 +21,11 @@ def test_the_gateway_comes_once_its_pods_policies_and_answers_are_there() -> Non
         "client-pair",
         "client-traffic-policy",
         "envoy-proxy",
+        "fleet-answer-503",
+        "fleet-filter",
+        "fleet-gateway",
+        "fleet-path",
+        "fleet-traffic-policy",
         "gateway-class",
         "self-signed-issuer",
         "traffic-policy",
@@ -48,7 +53,7 @@ def test_nothing_is_composed_before_the_gateways_kinds_exist_and_everything_is_o
 )
 def test_the_url_is_the_gateways_address(address: str, url: str) -> None:
     result = decided(serving("http", address=address))
-    assert result.status == {"address": address, "url": url}
+    assert result.status == {"address": address, "url": url, "services": NAMED}
     assert reported(result) == ("True", "ControllerHealthy", "")
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from unit.compose_cluster.gateways import bodies, decided
+from unit.compose_cluster.gateways import NAMED, bodies, decided
 from unit.compose_cluster.test_authority import secrets, showing
 
 PAIRS = secrets("ca", public_gateway_client="ca", provider_router_pair="ca")
@@ -38,11 +38,11 @@ def test_the_router_is_reached_inside_the_control_cluster_alone_by_the_public_ga
 
 def test_the_router_is_published_once_it_serves_and_then_always() -> None:
     store = bodies(decided(described(), secrets=PAIRS))
-    assert "services" not in (decided(store, secrets=PAIRS).status or {})
+    assert "router" not in (decided(store, secrets=PAIRS).status or {})["services"]
     store["router"]["status"] = PROGRAMMED
     status = decided(store, secrets=PAIRS).status
     assert status is not None
-    services = {"router": "provider-router.envoy-gateway-system.svc.cluster.local"}
+    services = {**NAMED, "router": "provider-router.envoy-gateway-system.svc.cluster.local"}
     assert status["services"] == services
     store["router"]["status"] = {}
     kept = decided(store, secrets=PAIRS, status={"services": services}).status

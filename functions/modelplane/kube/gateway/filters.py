@@ -19,11 +19,23 @@ def error_body(status: int, message: str, code: str) -> str:
     return json.dumps({"error": {"message": message, "type": kind, "param": None, "code": code}})
 
 
+def json_response(name: str, namespace: str, *, status: int, body: str) -> dict[str, Any]:
+    """Return the filter that answers with a status and a JSON text."""
+    inline = {"type": "Inline", "inline": body}
+    response = {"statusCode": status, "contentType": "application/json", "body": inline}
+    return envoy_object(KIND, name, namespace, {"directResponse": response})
+
+
 def direct_response(name: str, namespace: str, *, status: int, message: str, code: str) -> dict[str, Any]:
     """Return the filter that answers with a status and an error as clients of OpenAI's API read it."""
-    body = {"type": "Inline", "inline": error_body(status, message, code)}
-    response = {"statusCode": status, "contentType": "application/json", "body": body}
-    return envoy_object(KIND, name, namespace, {"directResponse": response})
+    return json_response(name, namespace, status=status, body=error_body(status, message, code))
+
+
+def replace_path(name: str, namespace: str, *, pattern: str, substitution: str) -> dict[str, Any]:
+    """Return the filter that replaces what a regular expression (RE2) matches in the path."""
+    replaced = {"pattern": pattern, "substitution": substitution}
+    path = {"type": "ReplaceRegexMatch", "replaceRegexMatch": replaced}
+    return envoy_object(KIND, name, namespace, {"urlRewrite": {"path": path}})
 
 
 def filter_reference(name: str) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""The filter that puts a provider's own name of the model into the bodies of requests, in Lua."""
+"""Where a request's body names the model, and the filter that puts a provider's own name there; in Lua."""
 
 from typing import Final
 
 #: Finds the value of the top-level `model` of a JSON object without parsing the rest: prompts are large. A body that
-#: names it twice, or by an escaped key, is left as it is.
-_FIND: Final = r"""
+#: names it twice, or by an escaped key, or is no object, has none.
+FIND_MODEL: Final = r"""
 local find, byte, sub = string.find, string.byte, string.sub
 local function end_of_text(s, at)
   local p = at
@@ -55,7 +55,10 @@ local function find_model(s)
       if c == 123 or c == 91 then depth = depth + 1
       elseif c == 125 or c == 93 then
         depth = depth - 1
-        if depth == 0 then return first, last end
+        if depth == 0 then
+          if skip_blanks(s, p + 1) then return nil end
+          return first, last
+        end
       elseif depth == 1 then is_key = true end
       p = p + 1
     end
@@ -78,4 +81,4 @@ end
 
 def rename_model(model: str) -> str:
     """Return the source of the filter. The name is of letters, digits and `-._:/@+`: it is quoted as it is."""
-    return _FIND + _RENAME.replace("%s", model)
+    return FIND_MODEL + _RENAME.replace("%s", model)

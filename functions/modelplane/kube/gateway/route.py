@@ -44,7 +44,8 @@ def parent(listener: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, str]:
     return {**named, "sectionName": listener}
 
 
-def _rule(paths: Sequence[str], filters: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def rule(paths: Sequence[str], filters: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the rule of a route for all that begins with one of the paths."""
     matches = [{"path": {"type": "PathPrefix", "value": path}} for path in paths]
     return {"matches": matches, "filters": list(filters)}
 
@@ -57,17 +58,17 @@ def _forwarding(route: ServiceRoute) -> dict[str, Any]:
         {"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": list(_CALLER_HEADERS)}},
         filter_reference(route.host),
     ]
-    rule = _rule([f"{route.path}/v1"], filters)
+    taken = rule([f"{route.path}/v1"], filters)
     backends = [backend_reference(each) for each in route.backends]
     # Envoy Gateway's own timeout of 15 s would cut streams.
-    return rule | {"timeouts": {"request": route.timeout}, "backendRefs": backends}
+    return taken | {"timeouts": {"request": route.timeout}, "backendRefs": backends}
 
 
 def service_route(route: ServiceRoute) -> dict[str, Any]:
     """Return the HTTPRoute of a ModelService."""
     refused = [filter_reference(route.refusal)] if route.refusal else []
-    serving = _rule([f"{route.path}/v1"], refused) if refused else _forwarding(route)
-    admin = _rule([f"{route.path}{path}" for path in _ADMIN_PATHS], [filter_reference(route.not_found)])
+    serving = rule([f"{route.path}/v1"], refused) if refused else _forwarding(route)
+    admin = rule([f"{route.path}{path}" for path in _ADMIN_PATHS], [filter_reference(route.not_found)])
     spec = {"parentRefs": [parent(route.listener)], "rules": [serving, admin]}
     return gateway_object(KIND, route.name, route.namespace, spec)
 
@@ -75,11 +76,11 @@ def service_route(route: ServiceRoute) -> dict[str, Any]:
 def https_redirect(name: str) -> dict[str, Any]:
     """Return the HTTPRoute that redirects whatever comes by plain HTTP to HTTPS."""
     redirect = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
-    spec = {"parentRefs": [parent(LISTENER_HTTP)], "rules": [_rule(["/"], [redirect])]}
+    spec = {"parentRefs": [parent(LISTENER_HTTP)], "rules": [rule(["/"], [redirect])]}
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)
 
 
 def unknown_paths(name: str, listener: str, refusal: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, Any]:
     """Return the HTTPRoute of a Gateway that answers whatever no other takes, by an HTTPRouteFilter."""
-    spec = {"parentRefs": [parent(listener, gateway)], "rules": [_rule(["/"], [filter_reference(refusal)])]}
+    spec = {"parentRefs": [parent(listener, gateway)], "rules": [rule(["/"], [filter_reference(refusal)])]}
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)

@@ -162,6 +162,26 @@ def hop_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 
+def loop_traffic_policy(name: str, namespace: str, routes: Sequence[str], *, too_large: str) -> dict[str, Any]:
+    """Return the policy of routes that send requests to their own Gateway once more; it replaces the Gateway's.
+
+    Nothing is tried again and no silence ends a stream here: that is for the second pass, as the service has it.
+    `too_large` is the message of 413.
+    """
+    parallel = {"maxConnections": _PARALLEL, "maxPendingRequests": _PARALLEL, "maxParallelRequests": _PARALLEL}
+    broken = (502, 503, 504)
+    answers = [_override(413, "Local", too_large, _ANSWERS[413][2])]
+    answers += [_override(status, "Local", *_ANSWERS[status][1:]) for status in broken]
+    spec = {
+        "targetRefs": [target("HTTPRoute", route) for route in routes],
+        "circuitBreaker": parallel,
+        "tcpKeepalive": dict(_KEEPALIVE),
+        **_silence("0s"),
+        "responseOverride": answers,
+    }
+    return envoy_object("BackendTrafficPolicy", name, namespace, spec)
+
+
 def client_traffic_policy(name: str, namespace: str, gateway: str, *, authority: str | None = None) -> dict[str, Any]:
     """Return the policy of the traffic from callers to a Gateway.
 

@@ -1,0 +1,82 @@
+"""The fleet URL: which of its objects there are, the models that it lists, and whether it serves."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+from modelplane.api.inferencegateway import InferenceGatewaySpec
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held
+from modelplane.kube.gateway.fleet import FleetModel, fleet_routes, fleet_surroundings
+from modelplane.model.names import ENVOY_NAMESPACE, LISTENER_HTTP, PUBLIC_GATEWAY
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.gateway import is_accepted, rejection
+from modelplane.observed.service import is_open
+from modelplane.step import Manifest, Object, Request
+
+#: The DNS name of the public gateway on the control cluster.
+SERVICE_NAME: Final = f"{PUBLIC_GATEWAY}.{ENVOY_NAMESPACE}.svc.cluster.local"
+#: Composition resource names begin with this.
+_PART: Final = "fleet-"
+_MODELS: Final = f"{_PART}models"
+#: What must be accepted before the URL serves.
+_ACCEPTED: Final = (f"{_PART}filter", f"{_PART}route", f"{_PART}route-sent")
+#: Models that are listed: Envoy holds the list in every version of its routes.
+MODELS_SHOWN: Final = 1000
+_TLS: Final = "The fleet URL is not there with spec.tls: call services at their own URLs"
+
+
+def _created(service: Object) -> int:
+    try:
+        return int(datetime.fromisoformat(text(service.metadata.get("creationTimestamp"))).timestamp())
+    except ValueError:
+        return 0
+
+
+def _models(services: Sequence[Object]) -> Iterator[FleetModel]:
+    """Yield the services that take requests without a key, in the order of their names."""
+    listed = sorted((each for each in services if is_open(each)), key=lambda each: (each.namespace, each.name))
+    for each in listed[:MODELS_SHOWN]:
+        yield FleetModel(f"{each.namespace}/{each.name}", each.namespace, _created(each))
+
+
+def bodies(request: Request, spec: InferenceGatewaySpec) -> dict[str, Manifest]:
+    """Return the objects of the fleet URL, its routes once there is all that they refer to.
+
+    With TLS there are none. What there was goes after its routes.
+    """
+    routes = {f"{_PART}{what}": body for what, body in fleet_routes(LISTENER_HTTP).items()}
+    services, observed = request.required.get(require.services().name), request.observed
+    around = {
+        f"{_PART}{what}": body for what, body in fleet_surroundings(SERVICE_NAME, [*_models(services or ())]).items()
+    }
+    if spec.tls:
+        leaving = routes.keys() & observed.keys()
+        return {name: held(observed[name].body) for name in around if leaving and name in observed}
+    if services is None:
+        around = {name: body for name, body in around.items() if name != _MODELS}
+        around |= {_MODELS: held(observed[_MODELS].body)} if _MODELS in observed else {}
+    complete = _MODELS in around and around.keys() <= observed.keys()
+    return {**around, **{name: body for name, body in routes.items() if complete or name in observed}}
+
+
+def read_url(request: Request, spec: InferenceGatewaySpec, url: str) -> str:
+    """Return the base URL for clients of the fleet, once the gateway has accepted all of it, "" until then.
+
+    A published one stays while the gateway says nothing of what has changed.
+    """
+    if spec.tls or not url:
+        return ""
+    parts = [request.observed.get(name) for name in _ACCEPTED]
+    last = text(mapping(request.composite.body.get("status")).get("fleetUrl"))
+    serves = all(each and (is_accepted(each) or (last and not rejection(each))) for each in parts)
+    return f"{url}/v1" if serves else ""
+
+
+def obstacle(request: Request, spec: InferenceGatewaySpec) -> str:
+    """Return why the fleet URL does not serve, "" while it does or nothing is known."""
+    if spec.tls:
+        return _TLS
+    parts = (request.observed.get(name) for name in _ACCEPTED)
+    refused = [f"{each.kind} {each.name}: {why}" for each in parts if each and (why := rejection(each))]
+    return f"The fleet URL does not serve: {'; '.join(refused)}" if refused else ""

@@ -1,0 +1,69 @@
+"""The routes of the fleet URL: `/v1` with the service in the body, and the list of models.
+
+A request passes the gateway twice. The filter of the first route says by the path which service it is for; the second
+route sends it to the gateway again, as an ordinary request to the service's URL.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.kube.gateway.filters import direct_response, filter_reference, json_response, replace_path
+from modelplane.kube.gateway.fleet_filter import NAMED, PREFIX, TOO_LARGE, fleet_filter
+from modelplane.kube.gateway.kinds import ENVOY_GROUP, envoy_object, gateway_object
+from modelplane.kube.gateway.route import KIND, parent, rule
+from modelplane.kube.gateway.traffic import loop_traffic_policy
+from modelplane.model.names import FLEET, SYSTEM_NAMESPACE
+
+_SENT: Final = f"{FLEET}-sent"
+_MODELS: Final = f"{FLEET}-models"
+#: It matches whatever is below PREFIX, so that no request is sent on as it came.
+_PATTERN: Final = rf"^{PREFIX}(?:{NAMED.removeprefix(PREFIX)})?/?([^/]*/?[^/]*)"
+_NOT_READY: Final = "The fleet URL does not take requests yet. Use the URL of the service."
+
+
+@dataclass(frozen=True, slots=True)
+class FleetModel:
+    """A service in the list of models: its `id`, the team's namespace, and when it was made, in seconds of Unix."""
+
+    id: str
+    namespace: str
+    created: int
+
+
+def _list(models: Sequence[FleetModel]) -> str:
+    found = [{"id": each.id, "object": "model", "created": each.created, "owned_by": each.namespace} for each in models]
+    return json.dumps({"object": "list", "data": found}, separators=(",", ":"))
+
+
+def fleet_surroundings(address: str, models: Sequence[FleetModel]) -> dict[str, dict[str, Any]]:
+    """Return what the routes refer to and depend on, by what it is. `address` is the gateway's own DNS name."""
+    at = (FLEET, SYSTEM_NAMESPACE)
+    endpoint = {"fqdn": {"hostname": address, "port": 80}}
+    return {
+        "gateway": envoy_object("Backend", *at, {"type": "Endpoints", "endpoints": [endpoint]}),
+        "path": replace_path(*at, pattern=_PATTERN, substitution=r"/\1/v1"),
+        "answer-503": direct_response(
+            f"{FLEET}-503", SYSTEM_NAMESPACE, status=503, message=_NOT_READY, code="unavailable"
+        ),
+        "models": json_response(_MODELS, SYSTEM_NAMESPACE, status=200, body=_list(models)),
+        "filter": fleet_filter(*at, FLEET),
+        "traffic-policy": loop_traffic_policy(*at, (FLEET, _SENT), too_large=TOO_LARGE),
+    }
+
+
+def _route(name: str, listener: str, only: Mapping[str, Any]) -> dict[str, Any]:
+    return gateway_object(KIND, name, SYSTEM_NAMESPACE, {"parentRefs": [parent(listener)], "rules": [dict(only)]})
+
+
+def fleet_routes(listener: str) -> dict[str, dict[str, Any]]:
+    """Return the HTTPRoutes, by what they are. The first answers 503 where its filter does not send the request on."""
+    again = {"group": ENVOY_GROUP, "kind": "Backend", "name": FLEET}
+    sent = rule([PREFIX], [filter_reference(FLEET)]) | {"timeouts": {"request": "0s"}, "backendRefs": [again]}
+    asked = {"path": {"type": "Exact", "value": "/v1/models"}, "method": "GET"}
+    return {
+        "route": _route(FLEET, listener, rule(["/v1"], [filter_reference(f"{FLEET}-503")])),
+        "route-sent": _route(_SENT, listener, sent),
+        "route-models": _route(_MODELS, listener, {"matches": [asked], "filters": [filter_reference(_MODELS)]}),
+    }

@@ -1,0 +1,122 @@
+"""The fleet URL: its objects in order, the models that it lists, and when it is published."""
+
+import json
+from typing import Any
+
+import pytest
+
+from unit.compose_cluster.gateways import TLS, bodies, decided, serving
+
+ROUTES = {"fleet-route", "fleet-route-sent", "fleet-route-models"}
+PARTS = {f"fleet-{what}" for what in ("gateway", "path", "answer-503", "models", "filter", "traffic-policy")}
+_GATEWAY = {"name": "public-gateway", "namespace": "modelplane-system"}
+
+
+def service(name: str, keys: str = "open", **fields: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "ml", "creationTimestamp": "2026-01-02T03:04:05Z"}
+    status = {"keys": keys, "address": f"http://gw.example.org/ml/{name}"}
+    return {"kind": "ModelService", "metadata": metadata, "status": status, **fields}
+
+
+def conditions(verdict: str) -> list[dict[str, str]]:
+    return [{"type": "Accepted", "status": verdict, "message": "" if verdict == "True" else "Lua is disabled"}]
+
+
+def accepted(**verdicts: str) -> dict[str, Any]:
+    """Return all objects, of which the gateway has accepted what the URL takes; `verdicts` says else."""
+    store = serving("http", services=[])
+    for name in ("fleet-filter", "fleet-route", "fleet-route-sent"):
+        field, reference = ("ancestors", "ancestorRef") if name == "fleet-filter" else ("parents", "parentRef")
+        verdict = verdicts.get(name.removeprefix("fleet-").replace("-", "_"), "True")
+        store[name]["status"] = {field: [{reference: _GATEWAY, "conditions": conditions(verdict)}]}
+    return store
+
+
+def listed(services: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    answer = bodies(decided({}, services=services))["fleet-models"]["spec"]["directResponse"]
+    assert answer["statusCode"] == 200
+    found = json.loads(answer["body"]["inline"])
+    assert found["object"] == "list"
+    data: list[dict[str, Any]] = found["data"]
+    return data
+
+
+def test_the_routes_come_once_all_that_they_refer_to_is_there_and_then_stay() -> None:
+    first = bodies(decided({}, services=[]))
+    assert first.keys() >= PARTS
+    assert not ROUTES & first.keys()
+    for part in PARTS:
+        partly = {name: body for name, body in first.items() if name != part}
+        assert not ROUTES & bodies(decided(partly, services=[])).keys()
+    complete = bodies(decided(first, services=[]))
+    assert complete.keys() >= ROUTES
+    without = {name: body for name, body in complete.items() if name != "fleet-models"}
+    assert bodies(decided(without, services=[])).keys() >= ROUTES
+
+
+def test_the_list_of_models_stays_while_services_are_not_fetched() -> None:
+    store = bodies(decided({}, services=[service("chat")]))
+    assert bodies(decided(store))["fleet-models"] == store["fleet-models"]
+    assert "fleet-models" not in bodies(decided({}))
+
+
+def test_services_that_need_no_key_are_listed_as_models_in_the_order_of_their_names() -> None:
+    assert listed([service("keyed", "2"), service("b"), service("a"), service("new", status={})]) == [
+        {"id": "ml/a", "object": "model", "created": 1767323045, "owned_by": "ml"},
+        {"id": "ml/b", "object": "model", "created": 1767323045, "owned_by": "ml"},
+    ]
+
+
+def test_at_most_1000_models_are_listed() -> None:
+    assert len(listed([service(f"s-{number}") for number in range(1001)])) == 1000
+
+
+def test_nothing_but_what_the_filter_made_is_sent_to_the_gateway_again() -> None:
+    store = accepted()
+    (first,) = store["fleet-route"]["spec"]["rules"]
+    assert "backendRefs" not in first, "a request that the filter has not sent on would come back for ever"
+    (sent,) = store["fleet-route-sent"]["spec"]["rules"]
+    assert [each["path"] for each in sent["matches"]] == [{"type": "PathPrefix", "value": "/v1/~"}]
+    assert sent["timeouts"] == {"request": "0s"}
+
+
+def test_only_the_second_pass_tries_again_and_ends_silent_streams() -> None:
+    policy = accepted()["fleet-traffic-policy"]["spec"]
+    assert [each["name"] for each in policy["targetRefs"]] == ["fleet", "fleet-sent"]
+    assert "retry" not in policy
+    assert policy["timeout"] == {"http": {"streamIdleTimeout": "0s"}}
+
+
+def test_the_url_is_published_once_the_gateway_has_accepted_all_of_it() -> None:
+    status = decided(accepted(), services=[]).status or {}
+    assert status["fleetUrl"] == "http://gw.example.org/v1"
+    for part in ("filter", "route", "route_sent"):
+        assert "fleetUrl" not in (decided(accepted(**{part: "False"}), services=[]).status or {})
+
+
+def test_a_published_url_stays_while_the_gateway_says_nothing_and_goes_with_its_refusal() -> None:
+    silent, refused = accepted(), accepted(filter="False")
+    del silent["fleet-filter"]["status"]
+    last = {"fleetUrl": "http://gw.example.org/v1"}
+    assert "fleetUrl" not in (decided(silent, services=[]).status or {})
+    assert (decided(silent, services=[], status=last).status or {})["fleetUrl"] == last["fleetUrl"]
+    result = decided(refused, services=[], status=last)
+    assert "fleetUrl" not in (result.status or {})
+    (condition,) = result.conditions
+    assert condition.message == "The fleet URL does not serve: EnvoyExtensionPolicy fleet: Lua is disabled."
+
+
+@pytest.mark.parametrize("services", [None, []])
+def test_with_tls_there_is_no_fleet_url_and_what_there_was_goes_after_its_routes(
+    services: list[dict[str, Any]] | None,
+) -> None:
+    store = accepted()
+    switching = bodies(decided(store, spec=TLS, services=services))
+    assert not ROUTES & switching.keys()
+    assert switching.keys() >= PARTS
+    gone = {name: body for name, body in store.items() if name not in ROUTES}
+    assert not PARTS & bodies(decided(gone, spec=TLS, services=services)).keys()
+    result = decided(serving("http", "https", spec=TLS), spec=TLS, services=services)
+    assert "fleetUrl" not in (result.status or {})
+    (condition,) = result.conditions
+    assert condition.message == "The fleet URL is not there with spec.tls: call services at their own URLs."
