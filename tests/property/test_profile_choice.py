@@ -9,6 +9,7 @@ from modelplane.model.catalogue import Capabilities, Requires
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, ModelRef, Profile, Resolution, Role
 from modelplane.model.fleet import Cluster, Device, Pool
 from modelplane.model.replica import Replica, StampedEngine
+from modelplane.scheduling.freeing import find_freed
 from property.fleet import Snapshot, decide
 from property.oracles.placing import admissible
 from property.strategies import examples
@@ -174,3 +175,25 @@ def test_no_edit_of_the_catalogue_ends_a_replica_that_serves_before_another_does
     )
     decided = decide(replace(edited, replicas=deployment.replicas), Snapshot(fleet, serving)).schedule
     assert {each.replica.uid for each in decided.placements if each.replica} == {each.uid for each in serving}
+
+
+@given(catalogues(), fleets())
+@examples(150)
+def test_what_would_have_to_go_makes_room_none_of_it_is_left_out_and_without_all_of_it_nothing_would(
+    deployment: Deployment, fleet: dict[str, Cluster]
+) -> None:
+    found = placed(replace(deployment, replicas=4), Snapshot(fleet, ()))
+    held = [Replica("team", f"r{at}", f"r{at}", cluster, engines) for at, (_, cluster, engines) in enumerate(found)]
+    for profile in deployment.profiles:
+        probe = replace(deployment, profiles=(profile,), replicas=1, uid="probe")
+        freed = find_freed(probe, fleet.values(), held)
+        hosted_empty = any(can_host(cluster, probe, profile, []) for cluster in fleet.values())
+        assert (freed is not None) == hosted_empty
+        if freed is None:
+            continue
+        left = [each for each in held if each not in freed]
+        assert any(can_host(cluster, probe, profile, left) for cluster in fleet.values())
+        for each in freed:
+            one_more = [*left, each]
+            on = fleet[each.cluster]
+            assert not can_host(on, probe, profile, one_more)

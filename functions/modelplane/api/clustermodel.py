@@ -71,6 +71,7 @@ class Parallelism(BaseModel):
 class Requires(BaseModel):
     """What a pool must declare in its capabilities; all of it."""
 
+    interNodeBandwidth: str | None = None
     memoryPerGpu: str | None = None
     interconnect: str | None = None
     precisionSupport: list[str] | None = None
@@ -92,7 +93,7 @@ class Placement(BaseModel):
     """How pods keep apart."""
 
     podsAcrossNodes: Literal["required"] = "required"
-    replicasAcrossNodes: Literal["preferred"] = "preferred"
+    replicasAcrossNodes: Literal["preferred", "none"] = "preferred"
 
 
 class ReplicaTopology(BaseModel):
@@ -220,12 +221,14 @@ class ServingEngine(BaseModel):
 
     name: str
     copies: int = 1
+    replicasAcrossNodes: Literal["preferred", "none"] | None = None
     phase: Literal["Prefill", "Decode"] | None = None
     members: list[Member]
 
 
 class ServingEntry(BaseModel):
     name: str
+    environmentSelector: dict[str, Any] | None = None
     clusterSelector: ClusterSelector | None = None
     replicaTopology: ReplicaTopology | None = None
     engine: Engine | None = None

@@ -94,6 +94,7 @@ class Provisioning(BaseModel):
 class Capabilities(BaseModel):
     """What profiles of a ClusterModel may require of pools of this class. A pool may override each field. Nothing is inferred from product names, and what is not declared satisfies nothing."""
 
+    multiNodeBandwidth: str | None = None
     memoryPerGpu: str | None = None
     interconnect: str | None = None
     precisionSupport: list[str] | None = None

@@ -1,6 +1,6 @@
 """InferenceCluster as pydantic models, generated from apis/ by `make generate`; edit the XRD, not this."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -164,6 +164,7 @@ class Toleration(BaseModel):
 class Capabilities(BaseModel):
     """What profiles of a ClusterModel may require of this pool: each field takes the place of that of the class."""
 
+    multiNodeBandwidth: str | None = None
     memoryPerGpu: str | None = None
     interconnect: str | None = None
     precisionSupport: list[str] | None = None
@@ -194,6 +195,9 @@ class Fabric(BaseModel):
 
 class NodePool(BaseModel):
     name: str
+    acceleratorType: str | None = None
+    acceleratorCount: int | None = None
+    labels: dict[str, Any] | None = None
     className: str
     tolerations: list[Toleration] | None = None
     capabilities: Capabilities | None = None
@@ -236,6 +240,18 @@ class Gateway(BaseModel):
     mutualTLS: bool | None = None
 
 
+class GpuPoolCapabilities(BaseModel):
+    """What profiles may require: the capabilities of the class with those of the pool over them."""
+
+    memoryPerGpu: str | None = None
+    interconnect: str | None = None
+    precisionSupport: list[str] | None = None
+    nvlinkDomainSize: int | None = None
+    multiNodeCapable: bool | None = None
+    interNodeBandwidth: str | None = None
+    device: str | None = None
+
+
 class GpuPoolToleration(BaseModel):
     key: str | None = None
     operator: str | None = None
@@ -267,7 +283,7 @@ class Device(BaseModel):
 class GpuPool(BaseModel):
     name: str
     nodes: int | None = None
-    capabilities: Capabilities | None = None
+    capabilities: GpuPoolCapabilities | None = None
     tolerations: list[GpuPoolToleration] | None = None
     devicesCommitted: dict[str, int] | None = None
     charged: str | None = None

@@ -1,6 +1,6 @@
 """ModelDeployment as pydantic models, generated from apis/ by `make generate`; edit the XRD, not this."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -182,6 +182,7 @@ class Engine(BaseModel):
 
     name: str
     copies: int = 1
+    replicasAcrossNodes: Literal["preferred", "none"] | None = None
     phase: Literal["Prefill", "Decode"] | None = None
     members: list[Member]
 
@@ -193,6 +194,7 @@ class ModelDeploymentSpec(BaseModel):
     replicaLabels: dict[str, str] | None = None
     drainSeconds: int = 120
     rollout: Rollout | None = None
+    environmentSelector: dict[str, Any] | None = None
     clusterSelector: ClusterSelector | None = None
     tolerations: list[Toleration] | None = None
     modelCacheRef: ModelCacheRef | None = None

@@ -162,6 +162,7 @@ class Engine(BaseModel):
 
     name: str
     copies: int = 1
+    replicasAcrossNodes: Literal["preferred", "none"] | None = None
     phase: Literal["Prefill", "Decode"] | None = None
     members: list[Member]
 

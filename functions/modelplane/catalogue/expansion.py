@@ -11,6 +11,7 @@ from typing import Any, Final
 from modelplane.catalogue.launch import Weights, command_and_args
 from modelplane.catalogue.profile import InvalidProfile, InvalidProfileError, Topology
 from modelplane.model.catalogue import Requires
+from modelplane.model.deployment import NONE
 from modelplane.model.names import MODELS_PATH
 
 #: The request of a short profile for the pool's GPUs. Which device that is is known when it is matched to a pool.
@@ -101,9 +102,10 @@ def _short_form(profile: Mapping[str, Any], model: Mapping[str, Any], *, cached:
         if role == "Worker":
             member["worker"] = {"nodes": topology.nodes - 1}
         members.append(member | {"template": {"spec": spec}})
+    shares = {"replicasAcrossNodes": NONE} if topology.across_nodes == NONE else {}
     return Expansion(
         name=profile["name"],
-        engines=({"name": profile["name"], "members": members},),
+        engines=({"name": profile["name"], **shares, "members": members},),
         requires=_requires(topology.requires, several_nodes=topology.nodes > 1),
         resolves_gpu=True,
         cluster_selector=_labels(profile),

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from modelplane.model.deployment import PREFERRED
+
 
 @dataclass(frozen=True, slots=True)
 class InvalidProfile:
@@ -28,7 +30,10 @@ class InvalidProfileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """The nodes of a replica, the GPUs on each, and the parallelism as far as it is given; None where it is not."""
+    """The nodes of a replica, the GPUs on each, and the parallelism as far as it is given; None where it is not.
+
+    `across_nodes`: whether replicas keep to distinct nodes, `PREFERRED` or `NONE`.
+    """
 
     nodes: int
     gpus: int
@@ -38,6 +43,7 @@ class Topology:
     expert: bool | None
     requires: Mapping[str, Any]
     devices: tuple[Mapping[str, Any], ...]
+    across_nodes: str
 
     @staticmethod
     def read(profile: Mapping[str, Any]) -> "Topology":
@@ -54,4 +60,5 @@ class Topology:
             expert=None if expert is None else expert == "enabled",
             requires=block.get("requires") or {},
             devices=tuple(block.get("devices") or ()),
+            across_nodes=(block.get("placement") or {}).get("replicasAcrossNodes", PREFERRED),
         )

@@ -65,6 +65,7 @@ def _pod(  # noqa: PLR0913 - what a pod is made of
             pull_secrets=member.pull_secrets,
             tolerations=member.tolerations,
             drain_seconds=instance.drain_seconds,
+            spread=engine.spread,
         )
     )
 

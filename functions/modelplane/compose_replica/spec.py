@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from modelplane.api.modelreplica import ModelReplicaSpec
-from modelplane.model.deployment import PREFILL_DECODE, UNIFIED, Role
+from modelplane.model.deployment import NONE, PREFERRED, PREFILL_DECODE, UNIFIED, Role
 from modelplane.model.names import ANNOTATION_PICKER
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping
@@ -47,7 +47,8 @@ class Member:
 class Engine:
     """An engine: `copies` alike groups of its members. `phase` is its half of a PrefillDecode pair, else None.
 
-    `observed_copies` are the first copies of a gang, those whose workers are observed.
+    `observed_copies` are the first copies of a gang, those whose workers are observed. `spread`: its pods keep to nodes
+    without pods of the deployment's other replicas where there is room.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Engine:
     members: tuple[Member, ...]
     phase: Phase | None = None
     observed_copies: int = 0
+    spread: bool = True
 
     @property
     def roles(self) -> frozenset[Role]:
@@ -111,7 +113,8 @@ def _member(member: Mapping[str, Any]) -> Member:
 def _engine(engine: Mapping[str, Any], mode: str) -> Engine:
     members = tuple(_member(member) for member in engine["members"])
     phase = Phase(engine["phase"]) if mode == PREFILL_DECODE and engine.get("phase") else None
-    return Engine(engine["name"], engine.get("copies", 1), members, phase)
+    spread = engine.get("replicasAcrossNodes", PREFERRED) != NONE
+    return Engine(engine["name"], engine.get("copies", 1), members, phase, spread=spread)
 
 
 def _engines(block: Sequence[Mapping[str, Any]], mode: str) -> tuple[Engine, ...]:

@@ -37,6 +37,7 @@ class EnginePod:
     is the claim that holds the engine's weights, "" for none. `sidecars` are containers of ours beside the user's.
     `drain_seconds`: how long a pod that is being deleted goes on answering before its container is asked to stop.
     `tolerations` are those of the pool, beside the one for NVIDIA's taint that every pod has.
+    `spread`: it keeps to nodes without pods of the deployment where there are such.
     """
 
     workload: str
@@ -51,6 +52,7 @@ class EnginePod:
     pull_secrets: Sequence[Mapping[str, Any]] = ()
     drain_seconds: int = 0
     tolerations: Sequence[Mapping[str, Any]] = ()
+    spread: bool = True
 
 
 #: The name of the port on which an engine takes requests.
@@ -125,7 +127,7 @@ def _anti_affinity(pod: EnginePod) -> dict[str, Any]:
     if pod.claim:
         same_engine = {"labelSelector": {"matchLabels": {LABEL_CLAIMANT: pod.workload}}, "topologyKey": _NODE}
         rules["requiredDuringSchedulingIgnoredDuringExecution"] = [same_engine]
-    if pod.deployment:
+    if pod.deployment and pod.spread:
         siblings = {"labelSelector": {"matchLabels": {LABEL_DEPLOYMENT: pod.deployment}}, "topologyKey": _NODE}
         rules["preferredDuringSchedulingIgnoredDuringExecution"] = [{"weight": 100, "podAffinityTerm": siblings}]
     return {"affinity": {"podAntiAffinity": rules}} if rules else {}

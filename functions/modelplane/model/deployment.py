@@ -11,6 +11,8 @@ from modelplane.model.rollout import Rollout
 
 #: The modes of serving.
 UNIFIED, PREFILL_DECODE = "Unified", "PrefillDecode"
+#: Whether replicas keep to distinct nodes (`replicasAcrossNodes`); PREFERRED where it is not said.
+PREFERRED, NONE = "preferred", "none"
 
 
 class Role(StrEnum):
@@ -100,13 +102,15 @@ class Resolution:
     """What became of a modelRef: the ClusterModel's generation, None where there is none.
 
     `problem` is why no profile can be used, with what to do, "" where one can. `skipped` says of each profile that
-    cannot be used why. `selector` is the model's own clusterSelector.
+    cannot be used why. `selector` is the model's own clusterSelector. `edited`: the deployment's status is of another
+    generation, or another ClusterModel: no pass has seen this one.
     """
 
     generation: int | None = None
     problem: str = ""
     skipped: Mapping[str, str] = field(default_factory=dict)
     selector: Mapping[str, str] = field(default_factory=dict)
+    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,8 @@ class Schedule:
     `placements`: every replica to compose, sorted by (cluster, index). `ending`: observed ones that go. `unplaced`:
     max(0, replicas - placements that are not leaving). `refusals`: for every candidate why it cannot take another
     (empty when nothing is unplaced); with a ClusterModel those of the best profile, and `profile_refusals` those of
-    each profile. `problem` is why nothing of the ClusterModel can be placed, "" where it can. `rolling`: None when
+    each profile. `improvable`: how many replicas could run on each profile that is better than theirs, beside what is
+    there. `problem` is why nothing of the ClusterModel can be placed, "" where it can. `rolling`: None when
     no replica is on its way to what is asked. `candidates`: how many clusters were considered, None when they are
     not known. `holders`: what holds the pools (cluster, pool) that refusals name for a lack of room.
     """
@@ -212,6 +213,7 @@ class Schedule:
     unplaced: int = 0
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     profile_refusals: Mapping[str, Mapping[str, Refusal]] = field(default_factory=dict)
+    improvable: Mapping[str, int] = field(default_factory=dict)
     problem: str = ""
     candidates: int | None = None
     held_edits: tuple[HeldEdit, ...] = ()

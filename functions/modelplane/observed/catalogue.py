@@ -95,6 +95,7 @@ def _resolve(obj: Object, deployment: Deployment, ref: ModelRef, model: Object) 
         problem="" if found else _nothing_left(ref, skipped),
         skipped=skipped,
         selector=mapping(mapping(spec.get("clusterSelector")).get("matchLabels")),
+        edited=_is_edited(obj, model),
     )
     revisions = [each.profile.revision for each in found]
     resolved = replace(
@@ -105,6 +106,12 @@ def _resolve(obj: Object, deployment: Deployment, ref: ModelRef, model: Object) 
         resolution=resolution,
     )
     return Catalogued(resolved, {each.profile.name: each.spec for each in found}, warnings)
+
+
+def _is_edited(obj: Object, model: Object) -> bool:
+    """Tell whether the deployment's status is of another generation of the model than there is, or another model."""
+    seen = mapping(mapping(obj.body.get("status")).get("model"))
+    return bool(seen) and (seen.get("name"), seen.get("generation")) != (model.name, model.metadata.get("generation"))
 
 
 def _nothing_left(ref: ModelRef, skipped: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from modelplane.api import modeldeployment, modelreplica
+from modelplane.model.deployment import PREFERRED
 from modelplane.model.names import ANNOTATION_PICKER
 from modelplane.observed.fields import mapping, mappings
 from modelplane.step import Object
@@ -45,10 +46,16 @@ def _without(block: Mapping[str, Any], *fields: str) -> dict[str, Any]:
     return {key: value for key, value in block.items() if key not in fields}
 
 
+def _made_of(engine: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an engine without `copies`, and without what stands at a default that its XRD does not write."""
+    kept = _without(engine, "copies")
+    return _without(kept, "replicasAcrossNodes") if kept.get("replicasAcrossNodes") == PREFERRED else kept
+
+
 def _pods_of(engine: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an engine's pods are made of, wherever it is placed."""
     members = [_without(member, *_PLACING) for member in mappings(engine.get("members"))]
-    return {**_without(engine, "copies"), "members": members}
+    return {**_made_of(engine), "members": members}
 
 
 def _content(engines: list[Any], spec: Mapping[str, Any], obj: Object) -> str:
@@ -82,7 +89,7 @@ def profile_digest(spec: Mapping[str, Any]) -> str:
 def revision(deployment: Object) -> str:
     """Return the hash of all that a ModelDeployment asks a replica to run, its device requests included."""
     spec = mapping(deployment.body.get("spec"))
-    engines = [_without(_reduced(modeldeployment.Engine, each), "copies") for each in mappings(spec.get("engines"))]
+    engines = [_made_of(_reduced(modeldeployment.Engine, each)) for each in mappings(spec.get("engines"))]
     return _digest([_content([], spec, deployment), engines])[:8]
 
 
@@ -93,6 +100,6 @@ def stamp_digest(replica: Object, volume: str) -> str:
     """
     spec = _reduced(modelreplica.ModelReplicaSpec, replica.body.get("spec"))
     blocks = {key: value for key, value in mapping(spec).items() if value and key not in _NOT_IN_PODS}
-    engines = [_without(mapping(engine), "copies") for engine in mappings(blocks.get("engines"))]
+    engines = [_made_of(mapping(engine)) for engine in mappings(blocks.get("engines"))]
     picker = mapping(replica.metadata.get("annotations")).get(ANNOTATION_PICKER)
     return _digest([{**blocks, "engines": engines}, picker, volume])

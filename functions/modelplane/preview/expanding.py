@@ -11,8 +11,8 @@ from modelplane.model.observation import Gap, Malformed
 from modelplane.observed.catalogue import resolve
 from modelplane.observed.deployment import read_deployment
 from modelplane.preview.control_plane import ControlPlane
+from modelplane.reading.reader import as_object
 from modelplane.reading.tree import Manifest, items, mapping
-from modelplane.step import Object
 
 _KEPT = ("name", "namespace", "labels", "annotations")
 
@@ -41,14 +41,15 @@ def expand_deployment(control: ControlPlane, namespace: str, name: str, profile:
     found = control.get("ModelDeployment", namespace, name)
     if found is None:
         raise CannotExpand(f"ModelDeployment {namespace}/{name} does not exist", absent=True)
-    obj = Object(found, ("expand", namespace, name))
+    view = control.view()
+    obj = as_object(view, found)
     deployment = read_deployment(obj)
     if isinstance(deployment, Malformed):
         raise CannotExpand(str(deployment))
     if deployment.model is None:
         raise CannotExpand(f"ModelDeployment {namespace}/{name} states its engines itself")
     model = control.get("ClusterModel", None, deployment.model.name)
-    catalogued = resolve(obj, deployment, Object(model, ("expand", deployment.model.name)) if model else Gap.ABSENT)
+    catalogued = resolve(obj, deployment, as_object(view, model) if model else Gap.ABSENT)
     if catalogued.deployment.resolution.problem:
         raise CannotExpand(catalogued.deployment.resolution.problem)
     running = {each["profile"]: each["name"] for each in items(found, "status", "placements") if each.get("profile")}

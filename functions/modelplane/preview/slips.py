@@ -8,6 +8,11 @@ from modelplane.reading.definitions import xrds
 
 #: How alike a group is to ours that was meant to be ours.
 _ALIKE: Final = 0.75
+#: Kinds of ours by the names that they had in the first proposal, and what else is to be changed.
+_NAMED: Final = {
+    "InferenceEnvironment": "InferenceCluster, whose pools name an InferenceClass in className in place of "
+    "acceleratorType and acceleratorCount",
+}
 _KUSTOMIZE: Final = "kustomize.config.k8s.io"
 
 
@@ -20,6 +25,8 @@ def find_slip(obj: Any) -> tuple[str, str]:
     if kind == "Kustomization" and group in ("", _KUSTOMIZE):
         folder = "what it makes is not in the file: render it where kubectl is, kubectl kustomize FOLDER | modelplane"
         return "kind", f"a kustomization, no manifest; {folder} preview -"
+    if kind in _NAMED and group == GROUP:
+        return "kind", f"{kind} is named {_NAMED[kind]}"
     if kind in xrds() and group != GROUP and SequenceMatcher(None, group, GROUP).ratio() >= _ALIKE:
         return "apiVersion", f"{version} has no {kind}; write {API_VERSION}"
     return "", ""

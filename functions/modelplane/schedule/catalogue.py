@@ -1,7 +1,8 @@
 """What a ModelDeployment says of the ClusterModel that it names: its profiles, and whether they can be used."""
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from modelplane.composing.engine_warnings import find_warnings
 from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status, cap
@@ -13,6 +14,8 @@ from modelplane.scheduling.explain import why_not
 from modelplane.step import Object, Request
 
 _KIND = DeploymentCondition.MODEL_RESOLVED
+#: How a profile is said to have become possible for replicas on a worse one.
+_COULD: Final = " could run on "
 
 
 def describe_model(request: Request, deployment: Deployment, schedule: Schedule) -> dict[str, Any]:
@@ -28,20 +31,34 @@ def describe_model(request: Request, deployment: Deployment, schedule: Schedule)
 def _profiles(request: Request, deployment: Deployment, schedule: Schedule) -> list[dict[str, Any]]:
     """Return each profile with its replicas, and why no more of them run on it.
 
-    That is asked only when a replica is to be placed; until then it is what the last such pass has found.
+    That is asked only when a replica is to be placed, and when the ClusterModel was edited while replicas run on
+    another profile than the first; until then it is what the last such pass has found.
     """
     before = {
         text(each.get("name")): text(each.get("message"))
         for each in mappings(mapping(request.composite.body.get("status")).get("profiles"))
     }
     found = []
+    running = Counter(each.profile for each in schedule.placements if not each.leaving)
+    worse = running.total()
     for profile in deployment.profiles:
-        running = sum(1 for each in schedule.placements if each.profile == profile.name and not each.leaving)
-        asked = profile.name in schedule.profile_refusals
-        why = cap(why_not(schedule, deployment, profile.name)) if asked else before.get(profile.name, "")
-        found.append({"name": profile.name, "replicas": running, **({"message": why} if why else {})})
+        worse -= running[profile.name]
+        if could := schedule.improvable.get(profile.name, 0):
+            why = _improvable(could, profile.name)
+        elif profile.name in schedule.profile_refusals:
+            why = cap(why_not(schedule, deployment, profile.name))
+        else:
+            why = before.get(profile.name, "")
+            why = why if worse or _COULD not in why else ""
+        found.append({"name": profile.name, "replicas": running[profile.name], **({"message": why} if why else {})})
     skipped = deployment.resolution.skipped.items()
     return found + [{"name": name, "replicas": 0, "message": cap(why)} for name, why in skipped]
+
+
+def _improvable(replicas: int, profile: str) -> str:
+    """Return that replicas could run on a better profile, and how: a new one takes it, and the worst goes first."""
+    count = f"{replicas} {'replica' if replicas == 1 else 'replicas'}{_COULD}{profile}"
+    return f"{count}: raise spec.replicas by {replicas}, and lower it again once the new ones serve"
 
 
 def model_resolved(deployment: Deployment) -> Condition:

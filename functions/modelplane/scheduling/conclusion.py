@@ -26,6 +26,7 @@ def conclude(work: Work) -> Schedule:
         drifted=tuple(_drifted(work)),
         refusals=work.refusals,
         profile_refusals=work.profile_refusals,
+        improvable=work.improvable,
         problem=work.deployment.resolution.problem,
         candidates=None if isinstance(work.view.candidates, Gap) else len(work.candidates),
         held_edits=tuple(work.held_edits[uid] for uid in sorted(work.held_edits)),

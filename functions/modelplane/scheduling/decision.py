@@ -10,6 +10,7 @@ from modelplane.model.placement import FleetView, Needs, Schedule
 from modelplane.scheduling.conclusion import conclude
 from modelplane.scheduling.endings import dismiss, end_all, end_duplicates, scale_down
 from modelplane.scheduling.fill import place
+from modelplane.scheduling.improving import reconsider
 from modelplane.scheduling.in_place import grow
 from modelplane.scheduling.replacement import roll
 from modelplane.scheduling.retain import retain
@@ -20,7 +21,7 @@ from modelplane.scheduling.yielding import contested, give_way
 def fetch(work: Work) -> Needs | None:
     """Ask for what the next steps look at: the fleet where something is to be placed for sure, else residents."""
     surging = not work.holds_new and any(work.rollout_step.may_surge(own) for own in work.rollout_step.waiting)
-    needs = work.needs_to_place(surging=surging)
+    needs = work.needs_to_place(surging=surging or work.reconsiders)
     if needs:
         return needs
     growing = [own for own, _ in work.growing] + [own for own, found in work.in_place.items() if found.growing]
@@ -38,6 +39,7 @@ STEPS: tuple[Callable[[Work], Needs | None], ...] = (
     scale_down,
     place,
     roll,
+    reconsider,
     dismiss,
 )
 

@@ -10,7 +10,7 @@ from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldE
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.closest import WHOLE, quote
-from modelplane.scheduling.wording import closing_remedies, of_pools, word, word_holders
+from modelplane.scheduling.wording import closing_remedies, listed, of_pools, word, word_holders
 
 #: Room that is left for each section that follows a long one.
 _LEAST_SECTION = 100
@@ -142,8 +142,12 @@ def _cache(schedule: Schedule, deployment: Deployment) -> str:
 
 
 def _no_cluster(schedule: Schedule, deployment: Deployment) -> str:
-    wanted = ", ".join(f"{key}={value}" for key, value in sorted(deployment.cluster_selector.items()))
-    text = f"no InferenceCluster has the labels of spec.clusterSelector ({wanted})" if wanted else "no InferenceCluster"
+    of_model = deployment.resolution.selector
+    labels = {**of_model, **deployment.cluster_selector}
+    wanted = ", ".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    asking = ["spec.clusterSelector"] if deployment.cluster_selector or not of_model else []
+    asking += [f"ClusterModel {deployment.model.name}"] if of_model and deployment.model else []
+    text = f"no InferenceCluster has the labels of {listed(asking)} ({wanted})" if wanted else "no InferenceCluster"
     if isinstance(schedule.cache, Footprint):
         within = f"is selected by ModelCache {deployment.namespace}/{schedule.cache.cache}"
         found = f"{text} and {within}" if wanted else f"{text} {within}"

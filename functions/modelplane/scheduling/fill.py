@@ -23,7 +23,7 @@ from modelplane.scheduling.work import Work
 
 #: (profile, replicas of this deployment, how capable the devices are, minus the room left, hash, name): the smallest is
 #: the cluster to place on. What is not known of devices sorts after all that is.
-_Rank = tuple[int, int, tuple[bool, Fraction], int, str, str]
+Rank = tuple[int, int, tuple[bool, Fraction], int, str, str]
 _UNKNOWN: Final = (True, Fraction(0))
 
 
@@ -45,7 +45,7 @@ class Limit:
     capability: Fraction | None = None
 
 
-class _Fill:
+class Filling:
     """One filling of a pass's missing replicas. `refused`: why a cluster takes no other, None for one that may.
 
     `of_profiles`: for each profile, the clusters that do not host it, and why.
@@ -78,7 +78,7 @@ class _Fill:
     def _may_stage(self, name: str) -> bool:
         return self.work.candidates[name].stages_caches or bool(self.work.staged_volume(name))
 
-    def rank(self, cluster: Cluster) -> _Rank | None:
+    def rank(self, cluster: Cluster) -> Rank | None:
         """Return the cluster's rank, None when it has no room, or none was found within the budget."""
         plan = self.plans.get(cluster.name)
         if plan is None or not plan.fits:
@@ -148,15 +148,20 @@ class _Fill:
 _ANYTHING: Final = Limit()
 
 
+def rank_all(work: Work, limit: Limit) -> tuple[Filling, list[Rank]]:
+    """Return a filling, and the rank of each candidate that can take another replica in it."""
+    filling = Filling(work, limit)
+    eligible = [cluster for cluster in work.candidates.values() if filling.refused[cluster.name] is None]
+    return filling, [rank for cluster in eligible if (rank := filling.rank(cluster))]
+
+
 def fill(work: Work, limit: Limit = _ANYTHING) -> dict[str, dict[str, Refusal]]:
     """Place what is missing, until no candidate can host the next one.
 
     The best profile that any candidate hosts comes before all that ranks candidates. Returns for each profile why each
     candidate cannot take another replica.
     """
-    filling = _Fill(work, limit)
-    eligible = [cluster for cluster in work.candidates.values() if filling.refused[cluster.name] is None]
-    ranks = [rank for cluster in eligible if (rank := filling.rank(cluster))]
+    filling, ranks = rank_all(work, limit)
     heapq.heapify(ranks)
     for _ in range(work.missing if ranks else 0):
         cluster = work.candidates[ranks[0][-1]]

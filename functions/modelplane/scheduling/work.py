@@ -30,6 +30,7 @@ class Work:
     what the own pools of each outdated replica can host. `growing`: the replicas that would take more than they have,
     and what. `checked`: every candidate was looked at, so that none has room beyond what was placed.
     `profile_refusals`: for each profile of a ClusterModel why no candidate can take another replica on it.
+    `improvable`: how many replicas could run on each profile that is better than theirs.
     `surges_failed`: the profiles (the last one's rank) and how capable devices, None for any, surges might have taken
     that found no place in this pass.
     """
@@ -50,6 +51,7 @@ class Work:
     held_edits: dict[str, HeldEdit] = field(default_factory=dict)
     refusals: dict[str, Refusal] = field(default_factory=dict)
     profile_refusals: dict[str, dict[str, Refusal]] = field(default_factory=dict)
+    improvable: dict[str, int] = field(default_factory=dict)
     checked: bool = False
     surges_failed: list[tuple[int, Fraction | None]] = field(default_factory=list)
 
@@ -75,6 +77,11 @@ class Work:
     def missing(self) -> int:
         """Return how many replicas are still to be placed."""
         return max(0, self.deployment.replicas - len(self.roster.counted) - len(self.placed))
+
+    @property
+    def reconsiders(self) -> bool:
+        """Tell whether it is asked anew which profiles replicas could run on: an edit may have made a better one."""
+        return self.deployment.resolution.edited and any(own.rank for own in self.roster.counted)
 
     @property
     def invalid(self) -> str:

@@ -51,6 +51,13 @@ def test_one_node_is_a_standalone_that_asks_for_the_gpus_of_its_pool() -> None:
     assert found.resolves_gpu
 
 
+def test_replicas_share_nodes_only_where_the_placement_says_so() -> None:
+    (spread,) = expanded(profile(placement={"podsAcrossNodes": "required", "replicasAcrossNodes": "preferred"})).engines
+    (shared,) = expanded(profile(placement={"replicasAcrossNodes": "none"})).engines
+    assert "replicasAcrossNodes" not in spread
+    assert shared == {**spread, "replicasAcrossNodes": "none"}
+
+
 def test_several_nodes_are_a_leader_and_the_other_nodes_as_workers() -> None:
     found = expanded(profile(nodes=3, gpus=8, parallelism={"tensor": 8, "pipeline": 3}))
     leader, worker = found.engines[0]["members"]

@@ -79,3 +79,13 @@ def test_a_member_without_requests_claims_nothing_and_is_not_kept_apart() -> Non
     assert "resourceClaims" not in pod
     assert "resources" not in pod["containers"][0]
     assert list(pod["affinity"]["podAntiAffinity"]) == ["preferredDuringSchedulingIgnoredDuringExecution"]
+
+
+def test_replicas_keep_to_distinct_nodes_unless_the_engine_says_that_they_need_not() -> None:
+    def rules(**fields: str) -> list[str]:
+        result = given.run(given.replica(given.engine(**fields)))
+        pod = given.manifest_of(result, "deployment-main")["spec"]["template"]["spec"]
+        return sorted(rule.partition("During")[0] for rule in pod["affinity"]["podAntiAffinity"])
+
+    assert rules() == rules(replicasAcrossNodes="preferred") == ["preferred", "required"]
+    assert rules(replicasAcrossNodes="none") == ["required"]

@@ -85,6 +85,7 @@ OF_PODS: dict[str, Edit] = {
         body["spec"].update(serving={"mode": "PrefillDecode"}) or body["spec"]["engines"][0].update(phase="Decode")
     ),
     "endpoint picker": lambda body: body["metadata"].pop("annotations"),
+    "replicas that share nodes": lambda body: body["spec"]["engines"][0].update(replicasAcrossNodes="none"),
     "engine's name": lambda body: body["spec"]["engines"][0].update(name="other"),
 }
 
@@ -113,8 +114,9 @@ def test_the_same_edit_of_both_leaves_nothing_outdated(edit: Edit) -> None:
         lambda body: body["spec"].update(clusterSelector={"matchLabels": {"region": "eu"}}),
         lambda body: body["spec"].update(serving={"mode": "Unified"}),
         lambda body: member(body).update(role="Standalone"),
+        lambda body: body["spec"]["engines"][0].update(replicasAcrossNodes="preferred"),
     ],
-    ids=["copies", "replicas", "selector", "mode at its default", "role at its default"],
+    ids=["copies", "replicas", "selector", "mode at its default", "role at its default", "spread at its default"],
 )
 def test_what_restarts_no_pod_is_no_new_revision(edit: Edit) -> None:
     assert wanted_content(edited(ASKED, edit)) == wanted_content(Object(ASKED, ""))

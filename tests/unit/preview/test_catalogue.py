@@ -156,6 +156,37 @@ def test_an_edit_of_the_catalogue_is_a_rollout_and_pinned_replicas_stay() -> Non
     assert pinned[:2] == ("False", "Pinned")
 
 
+def test_a_better_profile_that_an_edit_adds_is_said_to_be_possible_until_replicas_run_on_it() -> None:
+    control = settled(*manifests("gemma-3-27b.yaml"))
+    profiles: list[Any] = []
+
+    def without_the_first(spec: Any) -> None:
+        profiles.append(spec["serving"].pop(0))
+
+    def with_it_again(spec: Any) -> None:
+        spec["serving"].insert(0, profiles[0])
+
+    def message() -> str:
+        return str(deployment(control, "gemma-3-27b")["status"]["profiles"][0].get("message", ""))
+
+    def scale(replicas: int) -> None:
+        ours = deployment(control, "gemma-3-27b")
+        control.apply({**ours, "spec": {**ours["spec"], "replicas": replicas}})
+        assert control.settle()
+
+    edited(control, "gemma-3-27b", without_the_first)
+    assert placements(control, "gemma-3-27b") == [("bf16", ["medium-models"])] * 2
+    edited(control, "gemma-3-27b", with_it_again)
+    assert placements(control, "gemma-3-27b") == [("bf16", ["medium-models"])] * 2
+    assert message() == (
+        "2 replicas could run on fp8: raise spec.replicas by 2, and lower it again once the new ones serve"
+    )
+    scale(4)
+    scale(2)
+    assert placements(control, "gemma-3-27b") == [("fp8", ["medium-models"])] * 2
+    assert message() == ""
+
+
 def test_a_profile_that_contradicts_itself_is_skipped_and_named_and_who_runs_on_it_stays() -> None:
     control = settled(*manifests("gemma-3-27b.yaml"))
 

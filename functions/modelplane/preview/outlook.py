@@ -1,0 +1,140 @@
+"""The outlook for a ClusterModel on a fleet: which profiles could run now, which if something goes, and which never."""
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Cluster
+from modelplane.model.names import API_VERSION, GROUP, LABEL_DEPLOYMENT
+from modelplane.model.observation import Malformed
+from modelplane.model.placement import Schedule
+from modelplane.model.replica import Replica
+from modelplane.observed.catalogue import resolve
+from modelplane.observed.cluster import read_cluster
+from modelplane.observed.deployment import read_deployment
+from modelplane.observed.replica import read_replica
+from modelplane.reading.reader import Reader, as_object
+from modelplane.reading.tree import Manifest, Tree, items, mapping
+from modelplane.scheduling import explain
+from modelplane.scheduling.freeing import find_freed, place_beside
+from modelplane.step import Object
+
+_MODEL: Final = f"ClusterModel.{GROUP}"
+_CLUSTER: Final = f"InferenceCluster.{GROUP}"
+_REPLICA: Final = f"ModelReplica.{GROUP}"
+
+
+class Outlook(StrEnum):
+    """Whether a replica more could run on a profile: with the fleet as it is, without some of its replicas, or not."""
+
+    NOW = "Now"
+    IF_SOMETHING_GOES = "IfSomethingGoes"
+    NEVER = "Never"
+
+
+class NoModelError(Exception):
+    """There is no ClusterModel of that name."""
+
+
+class _Fleet:
+    """A fleet as the scheduler takes it, and the manifests of its replicas by uid."""
+
+    def __init__(self, reader: Reader) -> None:
+        listed = [as_object(reader, obj) for obj in reader.list(_REPLICA)]
+        self.clusters: tuple[Cluster, ...] = tuple(
+            read_cluster(as_object(reader, obj)) for obj in reader.list(_CLUSTER)
+        )
+        self.replicas: tuple[Replica, ...] = tuple(map(read_replica, listed))
+        self.manifests = {replica.uid: obj.body for replica, obj in zip(self.replicas, listed, strict=True)}
+
+    def running(self, model: str) -> Counter[str]:
+        """Return how many replicas of the fleet run on each profile of a ClusterModel."""
+        stamps = (mapping(each, "spec", "profile") for each in self.manifests.values())
+        return Counter(str(stamp.get("name")) for stamp in stamps if stamp.get("model") == model)
+
+
+def find_outlooks(reader: Reader, model: str, namespace: str) -> Tree:
+    """Return for each profile of a ClusterModel whether one more replica of a deployment in `namespace` could run.
+
+    The deployment names the model and nothing else: no labels, no tolerations, no cache. As JSON: `model`, and
+    `profiles` in the order of preference with `name`, `rank`, `state`, `replicas` that run on it, `cluster` and `pools`
+    by engine where one more would run, `reasons`, and what has to go before: `freedReplicas`, and in `frees` whose they
+    are, ModelDeployments and ModelReplicas that are written by hand. Raises NoModelError.
+    """
+    found = reader.get(_MODEL, None, model)
+    if found is None:
+        raise NoModelError(f"ClusterModel {model} does not exist")
+    fleet, catalogued = _Fleet(reader), as_object(reader, found)
+    running = fleet.running(model)
+    profiles = [
+        {
+            "name": name,
+            "rank": rank,
+            "replicas": running[name],
+            **_outlook(fleet, _probe(catalogued, namespace, name)),
+        }
+        for rank, name in enumerate(str(each["name"]) for each in items(found, "spec", "serving"))
+    ]
+    return {"model": model, "profiles": profiles}
+
+
+def _probe(model: Object, namespace: str, profile: str) -> Deployment | Malformed:
+    """Return a deployment of one replica that allows one profile of a model alone."""
+    spec = {"replicas": 1, "modelRef": {"name": model.name, "profiles": [profile]}}
+    metadata = {"namespace": namespace, "name": model.name}
+    manifest = {"apiVersion": API_VERSION, "kind": "ModelDeployment", "metadata": metadata, "spec": spec}
+    obj = Object(manifest, ("outlook", namespace, model.name, profile))
+    deployment = read_deployment(obj)
+    return deployment if isinstance(deployment, Malformed) else resolve(obj, deployment, model).deployment
+
+
+def _outlook(fleet: _Fleet, probe: Deployment | Malformed) -> Tree:
+    if isinstance(probe, Malformed):
+        return _row(Outlook.NEVER, reasons=[{"reason": "InvalidProfile", "count": 0, "message": str(probe)}])
+    if probe.resolution.problem:
+        why = "; ".join(probe.resolution.skipped.values()) or probe.resolution.problem
+        return _row(Outlook.NEVER, reasons=[{"reason": "InvalidProfile", "count": 0, "message": why}])
+    now = place_beside(probe, fleet.clusters, fleet.replicas)
+    if not now.unplaced:
+        return _row(Outlook.NOW, now)
+    freed = find_freed(probe, fleet.clusters, fleet.replicas)
+    if freed is None:
+        return _row(Outlook.NEVER, reasons=_reasons(place_beside(probe, fleet.clusters, ()), probe))
+    then = place_beside(probe, fleet.clusters, [each for each in fleet.replicas if each not in freed])
+    return _row(
+        Outlook.IF_SOMETHING_GOES,
+        then,
+        freed=[fleet.manifests[each.uid] for each in freed],
+        reasons=_reasons(now, probe),
+    )
+
+
+def _row(
+    state: Outlook, schedule: Schedule | None = None, *, freed: Sequence[Manifest] = (), reasons: Sequence[Any] = ()
+) -> Tree:
+    placement = schedule.placements[0] if schedule and schedule.placements else None
+    owners = sorted({(each["metadata"]["namespace"], _owner(each)) for each in freed})
+    return {
+        "state": str(state),
+        "cluster": placement.cluster if placement else "",
+        "pools": {engine.name: engine.pool for engine in placement.engines} if placement else {},
+        "frees": [{"namespace": namespace, "name": name} for namespace, name in owners],
+        "freedReplicas": sorted(f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in freed),
+        "reasons": list(reasons),
+    }
+
+
+def _owner(replica: Manifest) -> str:
+    """Return the deployment that composes a replica, the replica itself where it is written by hand."""
+    labels = mapping(replica, "metadata", "labels")
+    return str(labels.get(LABEL_DEPLOYMENT) or replica["metadata"]["name"])
+
+
+def _reasons(schedule: Schedule, probe: Deployment) -> list[Any]:
+    """Return why clusters do not host a profile, as a deployment's status counts them; where there are none, why."""
+    report = explain(schedule, probe)
+    if not report.reasons:
+        return [{"reason": str(report.reason), "count": 0, "message": report.message.partition(": ")[2]}]
+    return [{"reason": each.reason, "count": each.count, "message": each.message} for each in report.reasons]

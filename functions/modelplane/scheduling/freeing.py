@@ -1,0 +1,63 @@
+"""What would have to go so that a deployment can be placed: the fewest replicas of one cluster that leave room."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from modelplane.model.deployment import Deployment
+from modelplane.model.fleet import Cluster
+from modelplane.model.placement import FleetView, Needs, Schedule
+from modelplane.model.replica import Replica
+from modelplane.scheduling.decision import schedule
+from modelplane.scheduling.roster import seniority
+
+
+def place_beside(deployment: Deployment, clusters: Iterable[Cluster], replicas: Iterable[Replica]) -> Schedule:
+    """Return where the replicas of a deployment that has none yet would run beside those of a fleet.
+
+    The deployment names no cache. `clusters` are those of the fleet, `replicas` all that are there.
+    """
+    found = schedule(deployment, FleetView(candidates=tuple(clusters), fleet=tuple(replicas)))
+    if isinstance(found, Needs):
+        raise TypeError(f"the whole fleet is at hand, and {found} is needed")
+    return found
+
+
+def find_freed(
+    deployment: Deployment, clusters: Iterable[Cluster], replicas: Iterable[Replica]
+) -> tuple[Replica, ...] | None:
+    """Return the fewest replicas without which one cluster could host a deployment, None where none could without any.
+
+    On each cluster that is none where there is room, one where one suffices (the youngest that does), else what is left
+    over when the others are put back, the oldest first.
+    """
+    residents: dict[str, list[Replica]] = {}
+    for replica in replicas:
+        residents.setdefault(replica.cluster, []).append(replica)
+    best: tuple[Replica, ...] | None = None
+    for cluster in sorted(clusters, key=lambda each: (len(residents.get(each.name, ())), each.name)):
+        if best is not None and len(best) <= 1:
+            break
+        if _hosts(deployment, cluster, ()):
+            freed = _freed_on(deployment, cluster, residents)
+            best = freed if best is None or len(freed) < len(best) else best
+    return best
+
+
+def _hosts(deployment: Deployment, cluster: Cluster, beside: Sequence[Replica]) -> bool:
+    return not place_beside(deployment, (cluster,), beside).unplaced
+
+
+def _freed_on(
+    deployment: Deployment, cluster: Cluster, residents: Mapping[str, Sequence[Replica]]
+) -> tuple[Replica, ...]:
+    """Return the replicas of a cluster that have to go; without all of them it hosts the deployment."""
+    there = sorted(residents.get(cluster.name, ()), key=lambda each: (not each.serves, seniority(each)))
+    if _hosts(deployment, cluster, there):
+        return ()
+    for each in reversed(there):
+        if _hosts(deployment, cluster, [other for other in there if other is not each]):
+            return (each,)
+    kept: list[Replica] = []
+    for each in there:
+        if _hosts(deployment, cluster, [*kept, each]):
+            kept.append(each)
+    return tuple(each for each in there if each not in kept)

@@ -1,0 +1,32 @@
+"""Which replicas could run on a better profile than theirs: asked when an edit of the ClusterModel may have made one.
+
+Nothing moves for it. A replica keeps its profile until it is placed anew.
+"""
+
+from collections import Counter
+
+from modelplane.model.placement import Needs
+from modelplane.scheduling.fill import Limit, rank_all
+from modelplane.scheduling.work import Work
+
+
+def reconsider(work: Work) -> Needs | None:
+    """Count for each better profile the replicas that it has room for, beside what is there; note why no more.
+
+    Only where the fleet is at hand: an edit of the ClusterModel asks for it once, and so does all that is placed.
+    """
+    worst = max((own.rank for own in work.roster.counted), default=0)
+    if not worst or work.missing or work.holds_new or work.needs_to_place(surging=True):
+        return None
+    filling, ranks = rank_all(work, Limit(worst - 1))
+    room: Counter[int] = Counter()
+    for rank, _, _, negative_room, _, _ in ranks:
+        room[rank] -= negative_room
+    improved = 0
+    for at, profile in enumerate(filling.profiles):
+        behind = sum(own.rank > at for own in work.roster.counted) - improved
+        if could := min(room[at], behind):
+            work.improvable[profile.name] = could
+            improved += could
+    work.profile_refusals.update(filling.refusals())
+    return None
