@@ -55,6 +55,13 @@ def test_what_a_page_refers_to_exists(page: Path) -> None:
     assert [*broken_links(page), *broken_paths(page)] == []
 
 
+def test_every_promise_names_its_test() -> None:
+    promises = section(ROOT / "docs" / "promises.md", "The promises, and their tests")
+    rows = [line for line in promises.splitlines() if line.startswith("| ") and not line.startswith("| promise |")]
+    assert rows
+    assert [row for row in rows if not any(test for _, test in _CODE.findall(row))] == []
+
+
 def section(page: Path, heading: str) -> str:
     found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", page.read_text(), re.MULTILINE | re.DOTALL)
     assert found, f"{page.name} has no section {heading}"

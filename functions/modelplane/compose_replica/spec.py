@@ -123,16 +123,17 @@ def _engines(block: Sequence[Mapping[str, Any]], mode: str) -> tuple[Engine, ...
     return tuple(replace(engine, observed_copies=min(engine.copies, share)) for engine in engines)
 
 
-def _wrong(spec: ModelReplicaSpec) -> str:
-    """Return the path of a list of the wrong length, which the model does not check; "" when there is none."""
+def _wrong(spec: ModelReplicaSpec) -> tuple[str, str] | None:
+    """Return the path of a list of the wrong length, which the model does not check, and what it needs; else None."""
     for engine in spec.engines:
         for index, member in enumerate(engine.members):
             pod = member.template.spec
             if pod is None or len(pod.containers) != 1:
-                return f"engines[{engine.name}].members[{index}].template.spec.containers"
+                path = f"engines[{engine.name}].members[{index}].template.spec.containers"
+                return path, "needs exactly one container: give it one that is named engine"
         if not engine.members:
-            return f"engines[{engine.name}].members"
-    return "" if spec.engines else "engines"
+            return f"engines[{engine.name}].members", "is empty: give it a Standalone, or a Leader and a Worker"
+    return None if spec.engines else ("engines", "is empty: give it an engine")
 
 
 def read_spec(replica: Object) -> ReplicaSpec | Malformed:
@@ -141,7 +142,8 @@ def read_spec(replica: Object) -> ReplicaSpec | Malformed:
     if isinstance(typed, Malformed):
         return typed
     if wrong := _wrong(typed):
-        return Malformed("ModelReplica", replica.name, f"spec.{wrong}", "is empty or too long")
+        path, needs = wrong
+        return Malformed("ModelReplica", replica.name, f"spec.{path}", needs)
     block, mode = replica.body["spec"]["engines"], typed.serving.mode if typed.serving else UNIFIED
     return ReplicaSpec(
         cluster=typed.clusterName,
