@@ -1,4 +1,4 @@
-"""`make bench`: how fast and how large the functions are, over gRPC, each figure beside its yardstick.
+"""`make bench`: how fast and how large the functions are, over gRPC, and what the gateway adds to a request.
 
 Exit code 1 when a limit is missed twice: what misses one is measured again, because something else may have had the
 machine. The yardstick is a bare function that returns the same messages.
@@ -13,7 +13,7 @@ import click
 _ROOT = Path(__file__).resolve().parents[2]
 sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools")]
 
-from bench import burst, cases, catalogued, fit, previews, soak  # noqa: E402 - the path comes first
+from bench import burst, cases, catalogued, fit, gateway, previews, soak  # noqa: E402 - the path comes first
 from bench.figures import Figure, best, print_table, to_json  # noqa: E402
 from bench.tenants import composing, messages, scheduling  # noqa: E402
 from bench.tenants.table import measured  # noqa: E402
@@ -40,6 +40,7 @@ def main(output: str) -> None:
         previews.previewing,
         fit.fitting,
         one_tenant,
+        gateway.gateway,
         burst.burst,
         soak.soak,
     ):
