@@ -17,10 +17,12 @@ from typing import Any
 
 from e2e.fleet import SOON, Fleet
 from e2e.services import SERVICE, ObservedService
-from modelplane.model.names import AUTHORITY, SERVER_NAME, SYSTEM_NAMESPACE
+from modelplane.model.names import AUTHORITY, CLUSTER_GATEWAY, INFERENCE_GATEWAY, SERVER_NAME, SYSTEM_NAMESPACE
 from modelplane_dev.folders import ROOT
+from modelplane_dev.plane.control_plane import OBJECT
+from modelplane_dev.plane.envoy_gateway import GATEWAY
 from modelplane_dev.plane.fakes import POD_ADDRESSES
-from modelplane_dev.plane.gateways.live import ADDRESS, LiveGateways, live_gateways
+from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND, LiveGateways, live_gateways
 from modelplane_dev.plane.gateways.requests import CUT
 from modelplane_dev.plane.issuer import SECRET
 from modelplane_dev.plane.waiting import eventually
@@ -197,6 +199,22 @@ def lost(counts: Counter[str]) -> dict[str, int]:
     return {status: count for status, count in counts.items() if status.isdecimal() and status not in fine}
 
 
+def _remove(fleet: Fleet) -> None:
+    """Delete the InferenceGateway and the fleet, and wait until the Gateways on the sites are gone."""
+    api = fleet.plane.hub.api
+    api.delete(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY)
+    fleet.close()
+
+    def gone() -> None:
+        there = {name: site.cluster.api.get(GATEWAY, CLUSTER_GATEWAY, SYSTEM_NAMESPACE) for name, site in sites}
+        clusters = [fleet.cluster(name).get("metadata") for name, _ in sites]
+        objects = {each["metadata"]["name"]: each.get("status") for each in api.list(OBJECT, SYSTEM_NAMESPACE)}
+        assert not any(there.values()), f"Gateways {there}, InferenceClusters {clusters}, Objects {objects}"
+
+    sites = tuple(fleet.clusters.items())
+    eventually(gone, within=SOON)
+
+
 @contextmanager
 def live_fleet(fleet: Fleet) -> Iterator[LiveFleet]:
     """Run the gateways, and make a cluster of the fleet on each of their sites."""
@@ -208,3 +226,4 @@ def live_fleet(fleet: Fleet) -> Iterator[LiveFleet]:
         gateways.open_public()
         gateways.open_router()
         yield LiveFleet(fleet, gateways)
+        _remove(fleet)
