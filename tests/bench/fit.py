@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from typing import NamedTuple
 from unittest.mock import patch
 
 from bench.figures import Figure, compared
@@ -11,13 +12,15 @@ from modelplane.scheduling import fill
 from unit.scheduling.scene import Scene, cluster, deployment, gpu, memory, pool, request, standalone
 
 _DEPLOYMENTS = 200
+#: As many of the even mix as the fleet nearly hosts; 200 ask for half as many large GPUs again as it has.
+_FEW = 110
 _FLEETS = 5
 #: GPUs of a node and the GiB of each: half of the clusters have L4s, a quarter A100s or H100s, a quarter H200s.
 _KINDS = ((4, 22), (4, 22), (8, 80), (8, 140))
 #: What deployments ask for (GiB of a GPU, GPUs of a pod), and how often: large models take more and larger GPUs.
 _ASKED = {(20, 1): 6, (20, 2): 2, (40, 1): 3, (70, 2): 2, (70, 4): 2, (120, 8): 3}
-#: The same sizes, the number of GPUs whatever they are: small GPUs by whole nodes of large ones, too.
-_APART = {(gib, count): 1 for gib in (20, 40, 70, 120) for count in (1, 1, 2, 4, 8)}
+#: The same sizes, each as often by any number of GPUs: small GPUs by whole nodes of large ones, too.
+_EVEN = {(gib, count): 1 for gib in (20, 40, 70, 120) for count in (1, 1, 2, 4, 8)}
 
 
 def _fleet(chance: random.Random) -> list[Cluster]:
@@ -28,38 +31,54 @@ def _fleet(chance: random.Random) -> list[Cluster]:
     ]
 
 
-def _deployments(chance: random.Random, asked: dict[tuple[int, int], int]) -> Iterator[Deployment]:
-    for at in range(_DEPLOYMENTS):
+def _deployments(chance: random.Random, asked: dict[tuple[int, int], int], number: int) -> Iterator[Deployment]:
+    for at in range(number):
         ((gib, count),) = chance.choices(list(asked), list(asked.values()))
         yield deployment(standalone(request(count, memory(f"{gib}Gi"))), name=f"d{at}")
 
 
-def hosted(seed: int, asked: dict[tuple[int, int], int]) -> int:
-    """Return how many of the random deployments of a seed its random fleet hosts, placed one after the other."""
+class Lacking(NamedTuple):
+    """What a fleet does not host: how many deployments, and how many GPUs they ask for."""
+
+    deployments: float
+    gpus: float
+
+
+def lacking(seed: int, asked: dict[tuple[int, int], int], number: int) -> Lacking:
+    """Return what of the random deployments of a seed its random fleet does not host, placed one after the other."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     scene = Scene(_fleet(chance))
-    found = 0
-    for one in _deployments(chance, asked):
-        found += not scene.run(one).unplaced
+    refused = []
+    for one in _deployments(chance, asked, number):
+        if scene.run(one).unplaced:
+            refused.append(one.profiles[0].engines[0].members[0].requests[0].count)
         scene.serve()
-    return found
+    return Lacking(len(refused), sum(refused))
 
 
-def _lacking(asked: dict[tuple[int, int], int]) -> tuple[float, float]:
-    """Return how many are not hosted, on average: as it is, and where clusters are chosen by their room alone."""
-    seeds = range(_FLEETS)
-    now = sum(hosted(seed, asked) for seed in seeds)
+def _mean(asked: dict[tuple[int, int], int], number: int) -> Lacking:
+    found = [lacking(seed, asked, number) for seed in range(_FLEETS)]
+    return Lacking(*(sum(values) / _FLEETS for values in zip(*found, strict=True)))
+
+
+def _both(asked: dict[tuple[int, int], int], number: int) -> tuple[Lacking, Lacking]:
+    """Return what is not hosted, on average: as it is, and where clusters are chosen by their room alone."""
+    now = _mean(asked, number)
     with patch.object(fill, "capability", lambda *_: None):
-        before = sum(hosted(seed, asked) for seed in seeds)
-    return _DEPLOYMENTS - now / _FLEETS, _DEPLOYMENTS - before / _FLEETS
+        return now, _mean(asked, number)
 
 
 def fitting() -> Iterator[Figure]:
-    """Yield how many are not hosted, beside how many are not where clusters are chosen by their room alone."""
+    """Yield what is not hosted, beside what is not where clusters are chosen by their room alone.
+
+    A fleet of which much more is asked than it has hosts more of the deployments that take whole nodes, and so fewer of
+    the small ones, of which several have room where one of those has: counted one by one, that is fewer.
+    """
+    now, before = _both(_ASKED, _DEPLOYMENTS)
     name = f"not hosted of {_DEPLOYMENTS} random deployments, by the devices that suffice over by room alone"
-    yield compared(name, *_lacking(_ASKED), 1.0, "")
-    yield Figure("... where small GPUs are asked for by eight, too", *_reported(_lacking(_APART)))
-
-
-def _reported(lacking: tuple[float, float]) -> tuple[float, str, float]:
-    return lacking[0], "", lacking[1]
+    yield compared(name, now.deployments, before.deployments, 1.0, "")
+    now, before = _both(_EVEN, _FEW)
+    yield compared(f"... GPUs not hosted where all sizes are as frequent, {_FEW}", now.gpus, before.gpus, 1.0, "GPUs")
+    now, before = _both(_EVEN, _DEPLOYMENTS)
+    yield Figure(f"... where all sizes are as frequent, {_DEPLOYMENTS}", now.deployments, "", before.deployments)
+    yield Figure("... GPUs of these", now.gpus, "GPUs", before.gpus)
