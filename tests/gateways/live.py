@@ -181,6 +181,22 @@ class LiveFleet:
         }
 
     @contextmanager
+    def early_connection(self, url: str) -> Iterator[list[int]]:
+        """Send a request before, and one after, on one connection; the list has their statuses by then."""
+        found: list[int] = []
+        command = self.gateways.public.network.command(executable, "-m", "gateways.early_connection", url)
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'tools'}:{ROOT / 'functions'}"}
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
+            assert process.stdout
+            found.append(int(process.stdout.readline()))
+            try:
+                yield found
+            finally:
+                text, _ = process.communicate("\n\n")
+            found.append(int(text))
+
+    @contextmanager
     def watched(self, url: str) -> Iterator[list[tuple[int, int]]]:
         """Send one request after the other; afterwards the list says how many in a row had which status."""
         found: list[tuple[int, int]] = []

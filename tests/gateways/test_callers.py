@@ -100,6 +100,13 @@ def test_between_any_two_writes_of_a_keyed_service_nobody_is_let_in_without_a_ke
     assert {status for status, _ in seen} <= {404, 401}, seen
 
 
+def test_a_connection_from_before_the_first_key_needs_a_key_too(live: LiveFleet) -> None:
+    with live.early_connection(live.url("first")) as statuses:
+        url = _serve(live, "first", keys=_write_keys(live, "first", ann="key-of-ann"))
+        live.wait_answer(200, url, CHAT, _bearer("key-of-ann"))
+    assert statuses == [404, 401]
+
+
 def test_a_gateway_that_requires_keys_closes_services_without(live: LiveFleet) -> None:
     api = live.fleet.plane.hub.api
     unkeyed = _serve(live, "unkeyed")

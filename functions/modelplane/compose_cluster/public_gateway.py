@@ -7,6 +7,7 @@ from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.filters import direct_response
+from modelplane.kube.gateway.key_filter import key_filter_policy, key_filter_route, no_keys
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
 from modelplane.kube.gateway.route import https_redirect, unknown_paths
 from modelplane.kube.gateway.traffic import client_traffic_policy, gateway_traffic_policy
@@ -21,7 +22,7 @@ from modelplane.model.names import (
 )
 from modelplane.observed.endpoint import is_ip
 from modelplane.observed.fields import mapping, text
-from modelplane.observed.gateway import choose_address, serves
+from modelplane.observed.gateway import choose_address, is_accepted, serves
 from modelplane.step import Manifest, Request
 
 #: Composition resource names.
@@ -35,6 +36,9 @@ _UNKNOWN: Final = "unknown-paths"
 _NOT_FOUND: Final = "answer-404"
 _REDIRECT: Final = "https-redirect"
 _IN_USE: Final = "gateway-in-use"
+_NO_KEYS: Final = "key-filter-keys"
+_KEY_POLICY: Final = "key-filter-policy"
+_KEY_ROUTE: Final = "key-filter-route"
 
 CLASS_NAME: Final = "modelplane"
 _REDIRECT_NAME: Final = "https-redirect"
@@ -59,6 +63,8 @@ def bodies(request: Request, spec: InferenceGatewaySpec, client_pair: str | None
         _NOT_FOUND: direct_response(
             _UNKNOWN_NAME, SYSTEM_NAMESPACE, status=404, message=_NOT_FOUND_MESSAGE, code="not_found"
         ),
+        _NO_KEYS: no_keys(),
+        _KEY_POLICY: key_filter_policy(),
     }
     if made.keys() <= request.observed.keys() or GATEWAY in request.observed:
         certificate = spec.tls.secretRef.name if spec.tls else None
@@ -67,6 +73,7 @@ def bodies(request: Request, spec: InferenceGatewaySpec, client_pair: str | None
         )
         listener = LISTENER_HTTPS if spec.tls else LISTENER_HTTP
         made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, listener, _UNKNOWN_NAME)
+        made[_KEY_ROUTE] = key_filter_route(listener, _UNKNOWN_NAME)
     gateway = request.observed.get(GATEWAY)
     if spec.tls and gateway and serves(gateway.body, LISTENER_HTTPS):
         made[_REDIRECT] = https_redirect(_REDIRECT_NAME)
@@ -93,13 +100,13 @@ def read_address(request: Request) -> str:
 def read_url(request: Request, spec: InferenceGatewaySpec, address: str) -> str:
     """Return the base URL of the fleet, "" while there is none. Services attach to the listener that it says.
 
-    Where TLS is asked for it is HTTPS once the Gateway serves that, and as it was until then: never HTTP at first.
+    Where TLS is asked for it is HTTPS once the Gateway serves that, and as it was until then: never HTTP at first. The
+    first one is published once the listener has the filter that checks keys.
     """
-    gateway = request.observed.get(GATEWAY)
-    if not address:
+    gateway, policy = request.observed.get(GATEWAY), request.observed.get(_KEY_POLICY)
+    last = text(mapping(request.composite.body.get("status")).get("url"))
+    if not address or not (last or (policy and is_accepted(policy))):
         return ""
     if spec.tls:
-        if gateway and serves(gateway.body, LISTENER_HTTPS):
-            return f"https://{spec.tls.hostname}"
-        return text(mapping(request.composite.body.get("status")).get("url"))
+        return f"https://{spec.tls.hostname}" if gateway and serves(gateway.body, LISTENER_HTTPS) else last
     return f"http://[{address}]" if is_ip(address) and ":" in address else f"http://{address}"

@@ -27,12 +27,14 @@ def test_the_gateway_comes_once_its_pods_policies_and_answers_are_there() -> Non
         "fleet-path",
         "fleet-traffic-policy",
         "gateway-class",
+        "key-filter-keys",
+        "key-filter-policy",
         "self-signed-issuer",
         "traffic-policy",
     ]
     partly = {name: body for name, body in first.items() if name != "client-traffic-policy"}
     assert "gateway" not in bodies(decided(partly))
-    assert set(bodies(decided(first))) - set(first) == {"gateway", "unknown-paths"}
+    assert set(bodies(decided(first))) - set(first) == {"gateway", "unknown-paths", "key-filter-route"}
 
 
 def test_nothing_is_composed_before_the_gateways_kinds_exist_and_everything_is_once_it_was() -> None:
@@ -55,6 +57,17 @@ def test_the_url_is_the_gateways_address(address: str, url: str) -> None:
     result = decided(serving("http", address=address))
     assert result.status == {"address": address, "url": url, "services": NAMED}
     assert reported(result) == ("True", "ControllerHealthy", "")
+
+
+def test_the_url_is_published_once_the_listener_has_the_filter_that_checks_keys() -> None:
+    store = serving("http")
+    del store["key-filter-policy"]["status"]
+    assert "url" not in (decided(store).status or {})
+    last = {"url": "http://gw.example.org"}
+    assert (decided(store, status=last).status or {})["url"] == last["url"]
+    (rule,) = store["key-filter-route"]["spec"]["rules"]
+    assert rule["matches"] == [{"path": {"type": "Exact", "value": "/.keys"}}], "an exact path is Envoy Gateway's first"
+    assert store["key-filter-keys"]["data"] == {}
 
 
 #: The listeners that are programmed and the last URL of a gateway with TLS; the URL, and whether HTTP redirects.
