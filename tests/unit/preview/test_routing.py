@@ -31,7 +31,7 @@ def test_a_service_of_a_deployment_has_a_url_that_reaches_each_of_its_replicas()
     assert service is not None
     assert service["status"]["address"] == "http://control.gateways.example/ml/chat"
     assert conditions_of(service)["RoutingReady"][:2] == ("True", "RouteConfigured")
-    (backend,) = control.list("Backend")
+    (backend,) = (each for each in control.list("Backend") if each["metadata"]["namespace"] == "ml")
     hosts = [each["hostname"].partition(".")[0] for each in backend["spec"]["endpoints"]]
     assert hosts == [each["metadata"]["name"] for each in control.list("ModelReplica")]
     assert len(hosts) == 3
