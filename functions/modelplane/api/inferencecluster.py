@@ -124,8 +124,11 @@ class Cluster(BaseModel):
 
 
 class Stack(BaseModel):
-    """Parts of the serving stack that the cluster has already, only with source Existing. Present is not installed, only checked for."""
+    """Parts of the serving stack that the cluster has already, only with source Existing: Present is not installed, only checked for. And the walls between the teams on the cluster."""
 
+    isolation: Literal["Open", "Enforced"] = "Open"
+    gatewayCIDRs: list[str] | None = None
+    podSecurity: Literal["Warn", "Enforce"] = "Warn"
     certManager: Literal["Managed", "Present"] = "Managed"
     gateway: Literal["Managed", "Present"] = "Managed"
     aiGateway: Literal["Managed", "Present"] = "Managed"

@@ -120,12 +120,32 @@ class Env(BaseModel):
     valueFrom: ValueFrom | None = None
 
 
+class Capabilities(BaseModel):
+    """Linux capabilities."""
+
+    add: list[Literal["IPC_LOCK", "SYS_NICE"]] | None = None
+
+
+class SeccompProfile(BaseModel):
+    """Seccomp profile of the container; omitted, that of the cluster."""
+
+    type: Literal["RuntimeDefault", "Unconfined"]
+
+
+class SecurityContext(BaseModel):
+    """What the engine may do beyond the default, which drops capabilities that no engine needs."""
+
+    capabilities: Capabilities | None = None
+    seccompProfile: SeccompProfile | None = None
+
+
 class Container(BaseModel):
     name: str
     image: str
     command: list[str] | None = None
     args: list[str] | None = None
     env: list[Env] | None = None
+    securityContext: SecurityContext | None = None
 
 
 class ImagePullSecret(BaseModel):

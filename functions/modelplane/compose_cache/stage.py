@@ -8,6 +8,7 @@ from modelplane.compose_cache.download import download, held_download
 from modelplane.compose_cache.spec import CacheSpec
 from modelplane.composing.site import Site
 from modelplane.model.staging import StagingPhase
+from modelplane.observed.cluster import read_walls
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import read_remote
 from modelplane.step import Object, Request
@@ -17,7 +18,8 @@ def _site(request: Request, spec: CacheSpec, cluster: Object) -> Site:
     """Return where the cache is staged: what was put there stays reached as it was though nothing is published now."""
     published = text(mapping(mapping(cluster.body.get("status")).get("providerConfigRef")).get("name"))
     made = request.observed.get(volume_resource(cluster.name, spec.volume))
-    return Site(request.composite.namespace, cluster.name, published or (read_remote(made).config if made else ""))
+    config = published or (read_remote(made).config if made else "")
+    return Site(request.composite.namespace, cluster.name, config, read_walls(cluster))
 
 
 def stage(request: Request, spec: CacheSpec, cluster: Object, last: Mapping[str, Any]) -> StagingResult:

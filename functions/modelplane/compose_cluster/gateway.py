@@ -20,6 +20,7 @@ from modelplane.model.names import (
     CLUSTER_GATEWAY,
     LABEL_GATEWAY,
     LABEL_NAMESPACE,
+    LABEL_REACHES_ENGINES,
     LISTENER_HTTPS,
     SERVER_NAME,
     SYSTEM_NAMESPACE,
@@ -41,10 +42,11 @@ _CLASS: Final = "envoy"
 _HAS_ADDRESS = "has(object.status) && has(object.status.addresses) && size(object.status.addresses) > 0"
 #: Made where there is none, and left as it is where there is one.
 _IF_ABSENT: Final = Handling(policies=("Observe", "Create"), ready_when=_HAS_ADDRESS, watch=True)
+_LABELS: Final = {LABEL_NAMESPACE: SYSTEM_NAMESPACE, LABEL_REACHES_ENGINES: "true"}
 _NAMESPACE: Final = {
     "apiVersion": "v1",
     "kind": "Namespace",
-    "metadata": {"name": SYSTEM_NAMESPACE, "labels": {LABEL_NAMESPACE: SYSTEM_NAMESPACE}},
+    "metadata": {"name": SYSTEM_NAMESPACE, "labels": _LABELS},
 }
 #: Routes come from the namespaces that Modelplane makes.
 _NAMESPACES: Final = {

@@ -21,21 +21,27 @@ from modelplane.composing.pod_messages import REPLICA_PODS
 from modelplane.composing.site import Site
 from modelplane.model.conditions import Reason, Status
 from modelplane.model.deployment import Role
+from modelplane.model.fleet import Walls
 from modelplane.model.names import LABEL_DEPLOYMENT, LABEL_GANG, LABEL_WORKLOAD, OBSERVE_ONLY
 from modelplane.model.observation import Malformed
 from modelplane.observed.bounds import find_over_bound
+from modelplane.observed.cluster import read_walls
 from modelplane.observed.fields import labels, mapping
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.observed.stamp import stamp_digest
-from modelplane.step import AWAITING, SETTLED, Desired, Request, Requirement, Result
+from modelplane.step import AWAITING, SETTLED, Desired, Object, Request, Requirement, Result
 
+#: Composition resource name of the NetworkPolicy of the team's namespace.
+_POLICY = "network-policy"
 #: Composition resource name of the collection that observes the pods.
 _PODS = "pods"
 
 
 def _instance(request: Request, spec: ReplicaSpec, config: str, volume: str) -> Instance:
     replica = request.composite
-    site = Site(replica.namespace, spec.cluster, config)
+    cluster = request.one(require.cluster(spec.cluster))
+    walls = read_walls(cluster) if isinstance(cluster, Object) else Walls()
+    site = Site(replica.namespace, spec.cluster, config, walls)
     deployment = labels(replica).get(LABEL_DEPLOYMENT, "")
     return Instance(site, replica.name, deployment, volume, spec.drain_seconds)
 
@@ -173,6 +179,8 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     objects = builder.build(workloads.compose(instance, spec), request.observed, order)
     objects |= copies.objects(instance.site)
     objects |= weights.protect(request, spec, remotes)
+    if instance.site.walls.isolated or _POLICY in request.observed:
+        objects[_POLICY] = instance.site.place_network_policy()
     objects |= keep_answering(objects, request.observed, remotes)
     if unready := _findings(request, spec, objects, mount=mount).workloads_to_observe():
         objects[_PODS] = _observe_pods(request, spec, instance.site, unready)

@@ -1,23 +1,28 @@
 """Where a team's objects go on an inference cluster."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane.kube.collection import collection
 from modelplane.kube.copy import key_copy, source_copy
-from modelplane.kube.namespace import tenant
+from modelplane.kube.namespace import closed, opened, tenant
 from modelplane.kube.object import ORPHANED, Handling, observed_only, remote_object
+from modelplane.model.fleet import Walls
 from modelplane.model.names import API_VERSION, tenant_namespace
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One cluster of a team: `team` is its namespace on the control cluster, `config` the ClusterProviderConfig."""
+    """One cluster of a team: `team` is its namespace on the control cluster, `config` the ClusterProviderConfig.
+
+    `walls` are those between the teams on the cluster.
+    """
 
     team: str
     cluster: str
     config: str
+    walls: Walls = field(default_factory=Walls)
 
     @property
     def namespace(self) -> str:
@@ -53,7 +58,16 @@ class Site:
 
     def place_namespace(self) -> dict[str, Any]:
         """Return the Object of the namespace, which is always orphaned: the team's other objects live in it."""
-        return remote_object(tenant(self.team), ORPHANED, namespace=self.team, config=self.config)
+        namespace = tenant(self.team, enforces_pod_security=self.walls.enforces_pod_security)
+        return remote_object(namespace, ORPHANED, namespace=self.team, config=self.config)
+
+    def place_network_policy(self) -> dict[str, Any]:
+        """Return the Object of the namespace's NetworkPolicy, orphaned as the namespace is: the team's pods share it.
+
+        Where the cluster is not isolated it lets everything in.
+        """
+        policy = closed(self.team, self.walls.gateway_cidrs) if self.walls.isolated else opened(self.team)
+        return remote_object(policy, ORPHANED, namespace=self.team, config=self.config)
 
     def observe(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:
         """Return the Object that only observes what a controller on the cluster makes."""

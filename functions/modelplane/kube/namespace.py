@@ -1,15 +1,43 @@
-"""The namespace on an inference cluster that mirrors a team's namespace."""
+"""The namespace on an inference cluster that mirrors a team's namespace, and the walls around it."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
-from modelplane.model.names import LABEL_NAMESPACE, tenant_namespace
+from modelplane.model.names import LABEL_NAMESPACE, LABEL_REACHES_ENGINES, tenant_namespace
+
+_POD_SECURITY: Final = "pod-security.kubernetes.io"
+_STANDARD: Final = "baseline"
+_POLICY: Final = "modelplane"
 
 
-def tenant(namespace: str) -> dict[str, Any]:
-    """Return the Namespace that mirrors the team's `namespace` of the control cluster."""
+def tenant(namespace: str, *, enforces_pod_security: bool = False) -> dict[str, Any]:
+    """Return the Namespace that mirrors the team's `namespace` of the control cluster.
+
+    What the pod security standard baseline refuses is warned of and audited, which refuses nothing.
+    """
     labels = {LABEL_NAMESPACE: namespace}
+    modes = ["audit", "warn", *(["enforce"] if enforces_pod_security else [])]
+    labels |= {f"{_POD_SECURITY}/{mode}": _STANDARD for mode in modes}
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
         "metadata": {"name": tenant_namespace(namespace), "labels": labels},
     }
+
+
+def _policy(namespace: str, ingress: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    spec = {"podSelector": {}, "policyTypes": ["Ingress"], "ingress": list(ingress)}
+    metadata = {"name": _POLICY, "namespace": tenant_namespace(namespace)}
+    return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec}
+
+
+def closed(namespace: str, cidrs: Sequence[str]) -> dict[str, Any]:
+    """Return the NetworkPolicy by which only a team's own pods, those of gateways and these networks reach its pods."""
+    gateways = {"namespaceSelector": {"matchLabels": {LABEL_REACHES_ENGINES: "true"}}}
+    networks = [{"ipBlock": {"cidr": cidr}} for cidr in cidrs]
+    return _policy(namespace, [{"from": [{"podSelector": {}}, gateways, *networks]}])
+
+
+def opened(namespace: str) -> dict[str, Any]:
+    """Return the same NetworkPolicy as one that lets everything in."""
+    return _policy(namespace, [{}])

@@ -24,6 +24,8 @@ _STARTUP_PERIOD = 10
 #: How long an engine may take to stop once it is asked to, Kubernetes' default.
 _STOP_SECONDS = 30
 _NODE = "kubernetes.io/hostname"
+#: Capabilities of the container runtime's default that no engine needs. Dropping all breaks images that run as root.
+_DROPPED: Final = ("AUDIT_WRITE", "MKNOD", "NET_RAW", "SETFCAP", "SYS_CHROOT")
 _SHARED_MEMORY = "shared-memory"
 _MODELS = "models"
 
@@ -108,12 +110,19 @@ def _draining(seconds: int) -> dict[str, Any]:
     return {"lifecycle": {"preStop": {"sleep": {"seconds": seconds}}}} if seconds else {}
 
 
+def _security(container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the security context of an engine: what the user has set, without the capabilities that are dropped."""
+    asked = container.get("securityContext") or {}
+    return {**asked, "capabilities": {**(asked.get("capabilities") or {}), "drop": list(_DROPPED)}}
+
+
 def _container(pod: EnginePod) -> dict[str, Any]:
-    """Return the engine container with shared memory and its claim; nothing of the user's is touched."""
+    """Return the engine container with shared memory and its claim; nothing else of the user's is touched."""
     mounts: list[dict[str, Any]] = [{"name": _SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108
     if pod.volume:
         mounts.append({"name": _MODELS, "mountPath": MODELS_PATH, "readOnly": True})
-    container = {**pod.container, **_draining(pod.drain_seconds), "volumeMounts": mounts}
+    security = {"securityContext": _security(pod.container)}
+    container = {**pod.container, **security, **_draining(pod.drain_seconds), "volumeMounts": mounts}
     return container | ({"resources": {"claims": [{"name": CLAIM_NAME}]}} if pod.claim else {})
 
 
@@ -145,6 +154,7 @@ def pod_template(pod: EnginePod) -> dict[str, Any]:
         "containers": [_container(pod)],
         "nodeSelector": {LABEL_POOL: pod.pool},
         "tolerations": [{"key": GPU_TAINT, "operator": "Exists"}, *map(dict, pod.tolerations)],
+        "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": pod.drain_seconds + _STOP_SECONDS,
         "volumes": [{"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory"}}],

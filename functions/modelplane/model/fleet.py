@@ -85,6 +85,19 @@ class Taint:
 
 
 @dataclass(frozen=True, slots=True)
+class Walls:
+    """What keeps the teams on a cluster apart.
+
+    `isolated`: only the team's own namespace, those of gateways and the hosts of `gateway_cidrs` reach its pods.
+    `enforces_pod_security`: pods that the pod security standard baseline refuses are not admitted.
+    """
+
+    isolated: bool = False
+    gateway_cidrs: tuple[str, ...] = ()
+    enforces_pod_security: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """An InferenceCluster as the scheduler sees it.
 

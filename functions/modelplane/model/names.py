@@ -18,6 +18,8 @@ LABEL_REVISION = f"{GROUP}/revision"
 LABEL_MODEL = f"{GROUP}/model"
 LABEL_SERVING = f"{GROUP}/serving"
 LABEL_NAMESPACE = f"{GROUP}/namespace"
+#: Label of the namespaces on an inference cluster whose pods reach engines in spite of isolation.
+LABEL_REACHES_ENGINES = f"{GROUP}/reaches-engines"
 #: Label that Kubernetes gives each namespace.
 LABEL_NAMESPACE_NAME = "kubernetes.io/metadata.name"
 #: On every pod of one engine of one replica: its workload's name.

@@ -5,7 +5,7 @@ from typing import Final
 
 #: The number of the way in which pod templates are composed: raised whenever a template of an engine or an endpoint
 #: picker changes for unchanged input.
-BUILDER: Final = 4
+BUILDER: Final = 5
 
 
 @dataclass(frozen=True, slots=True)

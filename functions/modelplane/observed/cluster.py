@@ -5,7 +5,7 @@ from typing import Any
 
 from modelplane.model.catalogue import Capabilities
 from modelplane.model.conditions import ClusterCondition, Reason
-from modelplane.model.fleet import Cluster, Effect, Pool, Taint
+from modelplane.model.fleet import Cluster, Effect, Pool, Taint, Walls
 from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text
@@ -78,6 +78,17 @@ def _allowed(declared: Any) -> dict[str, str] | None:
         return None
     wanted = mapping(mapping(mapping(declared).get("selector")).get("matchLabels"))
     return {key: text(value) for key, value in wanted.items()}
+
+
+def read_walls(obj: Object) -> Walls:
+    """Return what keeps the teams on an InferenceCluster apart."""
+    stack = mapping(mapping(obj.body.get("spec")).get("stack"))
+    cidrs = stack.get("gatewayCIDRs")
+    return Walls(
+        isolated=stack.get("isolation") == "Enforced",
+        gateway_cidrs=tuple(map(text, cidrs)) if isinstance(cidrs, list) else (),
+        enforces_pod_security=stack.get("podSecurity") == "Enforce",
+    )
 
 
 def is_abandoned(obj: Object) -> bool:

@@ -100,7 +100,10 @@ def test_only_the_public_gateway_may_call_and_on_nothing_but_https() -> None:
     assert (listener["protocol"], listener["port"]) == ("HTTPS", 443)
     (expression,) = listener["allowedRoutes"]["namespaces"]["selector"]["matchExpressions"]
     assert expression == {"key": "modelplane.ai/namespace", "operator": "Exists"}
-    assert found[PART + "namespace"]["metadata"]["labels"] == {"modelplane.ai/namespace": "modelplane-system"}
+    assert found[PART + "namespace"]["metadata"]["labels"] == {
+        "modelplane.ai/namespace": "modelplane-system",
+        "modelplane.ai/reaches-engines": "true",
+    }
     validation = found[PART + "client-traffic-policy"]["spec"]["tls"]["clientValidation"]
     (authority,) = validation["caCertificateRefs"]
     assert found[PART + "authority"]["metadata"]["name"] == authority["name"]

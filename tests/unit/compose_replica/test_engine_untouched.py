@@ -30,7 +30,8 @@ CONTAINERS = st.fixed_dictionaries(
     },
 )
 #: What makes a container run and serve; nothing of it is the engine's business.
-AROUND = {"ports", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe", "volumeMounts", "resources"}
+PROBES = {"startupProbe", "readinessProbe", "livenessProbe"}
+AROUND = {"ports", "lifecycle", "volumeMounts", "resources", "securityContext", *PROBES}
 GANG = [
     {"name": "MODELPLANE_LEADER_ADDRESS", "value": "$(LWS_LEADER_ADDRESS)"},
     {"name": "MODELPLANE_RANK", "value": "$(LWS_WORKER_INDEX)"},

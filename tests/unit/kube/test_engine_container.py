@@ -22,7 +22,8 @@ CONTAINERS = st.fixed_dictionaries(
         "env": st.lists(ROWS, max_size=6),
     },
 )
-ADDED = {"ports", "startupProbe", "readinessProbe", "livenessProbe", "volumeMounts", "resources"}
+PROBES = {"startupProbe", "readinessProbe", "livenessProbe"}
+ADDED = {"ports", "volumeMounts", "resources", "securityContext", *PROBES}
 
 
 @given(container=CONTAINERS, claim=st.none() | TEXTS)
