@@ -1,9 +1,12 @@
 """The API as Crossplane makes it of our XRDs: explanations, columns, short names, scale."""
 
 import pytest
+import yaml
 
+from docs.blocks import File, blocks
 from e2e.fleet import SOON, Fleet
 from modelplane.model.names import API_VERSION
+from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.api import Kind, condition
 from modelplane_dev.plane.control_plane import ControlPlane
 from modelplane_dev.plane.waiting import eventually
@@ -48,24 +51,12 @@ def test_a_horizontal_pod_autoscaler_is_able_to_scale_a_deployment(fleet: Fleet)
     fleet.add_cluster("east")
     fleet.deploy("llama")
     fleet.wait_ready("llama")
-    fleet.plane.hub.api.apply(
-        {
-            "apiVersion": AUTOSCALER.api_version,
-            "kind": AUTOSCALER.kind,
-            "metadata": {"name": "llama", "namespace": fleet.tag},
-            "spec": {
-                "scaleTargetRef": {"apiVersion": API_VERSION, "kind": "ModelDeployment", "name": "llama"},
-                "minReplicas": 1,
-                "maxReplicas": 3,
-                "metrics": [
-                    {
-                        "type": "Resource",
-                        "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
-                    }
-                ],
-            },
-        }
-    )
+    page = blocks(ROOT / "docs" / "deploy-a-model.md")
+    (text,) = (each.text for each in page if isinstance(each, File) and each.name == "my-autoscaler.yaml")
+    manifest = yaml.safe_load(text)
+    manifest["metadata"] = {"name": "llama", "namespace": fleet.tag}
+    manifest["spec"]["scaleTargetRef"]["name"] = "llama"
+    fleet.plane.hub.api.apply(manifest)
 
     def able() -> None:
         found = fleet.plane.hub.api.get(AUTOSCALER, "llama", fleet.tag) or {}
