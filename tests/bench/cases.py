@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 
 from bench.figures import Figure, at_most, compared
-from bench.fleet import cluster, deployment, others
+from bench.fleet import Manifest, cluster, deployment, others
 from bench.measure import STEPS, Timed, served, timed
 from bench.passes import Scene, Store, run_pass, settle
 from modelplane.cli.serve import FUNCTIONS
@@ -18,13 +18,15 @@ SAME = 1.2
 #: A settled pass over a bare function that returns the same messages.
 BARE = 2.0
 #: Clusters, replicas of other deployments.
+HUGE = (10_000, 50_000)
 LARGE = (1000, 5000)
 MEDIUM = (100, 500)
 SMALL = (10, 50)
 
 
 def _store(clusters: int, replicas: int) -> Store:
-    return Store([*map(cluster, range(clusters)), *others(clusters, replicas)])
+    each = replicas // clusters
+    return Store([*(cluster(number, replicas=each) for number in range(clusters)), *others(clusters, replicas)])
 
 
 def idle() -> Iterator[Figure]:
@@ -45,12 +47,16 @@ def placing() -> Iterator[Figure]:
     """Yield what it takes to place ten replicas, in a fresh process and in one that has seen the fleet."""
     large = Scene(deployment("placed", 10), {}, _store(*LARGE))
     first = min(_first(large) for _ in range(5))
-    yield at_most("place 10 of 1,000 clusters, 5,000 replicas: first", first, 2.0, "s")
+    yield at_most("place 10 of 1,000 clusters, 5,000 replicas: first", first, 0.6, "s")
     with served("schedule") as on:
         medium = Scene(deployment("placed", 10), {}, _store(*MEDIUM))
         half = Scene(deployment("placed", 10), {}, _store(LARGE[0] // 2, LARGE[1] // 2))
         on_medium, on_half, on_large = timed([medium, half, large], on, "schedule", times=9)
-        yield at_most("... warm", on_large.total, 0.3, "s", on_large.yardstick)
+        yield at_most("... warm", on_large.total, 0.06, "s", on_large.yardstick)
+        yield at_most("... sent to schedule in all calls", on_large.sent / 1e6, 5.0, "MB")
+        (on_some,) = timed([Scene(_narrowed("placed", 10), {}, large.store)], on, "schedule", times=9)
+        yield at_most("... of the 250 that its selector names, warm", on_some.total, 0.03, "s", on_some.yardstick)
+        yield at_most("... sent to schedule in all calls", on_some.sent / 1e6, 2.0, "MB")
         yield at_most("... 100 clusters, 500 replicas, warm", on_medium.total, 0.04, "s", on_medium.yardstick)
         growth = on_large.total / on_half.total / 2
         yield Figure(
@@ -64,6 +70,24 @@ def placing() -> Iterator[Figure]:
         growth = on_large.total / on_medium.total / 10
         yield Figure("... growth to the tenfold, over linear", growth, "x", compared=growth, limit=LINEAR)
         yield Figure("resident after the largest case: schedule", on.resident("schedule"), "MiB")
+
+
+def _narrowed(name: str, replicas: int) -> Manifest:
+    """Return a deployment for the clusters of one region in four."""
+    found = deployment(name, replicas)
+    return {**found, "spec": {**found["spec"], "clusterSelector": {"matchLabels": {"region": "region-1"}}}}
+
+
+def placing_on_many() -> Iterator[Figure]:
+    """Yield what it takes to place ten replicas on a fleet of ten thousand clusters."""
+    huge = Scene(deployment("placed", 10), {}, _store(*HUGE))
+    large = Scene(deployment("placed", 10), {}, _store(*LARGE))
+    with served("schedule") as on:
+        on_large, on_huge = timed([large, huge], on, "schedule", times=5)
+        yield at_most("place 10 of 10,000 clusters, 50,000 replicas: warm", on_huge.total, 0.5, "s", on_huge.yardstick)
+        yield at_most("... resident at most", on.peak("schedule"), 250.0, "MiB")
+        growth = on_huge.total / on_large.total / 10
+        yield Figure("... growth from a tenth of it, over linear", growth, "x", compared=growth, limit=LINEAR)
 
 
 def settled() -> Iterator[Figure]:

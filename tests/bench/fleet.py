@@ -62,15 +62,30 @@ def _device(product: str, memory: str, count: int, driver: str) -> Manifest:
     }
 
 
-def cluster(number: int, driver: str = "580.95.5") -> Manifest:
-    """Return an InferenceCluster that is Ready, with four pools whose devices have this driver version."""
+def _charged(replicas: int, at: int) -> Manifest:
+    """Return what a pool publishes of the replicas that `others` puts on a cluster: pool by pool, a node each."""
+    count, devices = len(range(at, replicas, len(POOLS))), POOLS[at][2]
+    charged = f"{count}*1x{devices}" if count else ""
+    return {"devicesCommitted": {"gpu": count * devices}, "charged": charged}
+
+
+def cluster(number: int, driver: str = "580.95.5", replicas: int = 5) -> Manifest:
+    """Return an InferenceCluster that is Ready, with four pools whose devices have this driver version.
+
+    It publishes what `replicas` of `others` take.
+    """
     name = f"cluster-{number:04}"
     pools = [{"name": gpu.lower(), "className": f"{gpu.lower()}-class", "nodeCount": NODES} for gpu, _, _ in POOLS]
     status = {
         "conditions": ready("ClusterReady", "BackendReady"),
         "gateway": {"address": f"10.{number // 250}.{number % 250}.1"},
         "providerConfigRef": {"name": name},
-        "gpuPools": [{"name": pool[0].lower(), "nodes": NODES, "devices": [_device(*pool, driver)]} for pool in POOLS],
+        "gpuPools": [
+            {"name": pool[0].lower(), "nodes": NODES, "devices": [_device(*pool, driver)], **_charged(replicas, at)}
+            for at, pool in enumerate(POOLS)
+        ],
+        "replicas": replicas,
+        "charges": {"residents": "9f86d081884c7d65", "published": True},
     }
     manifest = {
         "apiVersion": API_VERSION,

@@ -35,6 +35,7 @@ def main(output: str) -> None:
     for case in (
         cases.idle,
         cases.placing,
+        cases.placing_on_many,
         cases.settled,
         catalogued.catalogue,
         previews.previewing,

@@ -10,11 +10,10 @@ from modelplane.model.names import replica_name, replica_resource
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, FleetView, Footprint, Needs, Placement, Schedule, Stamp
 from modelplane.model.replica import Replica
+from modelplane.schedule.rounds import CALLS, Rounds
 from modelplane.scheduling import schedule
 from property.oracles.taints import carries
-
-#: Crossplane calls a function at most this often for one pass.
-ROUNDS = 5
+from publishing import published
 
 #: Puts a fetched list into some order.
 Order = Callable[[Iterable[Any]], list[Any]]
@@ -36,21 +35,31 @@ def merge(one: Needs, two: Needs) -> Needs:
         one.clusters | two.clusters,
         one.residents | two.residents,
         one.candidates or two.candidates,
-        one.fleet or two.fleet,
+        one.siblings or two.siblings,
         one.cache or two.cache,
     )
 
 
 def answer(
-    deployment: Deployment, needs: Needs, own: tuple[Replica, ...], seen: Snapshot, order: Order = list
+    deployment: Deployment,
+    needs: Needs,
+    own: tuple[Replica, ...],
+    seen: Snapshot,
+    order: Order = list,
+    *,
+    charged: Iterable[Replica] | None = None,
 ) -> FleetView:
-    """Return the view that fetching `needs` from `seen` gives; `order` is the order of lists."""
+    """Return the view that fetching `needs` from `seen` gives; `order` is the order of lists.
+
+    `charged` are the replicas as they stood when the clusters published what they take, those of `seen` if not given.
+    """
+    ledgers = tuple(seen.replicas if charged is None else charged)
     cache = seen.cache if deployment.cache is None or needs.cache else Gap.NOT_FETCHED
     candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
     if needs.candidates:
         footprint = seen.cache.selector if isinstance(seen.cache, Footprint) else {}
         carrying = [
-            cluster
+            published(cluster, ledgers)
             for cluster in seen.clusters.values()
             if carries(cluster, deployment.cluster_selector) and carries(cluster, footprint)
         ]
@@ -62,7 +71,9 @@ def answer(
         residents={
             name: tuple(order(r for r in seen.replicas if r.cluster == name)) for name in order(needs.residents)
         },
-        fleet=tuple(order(seen.replicas)) if needs.fleet else Gap.NOT_FETCHED,
+        siblings=tuple(order(r for r in seen.replicas if r.owner == deployment.uid))
+        if needs.siblings
+        else Gap.NOT_FETCHED,
         cache=cache,
         listed=seen.listed.get(deployment.uid),
     )
@@ -88,11 +99,13 @@ def decide(
     *,
     others_as_of: Snapshot | None = None,
     lists_as_of: Snapshot | None = None,
+    charged_as_of: Snapshot | None = None,
     order: Order = list,
 ) -> Decided:
     """Run one pass, answering what it needs until it decides.
 
-    Others' objects, or every replica that is fetched, may be as they were earlier; what is observed is of now.
+    Others' objects, every replica that is fetched, or what clusters publish may be as they were earlier; what is
+    observed is of now.
     """
     own = observed(deployment, now.replicas)
     seen = now
@@ -101,15 +114,26 @@ def decide(
         seen = replace(now, replicas=(*mine, *(r for r in others_as_of.replicas if r.owner != deployment.uid)))
     if lists_as_of is not None:
         seen = replace(now, replicas=lists_as_of.replicas)
-    needs = Needs()
-    for count in range(1, ROUNDS + 1):
-        outcome = schedule(deployment, answer(deployment, needs, own, seen, order))
+    charged = None if charged_as_of is None else charged_as_of.replicas
+    needs, shortlist = Needs(), frozenset[str]()
+    for rounds in map(Rounds, range(CALLS)):
+        view = answer(deployment, needs, own, seen, order, charged=charged)
+        view = replace(_narrowed(view, shortlist), final=rounds.final)
+        outcome = schedule(deployment, view)
         if isinstance(outcome, Schedule):
-            return Decided(outcome, needs, count)
+            return Decided(outcome, needs, rounds.calls + 1)
         asked = merge(needs, outcome)
-        assert asked != needs, f"asks again for what it has: {outcome}"
+        assert asked != needs or view.shortlisted, f"asks again for what it has: {outcome}"
+        shortlist = asked.residents if outcome.shortlist and rounds.may_narrow else frozenset()
         needs = asked
-    raise AssertionError(f"no decision within {ROUNDS} rounds: {needs}")
+    raise AssertionError(f"no decision within {CALLS} calls: {needs}")
+
+
+def _narrowed(view: FleetView, shortlist: frozenset[str]) -> FleetView:
+    """Return the view with no more candidates than those of a shortlist, all if there is none."""
+    if not shortlist or isinstance(view.candidates, Gap):
+        return view
+    return replace(view, candidates=tuple(c for c in view.candidates if c.name in shortlist), shortlisted=True)
 
 
 def _name(deployment: Deployment, placement: Placement) -> str:

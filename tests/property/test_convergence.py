@@ -25,7 +25,7 @@ def overcommitted(fleet: Fleet) -> list[tuple[str, str]]:
 
 
 class Race:
-    """Some deployments on one fleet, reconciled in rounds."""
+    """Some deployments on one fleet, reconciled in rounds, by what clusters published up to two rounds before."""
 
     def __init__(self, draw: Draw, *, growing: bool = True) -> None:
         self._draw = draw
@@ -47,28 +47,35 @@ class Race:
             more = early.replicas + draw(st.integers(0, 2))
             self.racers[number] = with_engines(replace(early, replicas=more), (bigger, *rest))
         self.before: Snapshot = self.fleet.snapshot()
+        self.long_before = self.before
 
     def round(self, *, stale: bool = False) -> None:
         """Reconcile every deployment once, each from the fleet as it stood at the start of this round, or the last."""
         start, serving = self.fleet.snapshot(), {r.uid for r in self.fleet.replicas.values() if r.serves}
         for deployment in self._draw(st.permutations(self.racers)):
             seen = self.before if stale and self._draw(st.booleans()) else start
-            decided = decide(deployment, self._with_own_of_now(start, deployment), others_as_of=seen).schedule
+            now = self._with_own_of_now(start, deployment)
+            decided = decide(deployment, now, others_as_of=seen, charged_as_of=self._published(start)).schedule
             self.fleet.carry_out(deployment, decided)
             if self._draw(st.booleans()):
                 self.fleet.tick()
-        self.before = start
+        self.long_before, self.before = self.before, start
         assert serving <= set(self.fleet.replicas), "a serving replica moved"
 
     def lagging_round(self) -> None:
         """Reconcile every deployment once; every list it fetches is as it was when the last round began."""
         start, serving = self.fleet.snapshot(), {r.uid for r in self.fleet.replicas.values() if r.serves}
         for deployment in self._draw(st.permutations(self.racers)):
-            decided = decide(deployment, self.fleet.snapshot(), lists_as_of=self.before).schedule
+            now = self.fleet.snapshot()
+            decided = decide(deployment, now, lists_as_of=self.before, charged_as_of=self._published(start)).schedule
             self.fleet.carry_out(deployment, decided)
             self.fleet.tick()
-        self.before = start
+        self.long_before, self.before = self.before, start
         assert serving <= set(self.fleet.replicas), "a serving replica moved"
+
+    def _published(self, start: Snapshot) -> Snapshot:
+        """Return the fleet as clusters have published it: at the start of this round, or up to two rounds before."""
+        return self._draw(st.sampled_from((start, self.before, self.long_before)))
 
     def _with_own_of_now(self, start: Snapshot, deployment: Deployment) -> Snapshot:
         mine = [r for r in self.fleet.replicas.values() if r.owner == deployment.uid]

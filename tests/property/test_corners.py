@@ -112,7 +112,7 @@ def test_one_of_ours_that_is_neither_observed_nor_deleting_is_composed_again_und
     there = cluster("a", nodes(4))
     fleet = running(deployment, there)
     (ours,) = fleet.own(deployment)
-    view = FleetView(clusters={"a": there}, candidates=(there,), fleet=(ours,))
+    view = FleetView(clusters={"a": there}, candidates=(there,), siblings=(ours,), residents={"a": (ours,)})
     decided = schedule(deployment, view)
     assert isinstance(decided, Schedule)
     (placement,) = decided.placements
@@ -144,7 +144,7 @@ def test_a_cluster_that_cannot_be_read_moves_nothing(unknown: str) -> None:
         "no pools": replace(there, pools=None),
     }
     decided = schedule(
-        deployment, FleetView(own=(ours,), clusters={"a": states[unknown]}, candidates=(), fleet=(ours,))
+        deployment, FleetView(own=(ours,), clusters={"a": states[unknown]}, candidates=(), siblings=(ours,))
     )
     assert isinstance(decided, Schedule)
     assert kept(decided) == {ours.uid}

@@ -11,6 +11,7 @@ from modelplane.model.names import (
     LABEL_CERTIFICATE,
     LABEL_CLUSTER,
     LABEL_CLUSTER_UID,
+    LABEL_DEPLOYMENT,
     LABEL_MODEL,
     LABEL_NAMESPACE_NAME,
     OF_AUTHORITY,
@@ -29,6 +30,7 @@ GATEWAY_KINDS = (
 )
 #: One small kind of what makes and renews the certificates of the hops to clusters.
 CERTIFICATE_KINDS = (SchemaRequirement("cert-manager", CERTIFICATE_API, "Issuer"),)
+_RESIDENTS = "residents-"
 _INSTALL = {
     **dict.fromkeys(GATEWAY_KINDS, "Install Envoy Gateway and its CRDs."),
     **dict.fromkeys(CERTIFICATE_KINDS, "Install cert-manager and its CRDs."),
@@ -72,7 +74,18 @@ def cache(name: str, namespace: str) -> Requirement:
 
 def residents(cluster: str) -> Requirement:
     """Return the requirement of the ModelReplicas labelled with a cluster, of all namespaces."""
-    return Requirement(f"residents-{cluster}", API_VERSION, "ModelReplica", match_labels={LABEL_CLUSTER: cluster})
+    return Requirement(f"{_RESIDENTS}{cluster}", API_VERSION, "ModelReplica", match_labels={LABEL_CLUSTER: cluster})
+
+
+def fetched_residents(request: Request) -> frozenset[str]:
+    """Return the clusters whose ModelReplicas a request has."""
+    return frozenset(name.removeprefix(_RESIDENTS) for name in request.required if name.startswith(_RESIDENTS))
+
+
+def siblings(deployment: str, namespace: str) -> Requirement:
+    """Return the requirement of the ModelReplicas labelled with a deployment of the namespace."""
+    labels = {LABEL_DEPLOYMENT: deployment}
+    return Requirement("siblings", API_VERSION, "ModelReplica", match_labels=labels, namespace=namespace)
 
 
 def team_replicas(namespace: str) -> Requirement:

@@ -107,6 +107,7 @@ class Cluster:
     `answers` is False once its API server does not: what runs there goes on, and nothing is known of it. `orphaned`:
     its owner has declared that it never answers again. `stages_caches`: it names a storage class for caches, without
     which none can be staged. `allowed`: the labels that a namespace carries whose deployments may use it, None for all.
+    `replicas` are those that it counted when it was reconciled last.
     """
 
     name: str
@@ -121,3 +122,4 @@ class Cluster:
     pools: tuple[Pool, ...] | None = None
     stages_caches: bool = True
     allowed: Mapping[str, str] | None = None
+    replicas: int = 0

@@ -96,9 +96,10 @@ class FleetView:
     `own`: the deployment's observed ModelReplicas. `clusters`: clusters by name (those of `own`); a name that is not
     a key was not fetched, `Gap.ABSENT` was looked for and does not exist. `candidates`: the clusters that carry the
     labels of `candidate_labels`. `residents`: every ModelReplica of one cluster, by cluster name; no key: not
-    fetched. `fleet`: every ModelReplica of the fleet, all namespaces, own and deleting ones included; it replaces
-    `residents` of every cluster. `cache`: the footprint, or why there is none. `listed`: the names that the
-    deployment's own status lists as its replicas, None before it lists any; it is never older than a fetched list.
+    fetched. `siblings`: every ModelReplica that carries the deployment's label, own and deleting ones included.
+    `cache`: the footprint, or why there is none. `listed`: the names that the deployment's own status lists as its
+    replicas, None before it lists any; it is never older than a fetched list. `shortlisted`: `candidates` are only
+    those that an earlier call of the pass chose among all. `final`: nothing more can be fetched in this pass.
     `namespace`: the labels of the deployment's namespace.
     """
 
@@ -106,26 +107,33 @@ class FleetView:
     clusters: Mapping[str, Cluster | Gap | Malformed] = field(default_factory=dict)
     candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
     residents: Mapping[str, tuple[Replica, ...]] = field(default_factory=dict)
-    fleet: tuple[Replica, ...] | Gap = Gap.NOT_FETCHED
+    siblings: tuple[Replica, ...] | Gap = Gap.NOT_FETCHED
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
     listed: frozenset[str] | None = None
     namespace: Mapping[str, str] | Gap = Gap.NOT_FETCHED
+    shortlisted: bool = False
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What must be fetched before the pass can be decided; asked for all at once, only what the decision turns on."""
+    """What must be fetched before the pass can be decided; asked for all at once, only what the decision turns on.
+
+    `candidates`: all of them, also where the view has a shortlist. `shortlist`: the residents are those of clusters
+    that were chosen among all candidates, so that the others need not be fetched again.
+    """
 
     clusters: frozenset[str] = frozenset()
     residents: frozenset[str] = frozenset()
     candidates: bool = False
-    fleet: bool = False
+    siblings: bool = False
     cache: bool = False
     namespace: bool = False
+    shortlist: bool = False
 
     def __bool__(self) -> bool:
         """Tell whether anything is needed."""
-        return bool(self.clusters or self.residents or self.candidates or self.fleet or self.cache or self.namespace)
+        return bool(self.clusters or self.residents or self.candidates or self.siblings or self.cache or self.namespace)
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,6 +192,11 @@ class SearchBound(Refusal):
     states: int
 
 
+@dataclass(frozen=True, slots=True)
+class NotChecked(Refusal):
+    """The cluster may have room by what it publishes, and its replicas were not read in this pass any more."""
+
+
 #: The order of precedence; of several reasons of one pool the first holds, of several pools the latest is nearest.
 PRECEDENCE: tuple[type[Refusal], ...] = (
     Deleting,
@@ -211,6 +216,7 @@ PRECEDENCE: tuple[type[Refusal], ...] = (
     NotClaimable,
     NoRoom,
     SearchBound,
+    NotChecked,
 )
 
 

@@ -1,16 +1,19 @@
 """Reads an InferenceCluster as the scheduler sees it."""
 
 from functools import lru_cache
-from typing import Any
+from sys import getrefcount
+from typing import Any, Final
 
+from modelplane.cel import weigh_device
 from modelplane.model.catalogue import Capabilities
 from modelplane.model.conditions import ClusterCondition, Reason
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint, Walls
 from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text
-from modelplane.observed.memo import once_per_version
+from modelplane.observed.memo import kept_by_weight
 from modelplane.observed.tolerations import read_tolerations
+from modelplane.scheduling.hardware import weigh_cluster
 from modelplane.step import Object
 
 
@@ -96,11 +99,24 @@ def is_abandoned(obj: Object) -> bool:
     return mapping(obj.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"
 
 
+#: References to a device that are no cluster's: the caches', and those of whoever counts.
+_OWN: Final = 6
 #: Reasons of ClusterReady with which nothing is known of what runs on the cluster.
 _OUT_OF_SIGHT = (Reason.UNREACHABLE, Reason.IDENTITY_CHANGED)
 
 
-@once_per_version
+def _weigh(cluster: Cluster) -> int:
+    """Return the bytes that a cluster keeps alive. A device that many clusters share is a part of each of them.
+
+    How many share it is taken from its references, as it stands when a cluster is read: what is counted of a device in
+    all is never less than its weight, and a thousand clusters of one class do not count as a thousand classes.
+    """
+    pools = cluster.pools or ()
+    devices = [weigh_device(device) // max(1, getrefcount(device) - _OWN) for pool in pools for device in pool.devices]
+    return weigh_cluster(cluster) + sum(devices) + sum(len(pool.charged or "") for pool in pools)
+
+
+@kept_by_weight(_weigh)
 def read_cluster(obj: Object) -> Cluster:
     """Return the cluster; what it has not (readably) published reads as not Ready, no address, unknown pools."""
     status = mapping(obj.body.get("status"))
@@ -119,4 +135,5 @@ def read_cluster(obj: Object) -> Cluster:
         pools=_pools(status.get("gpuPools")),
         stages_caches=bool(text(mapping(status.get("cache")).get("storageClassName"))),
         allowed=_allowed(spec.get("allowedNamespaces")),
+        replicas=count(status.get("replicas")),
     )

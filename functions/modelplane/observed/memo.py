@@ -32,10 +32,22 @@ def once_per_version(read: Callable[[Object], T]) -> Callable[[Object], T]:
     A value is weighed with all that it refers to: it may hold parts of the object's body.
     `functools.lru_cache` was rejected: it would hash and keep the whole object, not its version.
     """
+    return kept_by_weight(weigh)(read)
 
+
+def kept_by_weight(weigh_value: Callable[[T], int]) -> Callable[[Callable[[Object], T]], Callable[[Object], T]]:
+    """Return a decorator as `once_per_version`, for values of which something else tells the weight in bytes."""
+
+    def decorate(read: Callable[[Object], T]) -> Callable[[Object], T]:
+        return _kept(read, weigh_value)
+
+    return decorate
+
+
+def _kept(read: Callable[[Object], T], weigh_value: Callable[[T], int]) -> Callable[[Object], T]:
     def make(obj: Object) -> tuple[T, int]:
         value = read(obj)
-        return value, weigh(value)
+        return value, weigh_value(value)
 
     @wraps(read)
     def cached(obj: Object) -> T:

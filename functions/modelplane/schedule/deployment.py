@@ -25,23 +25,23 @@ from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
 from modelplane.observed.replica import own_replicas, unreadable
 from modelplane.schedule.catalogue import describe_model, find_profile_warnings
-from modelplane.schedule.inputs import FLEET, Inputs, first_requirements, gather
+from modelplane.schedule.inputs import Inputs, first_requirements, gather
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_cluster
 from modelplane.schedule.rollout import rollout_status
 from modelplane.schedule.status import conditions, describe_status, is_ready
 from modelplane.schedule.ttl import response_ttl
 from modelplane.scheduling import drain
-from modelplane.step import AWAITING, Event, Object, Request, Requirement, Result, Severity
+from modelplane.step import AWAITING, Event, Request, Requirement, Result, Severity
 
 #: Most entries of `status.warnings`.
 MAX_WARNINGS = 16
 
 
 def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | None:
-    """Return the spec of an own replica that only the fleet list shows, None when it is among the observed."""
+    """Return the spec of an own replica that only a list shows, None when it is among the observed."""
     if replica.resource in request.observed:
         return None
-    found: tuple[Object, ...] = request.required.get(FLEET.name, ())
+    found = (obj for listed in request.required.values() for obj in listed if obj.kind == "ModelReplica")
     return next((mapping(obj.body.get("spec")) for obj in found if obj.metadata.get("uid") == replica.uid), None)
 
 
@@ -85,14 +85,14 @@ def _warnings(request: Request, catalogued: Catalogued, schedule: Schedule) -> t
     return (*find_warnings(request.composite), *find_profile_warnings(request, catalogued, schedule))
 
 
-def _fetching(requirements: tuple[Requirement, ...]) -> Result:
+def _fetching(requirements: tuple[Requirement, ...], context: Mapping[str, Any] | None = None) -> Result:
     """Return the answer while inputs are being fetched: Crossplane takes nothing else of it and calls again."""
-    return Result(requirements=requirements, ttl=AWAITING, ready=False)
+    return Result(requirements=requirements, context=context or {}, ttl=AWAITING, ready=False)
 
 
 def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], inputs: Inputs) -> Result:
     """Return the answer without an outcome; where nothing is left to fetch, the pass ends with replicas as they are."""
-    waits, view = _fetching(inputs.requirements), inputs.view
+    waits, view = _fetching(inputs.requirements, inputs.context), inputs.view
     if view is None:
         return waits
     return replace(waits, context=write_placements(_message(request, deployment, view, _held(each)) for each in own))

@@ -1,12 +1,13 @@
 """What a scheduling pass looks at: stated as requirements, read from the request into a `FleetView`.
 
 Asked for in stages: own replicas are at hand, their clusters come by name, and only what the decision turns on comes
-after that. Each stage repeats what the stages before asked for, so the requirements only grow and Crossplane's
-requirement loop ends.
+after that: candidates are ranked by what they publish, and the replicas of those that were chosen are read before
+anything is placed there (see `rounds`). No pass reads the replicas of the fleet.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from modelplane.composing import requirements as require
 from modelplane.model.deployment import Deployment
@@ -20,15 +21,14 @@ from modelplane.observed.catalogue import Catalogued, resolve
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.deployment import listed_replicas
 from modelplane.observed.replica import read_replica
+from modelplane.schedule.rounds import read_rounds, write_rounds
 from modelplane.scheduling import schedule
 from modelplane.step import Object, Request, Requirement
 
-#: Crossplane calls a function at most six times a pass; a decision that is not stable by then fails the reconcile.
+#: What one call may look at: what each stage needs was fetched by an earlier call.
 MAX_STAGES = 5
 
 _Cache = Footprint | CacheState | Gap | Malformed
-#: Every ModelReplica of the fleet: all namespaces, and no label, so that hand-written ones count too.
-FLEET = Requirement("fleet", API_VERSION, "ModelReplica")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,14 @@ class Inputs:
     """The requirements of a pass so far, what was fetched of them, and the outcome.
 
     Both are None while something is not fetched, the outcome alone where nothing more can be. `catalogued` is the
-    deployment with the profiles of its ClusterModel, if it names one.
+    deployment with the profiles of its ClusterModel, if it names one. `context` tells the next call where the pass is.
     """
 
     requirements: tuple[Requirement, ...]
     catalogued: Catalogued
     view: FleetView | None = None
     outcome: Schedule | None = None
+    context: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _merge(one: Needs, other: Needs) -> Needs:
@@ -79,42 +80,54 @@ def _replicas(objects: Iterable[Object]) -> tuple[Replica, ...]:
     return tuple(read_replica(obj) for obj in objects)
 
 
-def _require(deployment: Deployment, needs: Needs, cache: _Cache) -> Iterator[Requirement]:
-    """Yield the requirements for the needs, in a stable order."""
+def _require(deployment: Deployment, needs: Needs, cache: _Cache, *, narrow: bool = False) -> Iterator[Requirement]:
+    """Yield the requirements for the needs, in a stable order; `narrow`: a shortlist is in place of the candidates."""
     if deployment.model is not None:
         yield require.cluster_model(deployment.model.name)
     yield from (require.cluster(name) for name in sorted(needs.clusters))
     if deployment.cache is not None:
         yield _cache(deployment)
     yield from (require.residents(name) for name in sorted(needs.residents))
-    if needs.candidates and cache is not Gap.NOT_FETCHED:
+    if needs.candidates and cache is not Gap.NOT_FETCHED and not narrow:
         candidates = _candidates(deployment, cache)
         if candidates is not None:
             yield candidates
-    if needs.fleet:
-        yield FLEET
+    if needs.siblings:
+        yield require.siblings(deployment.name, deployment.namespace)
     if needs.namespace:
         yield require.namespace(deployment.namespace)
 
 
-def _view(request: Request, deployment: Deployment, needs: Needs, own: tuple[Replica, ...], cache: _Cache) -> FleetView:
+def _read_candidates(request: Request, deployment: Deployment, cache: _Cache) -> tuple[Cluster, ...] | Gap:
+    wanted = _candidates(deployment, cache)
+    listed = request.all(wanted) if wanted is not None else ()
+    return listed if isinstance(listed, Gap) else tuple(read_cluster(obj) for obj in listed)
+
+
+def _view(
+    request: Request, deployment: Deployment, needs: Needs, own: tuple[Replica, ...], shortlist: frozenset[str]
+) -> FleetView:
     """Return what was fetched of the needs; what was not asked for is `NOT_FETCHED` even if it is in the request."""
+    cache = _read_cache(request, deployment)
+    clusters = {name: _read_one_cluster(request, name) for name in needs.clusters}
     candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
-    if needs.candidates:
-        wanted = _candidates(deployment, cache)
-        listed = request.all(wanted) if wanted is not None else ()
-        candidates = listed if isinstance(listed, Gap) else tuple(read_cluster(obj) for obj in listed)
-    fleet = request.all(FLEET) if needs.fleet else Gap.NOT_FETCHED
+    if needs.candidates and shortlist:
+        candidates = tuple(found for name in shortlist if isinstance(found := clusters[name], Cluster))
+    elif needs.candidates:
+        candidates = _read_candidates(request, deployment, cache)
+    siblings = request.all(require.siblings(deployment.name, deployment.namespace)) if needs.siblings else None
     residents = {name: request.all(require.residents(name)) for name in needs.residents}
     return FleetView(
         own=own,
-        clusters={name: _read_one_cluster(request, name) for name in needs.clusters},
+        clusters=clusters,
         candidates=candidates,
         residents={name: _replicas(found) for name, found in residents.items() if not isinstance(found, Gap)},
-        fleet=fleet if isinstance(fleet, Gap) else _replicas(fleet),
+        siblings=Gap.NOT_FETCHED if siblings is None or isinstance(siblings, Gap) else _replicas(siblings),
         cache=cache,
         listed=listed_replicas(request.composite),
         namespace=require.namespace_labels(request, deployment.namespace) if needs.namespace else Gap.NOT_FETCHED,
+        shortlisted=bool(shortlist) and needs.candidates,
+        final=read_rounds(request).final,
     )
 
 
@@ -138,19 +151,36 @@ def first_requirements(request: Request, deployment: Deployment) -> tuple[Requir
 
 def gather(request: Request, deployment: Deployment, own: tuple[Replica, ...]) -> Inputs:
     """Return the outcome of scheduling with what was fetched, or what has to be fetched before there is one."""
-    cache, catalogued = _read_cache(request, deployment), _catalogue(request, deployment)
-    needs = Needs(clusters=_named_clusters(request) | {replica.cluster for replica in own if replica.cluster})
+    cache, catalogued, rounds = _read_cache(request, deployment), _catalogue(request, deployment), read_rounds(request)
+    named = _named_clusters(request) | {replica.cluster for replica in own if replica.cluster}
     if catalogued is None:
-        requirements = tuple(_require(deployment, needs, cache))
-        return Inputs(requirements, Catalogued(deployment, {}, {}))
-    deployment = catalogued.deployment
+        requirements = tuple(_require(deployment, Needs(clusters=named), cache))
+        return Inputs(requirements, Catalogued(deployment, {}, {}), context=write_rounds(rounds))
+    deployment, shortlist = catalogued.deployment, rounds.shortlist
+    read = require.fetched_residents(request) if rounds.calls else frozenset()
+    needs = Needs(clusters=named | shortlist, residents=read)
+    fetched: tuple[Requirement, ...] = ()
+    view: FleetView | None = None
     for _ in range(MAX_STAGES):
-        requirements = tuple(_require(deployment, needs, cache))
+        requirements = tuple(_require(deployment, needs, cache, narrow=bool(shortlist)))
         if any(requirement.name not in request.required for requirement in requirements):
-            return Inputs(requirements, catalogued)
-        view = _view(request, deployment, needs, own, cache)
+            if rounds.final:
+                break
+            return Inputs(requirements, catalogued, context=write_rounds(rounds, shortlist))
+        fetched, view = requirements, _view(request, deployment, needs, own, shortlist)
         outcome = schedule(deployment, view)
         if isinstance(outcome, Schedule):
             return Inputs(requirements, catalogued, view, outcome)
+        if view.shortlisted and outcome.candidates:
+            needs, shortlist = replace(needs, clusters=named), frozenset()
+        elif outcome.shortlist and rounds.may_narrow:
+            shortlist = _shortlist(view, outcome)
+            needs = _merge(needs, Needs(clusters=shortlist))
         needs = _merge(needs, outcome)
-    return Inputs(requirements, catalogued, view)
+    return Inputs(fetched, catalogued, view)
+
+
+def _shortlist(view: FleetView, outcome: Needs) -> frozenset[str]:
+    """Return the candidates of which the replicas are read, or were: what can be chosen among them is exact."""
+    candidates = view.candidates if isinstance(view.candidates, tuple) else ()
+    return frozenset(each.name for each in candidates) & (outcome.residents | view.residents.keys())

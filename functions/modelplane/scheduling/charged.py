@@ -13,7 +13,7 @@ from typing import Final
 
 from modelplane.model.fleet import Cluster
 from modelplane.scheduling.groups import Demand, Group, Groups, Stock
-from modelplane.scheduling.hardware import layout
+from modelplane.scheduling.hardware import Sizes, layout
 
 #: Most characters that a cluster publishes of all its pools: its status stays below 64 KiB with devices and conditions.
 MOST: Final = 40 * 1024
@@ -21,8 +21,8 @@ _NUMBER: Final = r"[0-9]{1,9}"
 _ENTRY: Final = f"{_NUMBER}(-{_NUMBER})?"
 _PODS: Final = f"{_NUMBER}x{_ENTRY}(,{_ENTRY})*"
 _GROUP: Final = rf"{_NUMBER}\*{_PODS}(\+{_PODS})*"
-#: Texts of so many characters at most are remembered: few differ among clusters that are alike.
-_SHORT: Final = 256
+#: Texts of a cluster of so many characters at most are remembered: few differ among clusters that are alike.
+_SHORT: Final = 512
 
 
 def _write_demand(demand: Demand) -> str:
@@ -66,7 +66,8 @@ def _read_group(text: str, counts: Sequence[int]) -> tuple[Group, int] | None:
     return tuple(sorted(found.items())), int(times)
 
 
-def _read_groups(text: str, counts: tuple[int, ...]) -> Groups | None:
+def read_groups(text: str, counts: tuple[int, ...]) -> Groups | None:
+    """Return the groups of a pool whose nodes have these devices, None where the text is none of such a pool."""
     found: dict[Group, int] = {}
     for each in text.split(" ") if text else ():
         read = _read_group(each, counts)
@@ -76,20 +77,23 @@ def _read_groups(text: str, counts: tuple[int, ...]) -> Groups | None:
     return tuple(sorted(found.items()))
 
 
-_remembered: Final = lru_cache(maxsize=4096)(_read_groups)
-
-
-def read_groups(text: str, counts: tuple[int, ...]) -> Groups | None:
-    """Return the groups of a pool whose nodes have these devices, None where the text is none of such a pool."""
-    return _remembered(text, counts) if len(text) <= _SHORT else _read_groups(text, counts)
-
-
-def read_stock(cluster: Cluster) -> Stock | None:
-    """Return the groups that a cluster publishes of its pools, None where it does not publish those of each."""
+def _read_stock(texts: tuple[str, ...], sizes: Sizes) -> Stock | None:
     found: list[Groups] = []
-    for pool, nodes in zip(cluster.pools or (), layout(cluster).pools, strict=True):
-        groups = None if pool.charged is None else read_groups(pool.charged, nodes.hardware.counts)
+    for text, (_, counts) in zip(texts, sizes.pools, strict=True):
+        groups = read_groups(text, counts)
         if groups is None:
             return None
         found.append(groups)
     return tuple(found)
+
+
+_remembered: Final = lru_cache(maxsize=4096)(_read_stock)
+
+
+def read_stock(cluster: Cluster) -> Stock | None:
+    """Return the groups that a cluster publishes of its pools, None where it does not publish those of each."""
+    texts = tuple([pool.charged for pool in cluster.pools or () if pool.charged is not None])
+    if len(texts) != len(cluster.pools or ()):
+        return None
+    read = _remembered if sum(map(len, texts)) <= _SHORT else _read_stock
+    return read(texts, layout(cluster).sizes)

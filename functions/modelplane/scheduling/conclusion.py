@@ -28,7 +28,7 @@ def conclude(work: Work) -> Schedule:
         profile_refusals=work.profile_refusals,
         improvable=work.improvable,
         problem=work.deployment.resolution.problem,
-        candidates=None if isinstance(work.view.candidates, Gap) else len(work.candidates),
+        candidates=None if isinstance(work.view.candidates, Gap) or work.view.shortlisted else len(work.candidates),
         held_edits=tuple(work.held_edits[uid] for uid in sorted(work.held_edits)),
         too_small=tuple(find_too_small(work)),
         bad_selectors=work.bad_selectors,

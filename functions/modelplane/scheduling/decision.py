@@ -4,6 +4,7 @@ Each step has a module of its own. It changes the work of the pass, and may find
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import FleetView, Needs, Schedule
@@ -19,15 +20,13 @@ from modelplane.scheduling.yielding import contested, give_way
 
 
 def fetch(work: Work) -> Needs | None:
-    """Ask for what the next steps look at: the fleet where something is to be placed for sure, else residents."""
+    """Ask for what the next steps look at: candidates to place on, residents of clusters where room is asked for."""
     surging = not work.holds_new and any(work.rollout_step.may_surge(own) for own in work.rollout_step.waiting)
     needs = work.needs_to_place(surging=surging or work.reconsiders)
-    if needs:
-        return needs
     growing = [own for own, _ in work.growing] + [own for own, found in work.in_place.items() if found.growing]
     unproven = {own.replica.cluster for own in (*contested(work), *growing)}
     unknown = frozenset(name for name in unproven if not work.knows_residents(name))
-    return Needs(residents=unknown) if unknown else None
+    return replace(needs, residents=unknown)
 
 
 STEPS: tuple[Callable[[Work], Needs | None], ...] = (

@@ -12,13 +12,14 @@ from typing import Final, NamedTuple
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import digest
 from modelplane.model.placement import Needs, Placement
-from modelplane.model.refusal import NoCacheStorage, OutsideCache, Refusal, SearchBound, SelectorMismatch
+from modelplane.model.refusal import NoCacheStorage, NotChecked, OutsideCache, Refusal, SearchBound, SelectorMismatch
 from modelplane.scheduling.capability import capability
 from modelplane.scheduling.eligible import lacking, refuse
 from modelplane.scheduling.hardware import Layout, Shape, layout
 from modelplane.scheduling.hosting import with_placed
 from modelplane.scheduling.options import stamp
 from modelplane.scheduling.search import Assignment, Fits, fits_in_order
+from modelplane.scheduling.shortlist import find_spares, shortlist, verify
 from modelplane.scheduling.work import Work
 
 #: (profile, replicas of this deployment, how capable the devices are, minus the room left, hash, name): the smallest is
@@ -88,7 +89,8 @@ class Filling:
             self.plans[cluster.name] = plan
         taken = self._capability(plan.profile, plan.fits[0][0], layout(cluster))
         capable = _UNKNOWN if taken is None else (False, taken)
-        room = sum([times for _, times in plan.fits])
+        # Of what tells nothing of its replicas it is not known how much room it has.
+        room = sum([times for _, times in plan.fits]) if self.work.ledger.is_told(cluster) else 0
         tie = digest(self.work.deployment.namespace, self.work.deployment.name, cluster.name)
         return plan.profile, self.present[cluster.name], capable, -room, tie, cluster.name
 
@@ -136,6 +138,17 @@ class Filling:
         self.work.ledger.put(cluster, engines, stock)
         self.work.placed.append(Placement(cluster.name, index, engines, profile=profile.name, volume=volume))
 
+    def ranks(self) -> list[Rank]:
+        """Return the ranks of the clusters that may take a replica; at last only those that are known exactly."""
+        found = []
+        for cluster in self.work.candidates.values():
+            rank = self.rank(cluster) if self.refused[cluster.name] is None else None
+            if rank and self.work.view.final and not self.work.ledger.is_exact(cluster.name):
+                self.refused[cluster.name] = NotChecked()
+            elif rank:
+                found.append(rank)
+        return found
+
     def refusals(self) -> dict[str, dict[str, Refusal]]:
         """Return for each profile why each cluster cannot take another replica on it, a cluster's own reason first."""
         own = {name: refusal for name, refusal in self.refused.items() if refusal}
@@ -151,20 +164,22 @@ _ANYTHING: Final = Limit()
 def rank_all(work: Work, limit: Limit) -> tuple[Filling, list[Rank]]:
     """Return a filling, and the rank of each candidate that can take another replica in it."""
     filling = Filling(work, limit)
-    eligible = [cluster for cluster in work.candidates.values() if filling.refused[cluster.name] is None]
-    return filling, [rank for cluster in eligible if (rank := filling.rank(cluster))]
+    return filling, filling.ranks()
 
 
 def fill(work: Work, limit: Limit = _ANYTHING) -> dict[str, dict[str, Refusal]]:
     """Place what is missing, until no candidate can host the next one.
 
     The best profile that any candidate hosts comes before all that ranks candidates. Returns for each profile why each
-    candidate cannot take another replica.
+    candidate cannot take another replica. Clusters that are chosen and not known exactly are noted as `unread`: what
+    was placed is then a guess at which of them to read.
     """
     filling, ranks = rank_all(work, limit)
     heapq.heapify(ranks)
     for _ in range(work.missing if ranks else 0):
         cluster = work.candidates[ranks[0][-1]]
+        if not work.ledger.is_exact(cluster.name):
+            work.unread.append(cluster.name)
         filling.place(cluster)
         rank = filling.rank(cluster)
         if rank:
@@ -173,6 +188,8 @@ def fill(work: Work, limit: Limit = _ANYTHING) -> dict[str, dict[str, Refusal]]:
             heapq.heappop(ranks)
         if not ranks:
             break
+    if work.unread:
+        work.spares += find_spares(work, ranks)
     return filling.refusals()
 
 
@@ -182,12 +199,16 @@ def place(work: Work) -> Needs | None:
     if needs or not work.missing or work.holds_new:
         return needs
     found = fill(work)
+    if work.unread:
+        return shortlist(work)
+    if work.missing and work.view.shortlisted and not work.view.final:
+        return Needs(candidates=True)
     if work.missing:
         work.refusals.update(next(iter(found.values()), {}))
     if work.deployment.model:
         work.profile_refusals.update(found)
     refusals = [of_profile.get(name) for of_profile in found.values() for name in work.candidates]
-    undecided = work.missing and any(isinstance(refusal, SearchBound) for refusal in refusals)
+    undecided = work.missing and any(isinstance(refusal, SearchBound | NotChecked) for refusal in refusals)
     refused = [work.refusals.get(name) for name in work.candidates]
     work.checked = any(not isinstance(refusal, OutsideCache) for refusal in refused) and not undecided
-    return None
+    return verify(work)

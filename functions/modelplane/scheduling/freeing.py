@@ -15,7 +15,9 @@ def place_beside(deployment: Deployment, clusters: Iterable[Cluster], replicas: 
 
     The deployment names no cache. `clusters` are those of the fleet, `replicas` all that are there.
     """
-    found = schedule(deployment, FleetView(candidates=tuple(clusters), fleet=tuple(replicas)))
+    there, everything = tuple(clusters), tuple(replicas)
+    residents = {each.name: tuple(r for r in everything if r.cluster == each.name) for each in there}
+    found = schedule(deployment, FleetView(candidates=there, residents=residents, siblings=()))
     if isinstance(found, Needs):
         raise TypeError(f"the whole fleet is at hand, and {found} is needed")
     return found

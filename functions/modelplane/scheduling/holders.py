@@ -29,8 +29,12 @@ def nearest_pools(refusals: Mapping[str, Refusal]) -> dict[NoRoom, tuple[str, No
 
 
 def find_holders(work: Work) -> dict[tuple[str, str], Holders]:
-    """Return who holds each pool (cluster, pool) of which a refusal of this pass says that it lacks room."""
-    return {(cluster, pool): _on_pool(work, cluster, pool, but) for cluster, pool, but in _reported(work)}
+    """Return who holds each pool (cluster, pool) of which a refusal of this pass says that it lacks room.
+
+    Of a cluster that was judged by what it publishes it is not known who does.
+    """
+    known = (each for each in _reported(work) if work.ledger.is_exact(each[0]))
+    return {(cluster, pool): _on_pool(work, cluster, pool, but) for cluster, pool, but in known}
 
 
 def _reported(work: Work) -> Iterator[tuple[str, str, str]]:

@@ -13,11 +13,14 @@ from modelplane.scheduling.work import Work
 def reconsider(work: Work) -> Needs | None:
     """Count for each better profile the replicas that it has room for, beside what is there; note why no more.
 
-    Only where the fleet is at hand: an edit of the ClusterModel asks for it once, and so does all that is placed.
+    Only where candidates are at hand: an edit of the ClusterModel asks for them once, and so does all that is placed.
+    What they publish of their replicas does for it.
     """
     worst = max((own.rank for own in work.roster.counted), default=0)
     if not worst or work.missing or work.holds_new or work.needs_to_place(surging=True):
         return None
+    if work.view.shortlisted and not work.view.final:
+        return Needs(candidates=True)
     filling, ranks = rank_all(work, Limit(worst - 1))
     room: Counter[int] = Counter()
     for rank, _, _, negative_room, _, _ in ranks:

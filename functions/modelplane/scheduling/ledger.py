@@ -1,10 +1,11 @@
 """What the replicas of the fleet take of each pool, worked out for a cluster when it is read."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.replica import Replica, StampedEngine
 from modelplane.scheduling.charge import engine_group
+from modelplane.scheduling.charged import read_stock
 from modelplane.scheduling.groups import Group, Groups, Stock
 from modelplane.scheduling.hardware import Layout, layout
 
@@ -40,13 +41,19 @@ def stock_of(engines: Iterable[Engines], where: Layout) -> Stock:
 
 
 class Ledger:
-    """The engines of every known replica by cluster; a pass changes its own deployment's as it decides."""
+    """The engines of every known replica by cluster; a pass changes its own deployment's as it decides.
 
-    def __init__(self, replicas: Iterable[Replica]) -> None:
+    `exact` are the clusters of which every replica is known, None for all. The others are charged with what they
+    publish, and with what is known where they publish nothing.
+    """
+
+    def __init__(self, replicas: Iterable[Replica], exact: Container[str] | None = None) -> None:
+        self._exact = exact
         self._replicas: dict[str, dict[str, Replica]] = {}
         self._engines: dict[str, Engines] = {}
         self._placed: dict[str, list[Engines]] = {}
         self._stocks: dict[str, Stock] = {}
+        self._untold: set[str] = set()
         for replica in replicas:
             self._replicas.setdefault(replica.cluster, {})[identity(replica)] = replica
 
@@ -68,14 +75,30 @@ class Ledger:
         self._engines[identity(replica)] = engines
         self._stocks.pop(replica.cluster, None)
 
+    def is_exact(self, cluster: str) -> bool:
+        """Tell whether every replica of a cluster is known."""
+        return self._exact is None or cluster in self._exact
+
+    def is_told(self, cluster: Cluster) -> bool:
+        """Tell whether what runs on a cluster is known, or published at least."""
+        self.stock(cluster)
+        return cluster.name not in self._untold
+
     def stock(self, cluster: Cluster) -> Stock:
         """Return the groups on each pool of a cluster."""
         known = self._stocks.get(cluster.name)
         if known is None:
-            taken = self.all_engines(cluster.name)
-            known = stock_of(taken, layout(cluster)) if taken else _empty(layout(cluster))
-            self._stocks[cluster.name] = known
+            known = self._stocks[cluster.name] = self._find(cluster)
         return known
+
+    def _find(self, cluster: Cluster) -> Stock:
+        if not self.is_exact(cluster.name):
+            published = read_stock(cluster)
+            if published is not None:
+                return published
+            self._untold.add(cluster.name)
+        taken = self.all_engines(cluster.name)
+        return stock_of(taken, layout(cluster)) if taken else _empty(layout(cluster))
 
     def stock_without(self, cluster: Cluster, replica: Replica) -> Stock:
         """Return the groups on each pool of a cluster, but for those of one replica."""

@@ -9,13 +9,16 @@ from modelplane.scheduling.fill import Limit, fill
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.in_place import change
 from modelplane.scheduling.roster import OwnReplica
+from modelplane.scheduling.shortlist import find_doubtful, shortlist
 from modelplane.scheduling.work import Work
 
 
 def roll(work: Work) -> Needs | None:
     """Take the next step of a rollout."""
     work.rollout_step.take(partial(_surge, work), partial(change, work))
-    return None
+    if work.unread or work.doubted:
+        return shortlist(work)
+    return Needs(candidates=True) if work.widened else None
 
 
 def _surge(work: Work, own: OwnReplica) -> bool:
@@ -30,11 +33,13 @@ def _surge(work: Work, own: OwnReplica) -> bool:
         return False
     before, why = len(work.placed), own.why
     own.leave(EndCause.ROLLED_OUT, "")
-    fill(work, limit)
+    refused = fill(work, limit)
     found = len(work.placed) > before
     if not found:
         own.leaving, own.why = None, why
         work.surges_failed.append((own.rank, limit.capability))
+        work.widened |= work.view.shortlisted and not work.view.final
+        work.doubted += find_doubtful(work, next(iter(refused.values()), {}))
     return found
 
 

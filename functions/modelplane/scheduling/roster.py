@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
 from modelplane.model.deployment import Deployment, Profile
 from modelplane.model.names import place_of_resource
@@ -16,7 +17,7 @@ class OwnReplica:
     """One of ours, and what the pass has decided about it so far.
 
     `leaving` is the cause for which it has to go once others serve, `ending` the cause for which it goes now.
-    `listed_only`: the fleet list shows it and the observed resources do not, so that it must be composed before it can
+    `listed_only`: a list shows it and the observed resources do not, so that it must be composed before it can
     end. `reachable`: its cluster answers. `outdated`: it carries something else than the deployment asks for, and
     served with it; `surge_only`: only a new replica elsewhere can take its place. `serves_now`: it is Ready with what
     it carries, as of its present spec, and its cluster answers. `volume`: the claim of the cache that it should mount.
@@ -93,20 +94,21 @@ def _known_index(replica: Replica) -> int | None:
 
 
 def _ours(deployment: Deployment, view: FleetView) -> Iterable[tuple[Replica, bool]]:
-    """Yield the deployment's replicas, and of each whether it is only found in the fleet list."""
+    """Yield the deployment's replicas, and of each whether only a list of replicas shows it."""
     observed = {identity(replica) for replica in view.own}
     resources = {replica.resource for replica in view.own if replica.resource}
     yield from ((replica, False) for replica in view.own)
-    if isinstance(view.fleet, Gap) or not deployment.uid:
+    if isinstance(view.siblings, Gap) or not deployment.uid:
         return
-    for replica in view.fleet:
+    listed = {identity(replica): replica for replica in chain(view.siblings, *view.residents.values())}
+    for replica in listed.values():
         mine = replica.owner == deployment.uid and replica.namespace == deployment.namespace
         if mine and identity(replica) not in observed and (replica.deleting or replica.resource not in resources):
             yield replica, True
 
 
 def _let_go(replica: Replica, view: FleetView) -> bool:
-    """Tell whether a replica that only the fleet list shows is one that an earlier pass has ended.
+    """Tell whether a replica that only a list shows is one that an earlier pass has ended.
 
     Lists come from a cache that lags, so they show a replica for a while after it is gone; composing it again would
     bring it back to life, pass after pass. The deployment's own status is current: what it does not list was let go.

@@ -17,6 +17,7 @@ from modelplane.model.refusal import (
     NoPools,
     NoRoom,
     NotAllowed,
+    NotChecked,
     NotClaimable,
     NotMultiNode,
     NotReady,
@@ -36,6 +37,7 @@ _PLAIN: dict[type[Refusal], str] = {
     NotReady: "not Ready",
     NoGatewayAddress: "without gateway address",
     NoPools: "without GPU pools",
+    NotChecked: "not looked at any more in this pass (the next one does, within a minute)",
 }
 
 #: Most pools, and replicas that hold one, that are named.

@@ -32,7 +32,9 @@ class Work:
     `profile_refusals`: for each profile of a ClusterModel why no candidate can take another replica on it.
     `improvable`: how many replicas could run on each profile that is better than theirs.
     `surges_failed`: the profiles (the last one's rank) and how capable devices, None for any, surges might have taken
-    that found no place in this pass.
+    that found no place in this pass. `unread`: clusters that were chosen by what they publish and have to be read
+    first, `spares` those that rank next, `doubted` those whose refusal has to be sure. `widened`: the shortlist has no
+    place for a surge.
     """
 
     deployment: Deployment
@@ -54,6 +56,10 @@ class Work:
     improvable: dict[str, int] = field(default_factory=dict)
     checked: bool = False
     surges_failed: list[tuple[int, Fraction | None]] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    doubted: list[str] = field(default_factory=list)
+    spares: list[str] = field(default_factory=list)
+    widened: bool = False
 
     def cluster(self, name: str) -> Cluster | Gap | Malformed | None:
         """Return a cluster as fetched by name, else as a candidate; None when it was not fetched."""
@@ -130,14 +136,14 @@ class Work:
             return Needs()
         return Needs(
             candidates=self.view.candidates is Gap.NOT_FETCHED,
-            fleet=self.view.fleet is Gap.NOT_FETCHED,
+            siblings=self.view.siblings is Gap.NOT_FETCHED,
             cache=self.deployment.cache is not None and self.footprint is None,
             namespace=self._asks_for_namespace,
         )
 
     def knows_residents(self, cluster: str) -> bool:
         """Tell whether every replica of a cluster was fetched."""
-        return not isinstance(self.view.fleet, Gap) or cluster in self.view.residents
+        return cluster in self.view.residents
 
 
 def _find_cluster(view: FleetView, candidates: Mapping[str, Cluster], name: str) -> Cluster | Gap | Malformed | None:
@@ -150,7 +156,7 @@ def _replicas(view: FleetView) -> list[Replica]:
 
     What a list shows under the name of an observed one is that one, also where its uid is that of a predecessor.
     """
-    lists = view.residents.values() if isinstance(view.fleet, Gap) else (view.fleet,)
+    lists = [*view.residents.values(), *(() if isinstance(view.siblings, Gap) else (view.siblings,))]
     observed = {(replica.owner, replica.name) for replica in view.own}
     found = {identity(each): each for listed in lists for each in listed if (each.owner, each.name) not in observed}
     found.update((identity(replica), replica) for replica in view.own)
@@ -171,7 +177,7 @@ def begin(deployment: Deployment, view: FleetView) -> Work:
         roster=roster,
         bad_selectors=() if deployment.over_bound else bad_selectors(deployment),
         candidates=candidates,
-        ledger=Ledger(holding(_replicas(view), partial(_find_cluster, view, candidates))),
+        ledger=Ledger(holding(_replicas(view), partial(_find_cluster, view, candidates)), view.residents),
         budget=budget,
         options=options,
         own_pools=OwnPools(options),

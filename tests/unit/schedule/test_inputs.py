@@ -37,12 +37,75 @@ def test_the_first_call_reads_no_replica_to_know_which_clusters_it_asks_for() ->
     assert ([wanted.name for wanted in result.requirements], result.fatal) == (["cluster-c000"], None)
 
 
-def test_a_deployment_with_something_to_place_fetches_candidates_and_the_fleets_replicas() -> None:
-    server = Server(*fleet(5))
+def residents(server: Server) -> list[str]:
+    return sorted(name.removeprefix("residents-") for name in server.asked if name.startswith("residents-"))
+
+
+@pytest.mark.parametrize("size", [30, 100])
+def test_what_has_something_to_place_reads_the_replicas_of_a_few_clusters_whatever_the_fleet(size: int) -> None:
+    server = Server(*fleet(size))
     result, calls = run(deployment(**EU), server)
-    assert server.asked == {"candidates": 5, "fleet": 5}
-    assert calls <= 3
-    assert result.ttl == AWAITING
+    read = residents(server)
+    assert len(read) == 9
+    assert server.asked == {"siblings": 0} | {f"cluster-{name}": 1 for name in read} | {
+        f"residents-{name}": 1 for name in read
+    }
+    assert (calls, result.ttl) == (3, AWAITING)
+    assert next(placed["cluster"] for placed in result.status["placements"]) in read
+
+
+def full(name: str, *, told: bool) -> list[Object]:
+    """Return a cluster of one node that is taken, and says so or still says that it is free, with its replica."""
+    status = {"replicas": 1 if told else 0}
+    published = cluster(name, status=status)
+    (entry,) = published.body["status"]["gpuPools"]
+    entry["charged"] = "1*1x8" if told else ""
+    return [published, replica(name, owner="other")]
+
+
+def free(name: str) -> Object:
+    published = cluster(name)
+    published.body["status"]["gpuPools"][0]["charged"] = ""
+    return published
+
+
+def test_only_clusters_that_say_they_have_room_are_read_and_one_that_names_what_none_has() -> None:
+    fleet = [obj for number in range(20) for obj in full(f"full-{number:02}", told=True)]
+    server = Server(*fleet, free("free"))
+    result, calls = run(deployment(**EU), server)
+    assert ([placed["cluster"] for placed in result.status["placements"]], residents(server)) == (["free"], ["free"])
+    assert calls == 3
+    server = Server(*fleet)
+    result, _ = run(deployment(**EU), server)
+    assert (result.status["placements"], residents(server)) == ([], ["full-00"])
+    assert set(server.asked) == {"candidates", "siblings", "residents-full-00"}
+
+
+def test_where_the_chosen_and_the_spare_ones_turn_out_full_the_next_are_read_within_the_pass() -> None:
+    stale = [obj for number in range(12) for obj in full(f"stale-{number:02}", told=False)]
+    server = Server(*stale, *(free(f"small-{number}") for number in range(3)))
+    result, calls = run(deployment(**EU), server)
+    assert [placed["cluster"][:5] for placed in result.status["placements"]] == ["small"]
+    assert calls <= 6
+
+
+def test_what_was_not_read_until_the_last_call_is_not_chosen_and_the_next_pass_comes_soon() -> None:
+    stale = [obj for number in range(150) for obj in full(f"stale-{number:02}", told=False)]
+    server = Server(*stale)
+    result, calls = run(deployment(**EU), server)
+    assert (result.status["placements"], calls, result.ttl) == ([], 6, AWAITING)
+    assert "not looked at any more in this pass" in next(
+        each.message for each in result.conditions if each.type == "ReplicasScheduled"
+    )
+
+
+def test_an_unpublished_cluster_is_read_before_it_is_chosen_and_comes_after_those_that_say_they_have_room() -> None:
+    server = Server(*(cluster(f"silent-{number}") for number in range(12)), free("told"))
+    result, _ = run(deployment(**EU), server)
+    assert [placed["cluster"] for placed in result.status["placements"]] == ["told"]
+    server = Server(cluster("silent"), replica("silent", owner="other"))
+    result, _ = run(deployment(**EU), server)
+    assert (result.status["placements"], residents(server)) == ([], ["silent"])
 
 
 def test_candidates_are_asked_for_by_the_labels_of_the_selector_and_of_the_cache() -> None:
@@ -50,7 +113,7 @@ def test_candidates_are_asked_for_by_the_labels_of_the_selector_and_of_the_cache
     both = cluster("both", metadata={"labels": {"region": "eu", "tier": "a"}})
     server = Server(*fleet(3), staged, both)
     result, _ = run(deployment(modelCacheRef={"name": "weights"}, **EU), server)
-    assert server.asked["candidates"] == 1
+    assert residents(server) == ["both"]
     assert [placed["cluster"] for placed in result.status["placements"]] == ["both"]
 
 

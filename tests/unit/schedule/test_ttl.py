@@ -42,8 +42,8 @@ def test_passes_that_find_the_same_come_half_as_often_each_time_up_to_a_minute()
 
 
 def test_a_change_of_anything_that_was_looked_at_begins_again() -> None:
-    larger, placed = cluster("a", memory="80Gi"), replica("a", owner="other")
-    fleets = [(SMALL,), (SMALL,), (larger,), (larger,), (larger, placed), (larger, placed), (larger,)]
+    larger, taken = cluster("a", memory="80Gi"), cluster("a", memory="80Gi", status={"replicas": 1})
+    fleets = [(SMALL,), (SMALL,), (larger,), (larger,), (taken,), (taken,), (larger,)]
     assert [ttl.total_seconds() for ttl in passes(fresh(), *fleets)] == [10, 20, 10, 20, 10, 20, 10]
 
 

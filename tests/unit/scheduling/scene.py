@@ -17,6 +17,7 @@ from modelplane.scheduling.demands import Node
 from modelplane.scheduling.hardware import Hardware
 from modelplane.scheduling.match import MemberOption, explain, keys_of, match_member, wish_of
 from modelplane.scheduling.selectors import evaluate
+from publishing import published
 
 GPU = "gpu.nvidia.com"
 ANY = f'device.driver == "{GPU}"'
@@ -160,9 +161,9 @@ class Scene:
         return FleetView(
             own=tuple(r for r in everything if r.owner == one.uid and not r.deleting),
             clusters={name: self.clusters.get(name, Gap.ABSENT) for name in needs.clusters},
-            candidates=listed if needs.candidates else Gap.NOT_FETCHED,
+            candidates=tuple(published(c, everything) for c in listed) if needs.candidates else Gap.NOT_FETCHED,
             residents={name: tuple(r for r in everything if r.cluster == name) for name in needs.residents},
-            fleet=everything if needs.fleet else Gap.NOT_FETCHED,
+            siblings=tuple(r for r in everything if r.owner == one.uid) if needs.siblings else Gap.NOT_FETCHED,
             cache=self.cache if needs.cache or one.cache is None else Gap.NOT_FETCHED,
             namespace=self.namespace if needs.namespace else Gap.NOT_FETCHED,
         )
@@ -177,7 +178,7 @@ class Scene:
                 needs.clusters | outcome.clusters,
                 needs.residents | outcome.residents,
                 needs.candidates or outcome.candidates,
-                needs.fleet or outcome.fleet,
+                needs.siblings or outcome.siblings,
                 needs.cache or outcome.cache,
                 needs.namespace or outcome.namespace,
             )

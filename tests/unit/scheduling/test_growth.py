@@ -95,14 +95,14 @@ def test_an_edit_that_does_not_fit_is_named_with_its_numbers() -> None:
 
 def test_an_edit_that_takes_no_more_asks_for_nothing_but_the_cluster() -> None:
     scene, _ = edited(standalone(request(2)))
-    assert [(set(needs.clusters), needs.residents, needs.fleet) for needs in scene.asked] == [
+    assert [(set(needs.clusters), needs.residents, needs.siblings) for needs in scene.asked] == [
         ({"a"}, frozenset(), False)
     ]
 
 
 def test_growth_asks_for_the_residents_of_its_cluster_and_no_more() -> None:
     scene, _ = edited(standalone(request(8)))
-    assert [(set(needs.residents), needs.fleet, needs.candidates) for needs in scene.asked[1:]] == [
+    assert [(set(needs.residents), needs.siblings, needs.candidates) for needs in scene.asked[1:]] == [
         ({"a"}, False, False)
     ]
 

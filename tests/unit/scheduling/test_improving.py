@@ -69,7 +69,7 @@ def test_the_fleet_is_asked_for_in_the_pass_that_follows_an_edit_and_in_no_other
     scene.decide(catalogued(BEST, ANY, replicas=2))
     assert scene.asked == [Needs(frozenset("a"))]
     scene.decide(edited(BEST, ANY))
-    assert scene.asked == [Needs(frozenset("a")), Needs(candidates=True, fleet=True)]
+    assert scene.asked == [Needs(frozenset("a")), Needs(candidates=True, siblings=True)]
     scene.decide(edited(ANY, BEST))
     assert scene.asked == [Needs(frozenset("a"))]
 

@@ -16,7 +16,12 @@ OURS = deployment(replicas=2)
 SERVING = (replica(OURS, "a/0"), replica(OURS, "b/0"))
 STARTING = (SERVING[0], replica(OURS, "b/0", serves=False))
 A, B = frozenset("a"), frozenset("b")
-FILL = Needs(candidates=True, fleet=True)
+FILL = Needs(candidates=True, siblings=True)
+
+
+def read(*clusters: str) -> Needs:
+    """Return the need for the replicas of clusters that were chosen, and of those that rank next."""
+    return Needs(residents=frozenset(clusters), shortlist=True)
 
 
 @dataclass(frozen=True)
@@ -35,20 +40,40 @@ RACED = replica(deployment(name="other"), "b/0", age=50, serves=False)
 SITUATIONS = [
     Situation("settled: its clusters by name", OURS, SERVING, [Needs(A | B)]),
     Situation("parked: nothing", replace(OURS, replicas=0), SERVING, []),
-    Situation("nothing placed yet: candidates and fleet", OURS, (), [FILL]),
-    Situation("scaled up: all at once", replace(OURS, replicas=3), SERVING, [replace(FILL, clusters=A | B)]),
+    Situation("nothing placed yet: candidates, then those chosen", OURS, (), [FILL, read("a", "b", "c")]),
+    Situation(
+        "scaled up: all at once, then what has room",
+        replace(OURS, replicas=3),
+        SERVING,
+        [replace(FILL, clusters=A | B), read("c")],
+    ),
+    Situation(
+        "scaled up while one starts: its cluster's replicas at once",
+        replace(OURS, replicas=3),
+        STARTING,
+        [Needs(A | B, candidates=True, siblings=True), Needs(residents=B), read("c")],
+    ),
     Situation("scaled down: its clusters", replace(OURS, replicas=1), SERVING, [Needs(A | B)]),
     Situation("one is starting: the replicas of its cluster", OURS, STARTING, [Needs(A | B), Needs(residents=B)]),
     Situation(
-        "one yields: what it takes to place it", OURS, STARTING, [Needs(A | B), Needs(residents=B), FILL], (RACED,)
+        "one yields: what it takes to place it",
+        OURS,
+        STARTING,
+        [Needs(A | B), Needs(residents=B), FILL, read("c")],
+        (RACED,),
     ),
     Situation(
         "one has to leave: what it takes to place another",
         OURS,
         (SERVING[0], replica(OURS, "gone/0")),
-        [Needs(A | {"gone"}), FILL],
+        [Needs(A | {"gone"}), FILL, read("b", "c")],
     ),
-    Situation("a cache: asked for with the rest", replace(OURS, cache="weights"), (), [replace(FILL, cache=True)]),
+    Situation(
+        "a cache: asked for with the rest",
+        replace(OURS, cache="weights"),
+        (),
+        [replace(FILL, cache=True), read("a", "b", "c")],
+    ),
     Situation("a settled one: its cache too", replace(OURS, cache="weights"), SERVING, [Needs(A | B, cache=True)]),
     Situation(
         "a selector that does not compile: its clusters",
@@ -75,10 +100,10 @@ def test_a_cache_without_a_footprint_asks_for_no_candidates(missing: Gap) -> Non
     assert (decided.unplaced, decided.candidates) == (2, None)
 
 
-def test_the_cluster_of_one_that_only_the_fleet_list_shows_is_asked_for_unless_it_is_a_candidate() -> None:
+def test_the_cluster_of_one_that_only_a_list_shows_is_asked_for_unless_it_is_a_candidate() -> None:
     there = cluster("a", pool(4))
     for place, asked in (("a/5", None), ("far/5", Needs(frozenset({"far"})))):
-        view = FleetView(candidates=(there,), fleet=(replica(OURS, place),))
+        view = FleetView(candidates=(there,), siblings=(replica(OURS, place),), final=True)
         outcome = schedule(OURS, view)
         assert (outcome if isinstance(outcome, Needs) else None) == asked
 
@@ -92,11 +117,11 @@ def test_asking_never_repeats_what_was_asked() -> None:
     merged = Needs()
     for needs in scene.asked:
         assert not (needs.clusters & merged.clusters or needs.residents & merged.residents)
-        assert not (needs.fleet and merged.fleet) and not (needs.cache and merged.cache)
+        assert not (needs.siblings and merged.siblings) and not (needs.cache and merged.cache)
         merged = Needs(
             merged.clusters | needs.clusters,
             merged.residents | needs.residents,
             merged.candidates or needs.candidates,
-            merged.fleet or needs.fleet,
+            merged.siblings or needs.siblings,
             merged.cache or needs.cache,
         )

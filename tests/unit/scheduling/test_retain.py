@@ -79,7 +79,9 @@ def found(case: State, *, serves: bool) -> Schedule:
     asked = case.ours.profiles[0].engines[0].members[0].requests[0].selectors
     running = replica(case.ours, "a/0", stamped(selectors=asked), serves=serves)
     full = cluster("full", pool(0), region="eu")
-    view = FleetView((running,), {"a": case.cluster}, (full,), fleet=(running,))
+    view = FleetView(
+        (running,), {"a": case.cluster}, (full,), siblings=(running,), residents={"full": (), "a": (running,)}
+    )
     decided = schedule(case.ours, view)
     assert isinstance(decided, Schedule)
     return decided

@@ -53,16 +53,18 @@ def test_of_two_with_one_cluster_and_index_the_older_stays() -> None:
 
 
 def listed_view(scene: Scene, *listed_only: Replica, listed: frozenset[str] | None = None) -> FleetView:
-    """Return a view in which these of our replicas are in the fleet list and not among the observed.
+    """Return a view in which these of our replicas are in the list of the deployment and not among the observed.
 
     `listed` are the names in the deployment's own status, None before it has any.
     """
     there = tuple(scene.clusters.values())
     own = tuple(scene.replicas.values())
-    return FleetView(own, {c.name: c for c in there}, there, fleet=(*own, *listed_only), listed=listed)
+    siblings = (*own, *listed_only)
+    residents = {c.name: tuple(r for r in siblings if r.cluster == c.name) for c in there}
+    return FleetView(own, {c.name: c for c in there}, there, residents, siblings, listed=listed)
 
 
-def test_one_of_ours_that_only_the_fleet_list_shows_is_composed_again() -> None:
+def test_one_of_ours_that_only_a_list_shows_is_composed_again() -> None:
     shown = replica(OURS, "a/2")
     scene = Scene(nodes(a=4), [replica(OURS, "a/0")])
     found = build_roster(OURS, listed_view(scene, shown)).members

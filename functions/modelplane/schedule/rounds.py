@@ -1,0 +1,54 @@
+"""Which call of its pass a step is in: Crossplane hands the context on from call to call, and nothing else.
+
+Crossplane calls a step again with what it requires, at most six times, and fails the pass if it then still requires
+something else. So the last call decides with what it has. In between, a shortlist takes the place of the candidates:
+they are by far the largest part of what is fetched, and the clusters that were chosen among them are enough to decide.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.model.names import GROUP
+from modelplane.step import Request
+
+#: Crossplane calls a function at most six times a pass; a decision that is not stable by then fails the reconcile.
+CALLS: Final = 6
+#: Context key of what later calls of a pass have to know of earlier ones (a JSON text).
+_CONTEXT: Final = f"{GROUP}/schedule-rounds"
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The calls of this pass before this one, and the clusters that the last one chose among all candidates, if any."""
+
+    calls: int = 0
+    shortlist: frozenset[str] = frozenset()
+
+    @property
+    def final(self) -> bool:
+        """Tell whether this call is the last one of its pass."""
+        return self.calls >= CALLS - 1
+
+    @property
+    def may_narrow(self) -> bool:
+        """Tell whether calls are left to look at all candidates again where those of a shortlist do not do."""
+        return self.calls <= CALLS - 4
+
+
+def read_rounds(request: Request) -> Rounds:
+    """Return how far the pass is. The first call says nothing of itself: its successor has something fetched."""
+    said = request.context.get(_CONTEXT)
+    if not isinstance(said, str):
+        return Rounds(calls=1 if request.required else 0)
+    try:
+        calls, names = json.loads(said)
+        return Rounds(int(calls), frozenset(map(str, names)))
+    except (ValueError, TypeError):
+        return Rounds(calls=1)
+
+
+def write_rounds(rounds: Rounds, shortlist: Iterable[str] = ()) -> Mapping[str, Any]:
+    """Return the context entry for the call after this one."""
+    return {_CONTEXT: json.dumps([rounds.calls + 1, sorted(shortlist)], separators=(",", ":"))}

@@ -1,0 +1,72 @@
+"""Of which clusters a pass reads the replicas before it places anything: what is decided on is exact.
+
+Candidates are ranked by what they publish, which is as old as their last pass. What that chooses is read, with a few
+clusters that rank next, so that one that turns out to be full does not take another round. What has no room by what is
+published is refused for that, but for the clusters that a refusal names, and those that keep an evicted replica alive.
+"""
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from modelplane.model.placement import EndCause, Needs
+from modelplane.model.refusal import NoRoom, Refusal
+from modelplane.scheduling.holders import nearest_pools
+from modelplane.scheduling.work import Work
+
+#: Clusters that are read beside those that were chosen, and how many more for each that was read already.
+SPARES: Final = 8
+_MORE_SPARES: Final = 2
+#: Replicas that are read in one round, or those of one cluster where it has more.
+MOST_READ: Final = 3_000
+#: Clusters without room that are read in one round before an evicted replica ends because none has any.
+_DOUBTED: Final = 64
+#: Needs for room of which the cluster that came nearest is read.
+_NAMED: Final = 16
+
+
+def find_spares(work: Work, ranks: Iterable[tuple[object, ...]]) -> list[str]:
+    """Return the clusters that rank next, of those of which not every replica is known; the name stands last."""
+    most = SPARES + _MORE_SPARES * len(work.view.residents)
+    unread = (rank for rank in ranks if not work.ledger.is_exact(str(rank[-1])))
+    return [str(rank[-1]) for rank in heapq.nsmallest(most, unread)]
+
+
+def shortlist(work: Work) -> Needs:
+    """Return the need for the replicas of the clusters that were chosen, and of the spare ones, as far as is bearable.
+
+    What is left out is chosen again in the next round or pass.
+    """
+    left, names = MOST_READ, list[str]()
+    for name in dict.fromkeys([*work.unread, *work.doubted, *work.spares]):
+        left -= work.candidates[name].replicas
+        if left < 0 and names:
+            break
+        names.append(name)
+    return Needs(residents=frozenset(names), shortlist=not work.doubted)
+
+
+def _unread(work: Work, clusters: Iterable[str]) -> list[str]:
+    return [name for name in clusters if not work.ledger.is_exact(name)]
+
+
+def find_doubtful(work: Work, refusals: Mapping[str, Refusal]) -> list[str]:
+    """Return the clusters that come nearest to having room and are not known exactly; none once some of them are."""
+    lacking = {name: refusal for name, refusal in refusals.items() if isinstance(refusal, NoRoom)}
+    if work.view.final or len(_unread(work, lacking)) < len(lacking):
+        return []
+    return [cluster for cluster, _ in list(nearest_pools(lacking).values())[:_NAMED]]
+
+
+def _nearest_first(work: Work, refusals: Mapping[str, Refusal]) -> Sequence[str]:
+    free = {name: refusal.free for name, refusal in refusals.items() if isinstance(refusal, NoRoom)}
+    return sorted(_unread(work, free), key=lambda name: (-free[name], name))
+
+
+def verify(work: Work) -> Needs | None:
+    """Ask for the replicas of clusters of which the refusal turns the decision, or is put into words."""
+    if not work.missing or work.view.final:
+        return None
+    evicted = any(own.moving and own.leaving is EndCause.EVICTED and own.replica.serves for own in work.roster.members)
+    names = _nearest_first(work, work.refusals)[:_DOUBTED] if evicted else find_doubtful(work, work.refusals)
+    return Needs(residents=frozenset(names)) if names else None

@@ -1,0 +1,21 @@
+"""What clusters publish of the replicas on them, as compose-cluster does, for tests that play a fleet."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from modelplane.model.fleet import Cluster
+from modelplane.model.replica import Replica
+from modelplane.scheduling.by_hand import holding
+from modelplane.scheduling.charged import write_stock
+from modelplane.scheduling.hardware import layout
+from modelplane.scheduling.ledger import stock_of
+
+
+def published(cluster: Cluster, replicas: Iterable[Replica]) -> Cluster:
+    """Return a cluster with what is charged on its pools by those of the replicas that are on it."""
+    there = holding((replica for replica in replicas if replica.cluster == cluster.name), lambda _: cluster)
+    texts = write_stock(stock_of((replica.engines for replica in there), layout(cluster)))
+    if not cluster.pools or texts is None:
+        return replace(cluster, replicas=len(there))
+    pools = tuple(replace(pool, charged=charged) for pool, charged in zip(cluster.pools, texts, strict=True))
+    return replace(cluster, pools=pools, replicas=len(there))

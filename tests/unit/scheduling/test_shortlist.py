@@ -1,0 +1,58 @@
+"""Of which clusters a pass reads the replicas before it decides."""
+
+from dataclasses import replace
+
+import pytest
+
+from modelplane.model.fleet import Effect
+from modelplane.model.placement import FleetView, Needs, Schedule
+from modelplane.model.refusal import NotChecked
+from modelplane.scheduling import schedule
+from unit.scheduling.scene import Scene, cluster, deployment, nodes, places, pool, replica
+
+OURS = deployment(replicas=3)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "read"), [(100, 12), (300, 10), (1_400, 2), (9_000, 1)], ids=["few", "more", "many", "too many"]
+)
+def test_no_more_replicas_are_read_in_a_round_than_the_bound_or_those_of_one_cluster(replicas: int, read: int) -> None:
+    fleet = tuple(replace(each, replicas=replicas) for each in nodes(**{f"c{number}": 2 for number in range(12)}))
+    needs = schedule(replace(OURS, replicas=4), FleetView(candidates=fleet, siblings=()))
+    assert isinstance(needs, Needs)
+    assert (len(needs.residents), needs.shortlist) == (read, True)
+
+
+def test_a_cluster_that_no_call_is_left_for_is_not_chosen_and_says_that_it_was_not_checked() -> None:
+    there = nodes(a=1, b=1)
+    view = FleetView(candidates=there, siblings=(), residents={"a": ()}, final=True)
+    decided = schedule(OURS, view)
+    assert isinstance(decided, Schedule)
+    assert (places(decided), decided.unplaced) == (["a/0"], 2)
+    assert isinstance(decided.refusals["b"], NotChecked)
+
+
+def test_a_shortlist_that_does_not_do_asks_for_all_candidates_again() -> None:
+    taken = (replica(deployment(name="other"), "a/0"),)
+    view = FleetView(candidates=nodes(a=1), siblings=(), residents={"a": taken}, shortlisted=True)
+    assert schedule(OURS, view) == Needs(candidates=True)
+
+
+def test_an_evicted_replica_stays_while_clusters_that_may_have_room_were_not_read() -> None:
+    ours = deployment(replicas=1)
+    bare = cluster("a", pool(1), taints=[("gone", Effect.NO_EXECUTE)])
+    (own,) = (replica(ours, "a/0"),)
+    view = FleetView((own,), {"a": bare}, (bare, *nodes(b=1)), {"a": (own,)}, (own,), final=True)
+    decided = schedule(ours, view)
+    assert isinstance(decided, Schedule)
+    assert (places(decided), decided.ending) == (["-a/0"], ())
+
+
+def test_an_evicted_replica_that_no_cluster_has_room_for_ends_once_those_were_read() -> None:
+    ours = deployment(replicas=1)
+    bare = cluster("a", pool(1), taints=[("gone", Effect.NO_EXECUTE)])
+    others = [replica(deployment(name=f"other-{name}"), f"{name}/0") for name in "bcd"]
+    scene = Scene([bare, *nodes(b=1, c=1, d=1)], [replica(ours, "a/0"), *others])
+    decided = scene.decide(ours)
+    assert (places(decided), len(decided.ending)) == ([], 1)
+    assert scene.asked[-1].residents == frozenset("bcd")
