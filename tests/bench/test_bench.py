@@ -5,6 +5,7 @@ import json
 import pytest
 
 from bench import gateway, soak
+from bench.catalogued import scenes
 from bench.connection import CallError, Connection
 from bench.figures import Figure, at_most, best, compared, to_json
 from bench.fleet import cluster, deployment, others
@@ -14,7 +15,7 @@ from bench.tenants.table import Case, measured
 from modelplane.step import Request
 from modelplane.transport import messages
 from modelplane.transport.request import read
-from modelplane.transport.structs import encode
+from modelplane.transport.structs import decode, encode
 
 
 @pytest.mark.parametrize(
@@ -136,3 +137,23 @@ def test_what_the_gateway_adds_is_measured_at_both_urls_beside_a_direct_connecti
         named = {figure.name for figure in found if figure.name.startswith(f"gateway, {way}, ")}
         wanted = [f"{size}, p{percent}" for size in ("264 B", "20 KB") for percent in (50, 99)]
         assert named == {f"gateway, {way}, {each}" for each in (*wanted, "8 connections")}
+
+
+def test_of_eight_profiles_only_the_last_is_hosted_and_each_other_is_refused_for_a_reason_of_its_own() -> None:
+    _, eight = scenes(4, 8)
+    with served("schedule") as on:
+        last = run_pass(eight, on.steps("schedule")).exchanges[-1].response
+    status = decode(messages.Response.FromString(last).desired.composite.resource)["status"]
+    assert {each["profile"] for each in status["placements"]} == {"hosted"}
+    assert len(status["placements"]) == 10
+    words = (
+        "memoryPerGpu",
+        "precisionSupport",
+        "nvlinkDomainSize",
+        "interNodeBandwidth",
+        "16 devices",
+        "Blackwell",
+        "12 nodes",
+    )
+    said = {each["name"]: each.get("message", "") for each in status["profiles"][:-1]}
+    assert [word for word, message in zip(words, said.values(), strict=True) if word not in message] == [], said

@@ -181,7 +181,12 @@ class Fleet:
                 self._compose(deployment, placement)
             elif placement.stamp is not Stamp.HOLD:
                 now = self.replicas[placement.replica.uid]
-                edited = replace(now, engines=placement.engines, content=self._content(deployment, placement))
+                edited = replace(
+                    now,
+                    engines=placement.engines,
+                    content=self._content(deployment, placement),
+                    profile=placement.profile,
+                )
                 self.replicas[now.uid] = self._stamped(edited, deployment, placement)
         self._listed[deployment.uid] = frozenset(
             p.replica.name if p.replica else _name(deployment, p) for p in decided.placements
@@ -190,8 +195,11 @@ class Fleet:
     @staticmethod
     def _content(deployment: Deployment, placement: Placement) -> str:
         """Return what the pods of a replica are made of from now on."""
-        reverted = placement.stamp is Stamp.REVERT and placement.replica is not None
-        return placement.replica.served_content if reverted and placement.replica else deployment.profiles[0].content
+        if placement.stamp is Stamp.REVERT and placement.replica is not None:
+            return placement.replica.served_content
+        profile = deployment.find_profile(placement.profile)
+        assert profile is not None, placement
+        return profile.content
 
     @staticmethod
     def _stamped(replica: Replica, deployment: Deployment, placement: Placement) -> Replica:
@@ -216,7 +224,8 @@ class Fleet:
             owner=deployment.uid,
             resource=replica_resource(placement.cluster, placement.index),
             index=placement.index,
-            content=deployment.profiles[0].content,
+            content=self._content(deployment, placement),
+            profile=placement.profile,
             volume=placement.volume,
             cache=deployment.cache or "",
             created=f"2024-06-01T{self._clock // 3600:02}:{self._clock // 60 % 60:02}:{self._clock % 60:02}Z",

@@ -139,7 +139,7 @@ class PlayedRollout:
         if replica is None or replica.ending or uid not in self.pods:
             return
         _, content, volume, _ = self.pods[uid]
-        if content != BAD and (volume or not replica.cache):
+        if not str(content).endswith(BAD) and (volume or not replica.cache):
             self.serving[uid] = copies_of(replica)
 
     def observe(self, uid: str) -> None:

@@ -197,3 +197,15 @@ def test_what_would_have_to_go_makes_room_none_of_it_is_left_out_and_without_all
             one_more = [*left, each]
             on = fleet[each.cluster]
             assert not can_host(on, probe, profile, one_more)
+
+
+@given(catalogues(), fleets(), st.randoms())
+@examples(100)
+def test_in_whatever_order_profiles_are_the_first_that_any_cluster_can_host_is_taken(
+    deployment: Deployment, fleet: dict[str, Cluster], random: object
+) -> None:
+    profiles = list(deployment.profiles)
+    random.shuffle(profiles)  # type: ignore[attr-defined]
+    one = replace(deployment, profiles=tuple(profiles), replicas=1)
+    hosted = [each.name for each in profiles if any(can_host(there, one, each, []) for there in fleet.values())]
+    assert [name for name, _, _ in placed(one, Snapshot(fleet, ()))] == hosted[:1]

@@ -1,6 +1,6 @@
 """The catalogue: what a profile of a ClusterModel expands to, and whether a pool satisfies what it requires. Pure."""
 
-from modelplane.catalogue.comparison import amount, compare, parse_bandwidth
+from modelplane.catalogue.comparison import amount, compare, parse_bandwidth, shortness
 from modelplane.catalogue.expansion import GPU_REQUEST, Expansion, driver_selector, expand
 from modelplane.catalogue.gpu import Offer, declared_memory, exceeds_device, find_gpu, no_gpu, offer_of
 from modelplane.catalogue.profile import InvalidProfile
@@ -20,4 +20,5 @@ __all__ = [
     "no_gpu",
     "offer_of",
     "parse_bandwidth",
+    "shortness",
 ]

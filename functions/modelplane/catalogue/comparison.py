@@ -87,6 +87,21 @@ def _domain(requires: Requires, has: Capabilities) -> CapabilityShort | None:
     return CapabilityShort("nvlinkDomainSize", "" if size is None else str(size), str(needs))
 
 
+#: Capabilities in the order in which they are compared: a pool that fails at a later one comes nearer.
+_ORDER: Final = ("memoryPerGpu", "interconnect", "precisionSupport", "nvlinkDomainSize", "interNodeBandwidth")
+
+
+def shortness(short: CapabilityShort) -> tuple[int, Fraction]:
+    """Return how far a pool is from satisfying a profile, the smaller the nearer.
+
+    That is how many capabilities were not compared any more, then how much of the memory is missing.
+    """
+    later = len(_ORDER) - _ORDER.index(short.capability) if short.capability in _ORDER else 0
+    needs, has = (amount(text) if short.capability == _ORDER[0] else None for text in (short.needs, short.has))
+    missing = (needs - has) / needs if needs and has is not None else Fraction(1)
+    return later, missing
+
+
 def compare(requires: Requires, has: Capabilities) -> CapabilityShort | NotMultiNode | None:
     """Return what a pool lacks of what a profile requires, None where it satisfies all of it.
 

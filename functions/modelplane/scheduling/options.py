@@ -5,8 +5,8 @@ some pool of the cluster is not left claimless on another. Options that take the
 declared order.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -78,7 +78,8 @@ class EngineMatch:
 class ClusterOptions:
     """Per engine of a profile, in order: its options on the pools of a cluster, and why other pools have none.
 
-    `explained` gives the refusal of an engine on a pool with what the devices there tell of it.
+    `explained` gives the refusal of an engine on a pool with what the devices there tell of it. `nearest` remembers, by
+    what such a cluster lacks, the pool that came nearest by its position, and the refusal by the pool's name.
     """
 
     profile: str
@@ -86,6 +87,7 @@ class ClusterOptions:
     ways: ClusterWays
     refusals: tuple[Mapping[int, Refusal], ...]
     explained: Callable[[int, int], Refusal]
+    nearest: dict[Hashable, tuple[int, dict[str, Refusal]]] = field(default_factory=dict)
 
 
 def stamp_on_pool(engine: Engine, pool: PoolNodes, claims: Sequence[Claims]) -> StampedEngine:

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from modelplane.catalogue import shortness
 from modelplane.model.refusal import (
+    CapabilityShort,
     Closest,
     NoDevice,
     NoRoom,
@@ -108,7 +110,22 @@ class _Search:
 
 
 def _refusal(lack: Lack, options: ClusterOptions, layout: Layout) -> Refusal:
-    """Return the refusal of the pool that came nearest to hosting the engine that finds no place."""
+    """Return the refusal of the pool that came nearest to hosting the engine that finds no place.
+
+    Clusters of one shape that lack the same share it, but for the pool's name.
+    """
+    found = options.nearest.get(lack)
+    if found is None:
+        found = options.nearest[lack] = _nearest(lack, options)
+    position, by_name = found
+    name = layout.pools[position].name
+    if name not in by_name:
+        by_name[name] = replace(by_name[""], pool=name)
+    return by_name[name]
+
+
+def _nearest(lack: Lack, options: ClusterOptions) -> tuple[int, dict[str, Refusal]]:
+    """Return the pool that came nearest by its position, and its refusal under "", for pools of any name."""
     engine, refusals = options.engines[lack.engine].name, dict(options.refusals[lack.engine])
     for position, short in lack.of_pools:
         refusals[position] = NoRoom(engine, short.needs, short.free, profile=options.profile)
@@ -117,7 +134,7 @@ def _refusal(lack: Lack, options: ClusterOptions, layout: Layout) -> Refusal:
     if not isinstance(next(iter(tied.values())), NoRoom):
         tied = {position: options.explained(lack.engine, position) for position in tied}
     nearest = min(sorted(tied), key=lambda position: _distance(tied[position]))
-    return replace(tied[nearest], pool=layout.pools[nearest].name)
+    return nearest, {"": tied[nearest]}
 
 
 def _distance(refusal: Refusal) -> tuple[object, ...]:
@@ -127,6 +144,8 @@ def _distance(refusal: Refusal) -> tuple[object, ...]:
             return (needs - free,)
         case TooFewDevices(_, _, has, needs):
             return (needs - has,)
+        case CapabilityShort():
+            return shortness(refusal)
         case NoDevice(closest=Closest(nearness=nearness)):
             return (0, *(-each for each in nearness.rank))
         case NoDevice():

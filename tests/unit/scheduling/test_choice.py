@@ -256,3 +256,17 @@ def test_replicas_of_a_deployment_with_engines_are_taken_over_by_the_profile_tha
     decided = Scene([cluster("a", H100)], [before]).decide(ours)
     assert chosen(decided) == [("a/0", "same")]
     assert decided.rolling is None
+
+
+def test_of_pools_that_fall_short_the_one_that_comes_nearest_is_named() -> None:
+    """A pool that fails at a later capability comes nearer, and of those short of memory the one with the most."""
+    needs = profile("p", requires=Requires(memory_per_gpu="80Gi", precisions=("fp4",)))
+    pools = (
+        offering(1, name="little", memory_per_gpu="24Gi"),
+        offering(1, name="more", memory_per_gpu="48Gi"),
+        offering(1, name="enough", memory_per_gpu="80Gi", precisions=("fp8",)),
+    )
+    (short,) = Scene([cluster("a", *pools)]).decide(catalogued(needs)).refusals.values()
+    assert short == CapabilityShort("precisionSupport", "fp8", "fp4", profile="p", pool="enough")
+    (less,) = Scene([cluster("a", *pools[:2])]).decide(catalogued(needs)).refusals.values()
+    assert less == CapabilityShort("memoryPerGpu", "48Gi", "80Gi", profile="p", pool="more")
