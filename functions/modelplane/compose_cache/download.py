@@ -103,11 +103,15 @@ def _job(staging: ClusterStaging, found: DownloadToken) -> _Job | None:
 
 
 def download(staging: ClusterStaging, objects: Manifests) -> StagingResult:
-    """Return the result of a claim that was observed and is not filled: `objects` and what downloads into it."""
+    """Return the result of a claim that was observed and is not filled: `objects` and what downloads into it.
+
+    The copy of the token goes with a download that has failed, and comes back with its next try.
+    """
     found = token.find(staging)
     job = _job(staging, found)
     seen = job.seen if job else None
-    objects = {**objects, **found.copies, **({job.resource: job.body} if job else {})}
+    ended = seen is not None and failed(seen)
+    objects = {**objects, **({} if ended else found.copies), **({job.resource: job.body} if job else {})}
     cluster = staging.site.cluster
     if job and seen and complete(seen) and staging.bound:
         filled = {"name": staging.spec.volume, "uid": staging.uid}
@@ -116,7 +120,6 @@ def download(staging: ClusterStaging, objects: Manifests) -> StagingResult:
     if seen and seen.manifest:
         selector = {"matchLabels": {LABEL_FILLS: staging.uid}}
         objects[pods_resource(cluster)] = CACHE_PODS.observe(staging.site, staging.request.composite, selector)
-    ended = seen is not None and failed(seen)
     missing = found.missing if ended or not (seen and seen.manifest) else ""
     messages = (*_messages(staging, job, missing), staging.caveats() if staging.bound else staging.unbound())
     unfilled = StagingPhase.HYDRATING if staging.bound else StagingPhase.PENDING

@@ -114,6 +114,7 @@ _ENDPOINTS = ".endpoints.modelplane.internal"
 _LONGEST_INDEX = 10
 #: Characters of a hash at the end of a name, with the dash before it.
 _HASH = 9
+_CUT = re.compile(r"-[0-9a-f]{8}$")
 #: Longest Kubernetes object name that also fits a label value.
 NAME_LIMIT = 63
 #: Longest name on an inference cluster: a LeaderWorkerSet's pods carry a label made of it and a revision hash.
@@ -177,9 +178,18 @@ def endpoint_resource(cluster: str, index: int) -> str:
 
 
 def tenant_namespace(namespace: str) -> str:
-    """Return the namespace on an inference cluster that mirrors a team's namespace."""
+    """Return the namespace on an inference cluster that mirrors a team's namespace: each has one of its own.
+
+    A name that is too long is cut and hashed. One that looks as if it were is hashed as well: a team could have taken
+    it to be in another's namespace.
+    """
     name = f"mp-{namespace}"
-    return name if len(name) <= NAME_LIMIT else composed_name(name, namespace)
+    room = NAME_LIMIT - _HASH
+    if len(name) <= room or (len(name) <= NAME_LIMIT and not _CUT.search(name)):
+        return name
+    cut = composed_name(name, namespace)
+    # One of which many dashes were taken away would be as short as names that are not hashed.
+    return cut if len(cut) > room else composed_name(f"{name[: room - 1]}x", namespace)
 
 
 def volume_name(namespace: str, cache: str, repo: str, revision: str) -> str:

@@ -143,6 +143,20 @@ def test_a_failed_job_is_replaced_once_its_token_is_another(version: str, same: 
     assert (name_of(after) == name_of(before)) is same
 
 
+def test_the_copy_of_the_token_goes_when_the_download_has_failed_and_comes_back_with_the_next_try() -> None:
+    body = given.cache({"authSecret": given.SECRET})
+    running = given.passes(body, 3)
+    assert [name for name in running.desired if name.startswith("token-")]
+    seen = given.observed(running, job=FAILED)
+    over = given.run(body, seen, token=[given.secret("1")])
+    assert [name for name in over.desired if name.startswith("token-")] == []
+    assert name_of(over) == name_of(running)
+    another = given.run(body, seen, token=[given.secret("2")])
+    assert [name for name in another.desired if name.startswith("token-")]
+    tried_anew = given.run(body, given.observed(over, job={}), token=[given.secret("1")])
+    assert [name for name in tried_anew.desired if name.startswith("token-")]
+
+
 @pytest.mark.parametrize(("capacity", "same"), [("40Gi", True), ("60Gi", True), ("80Gi", False), ("1Ti", False)])
 def test_a_failed_job_is_replaced_once_its_volume_has_grown(capacity: str, same: bool) -> None:
     body = given.cache()

@@ -2,10 +2,10 @@
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from modelplane.model.names import replica_name
+from modelplane.model.names import replica_name, tenant_namespace
 
 NAME = st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?", fullmatch=True)
 
@@ -13,6 +13,21 @@ NAME = st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?", fullmatch=True)
 def test_a_replicas_name_says_deployment_cluster_and_index() -> None:
     name = replica_name("ml-team", "qwen3-8b", "eks-l4", 0)
     assert re.fullmatch(r"qwen3-8b-eks-l4-0-[0-9a-f]{8}", name)
+
+
+@given(st.from_regex(r"[a-z0-9]([-a-z0-9]{45,61}[a-z0-9])?", fullmatch=True))
+@example("a" + "-" * 61 + "a")
+@example("a" * 54 + "-0a1b2c3d")
+def test_no_namespace_has_the_name_by_which_another_is_mirrored(namespace: str) -> None:
+    mirrored = tenant_namespace(namespace)
+    assert len(mirrored) <= 63
+    taken = mirrored.removeprefix("mp-")
+    assert taken == namespace or tenant_namespace(taken) != mirrored
+
+
+def test_a_namespace_whose_mirrored_name_fits_keeps_it_also_with_a_hash_of_its_own() -> None:
+    assert tenant_namespace("ml") == "mp-ml"
+    assert tenant_namespace("preview-0a1b2c3d") == "mp-preview-0a1b2c3d"
 
 
 def test_of_a_long_name_deployment_and_cluster_are_cut_and_the_index_is_kept() -> None:
