@@ -156,7 +156,9 @@ EXTERNAL = {
 }
 
 
-@pytest.mark.parametrize("spec", [EXTERNAL, {"url": "https://api.example.com"}, {"url": "http://10.0.0.7/api"}])
+@pytest.mark.parametrize(
+    "spec", [EXTERNAL, {"url": "https://api.example.com"}, {"url": "http://10.0.0.7/api", "host": "llm.example.com"}]
+)
 def test_what_an_endpoint_by_hand_composes_and_says_is_taken(server: Server, spec: dict[str, Any]) -> None:
     external = External(spec=spec, secrets={"s": {"k": b"key", "ca": b"certificate"}}, allowed=("10.0.0.7",))
     external.settle()

@@ -18,6 +18,7 @@ ON_A_PLANE = (
     "secure-requests",
     "serve-a-model",
     "try",
+    "use-a-provider",
     "use-one-url",
 )
 

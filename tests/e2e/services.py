@@ -53,4 +53,5 @@ class ObservedService:
 
     def _owned(self, kind: Kind) -> list[Manifest]:
         found = self.fleet.plane.hub.api.list(kind, self.fleet.tag)
-        return [each for each in found if each["metadata"]["ownerReferences"][0]["name"] == self.name]
+        owners = [(each, each["metadata"]["ownerReferences"][0]) for each in found]
+        return [each for each, owner in owners if (owner["kind"], owner["name"]) == (SERVICE.kind, self.name)]

@@ -22,7 +22,13 @@ from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.control_plane import OBJECT
 from modelplane_dev.plane.envoy_gateway import GATEWAY
 from modelplane_dev.plane.fakes import POD_ADDRESSES
-from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND, LiveGateways, live_gateways
+from modelplane_dev.plane.gateways.live import (
+    ADDRESS,
+    INFERENCE_GATEWAY_KIND,
+    ROUTER_ADDRESS,
+    LiveGateways,
+    live_gateways,
+)
 from modelplane_dev.plane.gateways.requests import CUT
 from modelplane_dev.plane.issuer import SECRET
 from modelplane_dev.plane.waiting import eventually
@@ -119,7 +125,15 @@ class LiveFleet:
         return self.gateways.public.network.output("bash", "-euc", f"cd {directory}\n{script}", environment=environment)
 
     def ask_site(self, site: str, host: str, pair: str | None) -> Answer:
-        """Return the answer of a site's gateway to a chat with a host, status 0 where the connection gives none.
+        """Return the answer of a site's gateway to a chat with a host, as `_ask_privately` does."""
+        return self._ask_privately(self.gateways.addresses[site], host, pair)
+
+    def ask_router(self, host: str, pair: str | None) -> Answer:
+        """Return the answer of the router to a chat with a host, as `_ask_privately` does."""
+        return self._ask_privately(ROUTER_ADDRESS, host, pair)
+
+    def _ask_privately(self, address: str, host: str, pair: str | None) -> Answer:
+        """Return the answer of a gateway that only the public one may call, status 0 where the connection gives none.
 
         `pair` is the Secret of the control cluster with the certificate that the caller shows, None for none.
         """
@@ -136,7 +150,7 @@ class LiveFleet:
                 "--cacert",
                 f"{folder}/{AUTHORITY}-tls.crt",
                 "--resolve",
-                f"{name}:443:{self.gateways.addresses[site]}",
+                f"{name}:443:{address}",
             )
             asked = ("--header", f"Host: {host}", "--json", json.dumps({"model": "m", "messages": []}))
             command = ("curl", "-sS", "--max-time", "30", "--write-out", "\n%{http_code}", *known, *shown, *asked)

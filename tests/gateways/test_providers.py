@@ -1,125 +1,266 @@
-"""An external provider over the router, on real gateways: what reaches it, and when."""
+"""External providers over the router, on real gateways: what reaches them, and when."""
 
-import json
+import time
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from e2e.fleet import SOON
-from e2e.services import model_service
 from gateways.live import CHAT, LiveFleet, lost
-from modelplane.model.names import API_VERSION, LABEL_DEPLOYMENT
-from modelplane_dev.plane.api import Manifest
-from modelplane_dev.plane.control_plane import ENDPOINT
-from modelplane_dev.plane.gateways.live import PROVIDER_HOST, PROVIDER_PORT
-from modelplane_dev.plane.gateways.provider import KEY, MODEL, REQUESTS, ROOT, STATUS
+from gateways.live_pages import open_page
+from gateways.openai_calls import LONG
+from gateways.providers import PROVIDER, Providers, entry
+from modelplane.compose_cluster.gateway import pair_name
+from modelplane.model.names import (
+    AUTHORITY,
+    CLIENT_PAIR,
+    INFERENCE_GATEWAY,
+    LABEL_DEPLOYMENT,
+    ROUTER_PAIR,
+    SYSTEM_NAMESPACE,
+    endpoint_hostname,
+)
+from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.gateways.live import INFERENCE_GATEWAY_KIND, PROVIDER_ADDRESS
+from modelplane_dev.plane.gateways.provider import HTTP_PORT
+from modelplane_dev.plane.issuer import SECRET
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
-EXTERNAL = {"modelplane.ai/external-provider": "vendor"}
+HOST, OTHER_HOST = "api.provider.example", "other.provider.example"
+MODEL = "vendor/model:large"
+KEY = "sk-of-the-provider"
+POD = Kind("v1", "Pod")
+OWN = entry({LABEL_DEPLOYMENT: "llama"})
 REQUESTS_SENT = 400
+#: The share of requests that spill to the fallback tier while one endpoint of two is out.
+SPILL = 0.35
+#: Seconds until a service has taken out an endpoint whose replica is not ready.
+TAKEN_OUT = 15.0
 
 
-@pytest.fixture(scope="module")
-def provider(fleet_with_gateways: LiveFleet, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the provider and route to it; return the folder of what reaches it."""
-    fleet = fleet_with_gateways.fleet
-    api, metadata = fleet.plane.hub.api, {"name": "vendor", "namespace": fleet.tag}
-    api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"token": KEY}})
-    api.apply(_endpoint(fleet.tag))
-
-    def ready() -> None:
-        fleet.assert_condition(api.get(ENDPOINT, "vendor", fleet.tag) or {}, "RoutingReady")
-
-    eventually(ready, within=SOON)
-    folder = tmp_path_factory.mktemp("provider")
-    fleet_with_gateways.gateways.run_provider(folder)
-    return folder
+@pytest.fixture(scope="session")
+def fake(fleet_with_gateways: LiveFleet, tmp_path_factory: pytest.TempPathFactory) -> Providers:
+    """Run the fake of all providers."""
+    folder = tmp_path_factory.mktemp("providers")
+    fleet_with_gateways.gateways.run_providers(folder)
+    return Providers(fleet_with_gateways, folder)
 
 
-def _endpoint(namespace: str) -> Manifest:
-    spec = {
-        "url": f"http://{PROVIDER_HOST}:{PROVIDER_PORT}{ROOT}",
-        "credential": {"secretRef": {"name": "vendor", "key": "token"}},
-        "headers": {"x-vendor-version": "2"},
-        "model": MODEL,
-    }
-    metadata = {"name": "vendor", "namespace": namespace, "labels": EXTERNAL}
-    return {"apiVersion": API_VERSION, "kind": "ModelEndpoint", "metadata": metadata, "spec": spec}
+@pytest.fixture
+def providers(live: LiveFleet, fake: Providers) -> Iterator[Providers]:
+    """Give a test the fake; the endpoints that it makes are gone afterwards."""
+    yield fake
+    live.forget_services()
+    fake.forget()
 
 
-def _serve(live: LiveFleet, name: str, *entries: dict[str, Any], **spec: Any) -> str:
-    manifest = model_service(name, live.fleet.tag, {})
-    manifest["spec"] = {"endpoints": list(entries), **spec}
-    live.fleet.plane.hub.api.apply(manifest)
-    return live.url(name)
-
-
-def _entry(labels: dict[str, str], priority: int = 0) -> dict[str, Any]:
-    return {"priority": priority, "selector": {"matchLabels": labels}}
-
-
-def _reached(folder: Path) -> list[dict[str, Any]]:
-    found = folder / REQUESTS
-    return [json.loads(line) for line in found.read_text().splitlines()] if found.exists() else []
-
-
-OWN = {LABEL_DEPLOYMENT: "llama"}
+def vendor(providers: Providers) -> dict[str, Any]:
+    """Route to a provider by plain HTTP; return the entry that selects it."""
+    providers.write_secret("vendor", token=KEY)
+    return providers.route_to(
+        "vendor",
+        url=f"http://{HOST}:{HTTP_PORT}/openai/v1",
+        credential={"secretRef": {"name": "vendor", "key": "token"}},
+        headers={"x-vendor-version": "2"},
+        model=MODEL,
+    )
 
 
 def test_a_provider_gets_its_own_credential_and_model_and_nothing_of_the_caller(
-    live: LiveFleet, provider: Path
+    live: LiveFleet, providers: Providers
 ) -> None:
-    url = _serve(live, "vendor", _entry(EXTERNAL))
-    chat = f"{url}/v1/chat/completions"
-    caller = ("Authorization: Bearer of-the-caller", "x-api-key: of-the-caller", "x-modelplane-caller: somebody")
-    live.wait_answer(200, chat, CHAT, *caller)
-    answer = live.ask(chat, CHAT, *caller, "x-forwarded-for: 198.51.100.7", "x-gateway-y: z")
+    url = providers.serve("vendor", vendor(providers))
+    caller = ("Authorization: Bearer of-the-caller", "x-api-key: of-the-caller", "x-modelplane-caller: of-the-caller")
+    addresses = ("x-forwarded-for: 198.51.100.7", "x-envoy-external-address: 198.51.100.7", "x-gateway-y: z")
+    answer = live.ask(f"{url}/v1/chat/completions", CHAT, *caller, *addresses)
     assert answer.status == 200
-    assert answer.body["system_fingerprint"] == "provider"
-    reached = _reached(provider)[-1]
+    assert answer.body["system_fingerprint"] == HOST
+    reached = providers.reached(HOST)[-1]
+    assert (reached["path"], reached["model"]) == ("/openai/v1/chat/completions", MODEL)
     headers = reached["headers"]
-    assert (reached["path"], reached["model"]) == (f"{ROOT}/chat/completions", MODEL)
-    assert headers["host"] == PROVIDER_HOST
     assert (headers["authorization"], headers["x-vendor-version"]) == (f"Bearer {KEY}", "2")
     assert "of-the-caller" not in str(reached)
-    ours = ("x-forwarded-", "x-modelplane-", "x-envoy-", "x-gateway-", "x-api-key")
+    ours = ("x-forwarded-", "x-modelplane-", "x-envoy-", "x-gateway-", "x-api-key", "x-request-id")
     assert [name for name in headers if name.startswith(ours)] == []
+    stream = live.ask(f"{url}/v1/chat/completions", CHAT | {"stream": True})
+    assert [line for line in stream.text.splitlines() if line][-1] == "data: [DONE]"
 
 
-def test_a_paid_tier_gets_nothing_while_the_first_is_in_and_everything_when_it_is_out(
-    live: LiveFleet, provider: Path, engines: dict[str, Process]
+def test_a_large_request_keeps_all_but_the_name_of_the_model(live: LiveFleet, providers: Providers) -> None:
+    url = providers.serve("vendor", vendor(providers))
+    found = live.call_by_openai(f"{url}/v1", "of-the-caller")
+    reached = providers.reached(HOST)
+    assert found["long"] == LONG
+    assert {each["model"] for each in reached if each["path"] != "/openai/v1/models"} == {MODEL}
+    assert "of-the-caller" not in str(reached)
+
+
+def test_only_the_api_of_a_provider_can_be_called(live: LiveFleet, providers: Providers) -> None:
+    url = providers.serve("vendor", vendor(providers))
+    before = len(providers.reached(HOST))
+    for path in ("/v1/load_lora_adapter", "/v1/unload_lora_adapter", "/admin", "/v1/..%2fadmin", "/v1/..%2f..%2fadmin"):
+        assert live.ask(f"{url}{path}", {}).status in {307, 404}, path
+    assert len(providers.reached(HOST)) == before
+
+
+def test_a_stranger_at_the_router_gets_nothing(live: LiveFleet, providers: Providers) -> None:
+    vendor(providers)
+    host = endpoint_hostname("vendor", live.fleet.tag)
+    assert live.ask_router(host, CLIENT_PAIR).status == 200
+    before = len(providers.reached(HOST))
+    for pair in (None, ROUTER_PAIR, pair_name(f"{live.fleet.tag}-north")):
+        answer = live.ask_router(host, pair)
+        assert answer.status == 0, answer
+        assert "certificate" in answer.text, answer
+    answer = live.ask_router("gone.x.endpoints.modelplane.internal", CLIENT_PAIR)
+    assert (answer.status, answer.code) == (503, "unavailable")
+    assert len(providers.reached(HOST)) == before
+
+
+def test_a_fallback_gets_nothing_while_the_first_tier_is_in_and_everything_when_it_is_out(
+    live: LiveFleet, providers: Providers, engines: dict[str, Process]
 ) -> None:
-    url = _serve(live, "tiered", _entry(OWN), _entry(EXTERNAL, 1))
-    live.wait_answer(200, f"{url}/v1/chat/completions", CHAT)
-    eventually(lambda: _assert_backends(live, "tiered", 2), within=SOON)
-    before = len(_reached(provider))
+    url = providers.serve("tiered", OWN, vendor(providers) | {"priority": 1})
+    before = len(providers.reached(HOST))
     counts = live.send_many(url, REQUESTS_SENT)
-    assert lost(counts) == {}
-    assert len(_reached(provider)) == before, counts
+    assert (lost(counts), len(providers.reached(HOST)) - before) == ({}, 0), counts
     for engine in engines.values():
         engine.stop()
-    live.wait_answer(200, f"{url}/v1/chat/completions", CHAT)
+    live.wait_chat(url)
     counts = live.send_many(url, REQUESTS_SENT)
-    assert lost(counts) == {}
-    assert counts["provider"] == REQUESTS_SENT
+    assert (lost(counts), counts[HOST]) == ({}, REQUESTS_SENT), counts
+
+
+@contextmanager
+def _not_ready(live: LiveFleet, name: str) -> Iterator[None]:
+    """Let a pod not be ready meanwhile."""
+    pods = {
+        pod["metadata"]["name"]: (gateways.cluster.api, pod)
+        for site, gateways in live.gateways.sites.items()
+        for pod in live.fleet.pods(f"{live.fleet.tag}-{site}")
+    }
+    api, pod = pods[name]
+    was = pod["status"]["conditions"]
+    failed = [each | ({"status": "False"} if each["type"] in {"Ready", "ContainersReady"} else {}) for each in was]
+    namespace = pod["metadata"]["namespace"]
+    api.patch(POD, name, {"status": {"conditions": failed}}, namespace, "status")
+    try:
+        yield
+    finally:
+        api.patch(POD, name, {"status": {"conditions": was}}, namespace, "status")
+
+
+def test_one_lost_endpoint_of_two_spills_a_third_until_its_service_has_taken_it_out(
+    live: LiveFleet, providers: Providers, engines: dict[str, Process]
+) -> None:
+    url = providers.serve("spilling", OWN, vendor(providers) | {"priority": 1})
+    dying, *_ = sorted(name for name in engines if name.startswith("llama-"))
+    engines[dying].kill()
+    live.send_many(url, 80)  # until the gateway has noticed
+    counts = live.send_many(url, REQUESTS_SENT)
+    spilled = counts[HOST] / REQUESTS_SENT
+    assert (lost(counts), dying in counts) == ({}, False), counts
+    with _not_ready(live, dying):
+        started = time.monotonic()
+        eventually(lambda: _assert_listed(live, "spilling", 2), within=SOON)
+        seconds = time.monotonic() - started
+        eventually(lambda: _assert_nothing_spills(live, url, 40), within=10)
+        _assert_nothing_spills(live, url, REQUESTS_SENT)
+    live.fleet.figures.append(
+        f"one endpoint of two lost: {spilled:.1%} of {REQUESTS_SENT} requests to the fallback tier, "
+        f"none once its service has taken it out, {seconds:.1f} s after its pod was not ready"
+    )
+    assert 0 < spilled <= SPILL
+    assert seconds < TAKEN_OUT
+
+
+def _assert_listed(live: LiveFleet, service: str, count: int) -> None:
+    assert sum(map(len, live.observed(service).shares())) == count
+
+
+def _assert_nothing_spills(live: LiveFleet, url: str, requests: int) -> None:
+    counts = live.send_many(url, requests)
+    assert (lost(counts), counts[HOST]) == ({}, 0), counts
 
 
 @pytest.mark.usefixtures("engines")
-def test_what_a_provider_refuses_with_429_is_answered_by_another_endpoint(live: LiveFleet, provider: Path) -> None:
-    url = _serve(live, "refused", _entry(OWN), _entry(EXTERNAL))
-    live.wait_answer(200, f"{url}/v1/chat/completions", CHAT)
-    eventually(lambda: _assert_backends(live, "refused", 2), within=SOON)
-    (provider / STATUS).write_text("429")
-    before = len(_reached(provider))
+def test_what_a_provider_refuses_with_429_is_answered_by_another_endpoint(
+    live: LiveFleet, providers: Providers
+) -> None:
+    url = providers.serve("refused", OWN, vendor(providers))
+    before = len(providers.reached(HOST))
+    providers.answer_with(HOST, 429)
     try:
         counts = live.send_many(url, REQUESTS_SENT)
     finally:
-        (provider / STATUS).unlink()
-    assert len(_reached(provider)) > before
-    assert lost(counts) == {}
+        providers.answer_with(HOST, 200)
+    assert len(providers.reached(HOST)) > before
+    assert (lost(counts), counts[HOST]) == ({}, 0), counts
 
 
-def _assert_backends(live: LiveFleet, service: str, count: int) -> None:
-    assert len(live.observed(service).shares()) == count
+def test_a_provider_is_the_fallback_of_another_behind_the_same_router(live: LiveFleet, providers: Providers) -> None:
+    other = providers.route_to("other", url=f"https://{OTHER_HOST}")
+    url = providers.serve("providers", vendor(providers), other | {"priority": 1})
+    counts = live.send_many(url, REQUESTS_SENT)
+    assert (lost(counts), counts[HOST]) == ({}, REQUESTS_SENT), counts
+    providers.answer_with(HOST, 503)
+    try:
+        live.wait_chat(url)
+        counts = live.send_many(url, REQUESTS_SENT)
+    finally:
+        providers.answer_with(HOST, 200)
+    assert (lost(counts), counts[OTHER_HOST]) == ({}, REQUESTS_SENT), counts
+    assert "authorization" not in str(providers.reached(OTHER_HOST))
+
+
+def test_a_provider_whose_certificate_another_ca_has_signed_gets_nothing(live: LiveFleet, providers: Providers) -> None:
+    found = live.fleet.plane.hub.api.get(SECRET, AUTHORITY, SYSTEM_NAMESPACE) or {}
+    providers.write_secret("stranger", ca=b64decode(found["data"]["tls.crt"]).decode())
+    strange = providers.route_to(
+        "strange", url=f"https://{OTHER_HOST}", tls={"caSecretRef": {"name": "stranger", "key": "ca"}}
+    )
+    before = len(providers.reached(OTHER_HOST))
+    url = providers.serve("strange", strange, status=503)
+    assert live.ask(f"{url}/v1/chat/completions", CHAT).code == "unavailable"
+    assert len(providers.reached(OTHER_HOST)) == before
+
+
+#: Of the endpoints of the page: the host, and path, header and value of what reaches it, and the model.
+ON_THE_PAGE = {
+    "groq": ("api.groq.com", "/openai/v1", "authorization", "Bearer gsk-1", "llama-3.3-70b-versatile"),
+    "openai": ("api.openai.com", "/v1", "authorization", "Bearer sk-1", "gpt-5-mini"),
+    "anthropic": ("api.anthropic.com", "/v1", "authorization", "Bearer sk-ant-1", "claude-sonnet-4-5"),
+    "server": ("llm.example.com", "/api/v1", "x-api-key", "secret-1", "example/model"),
+}
+
+
+@pytest.mark.usefixtures("engines")
+def test_the_page_on_providers_leads_to_each_of_them(live: LiveFleet, providers: Providers, tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_text(providers.certificate)
+    for script in open_page(live, "use-a-provider", tmp_path):
+        live.shell(script, tmp_path)
+    live.wait_chat(live.url("chat"))
+    for name, (host, root, header, value, model) in ON_THE_PAGE.items():
+        providers.serve(f"page-{name}", entry({PROVIDER: name}))
+        reached = providers.reached(host)[-1]
+        assert (reached["path"], reached["model"]) == (f"{root}/chat/completions", model)
+        assert reached["headers"][header] == value
+    assert providers.reached("llm.example.com")[-1]["headers"]["x-team"] == "search"
+
+
+def test_an_address_is_refused_until_the_gateway_allows_it(live: LiveFleet, providers: Providers) -> None:
+    api = live.fleet.plane.hub.api
+    providers.write_endpoint("inside", url=f"http://{PROVIDER_ADDRESS}:{HTTP_PORT}", host="inside.example.com")
+    eventually(lambda: providers.assert_routing("inside", "False", "InvalidHost"), within=SOON)
+    api.patch(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY, {"spec": {"endpointHosts": [PROVIDER_ADDRESS]}})
+    try:
+        eventually(lambda: providers.assert_routing("inside"), within=SOON)
+        providers.serve("inside", entry({PROVIDER: "inside"}))
+        assert providers.reached("inside.example.com")
+    finally:
+        api.patch(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY, {"spec": {"endpointHosts": None}})

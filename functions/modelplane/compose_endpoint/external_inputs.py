@@ -115,9 +115,11 @@ def _provider(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway 
         return NoAddress(Reason.INVALID_URL, f"spec.url: {why}. Give the provider a DNS name.")
     authority = spec.host or host
     server_name = (spec.tls and spec.tls.serverName) or authority
-    if parts[1] == "https" and is_ip(server_name):
-        why = f"the certificate of {host} is verified by a DNS name"
-        return NoAddress(Reason.INVALID_URL, f"spec.url: {why}. Set spec.tls.serverName to a name that it carries.")
+    if is_ip(authority):
+        why = f"{host} is an address, which Envoy Gateway does not send as the Host header"
+        return NoAddress(
+            Reason.INVALID_URL, f"spec.url: {why}. Set spec.host to a name, that of its certificate with TLS."
+        )
     root = _root(parts[4] or "", spec.rewritePath or "")
     return Provider(
         host=host,

@@ -9,9 +9,9 @@ from modelplane.composing.hold import held
 from modelplane.kube.gateway.provider import (
     CREDENTIAL_KEY,
     ProviderRoute,
-    credential_filter,
     model_filter,
     provider_backend,
+    provider_filter,
     provider_route,
     provider_secret,
 )
@@ -24,7 +24,7 @@ ROUTE: Final = "route"
 _BACKEND: Final = "backend"
 _MODEL: Final = "model"
 _CREDENTIAL: Final = "credential"
-_FILTER: Final = "credential-filter"
+_FILTER: Final = "filter"
 _AUTHORITY: Final = "authority"
 #: What refers to what, the first from the last: one that goes stays while what refers to it is there.
 _REFERENCES: Final = ((ROUTE, _FILTER), (_FILTER, _CREDENTIAL), (_BACKEND, _AUTHORITY))
@@ -43,25 +43,25 @@ def _fixed(
     made: dict[str, Any] = {_BACKEND: provider_backend(_name(endpoint, _BACKEND), namespace, provider, authority)}
     if inputs.authority:
         made[_AUTHORITY] = provider_secret(_name(endpoint, _AUTHORITY), namespace, CA_KEY, inputs.authority)
-    if inputs.credential and spec.credential:
-        secret = _name(endpoint, _CREDENTIAL)
+    secret = _name(endpoint, _CREDENTIAL) if inputs.credential else None
+    if secret:
         made[_CREDENTIAL] = provider_secret(secret, namespace, CREDENTIAL_KEY, inputs.credential)
-        made[_FILTER] = credential_filter(_name(endpoint, _FILTER), namespace, secret, spec.credential.header)
+    header = spec.credential.header if spec.credential else AUTHORIZATION
+    made[_FILTER] = provider_filter(_name(endpoint, _FILTER), namespace, secret, header)
     if spec.model:
         made[_MODEL] = model_filter(_name(endpoint, _MODEL), namespace, _name(endpoint, ROUTE), spec.model)
     return made
 
 
 def _route(endpoint: Object, spec: ModelEndpointSpec, provider: Provider) -> Manifest:
-    credential = spec.credential
     return provider_route(
         ProviderRoute(
             name=_name(endpoint, ROUTE),
             namespace=endpoint.namespace,
             host=endpoint_hostname(endpoint.name, endpoint.namespace),
             backend=_name(endpoint, _BACKEND),
-            credential=_name(endpoint, _FILTER) if credential else None,
-            credential_header=credential.header if credential else AUTHORIZATION,
+            filter=_name(endpoint, _FILTER),
+            credential_header=spec.credential.header if spec.credential else None,
             headers=spec.headers or {},
         ),
         provider,

@@ -4,10 +4,9 @@ import re
 from collections.abc import Container
 from typing import Final
 
-#: Names of what is inside the control cluster, its cloud (metadata.google.internal), or Modelplane itself.
-_INSIDE: Final = (".modelplane.internal", ".svc", ".cluster.local", ".localhost", ".internal")
-#: Labels of the shortest name that no resolver of a pod completes to a Service's, `<service>.<namespace>`.
-_LABELS: Final = 3
+#: Names of what is inside the control cluster, its cloud (metadata.google.internal), or Modelplane itself. A pod's
+#: resolver completes the first two.
+_INSIDE: Final = (".svc", ".pod", ".cluster.local", ".localhost", ".internal")
 #: A last label that resolvers take for the end of an IPv4 address, in any of its spellings: 127.1, 0177.0.0.1, 0x7f.1.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
@@ -16,7 +15,7 @@ def refuse_host(host: str, allowed: Container[str], *, is_namespace: bool) -> st
     """Return why an endpoint may not name a host, "" if it may: requests come from within the control cluster.
 
     `allowed` are the hosts that the InferenceGateway allows. `is_namespace` says that the control cluster has a
-    namespace that is called like the last label: the host may then be a pod's of a headless Service.
+    namespace that is called like the last label: a pod's resolver completes the host to a Service's there, or a pod's.
     """
     if host in allowed:
         return ""
@@ -24,8 +23,8 @@ def refuse_host(host: str, allowed: Container[str], *, is_namespace: bool) -> st
         return "is an IP address"
     if f".{host}".endswith(_INSIDE):
         return "is a name inside the control cluster or its network"
-    if host.count(".") + 1 < _LABELS:
-        return "has fewer than three labels, as a Service of the control cluster may"
+    if "." not in host:
+        return "has no dot, as the name of a Service in the router's namespace"
     return "ends in the name of a namespace of the control cluster" if is_namespace else ""
 
 

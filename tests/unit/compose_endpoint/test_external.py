@@ -113,13 +113,14 @@ def test_callers_headers_do_not_go_on_and_the_credential_is_not_removed(
     modifier = rule(external)["filters"][1]["requestHeaderModifier"]
     assert removed == {"Authorization", "x-api-key"} & set(modifier["remove"])
     assert {"x-forwarded-for", "x-envoy-external-address"} <= set(modifier["remove"])
+    assert external.store["filter"]["spec"]["urlRewrite"] == {"appendXForwardedHost": False}, "nor the router's name"
 
 
 def test_the_credential_is_in_a_secret_with_its_prefix_and_nowhere_else() -> None:
     external = settled(spec=spec(**CREDENTIAL), secrets=SECRETS)
     secret = external.store["credential"]
     assert secret["data"]["credential"].matches(re.compile(rb"Bearer sk-1"))
-    injection = external.store["credential-filter"]["spec"]["credentialInjection"]
+    injection = external.store["filter"]["spec"]["credentialInjection"]
     assert injection["credential"]["valueRef"]["name"] == secret["metadata"]["name"]
     assert (injection["header"], injection["overwrite"]) == ("Authorization", True)
     assert "sk-1" not in str(external.store)
@@ -141,10 +142,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "an IP address in octal": ({"spec": spec("http://0177.0.0.1")}, "InvalidHost", "is an IP address"),
     "an IP address in few parts": ({"spec": spec("http://10.7")}, "InvalidHost", "is an IP address"),
     "an IP address in hexadecimal": ({"spec": spec("http://a.b.0x7f")}, "InvalidHost", "is an IP address"),
-    "an IP address with TLS and no name": (
+    "an IP address that is allowed and has no name": (
         {"spec": spec("https://10.0.0.7"), "allowed": ("10.0.0.7",)},
         "InvalidURL",
-        "Set spec.tls.serverName",
+        "Set spec.host to a name",
     ),
     "itself": ({"spec": spec("http://localhost:8000")}, "InvalidHost", "is a name inside the control cluster"),
     "a replica's host elsewhere": (
@@ -156,7 +157,13 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "a Service": ({"spec": spec("http://a.ml.svc")}, "InvalidHost", "is a name inside the control cluster"),
     "a Service by its whole name": ({"spec": spec("http://a.ml.svc.cluster.local")}, "InvalidHost", "is a name inside"),
     "a cloud's metadata": ({"spec": spec("http://metadata.google.internal")}, "InvalidHost", "is a name inside"),
-    "a Service by its short name": ({"spec": spec("http://kubernetes.default")}, "InvalidHost", "fewer than three"),
+    "a Service of the router's namespace": ({"spec": spec("http://envoy-gateway")}, "InvalidHost", "has no dot"),
+    "a Service by its short name": (
+        {"spec": spec("http://kubernetes.default"), "namespaces": ("default",)},
+        "InvalidHost",
+        "the name of a namespace",
+    ),
+    "a pod by its address": ({"spec": spec("http://10-0-0-7.shop.pod")}, "InvalidHost", "is a name inside"),
     "a pod of a Service": (
         {"spec": spec("http://web-0.web.shop"), "namespaces": ("shop",)},
         "InvalidHost",
@@ -196,7 +203,8 @@ def test_the_inference_gateway_may_allow_a_host_inside() -> None:
 
 
 def test_an_address_that_is_allowed_is_dialled_as_an_address() -> None:
-    external = settled(spec=spec("http://10.0.0.7:8000"), allowed=("10.0.0.7",))
+    external = settled(spec=spec("http://10.0.0.7:8000", host="llm.example.com"), allowed=("10.0.0.7",))
+    assert rule(external)["filters"][0]["urlRewrite"]["hostname"] == "llm.example.com"
     assert external.store["backend"]["spec"]["endpoints"] == [{"ip": {"address": "10.0.0.7", "port": 8000}}]
 
 

@@ -33,15 +33,15 @@ _ORIGIN_HEADERS: Final = (
 class ProviderRoute:
     """What the route of a provider is made of. `host` is the name by which the router knows it.
 
-    `credential` is the HTTPRouteFilter that adds the credential, in the header `credential_header`; None without one.
+    `filter` is its HTTPRouteFilter, which adds a credential in the header `credential_header`, None for no credential.
     """
 
     name: str
     namespace: str
     host: str
     backend: str
-    credential: str | None
-    credential_header: str
+    filter: str
+    credential_header: str | None
     headers: Mapping[str, str]
 
 
@@ -62,11 +62,17 @@ def provider_backend(name: str, namespace: str, provider: Provider, authority: s
     return envoy_object(BACKEND_KIND, name, namespace, spec)
 
 
-def credential_filter(name: str, namespace: str, secret: str, header: str) -> dict[str, Any]:
-    """Return the filter that sends the credential of a Secret in a header, whatever the request has there."""
-    value = {"valueRef": {"group": "", "kind": "Secret", "name": secret}}
-    injection = {"credential": value, "header": header, "overwrite": True}
-    return envoy_object(FILTER_KIND, name, namespace, {"credentialInjection": injection})
+def provider_filter(name: str, namespace: str, secret: str | None, header: str) -> dict[str, Any]:
+    """Return the filter of what Gateway API's own filters cannot do.
+
+    The host by which the router is called goes on in no header. With a `secret`, its credential is sent in a header,
+    whatever the request has there.
+    """
+    spec: dict[str, Any] = {"urlRewrite": {"appendXForwardedHost": False}}
+    if secret:
+        value = {"valueRef": {"group": "", "kind": "Secret", "name": secret}}
+        spec["credentialInjection"] = {"credential": value, "header": header, "overwrite": True}
+    return envoy_object(FILTER_KIND, name, namespace, spec)
 
 
 def model_filter(name: str, namespace: str, route: str, model: str) -> dict[str, Any]:
@@ -77,8 +83,8 @@ def model_filter(name: str, namespace: str, route: str, model: str) -> dict[str,
 
 def _removed(route: ProviderRoute) -> Sequence[str]:
     """Return the headers that do not go on; not that of the credential, which is there by then."""
-    keys = (each for each in KEY_HEADERS if not route.credential or each.lower() != route.credential_header.lower())
-    return (*keys, *_ORIGIN_HEADERS)
+    kept = (route.credential_header or "").lower()
+    return (*(each for each in KEY_HEADERS if each.lower() != kept), *_ORIGIN_HEADERS)
 
 
 def provider_route(route: ProviderRoute, provider: Provider) -> dict[str, Any]:
@@ -89,7 +95,7 @@ def provider_route(route: ProviderRoute, provider: Provider) -> dict[str, Any]:
     filters = [
         {"type": "URLRewrite", "urlRewrite": {"hostname": provider.authority, "path": path}},
         {"type": "RequestHeaderModifier", "requestHeaderModifier": modifier},
-        *([filter_reference(route.credential)] if route.credential else []),
+        filter_reference(route.filter),
     ]
     rule = {
         "matches": [{"path": {"type": "PathPrefix", "value": "/v1"}}],

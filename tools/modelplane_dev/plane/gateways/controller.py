@@ -38,6 +38,8 @@ _SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice")
 _OWNER = "gateway.envoyproxy.io/owning-gateway-name"
 #: Where the controller, and Envoy's pods, mount their certificates: their paths cannot be changed.
 _CERTIFICATES = "/certs"
+#: Where programs look for the CAs that systems know.
+_AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
 #: The port of statistics is the controller's own in this namespace.
 _STATISTICS = 19101
 #: Seconds that the controller may take.
@@ -62,12 +64,14 @@ _AVAILABLE = {"type": "Available", "status": "True", "reason": "Fake", "message"
 class Gateways:
     """Envoy Gateway on a cluster. `hosts` is the /etc/hosts of its network; `stack` ends what it has started.
 
-    `envoy` is the Envoy of its Gateway, once that is open. `names` are resolved there besides those of Services.
+    `envoy` is the Envoy of its Gateway, once that is open. `names` are resolved there besides those of Services, and
+    `authorities` is the file of the CAs that every program knows.
     """
 
     cluster: Cluster
     network: Network
     hosts: Path
+    authorities: Path
     folder: Path
     stack: ExitStack = field(default_factory=ExitStack)
     names: dict[str, str] = field(default_factory=dict)
@@ -210,7 +214,10 @@ def gateways(cluster: Cluster, name: str) -> Iterator[Gateways]:
     hosts, configuration = folder / "hosts", folder / "envoy-gateway.yaml"
     hosts.write_text("127.0.0.1 localhost\n")
     configuration.write_text(yaml.safe_dump(_CONFIGURATION))
-    network = Network(name, folder, {_CERTIFICATES: folder / "envoy-gateway", "/etc/hosts": hosts})
+    authorities = folder / "authorities"
+    shutil.copy(_AUTHORITIES, authorities)
+    files = {_CERTIFICATES: folder / "envoy-gateway", "/etc/hosts": hosts, _AUTHORITIES: authorities}
+    network = Network(name, folder, files)
     with ExitStack() as stack:
         stack.callback(network.stop)
         network.start()
@@ -219,4 +226,4 @@ def gateways(cluster: Cluster, name: str) -> Iterator[Gateways]:
         _start_relay(stack, network.process(f"{name}-api", *_RELAY, server, socket))
         serve = ("server", "--config-path", configuration)
         stack.enter_context(network.process(f"{name}-envoy-gateway", binary, *serve, KUBECONFIG=kubeconfig))
-        yield Gateways(cluster, network, hosts, folder, stack)
+        yield Gateways(cluster, network, hosts, authorities, folder, stack)

@@ -18,6 +18,7 @@ from modelplane.model.names import (
 from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.control_plane import ControlPlane
 from modelplane_dev.plane.envoy_gateway import GATEWAY
+from modelplane_dev.plane.gateways import provider
 from modelplane_dev.plane.gateways.controller import Gateways, gateways
 from modelplane_dev.plane.inference import InferenceSite
 from modelplane_dev.plane.issuer import FakeIssuer, fake_issuer
@@ -26,13 +27,20 @@ from modelplane_dev.processes.process import Process
 INFERENCE_GATEWAY_KIND = Kind(API_VERSION, "InferenceGateway")
 #: The public gateway's address, in the gateways' networks.
 ADDRESS = "203.0.113.99"
-#: Those of the router and of an external provider, and where this is.
+#: Those of the router and of the fake of all external providers, and the hosts of these.
 ROUTER_ADDRESS, PROVIDER_ADDRESS = "203.0.113.98", "203.0.113.97"
-PROVIDER_HOST, PROVIDER_PORT = "api.provider.example", 8080
+PROVIDERS = (
+    "api.provider.example",
+    "other.provider.example",
+    "api.groq.com",
+    "api.openai.com",
+    "api.anthropic.com",
+    "llm.example.com",
+)
 _NAMES = {
     f"{PUBLIC_GATEWAY}.{ENVOY_NAMESPACE}.svc.cluster.local": ADDRESS,
     f"{ROUTER}.{ENVOY_NAMESPACE}.svc.cluster.local": ROUTER_ADDRESS,
-    PROVIDER_HOST: PROVIDER_ADDRESS,
+    **dict.fromkeys(PROVIDERS, PROVIDER_ADDRESS),
 }
 
 
@@ -60,14 +68,21 @@ class LiveGateways:
         """Run the router, which requests to external providers pass."""
         self.public.open_beside(ROUTER, ROUTER_ADDRESS, administration=19002)
 
-    def run_provider(self, folder: Path) -> Process:
-        """Run a fake provider that writes what reaches it to a folder."""
+    def run_providers(self, folder: Path) -> Process:
+        """Run the fake of external providers, with its folder.
+
+        Every program in the network knows its certificate, but for those that run by now.
+        """
         network = self.public.network
         network.run("provider-address", "ip", "address", "replace", f"{PROVIDER_ADDRESS}/32", "dev", "lo")
-        program = (sys.executable, "-m", "modelplane_dev.plane.gateways.provider")
-        return self.public.stack.enter_context(
-            network.process("provider", *program, PROVIDER_ADDRESS, str(PROVIDER_PORT), str(folder))
-        )
+        names = ",".join(f"DNS:{name}" for name in PROVIDERS)
+        pair = ("-keyout", folder / provider.KEY, "-out", folder / provider.CERTIFICATE)
+        asked = ("-subj", "/CN=providers", "-addext", f"subjectAltName={names}", "-days", "2")
+        network.run("provider-pair", "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *asked, *pair)
+        with self.public.authorities.open("a") as authorities:
+            authorities.write((folder / provider.CERTIFICATE).read_text())
+        program = (sys.executable, "-m", provider.__name__)
+        return self.public.stack.enter_context(network.process("providers", *program, PROVIDER_ADDRESS, folder))
 
     def open_public(self) -> None:
         """Run the public gateway; from then on it knows the names of the clusters that have one by now."""

@@ -1,51 +1,65 @@
-"""A fake external provider: `python -m ... HOST PORT FOLDER`. It has OpenAI's API under another root, and a key.
+"""A fake of external providers: `python -m ... ADDRESS FOLDER`. It has OpenAI's API under any root and any host.
 
-What reaches it is written to a file of the folder, a line of JSON for each request. It answers with the status that
-another file of the folder holds, if that is there.
+It speaks HTTP, and TLS with the pair in the folder. Its answers say which host was called. What reaches it is written
+to a file of the folder, a line of JSON for each request. Where a file of the folder is called like a host, it answers
+there with the status that this holds.
 """
 
 import json
+import ssl
 import sys
+import threading
 from pathlib import Path
 from typing import Any, Final
 
 from modelplane_dev.plane.gateways.engine import Engine, Server
 
-#: Its root, the key that it takes, and how it calls its only model.
-ROOT: Final = "/openai/v1"
-KEY: Final = "sk-of-the-provider"
-MODEL: Final = "vendor/model-large"
+HTTP_PORT: Final = 8000
+_HTTPS_PORT: Final = 443
 #: The files of its folder.
 REQUESTS: Final = "requests"
-STATUS: Final = "status"
+CERTIFICATE: Final = "tls.crt"
+KEY: Final = "tls.key"
 
 
 class Provider(Engine):
-    """Answers as an engine does, to who has its key and names its model."""
+    """Answers as an engine does, whatever stands before /v1 in the path."""
 
-    name = "provider"
     folder = Path()
 
+    def do_GET(self) -> None:  # noqa: N802 - as http.server calls it
+        """Answer the list of models."""
+        self._record(None)
+        super().do_GET()
+
     def _reply(self, asked: dict[str, Any]) -> None:
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        with (self.folder / REQUESTS).open("a") as requests:
-            requests.write(json.dumps({"path": self.path, "headers": headers, "model": asked.get("model")}) + "\n")
-        fixed = self.folder / STATUS
+        self._record(asked.get("model"))
+        fixed = self.folder / self.name
         if fixed.exists():
             self._answer(int(fixed.read_text()), {"error": {"message": "as it was told", "code": "told"}})
-        elif headers.get("authorization") != f"Bearer {KEY}":
-            self._answer(401, {"error": {"message": "no such key", "code": "invalid_api_key"}})
-        elif asked.get("model") != MODEL or not self.path.startswith(ROOT):
-            self._answer(404, {"error": {"message": f"no {asked.get('model')} at {self.path}", "code": "not_found"}})
         else:
-            self.path = f"/v1{self.path.removeprefix(ROOT)}"
             super()._reply(asked)
 
+    def _record(self, model: str | None) -> None:
+        """Write down what is asked for, and leave of the path what an engine knows."""
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.name = headers["host"]
+        with (self.folder / REQUESTS).open("a") as requests:
+            requests.write(json.dumps({"path": self.path, "headers": headers, "model": model}) + "\n")
+        _, _, api = self.path.rpartition("/v1/")
+        self.path = f"/v1/{api}"
 
-def main(host: str, port: str, folder: str) -> None:
+
+def main(address: str, folder: str) -> None:
     """Answer for ever."""
     Provider.folder = Path(folder)
-    Server((host, int(port)), Provider).serve_forever()
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(Provider.folder / CERTIFICATE, Provider.folder / KEY)
+    secured = Server((address, _HTTPS_PORT), Provider)
+    # The handshake is the thread's of a connection: it must not keep others waiting.
+    secured.socket = context.wrap_socket(secured.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=secured.serve_forever, daemon=True).start()
+    Server((address, HTTP_PORT), Provider).serve_forever()
 
 
 if __name__ == "__main__":
