@@ -13,6 +13,7 @@ from modelplane.preview import ControlPlane, InvalidObject
 from modelplane.preview.assumed import settle_assuming
 from modelplane.preview.report import BAD_INPUT, exit_code, refusals, report
 from modelplane.preview.slips import find_slip
+from modelplane.reading.deployments import DEPLOYMENT, condition
 from modelplane.reading.kinds import Key
 from modelplane.reading.manifests import InvalidInput, LocatedObject, read_manifests
 from modelplane.reading.tables import show, total
@@ -36,7 +37,7 @@ Examples:
 @click.option(
     "--trace",
     "traced",
-    metavar="NAMESPACE/NAME",
+    metavar="[NAMESPACE/]NAME",
     help="Show what this ModelDeployment or ModelReplica becomes instead: every object, and the rule behind it.",
 )
 @click.option("--strict", is_flag=True, help="Take a Secret or ConfigMap that is not in PATH... for missing.")
@@ -80,12 +81,22 @@ def _assumption(assumed: Sequence[Key]) -> str:
 
 
 def _trace(control: ControlPlane, name: str) -> None:
-    """Print what the replicas of a deployment, or one replica, became; exit as for bad input where there is neither."""
-    replicas = control.list(REPLICA)
+    """Print what the replicas of a deployment, or one replica, became; exit as for bad input where there is neither.
+
+    A name without its namespace will do where there is one of it.
+    """
+    replicas, deployments = control.list(REPLICA), control.list(DEPLOYMENT)
+    names = {_deployment(each) or _identity(each) for each in replicas} | {*map(_identity, deployments)}
+    if "/" not in name:
+        alike = [each for each in (*names, *map(_identity, replicas)) if each.partition("/")[2] == name]
+        name = alike[0] if len({*alike}) == 1 else name
     found = [each for each in replicas if name in (_identity(each), _deployment(each))]
-    if not found:
-        names = sorted({_deployment(each) or _identity(each) for each in replicas})
-        choice = f"choose one of {', '.join(names)}" if names else "no replica is placed"
+    unplaced = next((each for each in deployments if _identity(each) == name), None)
+    if not found and unplaced is not None:
+        why = condition(unplaced, "ReplicasScheduled").get("message", "not reconciled")
+        click.echo(f"ModelDeployment {name} has no replica to show: {why}", err=True)
+    elif not found:
+        choice = f"choose one of {', '.join(sorted(names))}" if names else "nothing is given that becomes any"
         click.echo(f"no ModelDeployment or ModelReplica {name} has anything to show; {choice}", err=True)
         sys.exit(BAD_INPUT)
     with printing() as console:

@@ -110,7 +110,7 @@ def _found(closest: Closest | None) -> str:
         return " finds no device on its nodes"
     needs = f" needs {closest.needs}"
     if closest.error:
-        return f"{needs}, which fails on the closest device ({closest.device}): {closest.error}"
+        return f"{needs}, which fails on the closest device ({closest.device}): {closest.error}; correct the selector"
     if closest.has:
         return f"{needs}, the closest device ({closest.device}) has {closest.has}"
     return f"{needs}, which the closest device ({closest.device}) does not satisfy"

@@ -144,6 +144,20 @@ def test_a_trace_takes_the_name_of_a_deployment() -> None:
     assert "choose one of team/chat" in wrong.stderr
 
 
+def test_a_trace_takes_a_name_without_namespace_where_there_is_one_of_it() -> None:
+    assert "team/chat-east-0-" in preview([*FLEET, deployment()], "--trace", "chat").stdout
+    other = deployment()
+    other["metadata"]["namespace"] = "other"
+    both = preview([*FLEET, deployment(), other], "--trace", "chat")
+    assert (both.exit_code, "choose one of other/chat, team/chat" in both.stderr) == (2, True)
+
+
+def test_a_trace_of_a_deployment_without_a_replica_says_why_there_is_none() -> None:
+    done = preview([*FLEET, deployment(memory="9Ti")], "--trace", "team/chat")
+    assert done.exit_code == 1
+    assert "ModelDeployment team/chat has no replica to show: 0 of 1 replicas scheduled: " in done.stderr
+
+
 def test_the_demo_fits_one_screen_with_three_clusters_and_a_refusal_with_its_remedy() -> None:
     run = subprocess.run(
         ["make", "--no-print-directory", "demo"],

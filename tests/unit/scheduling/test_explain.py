@@ -155,7 +155,7 @@ WORDS: list[tuple[Refusal, str]] = [
     ),
     (
         NoDevice("main", "gpu", 0, Closest("a", "d, e", error="x")),
-        "request gpu needs a, which fails on the closest device (d, e): x",
+        "request gpu needs a, which fails on the closest device (d, e): x; correct the selector",
     ),
     (TooFewDevices("main", "gpu", 4, 8), "request gpu needs 8 devices of a node, which has 4 for it"),
     (
