@@ -19,6 +19,7 @@ from e2e.fleet import SOON, Fleet
 from e2e.services import SERVICE, ObservedService
 from modelplane.model.names import AUTHORITY, CLUSTER_GATEWAY, INFERENCE_GATEWAY, SERVER_NAME, SYSTEM_NAMESPACE
 from modelplane_dev.folders import ROOT
+from modelplane_dev.plane.api import ApiError
 from modelplane_dev.plane.control_plane import OBJECT
 from modelplane_dev.plane.envoy_gateway import GATEWAY
 from modelplane_dev.plane.fakes import POD_ADDRESSES
@@ -232,7 +233,14 @@ def lost(counts: Counter[str]) -> dict[str, int]:
 def _remove(fleet: Fleet) -> None:
     """Delete the InferenceGateway and the fleet, and wait until the Gateways on the sites are gone."""
     api = fleet.plane.hub.api
-    api.delete(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY)
+
+    def deleted() -> None:  # it is kept until it has seen that there is no ModelService
+        try:
+            api.delete(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY)
+        except ApiError as error:
+            raise AssertionError(error) from error
+
+    eventually(deleted, within=SOON)
     fleet.close()
 
     def gone() -> None:
