@@ -133,6 +133,8 @@ def _placements(placed: Iterable[Manifest]) -> Table:
 
 def _alike(entry: Manifest) -> tuple[str, str, str]:
     pools = ", ".join(f"{engine} on {pool}" for engine, pool in sorted(entry["pools"].items()))
+    # The engine of a short profile has its name.
+    pools = f"{entry['profile']}: {pools}" if entry["profile"] not in ("", *entry["pools"]) else pools
     state = "serving" if entry["ready"] else "starting"
     return entry["cluster"], pools, f"leaving, {state}" if entry["leaving"] else state
 

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from click.testing import CliRunner
 
+from modelplane.cli import main
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import healthy
 from modelplane_dev.folders import ROOT
@@ -127,6 +129,17 @@ def test_prefill_and_decode_of_a_profile_are_a_pair() -> None:
     (replica,) = control.list("ModelReplica")
     assert replica["spec"]["serving"] == {"mode": "PrefillDecode"}
     assert len(workloads(control, "InferencePool")) == 1
+
+
+def test_the_table_shows_the_profile_of_each_replica() -> None:
+    printed = CliRunner().invoke(
+        main, ["preview", *(str(FOLDER / f"{name}.yaml") for name in ("fleet", "deepseek-r1"))]
+    )
+    assert f"{CLUSTER}  0  prefill-decode: decode on medium-models, prefill on" in printed.stdout
+    printed = CliRunner().invoke(
+        main, ["preview", *(str(FOLDER / f"{name}.yaml") for name in ("fleet", "gemma-3-27b"))]
+    )
+    assert f"{CLUSTER}  0, 1  fp8 on medium-models  serving" in printed.stdout
 
 
 def test_sglang_is_started_over_two_nodes_by_its_own_flags() -> None:

@@ -129,6 +129,14 @@ def test_a_kustomization_is_named_as_what_it_is() -> None:
     assert "kubectl kustomize" in done.stderr
 
 
+def test_a_kind_by_its_name_in_the_first_proposal_is_bad_input_that_says_ours() -> None:
+    done = preview(
+        [{"apiVersion": "modelplane.ai/v1alpha1", "kind": "InferenceEnvironment", "metadata": {"name": "a"}}]
+    )
+    assert done.exit_code == 2
+    assert "kind: InferenceEnvironment is named InferenceCluster, whose pools name an InferenceClass" in done.stderr
+
+
 def test_a_mistyped_group_of_ours_is_bad_input() -> None:
     done = preview([{**deployment(), "apiVersion": "modelplane.io/v1alpha1"}])
     assert done.exit_code == 2
