@@ -13,7 +13,7 @@ import click
 _ROOT = Path(__file__).resolve().parents[2]
 sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools")]
 
-from bench import burst, cases, catalogued, fit, gateway, previews, soak  # noqa: E402 - the path comes first
+from bench import burst, cases, catalogued, fit, gateway, previews, races, soak  # noqa: E402 - the path comes first
 from bench.figures import Figure, best, print_table, to_json  # noqa: E402
 from bench.tenants import composing, messages, scheduling  # noqa: E402
 from bench.tenants.table import measured  # noqa: E402
@@ -36,6 +36,7 @@ def main(output: str) -> None:
         cases.idle,
         cases.placing,
         cases.placing_on_many,
+        races.races,
         cases.settled,
         catalogued.catalogue,
         previews.previewing,

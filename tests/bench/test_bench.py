@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bench import gateway, soak
+from bench import gateway, races, soak
 from bench.catalogued import scenes
 from bench.connection import CallError, Connection
 from bench.figures import Figure, at_most, best, compared, to_json
@@ -117,7 +117,7 @@ def test_the_memory_of_a_soak_is_judged_over_what_it_was_when_caches_were_filled
 def test_calls_on_one_connection_are_answered_as_grpc_s_own_client_is() -> None:
     request = Scene(deployment("some", 1), {}, _store(1)).request().SerializeToString()
     padding = messages.Request()
-    padding.required_resources["large"].items.add().resource = encode({"text": "x" * 3_000_000})
+    padding.observed.resources["large"].resource = encode({"text": "x" * 3_000_000})
     with served("schedule") as on, Connection(on.addresses["schedule"]) as connection:
         expected = on.calls["schedule"](request)
         calls = [connection.call([request, padding.SerializeToString()][: 1 + number % 2]) for number in range(20)]
@@ -157,3 +157,9 @@ def test_of_eight_profiles_only_the_last_is_hosted_and_each_other_is_refused_for
     )
     said = {each["name"]: each.get("message", "") for each in status["profiles"][:-1]}
     assert [word for word, message in zip(words, said.values(), strict=True) if word not in message] == [], said
+
+
+def test_races_on_a_fleet_that_is_nearly_full_collide_and_heal_within_the_bound_of_the_rules() -> None:
+    collided, rounds, read, unplaced = races.races(clusters=40)
+    assert collided.value > 0
+    assert (rounds.met, read.met, unplaced.value) == (True, True, 0)

@@ -35,7 +35,8 @@ def find_spares(work: Work, ranks: Iterable[tuple[object, ...]]) -> list[str]:
 def shortlist(work: Work) -> Needs:
     """Return the need for the replicas of the clusters that were chosen, and of the spare ones, as far as is bearable.
 
-    What is left out is chosen again in the next round or pass.
+    What is left out is chosen again in the next round or pass. What better profiles lack is said of all candidates, so
+    that those of several are not narrowed.
     """
     left, names = MOST_READ, list[str]()
     for name in dict.fromkeys([*work.unread, *work.doubted, *work.spares]):
@@ -43,7 +44,7 @@ def shortlist(work: Work) -> Needs:
         if left < 0 and names:
             break
         names.append(name)
-    return Needs(residents=frozenset(names), shortlist=not work.doubted)
+    return Needs(residents=frozenset(names), shortlist=not work.doubted and len(work.options) == 1)
 
 
 def _unread(work: Work, clusters: Iterable[str]) -> list[str]:
