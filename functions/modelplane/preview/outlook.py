@@ -99,9 +99,10 @@ def _outlook(fleet: _Fleet, probe: Deployment | Malformed) -> Tree:
     now = place_beside(probe, fleet.clusters, fleet.replicas)
     if not now.unplaced:
         return _row(Outlook.NOW, now)
-    freed = find_freed(probe, fleet.clusters, fleet.replicas)
-    if freed is None:
-        return _row(Outlook.NEVER, reasons=_reasons(place_beside(probe, fleet.clusters, ()), probe))
+    alone = place_beside(probe, fleet.clusters, ())
+    if alone.unplaced:
+        return _row(Outlook.NEVER, reasons=_reasons(alone, probe))
+    freed = find_freed(probe, fleet.clusters, fleet.replicas) or ()
     then = place_beside(probe, fleet.clusters, [each for each in fleet.replicas if each not in freed])
     return _row(
         Outlook.IF_SOMETHING_GOES,

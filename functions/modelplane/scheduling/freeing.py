@@ -15,9 +15,9 @@ def place_beside(deployment: Deployment, clusters: Iterable[Cluster], replicas: 
 
     The deployment names no cache. `clusters` are those of the fleet, `replicas` all that are there.
     """
-    there, everything = tuple(clusters), tuple(replicas)
-    residents = {each.name: tuple(r for r in everything if r.cluster == each.name) for each in there}
-    found = schedule(deployment, FleetView(candidates=there, residents=residents, siblings=()))
+    there, residents = tuple(clusters), _by_cluster(replicas)
+    known = {each.name: tuple(residents.get(each.name, ())) for each in there}
+    found = schedule(deployment, FleetView(candidates=there, residents=known, siblings=()))
     if isinstance(found, Needs):
         raise TypeError(f"the whole fleet is at hand, and {found} is needed")
     return found
@@ -31,9 +31,7 @@ def find_freed(
     On each cluster that is none where there is room, one where one suffices (the youngest that does), else what is left
     over when the others are put back, the oldest first.
     """
-    residents: dict[str, list[Replica]] = {}
-    for replica in replicas:
-        residents.setdefault(replica.cluster, []).append(replica)
+    residents = _by_cluster(replicas)
     best: tuple[Replica, ...] | None = None
     for cluster in sorted(clusters, key=lambda each: (len(residents.get(each.name, ())), each.name)):
         if best is not None and len(best) <= 1:
@@ -42,6 +40,13 @@ def find_freed(
             freed = _freed_on(deployment, cluster, residents)
             best = freed if best is None or len(freed) < len(best) else best
     return best
+
+
+def _by_cluster(replicas: Iterable[Replica]) -> Mapping[str, Sequence[Replica]]:
+    found: dict[str, list[Replica]] = {}
+    for replica in replicas:
+        found.setdefault(replica.cluster, []).append(replica)
+    return found
 
 
 def _hosts(deployment: Deployment, cluster: Cluster, beside: Sequence[Replica]) -> bool:
