@@ -8,6 +8,7 @@ from e2e.fleet import SOON
 from e2e.planes import print_figures, running_plane
 from e2e.scenarios import FIGURES, own_fleet
 from gateways.live import SITES, LiveFleet, live_fleet
+from gateways.streams import Stream, silent
 from modelplane_dev.plane.control_plane import ControlPlane
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
@@ -15,6 +16,7 @@ from modelplane_dev.processes.process import Process
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[FIGURES] = []
+    config.addinivalue_line("markers", "last: waits for what began with the session, after all other tests")
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +35,32 @@ def fleet_with_gateways(plane: ControlPlane, request: pytest.FixtureRequest) -> 
         fleet.wait_counts("llama", total=2, ready=2)
         fleet.wait_counts("canary", total=1, ready=1)
         yield running
+
+
+@pytest.fixture(scope="session")
+def quiet_provider(fleet_with_gateways: LiveFleet) -> LiveFleet:
+    """Run the provider that no test stops; return the fleet."""
+    fleet_with_gateways.gateways.run_quiet_provider()
+    return fleet_with_gateways
+
+
+@pytest.fixture(scope="session", autouse=True)
+def silent_stream(request: pytest.FixtureRequest) -> Iterator[Stream | None]:
+    """Begin the stream that is silent for minutes before any test runs, if one waits for its end."""
+    if not any(map(_waits, request.session.items)):
+        yield None
+        return
+    with silent(request.getfixturevalue("quiet_provider")) as stream:
+        yield stream
+
+
+def _waits(item: pytest.Item) -> bool:
+    return item.get_closest_marker("last") is not None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=_waits)
 
 
 @pytest.fixture

@@ -38,6 +38,8 @@ from modelplane_dev.processes.process import Process
 #: The inference clusters.
 SITES = ("west", "north")
 CHAT = {"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]}
+#: A service that no test removes.
+LASTING = "quiet"
 #: Requests that are under way at a time.
 WORKERS = 8
 
@@ -170,13 +172,17 @@ class LiveFleet:
         return str(found)
 
     def forget_services(self) -> None:
-        """Delete the fleet's services, and wait until they are gone."""
+        """Delete the services that tests have made, and wait until they are gone."""
         api = self.fleet.plane.hub.api
-        for found in api.list(SERVICE, self.fleet.tag):
-            api.delete(SERVICE, found["metadata"]["name"], self.fleet.tag)
+
+        def made() -> set[str]:
+            return {each["metadata"]["name"] for each in api.list(SERVICE, self.fleet.tag)} - {LASTING}
+
+        for name in made():
+            api.delete(SERVICE, name, self.fleet.tag)
 
         def gone() -> None:
-            left = api.list(SERVICE, self.fleet.tag)
+            left = made()
             assert not left, left
 
         eventually(gone, within=SOON)

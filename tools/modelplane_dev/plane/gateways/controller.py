@@ -121,12 +121,12 @@ class Gateways:
         """Run a fake engine at the address of each pod; return them by the pods' names. `cidr` has all addresses."""
         self._take_addresses(cidr)
         found = ((pod["metadata"]["name"], pod["status"]["podIP"]) for pod in pods)
-        return {name: self._engine(name, address) for name, address in found}
+        return {name: self.run_engine(name, address) for name, address in found}
 
     def run_engine_for_all(self, cidr: str) -> Process:
         """Run a fake engine that answers for every pod, now and later."""
         self._take_addresses(cidr)
-        return self._engine(self.network.name, "0.0.0.0")  # noqa: S104 - of the network
+        return self.run_engine(self.network.name, "0.0.0.0")  # noqa: S104 - of the network
 
     def reach(self, address: str) -> str:
         """Return an address of this machine that leads to one in the network."""
@@ -138,7 +138,8 @@ class Gateways:
     def _take_addresses(self, cidr: str) -> None:
         self.network.run("route", "ip", "route", "replace", "local", cidr, "dev", "lo")
 
-    def _engine(self, name: str, address: str) -> Process:
+    def run_engine(self, name: str, address: str) -> Process:
+        """Run a fake engine at an address of the network, on the port of engines."""
         command = (sys.executable, "-m", "modelplane_dev.plane.gateways.engine", address, str(ENGINE_PORT), name)
         return self.stack.enter_context(self.network.process(f"engine-{name}", *command))
 

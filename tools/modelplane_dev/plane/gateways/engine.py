@@ -1,6 +1,7 @@
 """A fake engine, shaped like OpenAI's API: `python -m ... HOST PORT NAME`. Its answers say which one it is, `NAME`.
 
-It waits as many seconds before an answer as the request's header X-Wait says.
+It waits as many seconds before an answer as the request's header X-Wait says, and after each word of a streamed one as
+X-Pauses says, numbers with commas between them.
 """
 
 import base64
@@ -9,9 +10,10 @@ import struct
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain, repeat
 from typing import Any
 
-#: Words of a streamed answer, and the seconds between two of them.
+#: Words of a streamed answer, and the seconds after one where the request says nothing else.
 _WORDS = ("This", " is", " an", " answer", ".")
 _PAUSE = 0.2
 #: The embedding of whatever it is.
@@ -80,9 +82,10 @@ class Engine(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for word in _WORDS:
+        pauses = [float(each) for each in self.headers.get("X-Pauses", "").split(",") if each]
+        for word, pause in zip(_WORDS, chain(pauses, repeat(_PAUSE)), strict=False):
             self._chunk(json.dumps(self._completion("chat.completion.chunk", model, delta={"content": word})))
-            time.sleep(_PAUSE)
+            time.sleep(pause)
         if asked.get("stream_options", {}).get("include_usage"):
             last = self._completion("chat.completion.chunk", model) | {"choices": []}
             self._chunk(json.dumps(last | _usage(asked)))

@@ -37,10 +37,13 @@ PROVIDERS = (
     "api.anthropic.com",
     "llm.example.com",
 )
+#: One more provider, which no test stops.
+QUIET_PROVIDER, QUIET_ADDRESS = "quiet.provider.example", "203.0.113.96"
 _NAMES = {
     f"{PUBLIC_GATEWAY}.{ENVOY_NAMESPACE}.svc.cluster.local": ADDRESS,
     f"{ROUTER}.{ENVOY_NAMESPACE}.svc.cluster.local": ROUTER_ADDRESS,
     **dict.fromkeys(PROVIDERS, PROVIDER_ADDRESS),
+    QUIET_PROVIDER: QUIET_ADDRESS,
 }
 
 
@@ -83,6 +86,11 @@ class LiveGateways:
             authorities.write((folder / provider.CERTIFICATE).read_text())
         program = (sys.executable, "-m", provider.__name__)
         return self.public.stack.enter_context(network.process("providers", *program, PROVIDER_ADDRESS, folder))
+
+    def run_quiet_provider(self) -> Process:
+        """Run an engine as a provider that no test stops."""
+        self.public.network.run("quiet-address", "ip", "address", "replace", f"{QUIET_ADDRESS}/32", "dev", "lo")
+        return self.public.run_engine("quiet", QUIET_ADDRESS)
 
     def open_public(self) -> None:
         """Run the public gateway; from then on it knows the names of the clusters that have one by now."""

@@ -1,0 +1,92 @@
+"""Streamed answers that are under way while other things happen."""
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from e2e.fleet import SOON
+from e2e.services import SERVICE, model_service
+from gateways.live import CHAT, LASTING, LiveFleet
+from modelplane.model.names import API_VERSION, ENGINE_PORT
+from modelplane_dev.plane.control_plane import ENDPOINT
+from modelplane_dev.plane.gateways.live import ADDRESS, QUIET_PROVIDER
+from modelplane_dev.plane.waiting import eventually
+
+FLEET_URL = f"http://{ADDRESS}/v1/chat/completions"
+WORDS = ["This", " is", " an", " answer", "."]
+#: Seconds of silence, which are longer than Envoy's own limit for a stream.
+SILENCE = 360.0
+_PATIENCE = "900"
+
+
+class Stream:
+    """A streamed chat with a service of the fleet over the fleet URL; `pauses` are the engine's after each word."""
+
+    def __init__(self, live: LiveFleet, service: str, *pauses: float) -> None:
+        body = json.dumps(CHAT | {"model": f"{live.fleet.tag}/{service}/example/model", "stream": True})
+        written = ",".join(map(str, pauses))
+        asked = ("curl", "-sS", "--no-buffer", "--fail", "--max-time", _PATIENCE, "--header", f"X-Pauses: {written}")
+        command = live.gateways.public.network.command(*asked, "--json", body, FLEET_URL)
+        self._started = time.monotonic()
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self._process.stdout
+        self._lines = [self._process.stdout.readline()]
+
+    def finish(self) -> tuple[list[str], float]:
+        """Return the words of the whole answer, and after how many seconds it ended; assert that it has its end."""
+        text, errors = self._process.communicate()
+        seconds = time.monotonic() - self._started
+        assert self._process.returncode == 0, f"after {seconds:.0f} s: {errors}"
+        events = [each.removeprefix("data: ") for each in [*self._lines, *text.splitlines()] if each.strip()]
+        assert events[-1] == "[DONE]", events
+        return [json.loads(each)["choices"][0]["delta"]["content"] for each in events[:-1]], seconds
+
+    def stop(self) -> None:
+        """End it, whatever has come."""
+        self._process.kill()
+        self._process.communicate()
+
+
+def write_endpoint(live: LiveFleet, name: str, **spec: object) -> None:
+    """Write a ModelEndpoint of the quiet provider, which has a label with its name; wait until requests reach it."""
+    fleet = live.fleet
+    metadata = {"name": name, "namespace": fleet.tag, "labels": {"example.com/provider": name}}
+    body = {"url": f"http://{QUIET_PROVIDER}:{ENGINE_PORT}/v1", **spec}
+    fleet.plane.hub.api.apply({"apiVersion": API_VERSION, "kind": "ModelEndpoint", "metadata": metadata, "spec": body})
+
+    def ready() -> None:
+        fleet.assert_condition(fleet.plane.hub.api.get(ENDPOINT, name, fleet.tag) or {}, "RoutingReady")
+
+    eventually(ready, within=SOON)
+
+
+def serve_endpoint(live: LiveFleet, name: str) -> None:
+    """Make a service of a name over the endpoint of that name, and wait until it answers."""
+    manifest = model_service(name, live.fleet.tag, {})
+    manifest["spec"]["endpoints"] = [{"selector": {"matchLabels": {"example.com/provider": name}}}]
+    live.fleet.plane.hub.api.apply(manifest)
+    live.wait_chat(live.url(name))
+
+
+@contextmanager
+def silent(live: LiveFleet) -> Iterator[Stream]:
+    """Begin a stream of the quiet provider that is silent after its first word."""
+    write_endpoint(live, LASTING)
+    serve_endpoint(live, LASTING)
+    live.wait_answer(200, FLEET_URL, CHAT | {"model": f"{live.fleet.tag}/{LASTING}"})
+    stream = Stream(live, LASTING, SILENCE)
+    try:
+        yield stream
+    finally:
+        stream.stop()
+        eventually(lambda: _delete(live, LASTING), within=SOON)
+
+
+def _delete(live: LiveFleet, service: str) -> None:
+    """Delete a service; assert that it is gone."""
+    api = live.fleet.plane.hub.api
+    if api.get(SERVICE, service, live.fleet.tag):
+        api.delete(SERVICE, service, live.fleet.tag)
+    assert not api.get(SERVICE, service, live.fleet.tag)
