@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from modelplane.api.inferencecluster import InferenceClusterSpec
-from modelplane.compose_cluster import commitments, dns_name, gateway, identity, pools, report
+from modelplane.compose_cluster import commitments, dns_name, gateway, identity, installation, pools, report
 from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
 from modelplane.compose_cluster.report import CONFIG
 from modelplane.compose_cluster.sources import SOURCES, ClusterSource, Kubeconfig, Provision, Resource
@@ -72,8 +72,18 @@ def _bodies(
     if seen:
         config = provider_config(name)
         bodies[PROBE] = probe(config)
-        bodies |= gateway.bodies(request, config, observation.gateway, observation.parts)
+        bodies |= installation.bodies(request, config, observation.mark)
+        bodies |= _gateway(request, config, observation)
     return bodies
+
+
+def _gateway(request: Request, config: str, observation: ClusterObservation) -> dict[str, Manifest]:
+    """Return what belongs to the cluster's gateway; nothing new while another installation may have the cluster."""
+    if installation.may_compose(request, observation.mark):
+        return gateway.bodies(request, config, observation.gateway, observation.parts)
+    names = [name for name in request.observed if name == gateway.RESOURCE or name.startswith(gateway.PART)]
+    kept = {name: held(request.observed[name].body) for name in names}
+    return {gateway.RESOURCE: gateway.observe_gateway(request.composite.name, config)} | kept
 
 
 def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision) -> Result:
@@ -93,7 +103,7 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
         {**resources, **provision.resources},
         report.status(request, observation, published, commitments.placed(request), provision.storage_class),
         report.cluster_ready(observation, published, provision.missing),
-        (*needs, require.residents(request.composite.name), require.inference_gateway()),
+        (*needs, require.residents(request.composite.name), require.inference_gateway(), require.installation()),
     )
 
 

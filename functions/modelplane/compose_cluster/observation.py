@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelplane.compose_cluster import dns_name, gateway, identity
+from modelplane.compose_cluster import dns_name, gateway, identity, installation
 from modelplane.composing.messages import called, out_of_sync
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
@@ -30,7 +30,7 @@ class ClusterObservation:
     `observed` names the composed resources of the control cluster. `mistaken`: why it is not the cluster that it is
     said to be, None where it is or is not known yet. `parts` says of each resource that belongs to the gateway whether
     it is as it should be, `remotes` holds those of them that are on the cluster. `encrypts`: the public gateway has
-    what mutual TLS takes.
+    what mutual TLS takes. `mark` says which installation has the cluster.
     """
 
     cluster: str
@@ -42,6 +42,7 @@ class ClusterObservation:
     parts: Mapping[str, bool] = field(default_factory=dict)
     remotes: Mapping[str, Remote] = field(default_factory=dict)
     encrypts: bool = False
+    mark: Remote | None = None
 
     @property
     def uid(self) -> str:
@@ -82,6 +83,8 @@ def observe(request: Request) -> ClusterObservation:
         return read_remote(found) if found else None
 
     seen, last = remote(PROBE), mapping(request.composite.body.get("status"))
+    mark = remote(installation.RESOURCE)
+    other = installation.check(request, mark) if seen and seen.manifest else None
     parts = {name: each for name, each in request.observed.items() if name.startswith(gateway.PART)}
     remotes = {name: read_remote(each) for name, each in parts.items() if each.kind == "Object"}
     return ClusterObservation(
@@ -90,7 +93,8 @@ def observe(request: Request) -> ClusterObservation:
         probe=seen,
         gateway=remote(gateway.RESOURCE),
         last=last,
-        mistaken=identity.check(request, seen, text(last.get("clusterUID"))),
+        mistaken=identity.check(request, seen, text(last.get("clusterUID"))) or other,
+        mark=mark,
         parts={
             name: is_true(each, "Ready") and (name not in remotes or remotes[name].synced is True)
             for name, each in parts.items()

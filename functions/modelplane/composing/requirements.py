@@ -8,6 +8,7 @@ from modelplane.kube.object import PROVIDER_API
 from modelplane.model.names import (
     API_VERSION,
     INFERENCE_GATEWAY,
+    INSTALLATION,
     LABEL_CERTIFICATE,
     LABEL_CLUSTER,
     LABEL_CLUSTER_UID,
@@ -123,6 +124,11 @@ def missing_kinds(request: Request, kinds: Sequence[SchemaRequirement] = GATEWAY
 def inference_gateway() -> Requirement:
     """Return the requirement of the InferenceGateway."""
     return Requirement("gateway", API_VERSION, "InferenceGateway", match_name=INFERENCE_GATEWAY)
+
+
+def installation() -> Requirement:
+    """Return the requirement of the ConfigMap with the id of this installation."""
+    return Requirement("installation", "v1", "ConfigMap", match_name=INSTALLATION, namespace=SYSTEM_NAMESPACE)
 
 
 def authorities() -> Requirement:

@@ -153,6 +153,7 @@ class Reason(StrEnum):
     NO_ENDPOINTS = "NoEndpoints", "No ready endpoint matches; the route stays and answers 503."
     NO_REPLICAS_SCHEDULED = "NoReplicasScheduled", "No replica has a cluster yet."
     NOT_REQUIRED = "NotRequired", "The deployment names no such object."
+    OTHER_INSTALLATION = "OtherInstallation", "Another installation of Modelplane has the cluster."
     OUTSIDE_SELECTORS = "OutsideSelectors", "Replicas run where selectors or tolerations no longer allow it."
     PINNED = "Pinned", "Replicas stay as they were placed: edits of the ClusterModel are for new ones only."
     PARTIAL = "Partial", "The artifact is staged on some of the clusters."
@@ -273,6 +274,7 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
                 Reason.UNREACHABLE,
                 Reason.IDENTITY_CHANGED,
                 Reason.DUPLICATE_CLUSTER,
+                Reason.OTHER_INSTALLATION,
             ),
         ),
         ClusterCondition.BACKEND_READY: Reasons(

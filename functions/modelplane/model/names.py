@@ -68,6 +68,8 @@ CONTEXT_PROFILES = f"{GROUP}/profiles"
 OBSERVE_ONLY = ("Observe",)
 
 SYSTEM_NAMESPACE = "modelplane-system"
+#: The ConfigMap with an installation's id: in `SYSTEM_NAMESPACE` of the control cluster, and kube-system of clusters.
+INSTALLATION = "modelplane-installation"
 CLUSTER_GATEWAY = "inference-gateway"
 #: On the control cluster: the InferenceGateway, and the Gateway that takes the requests of callers.
 INFERENCE_GATEWAY = "default"

@@ -79,6 +79,7 @@ def test_classes_are_asked_for_by_name_and_replicas_by_cluster() -> None:
         ("InferenceClass", "l4", {}),
         ("ModelReplica", None, {"modelplane.ai/cluster": "eu-1"}),
         ("InferenceGateway", "default", {}),
+        ("ConfigMap", "modelplane-installation", {}),
     ]
 
 

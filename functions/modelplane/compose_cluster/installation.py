@@ -1,0 +1,75 @@
+"""Which installation of Modelplane a cluster belongs to: a mark on it, with the id of the one that had it first.
+
+Two control planes with the kubeconfig of one cluster would each place on all of its nodes, and undo each other's work.
+The id is in a ConfigMap of the control cluster that backups carry; without it nothing is marked.
+"""
+
+from typing import Final
+
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held
+from modelplane.composing.messages import out_of_sync
+from modelplane.kube.object import Handling, remote_object
+from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
+from modelplane.model.names import INSTALLATION, SYSTEM_NAMESPACE
+from modelplane.observed.cluster import is_abandoned
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.remote import Remote
+from modelplane.step import Manifest, Object, Request
+
+#: Composition resource name of the mark's Object.
+RESOURCE: Final = "installation"
+#: A mark that is there is left as it is; ours goes with the InferenceCluster, another's never.
+_OF_ANOTHER: Final = Handling(policies=("Observe", "Create"))
+_OURS: Final = Handling(policies=("Observe", "Create", "Delete"))
+
+
+def read_id(request: Request) -> str:
+    """Return the id of this installation, "" while it has none or it is not fetched."""
+    found = request.one(require.installation())
+    return text(mapping(found.body.get("data")).get("id")) if isinstance(found, Object) else ""
+
+
+def marked_by(mark: Remote | None) -> str:
+    """Return the id of the installation that a cluster is marked with, "" while no mark was seen."""
+    manifest = mark.manifest if mark and not mark.absent else None
+    return text(mapping(mapping(manifest).get("data")).get("id"))
+
+
+def bodies(request: Request, config: str, mark: Remote | None) -> dict[str, Manifest]:
+    """Return the Object of the mark: made where there is none; as it is observed while the id is not known."""
+    own, seen = read_id(request), request.observed.get(RESOURCE)
+    if not own:
+        return {RESOURCE: held(seen.body)} if seen else {}
+    ours = marked_by(mark) == own and not is_abandoned(request.composite)
+    metadata = {"name": INSTALLATION, "namespace": "kube-system"}
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"id": own}}
+    handling = _OURS if ours else _OF_ANOTHER
+    return {RESOURCE: remote_object(manifest, handling, namespace=SYSTEM_NAMESPACE, config=config)}
+
+
+def check(request: Request, mark: Remote | None) -> Condition | None:
+    """Return why the cluster is not known to be this installation's, ClusterReady False; None where it is.
+
+    One that was in use before it was marked stays in use until the mark is seen.
+    """
+    own, other = read_id(request), marked_by(mark)
+    kind, in_use = ClusterCondition.CLUSTER_READY, mapping(request.composite.body.get("status")).get("gateway")
+    if not own or other == own or (not other and in_use):
+        return None
+    if not other:
+        failure = out_of_sync("", {f"ConfigMap kube-system/{INSTALLATION}": mark}) if mark else ""
+        waiting = failure or f"the cluster is being marked with the id of this installation, {own}"
+        return Condition(kind, Status.FALSE, Reason.PROVISIONING, waiting)
+    message = (
+        f"the installation of Modelplane with id {other} has this cluster, this one has id {own}. Delete the "
+        f"InferenceCluster there, or here; if that installation is gone, or this one was restored from it, delete "
+        f"ConfigMap kube-system/{INSTALLATION} of the cluster"
+    )
+    return Condition(kind, Status.FALSE, Reason.OTHER_INSTALLATION, message)
+
+
+def may_compose(request: Request, mark: Remote | None) -> bool:
+    """Tell whether something new may be made on the cluster: it is marked with this installation, which has an id."""
+    own = read_id(request)
+    return not own or marked_by(mark) == own
