@@ -30,10 +30,8 @@ def show_outlooks(console: Console, outlooks: Manifest) -> None:
         console.print(Text(heading, style=f"bold {style}"))
         console.print(_table(rows))
         if state == "Never":
-            lacks = {reason["reason"] for row in rows for reason in row["reasons"]} - {_FULL}
-            console.print(
-                *(Text(remedy, style="yellow") for remedy in remedies_of(lacks)), sep="\n", end="\n" * bool(lacks)
-            )
+            for remedy in remedies_of({reason["reason"] for row in rows for reason in row["reasons"]} - {_FULL}):
+                console.print(Text(remedy, style="yellow"))
         console.print()
 
 
