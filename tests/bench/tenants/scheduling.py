@@ -99,11 +99,12 @@ def _refused() -> Scene:
     return Scene(_wanting(*(_engine(f"e{at}", [_request("gpu", nearly.format(at))]) for at in range(8))), {}, fleet())
 
 
-def _by_hand(name: str, on: str, engines: list[Manifest]) -> Manifest:
-    """Return a ModelReplica as a tenant can write one by hand."""
+def _by_hand(name: str, on: str, engines: list[Manifest], *, served: bool = True) -> Manifest:
+    """Return a ModelReplica as a tenant can write one by hand: one that has served holds what it takes."""
     metadata = {"name": name, "namespace": NAMESPACE, "labels": {LABEL_CLUSTER: on}}
     spec = {"clusterName": on, "engines": engines}
     manifest = {"apiVersion": API_VERSION, "kind": "ModelReplica", "metadata": metadata, "spec": spec}
+    manifest["status"] = {"served": served}
     return from_server(manifest, f"uid-{name}", 3_000_000)
 
 
@@ -138,7 +139,7 @@ def _beside_a_costly_replica() -> Scene:
     return Scene(deployment("stranger", 1), {}, Store([*clusters, *others(CLUSTERS, REPLICAS), added]))
 
 
-def _beside_distinct_groups() -> Scene:
+def _beside_distinct_groups(*, served: bool = True) -> Scene:
     """Return a stranger's deployment beside small replicas no two of which take the same, on large pools."""
     clusters = [varied(number) for number in range(CLUSTERS)]
     for there in clusters:
@@ -149,7 +150,10 @@ def _beside_distinct_groups() -> Scene:
         engine: dict[str, Any] = _stamped(_engine("main", [_request("gpu", BIG)]), "h200")
         engine["copies"] = 1 + number
         engine["members"][0]["deviceRequests"][0]["count"] = 1 + number % 7
-        added += [_by_hand(f"small-{number}-{on}", f"cluster-{on:04}", [engine]) for on in range(0, CLUSTERS, 10)]
+        added += [
+            _by_hand(f"small-{number}-{on}", f"cluster-{on:04}", [engine], served=served)
+            for on in range(0, CLUSTERS, 10)
+        ]
     return Scene(deployment("stranger", 1), {}, Store([*clusters, *others(CLUSTERS, REPLICAS), *added]))
 
 
@@ -179,4 +183,8 @@ CASES = (
     Case("256 different selectors in a hand-written ModelReplica on nodes of 16 entries", _beside_a_costly_replica),
     Case("8 engines refused for conditions that read what differs on each of 100 clusters", _refused),
     Case("60 replicas of distinct groups on pools of 300 nodes", _beside_distinct_groups),
+    Case(
+        "60 replicas of distinct groups on pools of 300 nodes, none of which has served: which of them may run",
+        lambda: _beside_distinct_groups(served=False),
+    ),
 )
