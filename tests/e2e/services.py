@@ -46,12 +46,17 @@ class ObservedService:
             each["metadata"]["name"]: frozenset(
                 endpoint["hostname"].partition(".")[0] for endpoint in each["spec"]["endpoints"]
             )
-            for each in self._owned(BACKEND)
+            for each in self.backends
         }
         references = self.route["spec"]["rules"][0].get("backendRefs", [])
         return {listed[each["name"]]: each["weight"] for each in references}
 
+    @property
+    def backends(self) -> list[Manifest]:
+        """Return its Backends."""
+        return self._owned(BACKEND)
+
     def _owned(self, kind: Kind) -> list[Manifest]:
         found = self.fleet.plane.hub.api.list(kind, self.fleet.tag)
-        owners = [(each, each["metadata"]["ownerReferences"][0]) for each in found]
+        owners = [(each, owner) for each in found for owner in each["metadata"].get("ownerReferences", ())]
         return [each for each, owner in owners if (owner["kind"], owner["name"]) == (SERVICE.kind, self.name)]

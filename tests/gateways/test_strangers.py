@@ -11,7 +11,6 @@ from modelplane.model.names import API_VERSION, CLIENT_PAIR, LABEL_DEPLOYMENT, P
 from modelplane_dev.plane.api import ApiError, Manifest
 from modelplane_dev.plane.cluster import ACCOUNTS, TEAM
 from modelplane_dev.plane.control_plane import ENDPOINT
-from modelplane_dev.plane.envoy_gateway import BACKEND
 from modelplane_dev.plane.waiting import eventually
 
 
@@ -55,7 +54,7 @@ def test_what_others_write_beside_a_service_gets_no_request(live: LiveFleet) -> 
         hub.api.apply(model_service("beside", fleet.tag, {"llama": 1}))
         live.wait_chat(live.url("beside"))
         fleet.assert_condition(hub.api.get(ENDPOINT, "spoofed", fleet.tag) or {}, "RoutingReady", "False")
-        backends = hub.api.list(BACKEND, fleet.tag)
+        backends = live.observed("beside").backends
     finally:
         hub.api.delete(ENDPOINT, "spoofed", fleet.tag)
     listed = {endpoint["fqdn"]["hostname"] for each in backends for endpoint in each["spec"]["endpoints"]}
