@@ -130,7 +130,7 @@ def load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[Key], list[str]]:
     faults: list[str] = []
     try:
         for read in read_manifests(paths, sys.stdin):
-            field, why = find_slip(read.obj)
+            field, why = find_slip(read.obj, read.source.file)
             if why:
                 faults.append(str(InvalidInput(read.source.file, read.source.line(field), field, why)))
                 continue

@@ -7,7 +7,7 @@ from typing import Final
 from modelplane.model.names import GROUP
 from modelplane.reading.definitions import xrds
 from modelplane.reading.deployments import DEPLOYMENT
-from modelplane.reading.kinds import Key, qualify
+from modelplane.reading.kinds import Key, qualify, refer
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, Tree, items
 
@@ -32,12 +32,13 @@ class State(StrEnum):
 def find_others(reader: Reader, given: Iterable[Key]) -> list[Tree]:
     """Return kind, namespace, name, state, reason and message of the given objects that are no ModelDeployments.
 
-    ModelReplicas and ModelEndpoints that a deployment composes are part of that deployment. Sorted by kind and name.
+    ModelReplicas and ModelEndpoints that a deployment composes are part of that deployment, and stand for themselves
+    where it is not there. Sorted by kind and name.
     """
     found = []
     for key in sorted(set(given)):
         obj = reader.get(key.kind, key.namespace, key.name)
-        if obj is None or key.kind == DEPLOYMENT or _is_composed(obj) or _is_read(key):
+        if obj is None or key.kind == DEPLOYMENT or _is_composed(reader, obj) or _is_read(key):
             continue
         state, reason, message = _judge(reader, key, obj)
         row = {"kind": obj["kind"], "namespace": key.namespace, "name": key.name}
@@ -50,8 +51,11 @@ def is_refused(row: Manifest) -> bool:
     return bool(row["state"] == State.NOT_READY)
 
 
-def _is_composed(obj: Manifest) -> bool:
-    return any(owner.get("controller") is True for owner in items(obj, "metadata", "ownerReferences"))
+def _is_composed(reader: Reader, obj: Manifest) -> bool:
+    """Tell whether an object is part of another one, which is there."""
+    owners = (each for each in items(obj, "metadata", "ownerReferences") if each.get("controller") is True)
+    keys = (refer(owner, namespace) for owner in owners for namespace in (obj["metadata"].get("namespace"), None))
+    return any(reader.get(*key) is not None for key in keys)
 
 
 def _is_read(key: Key) -> bool:

@@ -1,6 +1,7 @@
 """What is given to a preview although something else was meant: named as what it is."""
 
 from difflib import SequenceMatcher
+from pathlib import PurePath
 from typing import Any, Final
 
 from modelplane.model.names import API_VERSION, GROUP
@@ -14,15 +15,18 @@ _NAMED: Final = {
     "acceleratorType and acceleratorCount",
 }
 _KUSTOMIZE: Final = "kustomize.config.k8s.io"
+#: The files that kustomize reads in a folder; apiVersion and kind may be left out in them.
+_KUSTOMIZATIONS: Final = frozenset({"kustomization.yaml", "kustomization.yml"})
 
 
-def find_slip(obj: Any) -> tuple[str, str]:
-    """Return field and why of an object that was not meant as it is written, ("", "") for any other."""
+def find_slip(obj: Any, file: str = "") -> tuple[str, str]:
+    """Return field and why of an object of a file that was not meant as it is written, ("", "") for any other."""
     if not isinstance(obj, dict):
         return "", ""
     version, kind = str(obj.get("apiVersion", "")), str(obj.get("kind", ""))
     group = version.rpartition("/")[0]
-    if kind == "Kustomization" and group in ("", _KUSTOMIZE):
+    unnamed = not version and not kind and PurePath(file).name in _KUSTOMIZATIONS
+    if unnamed or (kind == "Kustomization" and group in ("", _KUSTOMIZE)):
         folder = "what it makes is not in the file: render it where kubectl is, kubectl kustomize FOLDER | modelplane"
         return "kind", f"a kustomization, no manifest; {folder} preview -"
     if kind in _NAMED and group == GROUP:

@@ -12,6 +12,7 @@ from modelplane.reading.deployments import condition
 from modelplane.reading.kinds import qualify
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, child, items, mapping
+from modelplane.scheduling.wording import count
 
 REPLICA = f"ModelReplica.{GROUP}"
 #: Where an object is that puts nothing on a cluster.
@@ -68,6 +69,9 @@ def show_trace(console: Console, replica: Manifest, traced: Sequence[TracedObjec
     for found in items(replica, "status", "conditions"):
         if found.get("message"):
             console.print(f"  {found.get('type')} {found.get('status')}: {found['message']}", markup=False)
+    missing = sum(1 for _ in items(replica, "spec", "crossplane", "resourceRefs")) - len(traced)
+    if missing > 0:
+        console.print(f"  not in the input: {count(missing, 'composed object')}", markup=False)
     for row in traced:
         state = "" if row.ready else "  not ready"
         console.print(f"  {row.place}  {row.name}{state}", markup=False, soft_wrap=True)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from modelplane.cli import main
+from modelplane.preview import ControlPlane
 from modelplane_dev.folders import ROOT
 from unit.preview.fleets import cluster, deployment, hardware
 
@@ -127,6 +129,39 @@ def test_a_kustomization_is_named_as_what_it_is() -> None:
     assert done.exit_code == 2
     assert "<stdin>:2: kind: a kustomization, no manifest" in done.stderr
     assert "kubectl kustomize" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml"])
+def test_a_kustomization_without_api_version_and_kind_is_known_by_its_file(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("resources: [fleet.yaml]\n")
+    done = CliRunner().invoke(main, ["preview", str(tmp_path)])
+    assert done.exit_code == 2
+    assert f"{tmp_path / name}:1: kind: a kustomization, no manifest" in done.stderr
+    (tmp_path / name).rename(tmp_path / "values.yaml")
+    assert "a kustomization, no manifest" not in CliRunner().invoke(main, ["preview", str(tmp_path)]).stderr
+
+
+def exported(*objects: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the objects of ours that a control plane has once it settled, as kubectl exports them."""
+    control = ControlPlane(objects)
+    assert control.settle()
+    return [obj for obj in control.everything() if obj["apiVersion"].startswith("modelplane.ai/")]
+
+
+def test_a_composed_replica_whose_deployment_is_not_given_has_a_state() -> None:
+    given = exported(*FLEET, deployment())
+    rows = others(*(obj for obj in given if obj["kind"] != "ModelDeployment"))
+    assert {row["state"] for name, row in rows.items() if name.startswith("ModelReplica chat-east-0-")} == {"Ready"}
+    assert not [name for name in others(*given) if name.startswith("ModelReplica")]
+
+
+def test_a_trace_says_how_many_composed_objects_an_export_does_not_have() -> None:
+    given = exported(*FLEET, deployment())
+    (made,) = [obj for obj in given if obj["kind"] == "ModelReplica"]
+    lost = len(made["spec"]["crossplane"]["resourceRefs"])
+    done = preview(given, "--trace", "team/chat")
+    assert (done.exit_code, f"not in the input: {lost} composed objects" in done.stdout) == (0, True)
+    assert "not in the input" not in preview([*FLEET, deployment()], "--trace", "team/chat").stdout
 
 
 def test_a_kind_by_its_name_in_the_first_proposal_is_bad_input_that_says_ours() -> None:

@@ -111,12 +111,17 @@ def test_a_pair_is_routed_by_an_endpoint_picker_and_warned_of_a_decode_engine_wi
 
 
 def test_a_service_routes_to_the_replicas_that_it_selects() -> None:
-    control = tour("service")
+    control = tour("single", "service")
+    scaled(control, "qwen-demo", 2)
     service = control.get("ModelService", TEAM, "qwen")
     assert service is not None
     ready = {each["type"]: each["status"] for each in service["status"]["conditions"]}
     assert ready["Ready"] == "True"
-    assert len(clusters(control, "qwen-demo")) == 1
+    assert service["status"]["address"].endswith(f"/{TEAM}/qwen")
+    (entry,) = service["status"]["entries"]
+    selected = {each["name"] for each in entry["endpoints"]}
+    assert len(selected) == 2
+    assert selected == {each["name"] for each in status(control, "qwen-demo")["placements"]}
 
 
 def test_a_replica_written_by_hand_composes_nothing_until_it_has_its_clusters_label() -> None:
