@@ -32,6 +32,7 @@ GATEWAY_KINDS = (
 #: One small kind of what makes and renews the certificates of the hops to clusters.
 CERTIFICATE_KINDS = (SchemaRequirement("cert-manager", CERTIFICATE_API, "Issuer"),)
 _RESIDENTS = "residents-"
+_CLUSTER = "cluster-"
 _INSTALL = {
     **dict.fromkeys(GATEWAY_KINDS, "Install Envoy Gateway and its CRDs."),
     **dict.fromkeys(CERTIFICATE_KINDS, "Install cert-manager and its CRDs."),
@@ -40,7 +41,7 @@ _INSTALL = {
 
 def cluster(name: str) -> Requirement:
     """Return the requirement of an InferenceCluster."""
-    return Requirement(f"cluster-{name}", API_VERSION, "InferenceCluster", match_name=name)
+    return Requirement(f"{_CLUSTER}{name}", API_VERSION, "InferenceCluster", match_name=name)
 
 
 def clusters(labels: Mapping[str, str]) -> Requirement:
@@ -81,6 +82,11 @@ def residents(cluster: str) -> Requirement:
 def fetched_residents(request: Request) -> frozenset[str]:
     """Return the clusters whose ModelReplicas a request has."""
     return frozenset(name.removeprefix(_RESIDENTS) for name in request.required if name.startswith(_RESIDENTS))
+
+
+def fetched_clusters(request: Request) -> frozenset[str]:
+    """Return the clusters that a request has by name."""
+    return frozenset(name.removeprefix(_CLUSTER) for name in request.required if name.startswith(_CLUSTER))
 
 
 def siblings(deployment: str, namespace: str) -> Requirement:

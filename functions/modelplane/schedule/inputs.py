@@ -157,8 +157,7 @@ def gather(request: Request, deployment: Deployment, own: tuple[Replica, ...]) -
         requirements = tuple(_require(deployment, Needs(clusters=named), cache))
         return Inputs(requirements, Catalogued(deployment, {}, {}), context=write_rounds(rounds))
     deployment, shortlist = catalogued.deployment, rounds.shortlist
-    read = require.fetched_residents(request) if rounds.calls else frozenset()
-    needs = Needs(clusters=named | shortlist, residents=read)
+    needs = _merge(Needs(clusters=named | shortlist), _fetched(request, deployment) if rounds.calls else Needs())
     fetched: tuple[Requirement, ...] = ()
     view: FleetView | None = None
     for _ in range(MAX_STAGES):
@@ -172,12 +171,21 @@ def gather(request: Request, deployment: Deployment, own: tuple[Replica, ...]) -
         if isinstance(outcome, Schedule):
             return Inputs(requirements, catalogued, view, outcome)
         if view.shortlisted and outcome.candidates:
-            needs, shortlist = replace(needs, clusters=named), frozenset()
+            needs, shortlist = replace(needs, clusters=needs.clusters - shortlist | named), frozenset()
         elif outcome.shortlist and rounds.may_narrow:
             shortlist = _shortlist(view, outcome)
             needs = _merge(needs, Needs(clusters=shortlist))
         needs = _merge(needs, outcome)
     return Inputs(fetched, catalogued, view)
+
+
+def _fetched(request: Request, deployment: Deployment) -> Needs:
+    """Return what earlier calls of the pass have fetched for one decision: asking for it no more would cost a call."""
+    return Needs(
+        clusters=require.fetched_clusters(request),
+        residents=require.fetched_residents(request),
+        namespace=require.namespace(deployment.namespace).name in request.required,
+    )
 
 
 def _shortlist(view: FleetView, outcome: Needs) -> frozenset[str]:

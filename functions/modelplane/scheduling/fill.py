@@ -211,4 +211,4 @@ def place(work: Work) -> Needs | None:
     undecided = work.missing and any(isinstance(refusal, SearchBound | NotChecked) for refusal in refusals)
     refused = [work.refusals.get(name) for name in work.candidates]
     work.checked = any(not isinstance(refusal, OutsideCache) for refusal in refused) and not undecided
-    return verify(work)
+    return verify(work, found)

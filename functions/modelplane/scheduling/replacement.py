@@ -39,7 +39,7 @@ def _surge(work: Work, own: OwnReplica) -> bool:
         own.leaving, own.why = None, why
         work.surges_failed.append((own.rank, limit.capability))
         work.widened |= work.view.shortlisted and not work.view.final
-        work.doubted += find_doubtful(work, next(iter(refused.values()), {}))
+        work.doubted += find_doubtful(work, refused)
     return found
 
 

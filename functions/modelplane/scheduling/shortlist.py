@@ -6,7 +6,7 @@ published is refused for that, but for the clusters that a refusal names, and th
 """
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from modelplane.model.placement import EndCause, Needs
@@ -38,36 +38,49 @@ def shortlist(work: Work) -> Needs:
     What is left out is chosen again in the next round or pass. What better profiles lack is said of all candidates, so
     that those of several are not narrowed.
     """
+    names = _bearable(work, [*work.unread, *work.doubted, *work.spares])
+    return Needs(residents=names, shortlist=not work.doubted and len(work.options) == 1)
+
+
+def _bearable(work: Work, clusters: Iterable[str]) -> frozenset[str]:
+    """Return the first of the clusters, as many as have no more replicas than are read in a round."""
     left, names = MOST_READ, list[str]()
-    for name in dict.fromkeys([*work.unread, *work.doubted, *work.spares]):
+    for name in dict.fromkeys(clusters):
         left -= work.candidates[name].replicas
         if left < 0 and names:
             break
         names.append(name)
-    return Needs(residents=frozenset(names), shortlist=not work.doubted and len(work.options) == 1)
+    return frozenset(names)
 
 
 def _unread(work: Work, clusters: Iterable[str]) -> list[str]:
     return [name for name in clusters if not work.ledger.is_exact(name)]
 
 
-def find_doubtful(work: Work, refusals: Mapping[str, Refusal]) -> list[str]:
-    """Return the clusters that come nearest to having room and are not known exactly; none once some of them are."""
-    lacking = {name: refusal for name, refusal in refusals.items() if isinstance(refusal, NoRoom)}
-    if work.view.final or len(_unread(work, lacking)) < len(lacking):
+def find_doubtful(work: Work, refusals: Mapping[str, Mapping[str, Refusal]]) -> list[str]:
+    """Return the clusters that come nearest to having room for a profile and are not known exactly.
+
+    `refusals` are those of each profile, by cluster.
+    """
+    if work.view.final:
         return []
-    return [cluster for cluster, _ in list(nearest_pools(lacking).values())[:_NAMED]]
+    nearest = (list(nearest_pools(of_profile).values())[:_NAMED] for of_profile in refusals.values())
+    return _unread(work, [cluster for needs in nearest for cluster, _ in needs])
 
 
-def _nearest_first(work: Work, refusals: Mapping[str, Refusal]) -> Sequence[str]:
-    free = {name: refusal.free for name, refusal in refusals.items() if isinstance(refusal, NoRoom)}
+def _nearest_first(work: Work, refusals: Mapping[str, Mapping[str, Refusal]]) -> list[str]:
+    """Return the clusters that lack nothing but room for a profile and are not known exactly, the nearest first."""
+    free: dict[str, int] = {}
+    for name, refusal in [each for of_profile in refusals.values() for each in of_profile.items()]:
+        if isinstance(refusal, NoRoom):
+            free[name] = max(refusal.free, free.get(name, 0))
     return sorted(_unread(work, free), key=lambda name: (-free[name], name))
 
 
-def verify(work: Work) -> Needs | None:
-    """Ask for the replicas of clusters of which the refusal turns the decision, or is put into words."""
+def verify(work: Work, refusals: Mapping[str, Mapping[str, Refusal]]) -> Needs | None:
+    """Ask for the replicas of clusters of which a profile's refusal turns the decision, or is put into words."""
     if not work.missing or work.view.final:
         return None
     evicted = any(own.moving and own.leaving is EndCause.EVICTED and own.replica.serves for own in work.roster.members)
-    names = _nearest_first(work, work.refusals)[:_DOUBTED] if evicted else find_doubtful(work, work.refusals)
-    return Needs(residents=frozenset(names)) if names else None
+    names = _nearest_first(work, refusals)[:_DOUBTED] if evicted else find_doubtful(work, refusals)
+    return Needs(residents=_bearable(work, names)) if names else None

@@ -118,5 +118,6 @@ def run(composite: Object, server: Server, *observed: Object) -> tuple[Any, int]
             return result, calls
         asked = result.requirements
         required = {wanted.name: server.fetch(wanted) for wanted in asked}
-        request = Request(composite, observed=seen, required=required, context=result.context)
+        context = {**request.context, **result.context}
+        request = Request(composite, observed=seen, required=required, context=context)
     raise AssertionError("the requirements did not stabilize within Crossplane's rounds")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.model.names import LABEL_DEPLOYMENT
 from modelplane.schedule import STEPS
 from modelplane.step import AWAITING, SETTLED, Object, Request
 from unit.schedule.objects import Server, cache, cluster, deployment, replica, run
@@ -126,6 +127,24 @@ def test_the_namespace_is_asked_for_only_where_a_candidate_selects_namespaces() 
     assert (server.asked["namespace-ml"], result.status["unplaced"]) == (1, 0)
     run(deployment(**EU), server)
     assert "namespace-ml" not in server.asked
+
+
+def test_the_namespace_stays_asked_for_where_the_chosen_clusters_select_none() -> None:
+    selective = {"allowedNamespaces": {"from": "Selector", "selector": {"matchLabels": {"tier": "gold"}}}}
+    server = Server(cluster("gold", spec=selective), *(free(f"free-{number}") for number in range(3)))
+    result, calls = run(deployment(), server)
+    assert ([placed["cluster"][:4] for placed in result.status["placements"]], calls) == (["free"], 4)
+    assert {"namespace-ml"} < set(server.asked)
+    assert "candidates" not in server.asked
+
+
+def test_a_pass_decides_within_six_calls_where_a_listed_sibling_and_a_namespace_are_asked_for_between() -> None:
+    selective = {"allowedNamespaces": {"from": "Selector", "selector": {"matchLabels": {"tier": "gold"}}}}
+    labels = {"modelplane.ai/cluster": "gold", LABEL_DEPLOYMENT: "qwen"}
+    listed = replica("gold", metadata={"labels": labels})
+    server = Server(*full("stale", told=False), cluster("gold", nodes=0, spec=selective), listed)
+    result, _ = run(deployment(), server)
+    assert [placed["cluster"] for placed in result.status["placements"]] == ["gold"]
 
 
 def test_selectors_that_contradict_each_other_match_nothing_and_fetch_no_cluster() -> None:

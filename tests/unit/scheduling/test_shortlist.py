@@ -8,7 +8,20 @@ from modelplane.model.fleet import Effect
 from modelplane.model.placement import FleetView, Needs, Schedule
 from modelplane.model.refusal import NotChecked
 from modelplane.scheduling import schedule
-from unit.scheduling.scene import Scene, cluster, deployment, nodes, places, pool, replica
+from publishing import published
+from unit.scheduling.catalogued import catalogued, profile
+from unit.scheduling.scene import (
+    Scene,
+    cluster,
+    deployment,
+    gpu,
+    nodes,
+    places,
+    pool,
+    replica,
+    stamped,
+    standalone,
+)
 
 OURS = deployment(replicas=3)
 
@@ -46,6 +59,36 @@ def test_an_evicted_replica_stays_while_clusters_that_may_have_room_were_not_rea
     decided = schedule(ours, view)
     assert isinstance(decided, Schedule)
     assert (places(decided), decided.ending) == (["-a/0"], ())
+
+
+def test_an_evicted_replica_stays_until_clusters_that_are_full_for_a_later_profile_were_read() -> None:
+    ours = catalogued(profile("large", 8), profile("small", 4))
+    bare, small = cluster("a", pool(1), taints=[("gone", Effect.NO_EXECUTE)]), cluster("b", pool(1, gpu(4)))
+    (own,), gone = (replica(ours, "a/0"),), replica(deployment(name="other"), "b/0", stamped(count=4))
+    view = FleetView((own,), {"a": bare}, (bare, published(small, [gone])), {}, (own,))
+    assert schedule(ours, view) == Needs(residents=frozenset("b"))
+
+
+@pytest.mark.parametrize(("replicas", "read"), [(40, 64), (100, 30), (9_000, 1)], ids=["few", "many", "too many"])
+def test_no_more_replicas_are_read_before_an_evicted_one_ends_than_in_any_round(replicas: int, read: int) -> None:
+    ours, bare = deployment(), cluster("a", pool(1), taints=[("gone", Effect.NO_EXECUTE)])
+    own, other = replica(ours, "a/0"), deployment(name="other")
+    there = [published(each, [replica(other, f"{each.name}/0")]) for each in nodes(**{f"c{n}": 1 for n in range(80)})]
+    taken = tuple(replace(each, replicas=replicas) for each in there)
+    needs = schedule(ours, FleetView((own,), {"a": bare}, (bare, *taken), {}, (own,)))
+    assert isinstance(needs, Needs)
+    assert len(needs.residents) == read
+
+
+def test_the_cluster_that_comes_nearest_is_read_before_it_is_refused_though_another_was_read() -> None:
+    other = deployment(name="other")
+    full = published(nodes(a=2)[0], [replica(other, "a/0"), replica(other, "a/1")])
+    nearer = published(nodes(b=2)[0], [replica(other, "b/0")])
+    ours = deployment(standalone(copies=2))
+    view = FleetView(
+        candidates=(full, nearer), siblings=(), residents={"a": (replica(other, "a/0"), replica(other, "a/1"))}
+    )
+    assert schedule(ours, view) == Needs(residents=frozenset("b"))
 
 
 def test_an_evicted_replica_that_no_cluster_has_room_for_ends_once_those_were_read() -> None:
