@@ -12,7 +12,7 @@ from modelplane.model.replica import Replica
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.replica import read_replica
 from modelplane.scheduling.by_hand import find_closed, find_misfit, find_no_room, has_to_fit
-from modelplane.scheduling.wording import remedy_of, word
+from modelplane.scheduling.wording import remedy_of, word, word_holders
 from modelplane.step import Object, Request, Requirement
 
 
@@ -70,8 +70,10 @@ def _find_no_room(request: Request, replica: Replica, cluster: Cluster) -> Obsta
     if isinstance(residents, Gap):
         waits = f"the ModelReplicas on cluster {cluster.name} are not fetched yet"
         return None if request.observed else Obstacle(Reason.WAITING_FOR_CLUSTER, waits)
-    refusal = find_no_room(replica, cluster, map(read_replica, residents))
-    if refusal is None:
+    found = find_no_room(replica, cluster, map(read_replica, residents))
+    if found is None:
         return None
-    full = f"{refusal.reason} on cluster {cluster.name}: {word(refusal)}"
+    refusal, holders = found
+    full = word(refusal, holding=word_holders(cluster.name, refusal.pool, holders))
+    full = f"{refusal.reason} on cluster {cluster.name}: {full}"
     return Obstacle(Reason.WAITING_FOR_CLUSTER, sentences(full, remedy_of([refusal.reason])), ends=True)

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import ClaimKind, Cluster, Effect
 from modelplane.model.observation import Gap, Malformed
+from modelplane.model.placement import Holders
 from modelplane.model.refusal import NoRoom, Refusal, Tainted
 from modelplane.model.replica import Claim, Replica, StampedMember
 from modelplane.scheduling.charge import can_claim
 from modelplane.scheduling.eligible import find_not_allowed, repelling
 from modelplane.scheduling.hardware import Layout, layout
-from modelplane.scheduling.ledger import Ledger, identity
+from modelplane.scheduling.ledger import Ledger, holders_of, identity
 from modelplane.scheduling.precedence import has_room, yielding
 from modelplane.scheduling.wording import count, listed
 
@@ -66,14 +67,20 @@ def find_closed(replica: Replica, cluster: Cluster, namespace: Mapping[str, str]
     return Tainted(taint.key, taint.effect) if taint else None
 
 
-def find_no_room(replica: Replica, cluster: Cluster, residents: Iterable[Replica]) -> NoRoom | None:
-    """Return that a replica has no room beside those before it in the order of all, None where it has."""
+def find_no_room(replica: Replica, cluster: Cluster, residents: Iterable[Replica]) -> tuple[NoRoom, Holders] | None:
+    """Return that a replica has no room beside those before it in the order of all, and what holds the pool that is
+    short; None where it has.
+    """
     others = [each for each in residents if identity(each) != identity(replica)]
-    short = yielding(cluster, Ledger(_bindable([*others, replica], cluster))).get(identity(replica))
+    there = _bindable([*others, replica], cluster)
+    refused = yielding(cluster, Ledger(there))
+    short = refused.get(identity(replica))
     if short is None:
         return None
     pool, shortage = short
-    return NoRoom(replica.engines[0].name, shortage.needs, shortage.free, pool=pool)
+    kept = ((each, each.engines) for each in there if each.serves or identity(each) not in refused)
+    holders = holders_of(kept, layout(cluster), pool, replica.namespace)
+    return NoRoom(replica.engines[0].name, shortage.needs, shortage.free, pool=pool), holders
 
 
 def _bindable(residents: Iterable[Replica], cluster: Cluster) -> list[Replica]:

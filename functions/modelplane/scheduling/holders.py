@@ -7,7 +7,7 @@ from modelplane.model.fleet import Cluster
 from modelplane.model.placement import Holders
 from modelplane.model.refusal import NoRoom, Refusal
 from modelplane.scheduling.hardware import layout
-from modelplane.scheduling.ledger import Engines, charges
+from modelplane.scheduling.ledger import holders_of
 from modelplane.scheduling.work import Work
 
 #: Most needs of which the pool is named that came nearest, and its holders.
@@ -50,12 +50,6 @@ def _on_pool(work: Work, name: str, pool: str, but: str) -> Holders:
     cluster = work.cluster(name)
     if not isinstance(cluster, Cluster):
         return Holders()
-    where, own = layout(cluster), work.deployment.namespace
-    position = where.positions.get(pool)
-
-    def holds(engines: Engines) -> bool:
-        return any(at == position for at, _ in charges(engines, where))
-
-    there = [each for each in work.ledger.residents(name) if holds(work.ledger.engines(each))]
-    named = sorted(each.name for each in there if each.namespace == own and each.name != but)
-    return Holders(tuple(named), sum(each.namespace != own for each in there))
+    own = work.deployment.namespace
+    residents = (each for each in work.ledger.residents(name) if (each.namespace, each.name) != (own, but))
+    return holders_of(((each, work.ledger.engines(each)) for each in residents), layout(cluster), pool, own)

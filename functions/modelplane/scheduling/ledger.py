@@ -3,6 +3,7 @@
 from collections.abc import Container, Iterable
 
 from modelplane.model.fleet import Cluster
+from modelplane.model.placement import Holders
 from modelplane.model.replica import Replica, StampedEngine
 from modelplane.scheduling.charge import engine_group
 from modelplane.scheduling.charged import read_stock
@@ -38,6 +39,16 @@ def stock_of(engines: Iterable[Engines], where: Layout) -> Stock:
         for position, group in charges(each, where):
             pools[position][group] = pools[position].get(group, 0) + 1
     return tuple(tuple(sorted(pool.items())) if pool else () for pool in pools)
+
+
+def holders_of(replicas: Iterable[tuple[Replica, Engines]], where: Layout, pool: str, namespace: str) -> Holders:
+    """Return which of these replicas, each with the engines it is charged with, hold a pool: those of one namespace
+    by name, so that nobody reads names of others.
+    """
+    position = where.positions.get(pool)
+    there = [each for each, engines in replicas if any(at == position for at, _ in charges(engines, where))]
+    named = sorted(each.name for each in there if each.namespace == namespace)
+    return Holders(tuple(named), len(there) - len(named))
 
 
 class Ledger:

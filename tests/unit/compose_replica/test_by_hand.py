@@ -62,11 +62,18 @@ def test_a_replica_by_hand_without_room_composes_nothing_until_it_fits() -> None
     composed, message = run(younger, cluster(1), older)
     assert composed == []
     assert message == (
-        "NoRoom on cluster eu-1: pool l4: no room for engine main: needs 1 node, 0 free. Free nodes by scaling "
-        "something down, or add nodes."
+        "NoRoom on cluster eu-1: pool l4: no room for engine main: needs 1 node, 0 free (pool l4 of eu-1 is held by "
+        "older). Free nodes by scaling something down, or add nodes."
     )
     assert "deployment-main" in run(younger, cluster(2), older)[0]
     assert "deployment-main" in run(older, cluster(1), younger)[0]
+
+
+def test_what_holds_the_pool_of_a_replica_by_hand_is_named_other_namespaces_as_a_count() -> None:
+    first, second, waiting = by_hand(name="first", born="00"), by_hand(name="second", born="00"), by_hand(name="waiting")
+    second["metadata"]["namespace"] = "elsewhere"
+    _, message = run(by_hand(born="03"), cluster(2), first, second, waiting)
+    assert "needs 1 node, 0 free (pool l4 of eu-1 is held by first and 1 replica of other namespaces)." in message
 
 
 def test_what_a_replica_by_hand_has_composed_goes_when_it_has_to_yield_before_it_served() -> None:

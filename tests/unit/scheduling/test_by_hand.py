@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from modelplane.model.fleet import Cluster, Effect
+from modelplane.model.placement import Holders
 from modelplane.model.refusal import NoRoom, NotAllowed, Tainted
 from modelplane.model.replica import Claim, Replica
 from modelplane.scheduling.by_hand import find_closed, find_misfit, find_no_room
@@ -60,7 +61,8 @@ def test_a_replica_by_hand_that_never_served_yields_to_all_before_it_and_then_ho
     assert Scene([there], [older]).decide(first).unplaced == 1
     waiting = replica(first, "a/0", age=5, serves=False)
     assert places(Scene([there], [waiting, younger]).decide(first)) == ["a/0"]
-    assert find_no_room(younger, there, [waiting]) == NoRoom("main", 1, 0, pool="x")
+    short = NoRoom("main", 1, 0, pool="x")
+    assert find_no_room(younger, there, [waiting]) == (short, Holders(own=(waiting.name,)))
     assert find_no_room(older, there, [waiting]) is None
     two = cluster("a", pool(2))
     assert places(Scene([two], [waiting, by_hand(stamped(copies=2), age=0)]).decide(second)) == ["a/0"]
