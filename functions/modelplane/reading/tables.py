@@ -15,7 +15,7 @@ from modelplane.observed.replica import read_replica
 from modelplane.reading.reader import Reader, as_object
 from modelplane.reading.tree import Manifest
 from modelplane.scheduling import PoolRoom, capacity
-from modelplane.scheduling.wording import count, remedy_of
+from modelplane.scheduling.wording import corrects_selector, count, remedy_of
 
 #: Kinds that the table of the fleet shows.
 _FLEET = frozenset({"InferenceClass", "InferenceCluster"})
@@ -104,9 +104,9 @@ def _deployment(deployment: Manifest) -> RenderableType:
     for reason in deployment["reasons"]:
         clusters = f"{count(reason['count'], 'cluster')}  "
         parts.append(Padding(Text.assemble((clusters, _BAD), reason["message"]), (0, 0, 0, 2)))
-    if deployment["reasons"]:
-        remedy = remedy_of(each["reason"] for each in deployment["reasons"])
-        parts.append(Padding(Text(remedy, style=_WAITING), (0, 0, 0, 2)))
+    asking = [each["reason"] for each in deployment["reasons"] if not corrects_selector(each["message"])]
+    if asking:
+        parts.append(Padding(Text(remedy_of(asking), style=_WAITING), (0, 0, 0, 2)))
     if unplaced and not deployment["reasons"]:
         parts.append(Padding(Text(_condition_text(deployment, "ReplicasScheduled", "Synced")), (0, 0, 0, 2)))
     if not all(entry["ready"] for entry in placed):

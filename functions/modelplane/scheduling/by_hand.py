@@ -68,8 +68,9 @@ def find_closed(replica: Replica, cluster: Cluster, namespace: Mapping[str, str]
 
 
 def find_no_room(replica: Replica, cluster: Cluster, residents: Iterable[Replica]) -> tuple[NoRoom, Holders] | None:
-    """Return that a replica has no room beside those before it in the order of all, and what holds the pool that is
-    short; None where it has.
+    """Return that a replica has no room beside those before it in the order of all, None where it has.
+
+    Beside it stands what holds the pool that is short: whatever has served or has room there.
     """
     others = [each for each in residents if identity(each) != identity(replica)]
     there = _bindable([*others, replica], cluster)

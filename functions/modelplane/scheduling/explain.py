@@ -10,7 +10,7 @@ from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldE
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.closest import WHOLE, quote
-from modelplane.scheduling.wording import closing_remedies, listed, of_pools, word, word_holders
+from modelplane.scheduling.wording import closing_remedies, corrects_selector, listed, of_pools, word, word_holders
 
 #: Room that is left for each section that follows a long one.
 _LEAST_SECTION = 100
@@ -69,8 +69,8 @@ def _remedies(reason: Reason, schedule: Schedule) -> str:
     """Return what to do where clusters were refused, the nearest of them first."""
     if reason is not Reason.INSUFFICIENT_CAPACITY or not schedule.unplaced:
         return ""
-    refused = [schedule.refusals, *schedule.profile_refusals.values()]
-    return closing_remedies({each.reason for found in refused for each in found.values()}, _REMEDIES)
+    refused = (each for found in (schedule.refusals, *schedule.profile_refusals.values()) for each in found.values())
+    return closing_remedies({each.reason for each in refused if not corrects_selector(word(each))}, _REMEDIES)
 
 
 def _reason(schedule: Schedule) -> Reason:

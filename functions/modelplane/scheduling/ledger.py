@@ -42,8 +42,9 @@ def stock_of(engines: Iterable[Engines], where: Layout) -> Stock:
 
 
 def holders_of(replicas: Iterable[tuple[Replica, Engines]], where: Layout, pool: str, namespace: str) -> Holders:
-    """Return which of these replicas, each with the engines it is charged with, hold a pool: those of one namespace
-    by name, so that nobody reads names of others.
+    """Return which of these replicas, each with the engines it is charged with, hold a pool.
+
+    Those of `namespace` are named, the others counted: whoever reads it may not read of theirs.
     """
     position = where.positions.get(pool)
     there = [each for each, engines in replicas if any(at == position for at, _ in charges(engines, where))]

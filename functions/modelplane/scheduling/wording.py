@@ -65,6 +65,8 @@ _REMEDIES: Mapping[str, str] = {
 }
 #: Refusals whose words say already what to do.
 _WITH_REMEDY = frozenset({"SelectorError", "NotClaimable", "SearchBound"})
+#: How the words of a request end whose selector fails on the closest device: no other device is to be asked for.
+_CORRECT = "; correct the selector"
 
 
 def remedies_of(reasons: Iterable[str]) -> list[str]:
@@ -84,6 +86,11 @@ def closing_remedies(reasons: Iterable[str], room: int) -> str:
     while len(text) >= room:
         text = text[: text.rstrip(".").rfind(". ") + 1]
     return f".{text}" if text else ""
+
+
+def corrects_selector(message: str) -> bool:
+    """Tell whether the words of a refusal ask for a correction of the selector, and its name's remedy is beside it."""
+    return message.endswith(_CORRECT)
 
 
 def of_pools(refusal: Refusal) -> bool:
@@ -110,7 +117,7 @@ def _found(closest: Closest | None) -> str:
         return " finds no device on its nodes"
     needs = f" needs {closest.needs}"
     if closest.error:
-        return f"{needs}, which fails on the closest device ({closest.device}): {closest.error}; correct the selector"
+        return f"{needs}, which fails on the closest device ({closest.device}): {closest.error}{_CORRECT}"
     if closest.has:
         return f"{needs}, the closest device ({closest.device}) has {closest.has}"
     return f"{needs}, which the closest device ({closest.device}) does not satisfy"

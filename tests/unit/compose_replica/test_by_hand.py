@@ -70,7 +70,11 @@ def test_a_replica_by_hand_without_room_composes_nothing_until_it_fits() -> None
 
 
 def test_what_holds_the_pool_of_a_replica_by_hand_is_named_other_namespaces_as_a_count() -> None:
-    first, second, waiting = by_hand(name="first", born="00"), by_hand(name="second", born="00"), by_hand(name="waiting")
+    first, second, waiting = (
+        by_hand(name="first", born="00"),
+        by_hand(name="second", born="00"),
+        by_hand(name="waiting"),
+    )
     second["metadata"]["namespace"] = "elsewhere"
     _, message = run(by_hand(born="03"), cluster(2), first, second, waiting)
     assert "needs 1 node, 0 free (pool l4 of eu-1 is held by first and 1 replica of other namespaces)." in message

@@ -175,8 +175,16 @@ WORDS: list[tuple[Refusal, str]] = [
 @pytest.mark.parametrize("refusal", [each for each, _ in WORDS if each != Deleting()], ids=lambda each: each.reason)
 def test_every_refusal_ends_the_message_with_what_to_do(refusal: Refusal) -> None:
     message = explain(short((2, refusal), (1, Deleting())), OURS).message
-    told = re.split(r"\. |\(", message)[-1]
+    told = re.split(r"\. |\(|; ", message)[-1]
     assert told.split()[0].lower() in VERBS, message
+
+
+def test_no_other_device_is_asked_for_where_a_selector_fails_on_the_closest() -> None:
+    fails = NoDevice("main", "gpu", 0, Closest("a", "d", error="x"))
+    lacks = NoDevice("main", "gpu", 0, Closest("a", "d", "y"))
+    asks = "Ask for devices"
+    assert asks not in explain(short((2, fails)), OURS).message
+    assert asks in explain(short((1, fails), (1, lacks)), OURS).message
 
 
 @pytest.mark.parametrize(("refusal", "words"), WORDS, ids=lambda each: getattr(each, "reason", ""))
