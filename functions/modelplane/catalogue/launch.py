@@ -140,10 +140,28 @@ def _ray(writer: _Writer, args: list[str], nodes: int) -> dict[str, Command]:
     return {"Leader": (["sh", "-c", leader, "sh"], [*args, *backend]), "Worker": (["sh", "-c", join], [])}
 
 
+def _refuse_for_gang(writer: _Writer, engine: str, args: Sequence[str]) -> None:
+    """Refuse flags that a leader and workers cannot share, and what an engine refuses on several nodes."""
+    dialect = DIALECTS[engine]
+    rank, data = find_flag(args, dialect.rank), find_flag(args, dialect.data)
+    if rank and rank.value != _RANK:
+        raise writer.refuse("engine.args", f"{rank} gives all nodes one rank; remove it, each node gets its own")
+    headless = find_flag(args, HEADLESS) if engine == "vLLM" else None
+    if headless:
+        why = f"{headless.flag} keeps the leader from serving requests; remove it, the workers alone get it"
+        raise writer.refuse("engine.args", why)
+    spread = engine == "SGLang" and data is not None and data.value != "1"
+    if spread and not find_flag(args, DATA_WITHIN_TENSOR):
+        why = f"SGLang refuses {data} on several nodes without {DATA_WITHIN_TENSOR[0]}; add that to engine.args"
+        raise writer.refuse("replicaTopology.parallelism", why)
+
+
 def _gang(writer: _Writer, engine: str, launcher: str, args: list[str], nodes: int) -> dict[str, Command]:
     """Return the leader and the workers of an engine that gathers its nodes by itself."""
     dialect = DIALECTS[engine]
     writer.number(dialect.nodes, "replicaTopology.nodes", nodes)
+    if launcher != "None":
+        _refuse_for_gang(writer, engine, args)
     leader = f"{_LEADER}:{_SGLANG_PORT}" if engine == "SGLang" else _LEADER
     common = [*args, *writer.add(dialect.nodes, nodes)]
     address = writer.add(dialect.leader, leader)

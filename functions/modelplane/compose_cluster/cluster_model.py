@@ -2,11 +2,10 @@
 
 from modelplane.api.clustermodel import ClusterModelSpec
 from modelplane.catalogue import InvalidProfile, expand
-from modelplane.cel import SelectorError, compiled
 from modelplane.composing import requirements as require
 from modelplane.model.conditions import Condition, ModelCondition, Reason, Status
 from modelplane.model.observation import Gap, Malformed
-from modelplane.observed.bounds import selector_texts
+from modelplane.observed.catalogue import find_bad_selectors
 from modelplane.observed.fields import mapping, mappings
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.strict import read_strictly
@@ -26,13 +25,7 @@ def find_problems(model: Object) -> tuple[str, ...]:
         if isinstance(expansion, InvalidProfile):
             found.append(str(expansion))
             continue
-        for text in selector_texts(list(expansion.engines)):
-            error = compiled(text)
-            if isinstance(error, SelectorError):
-                found.append(
-                    f"spec.serving[{expansion.name}]: selector `{text}`, line {error.line}, column {error.column}: "
-                    f"{error.why}"
-                )
+        found += map(str, find_bad_selectors(expansion))
     return tuple(found)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 from modelplane.api.clustermodel import ClusterModelSpec
 from modelplane.api.modeldeployment import Engine as ApiEngine
 from modelplane.catalogue import Expansion, InvalidProfile, expand
+from modelplane.cel import SelectorError, compiled
 from modelplane.model.deployment import Deployment, ModelRef, Profile, Resolution
 from modelplane.model.names import digest
 from modelplane.model.observation import Gap, Malformed
-from modelplane.observed.bounds import over_bound
+from modelplane.observed.bounds import over_bound, selector_texts
 from modelplane.observed.deployment import count_carried, read_engine
 from modelplane.observed.fields import mapping, mappings, number
 from modelplane.observed.memo import once_per_pair
@@ -48,12 +49,26 @@ def expanded_spec(spec: Mapping[str, Any], expansion: Expansion) -> dict[str, An
     return kept | serving | {"engines": list(expansion.engines)}
 
 
+def find_bad_selectors(expansion: Expansion) -> tuple[InvalidProfile, ...]:
+    """Return what is wrong with the device selectors of a profile: no pool is matched by one that does not compile."""
+    field = "replicaTopology.devices" if expansion.resolves_gpu else "engines"
+    found = []
+    for text in dict.fromkeys(selector_texts(list(expansion.engines))):
+        error = compiled(text)
+        if isinstance(error, SelectorError):
+            why = f"selector `{text}`, line {error.line}, column {error.column}: {error.why}; correct it"
+            found.append(InvalidProfile(expansion.name, field, why))
+    return tuple(found)
+
+
 def _read(obj: Object, model: str, expansion: Expansion) -> _Profile | str:
-    """Return a profile of a deployment, or why it is too large."""
+    """Return a profile of a deployment, or why it is too large or selects no device."""
     spec = expanded_spec(mapping(obj.body.get("spec")), expansion)
     stated = Object({**obj.body, "spec": spec}, None)
     if large := over_bound(stated):
         return f"{large.field} {large.why}; make the profile smaller"
+    if bad := find_bad_selectors(expansion):
+        return "; ".join(map(str, bad))
     engines = tuple(
         read_engine(ApiEngine.model_validate(engine), resolves_gpu=expansion.resolves_gpu)
         for engine in expansion.engines

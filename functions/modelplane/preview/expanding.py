@@ -15,6 +15,10 @@ from modelplane.reading.reader import as_object
 from modelplane.reading.tree import Manifest, items, mapping
 
 _KEPT = ("name", "namespace", "labels", "annotations")
+#: What of an engine, a member and a device request of a ModelReplica a ModelDeployment says too.
+_OF_ENGINE = ("name", "phase", "copies", "replicasAcrossNodes")
+_OF_MEMBER = ("role", "worker", "template")
+_OF_DEVICE = ("name", "count", "selectors")
 
 
 class CannotExpand(Exception):  # noqa: N818 - it is an answer
@@ -50,22 +54,19 @@ def expand_deployment(control: ControlPlane, namespace: str, name: str, profile:
         raise CannotExpand(f"ModelDeployment {namespace}/{name} states its engines itself")
     model = control.get("ClusterModel", None, deployment.model.name)
     catalogued = resolve(obj, deployment, as_object(view, model) if model else Gap.ABSENT)
-    if catalogued.deployment.resolution.problem:
-        raise CannotExpand(catalogued.deployment.resolution.problem)
     running = {each["profile"]: each["name"] for each in items(found, "status", "placements") if each.get("profile")}
-    chosen = profile or next(iter(running), "")
-    if profile is None and len(running) != 1:
-        choice = ", ".join(running or catalogued.specs)
-        raise CannotExpand(f"replicas run on {len(running)} profiles: name one with --profile ({choice})")
-    if chosen not in running or chosen not in catalogued.specs:
-        raise CannotExpand(f"no replica runs on profile {chosen}, so that its GPUs are not known: place one before")
-    replica = control.get("ModelReplica", namespace, running[chosen])
-    spec = catalogued.specs[chosen]
-    engines = [_engine(engine, replica or {}) for engine in deepcopy(spec["engines"])]
+    if catalogued.deployment.resolution.problem and not running:
+        raise CannotExpand(catalogued.deployment.resolution.problem)
+    chosen = _choose(profile, running, catalogued.specs)
+    replica = control.get("ModelReplica", namespace, running[chosen]) or {}
+    spec = catalogued.specs.get(chosen)
+    if spec is None or (deployment.model.pinned and spec["profile"]["digest"] != _digest(replica)):
+        spec = _as_placed(replica)
+    engines = [_engine(engine, replica) for engine in deepcopy(spec["engines"])]
     kept = {key: value for key, value in found["spec"].items() if key not in ("modelRef", "crossplane", "serving")}
     serving = {"serving": spec["serving"]} if "serving" in spec else {}
-    of_profile = next(each for each in catalogued.deployment.profiles if each.name == chosen)
-    labels = {**catalogued.deployment.resolution.selector, **of_profile.cluster_selector}
+    of_profile = next((each for each in catalogued.deployment.profiles if each.name == chosen), None)
+    labels = {**catalogued.deployment.resolution.selector, **(of_profile.cluster_selector if of_profile else {})}
     selector = {**labels, **mapping(found, "spec", "clusterSelector", "matchLabels")}
     selecting = {"clusterSelector": {"matchLabels": selector}} if selector else {}
     manifest = {
@@ -74,7 +75,43 @@ def expand_deployment(control: ControlPlane, namespace: str, name: str, profile:
         "metadata": {key: found["metadata"][key] for key in _KEPT if found["metadata"].get(key)},
         "spec": kept | selecting | serving | {"engines": engines},
     }
-    return Expanded(manifest, tuple(_lost(of_profile)))
+    return Expanded(manifest, tuple(_lost(of_profile)) if of_profile else ())
+
+
+def _choose(profile: str | None, running: Mapping[str, str], specs: Mapping[str, Any]) -> str:
+    """Return the profile to expand: the one that is named, else the only one that replicas run on."""
+    choice = ", ".join(dict.fromkeys([*specs, *running]))
+    if profile is None and len(running) == 1:
+        return next(iter(running))
+    if profile is None:
+        raise CannotExpand(f"replicas run on {len(running)} profiles: name one with --profile ({choice})")
+    if profile not in running and profile not in specs:
+        raise CannotExpand(f"there is no profile {profile}: name one of {choice}")
+    if profile not in running:
+        raise CannotExpand(f"no replica runs on profile {profile}, so that its GPUs are not known: place one before")
+    return profile
+
+
+def _digest(replica: Manifest) -> Any:
+    return mapping(replica, "spec", "profile").get("digest")
+
+
+def _as_placed(replica: Manifest) -> Mapping[str, Any]:
+    """Return what a replica was placed with, which its profile no longer says: it is pinned, or the profile is gone."""
+    engines = [
+        {key: engine[key] for key in _OF_ENGINE if key in engine}
+        | {"members": [_member_as_placed(member) for member in items(engine, "members")]}
+        for engine in items(replica, "spec", "engines")
+    ]
+    serving = mapping(replica, "spec", "serving")
+    return {"engines": engines, **({"serving": serving} if serving else {})}
+
+
+def _member_as_placed(member: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a member of a replica as a deployment states it: with the devices that it claims, and on no pool."""
+    kept = {key: member[key] for key in _OF_MEMBER if key in member}
+    devices = [{key: each[key] for key in _OF_DEVICE if key in each} for each in member.get("deviceRequests", ())]
+    return kept | ({"nodeSelector": {"devices": devices}} if devices else {})
 
 
 def _engine(engine: dict[str, Any], replica: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,6 +136,6 @@ def _lost(profile: Profile) -> list[str]:
         "precisionSupport": ", ".join(requires.precisions),
         "nvlinkDomainSize": requires.nvlink_domain_size,
         "multiNodeBandwidth": requires.bandwidth,
-        "multiNodeCapable": requires.several_nodes or None,
+        "multiNodeCapable": "true" if requires.several_nodes else None,
     }
     return [f"{name}: {value}" for name, value in stated.items() if value]

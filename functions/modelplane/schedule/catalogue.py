@@ -40,7 +40,8 @@ def _profiles(request: Request, deployment: Deployment, schedule: Schedule) -> l
     }
     found = []
     running = Counter(each.profile for each in schedule.placements if not each.leaving)
-    worse = running.total()
+    skipped = deployment.resolution.skipped
+    worse = sum(replicas for name, replicas in running.items() if name not in skipped)
     for profile in deployment.profiles:
         worse -= running[profile.name]
         if could := schedule.improvable.get(profile.name, 0):
@@ -51,8 +52,7 @@ def _profiles(request: Request, deployment: Deployment, schedule: Schedule) -> l
             why = before.get(profile.name, "")
             why = why if worse or _COULD not in why else ""
         found.append({"name": profile.name, "replicas": running[profile.name], **({"message": why} if why else {})})
-    skipped = deployment.resolution.skipped.items()
-    return found + [{"name": name, "replicas": 0, "message": cap(why)} for name, why in skipped]
+    return found + [{"name": name, "replicas": running[name], "message": cap(why)} for name, why in skipped.items()]
 
 
 def _improvable(replicas: int, profile: str) -> str:

@@ -44,7 +44,7 @@ def count_updated(schedule: Schedule) -> int:
 
 
 def _progress(deployment: Deployment, schedule: Schedule) -> str:
-    return f"{count_updated(schedule)} of {deployment.replicas} replicas at revision {deployment.revision}"
+    return f"{count_updated(schedule)} of {deployment.replicas} replicas at revision {deployment.revision or 'unknown'}"
 
 
 def _waits_for(request: Request, deployment: Deployment, rolling: Rolling) -> dict[str, str]:

@@ -143,6 +143,10 @@ def _cache(schedule: Schedule, deployment: Deployment) -> str:
 
 def _no_cluster(schedule: Schedule, deployment: Deployment) -> str:
     of_model = deployment.resolution.selector
+    for key, value in sorted(deployment.cluster_selector.items()):
+        if deployment.model and of_model.get(key, value) != value:
+            asked = f"spec.clusterSelector asks for {key}={value} and ClusterModel {deployment.model.name} for"
+            return f"{asked} {key}={of_model[key]}, so that no InferenceCluster can satisfy both: correct one of them"
     labels = {**of_model, **deployment.cluster_selector}
     wanted = ", ".join(f"{key}={value}" for key, value in sorted(labels.items()))
     asking = ["spec.clusterSelector"] if deployment.cluster_selector or not of_model else []

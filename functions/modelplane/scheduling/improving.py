@@ -14,9 +14,11 @@ def reconsider(work: Work) -> Needs | None:
     """Count for each better profile the replicas that it has room for, beside what is there; note why no more.
 
     Only where candidates are at hand: an edit of the ClusterModel asks for them once, and so does all that is placed.
-    What they publish of their replicas does for it.
+    What they publish of their replicas does for it. Replicas on a profile that cannot be served as it is written stay
+    on it, and are not counted: whether another profile is better is not known of them.
     """
-    worst = max((own.rank for own in work.roster.counted), default=0)
+    counted = [own for own in work.roster.counted if own.replica.profile not in work.deployment.resolution.skipped]
+    worst = max((own.rank for own in counted), default=0)
     if not worst or work.missing or work.holds_new or work.needs_to_place(surging=True):
         return None
     if work.view.shortlisted and not work.view.final:
@@ -27,7 +29,7 @@ def reconsider(work: Work) -> Needs | None:
         room[rank] -= negative_room
     improved = 0
     for at, profile in enumerate(filling.profiles):
-        behind = sum(own.rank > at for own in work.roster.counted) - improved
+        behind = sum(own.rank > at for own in counted) - improved
         if could := min(room[at], behind):
             work.improvable[profile.name] = could
             improved += could

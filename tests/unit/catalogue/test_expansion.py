@@ -255,6 +255,26 @@ CONTRADICTIONS = [
         "engine.launcher",
         "Ray is vLLM's; SGLang launches itself: use Auto or None",
     ),
+    (
+        profile("--node-rank=0", nodes=2, gpus=1, parallelism={"pipeline": 2}),
+        "engine.args",
+        "--node-rank=0 gives all nodes one rank; remove it, each node gets its own",
+    ),
+    (
+        profile("--node-rank", "1", nodes=2, gpus=1, engine="SGLang", parallelism={"tensor": 2}),
+        "engine.args",
+        "--node-rank=1 gives all nodes one rank; remove it, each node gets its own",
+    ),
+    (
+        profile("--headless", nodes=2, gpus=1, parallelism={"pipeline": 2}),
+        "engine.args",
+        "--headless keeps the leader from serving requests; remove it, the workers alone get it",
+    ),
+    (
+        profile(nodes=2, gpus=8, engine="SGLang", parallelism={"tensor": 8, "data": 2}),
+        "replicaTopology.parallelism",
+        "SGLang refuses --dp-size=2 on several nodes without --enable-dp-attention; add that to engine.args",
+    ),
 ]
 
 
@@ -271,6 +291,7 @@ def test_what_contradicts_itself_is_refused_with_both_sides(of: dict[str, Any], 
         profile(nodes=2, gpus=8, parallelism={"tensor": 8, "pipeline": 2, "expert": "enabled"}),
         profile(gpus=8, engine="SGLang", parallelism={"tensor": 8, "data": 8}) | {"x": "--enable-dp-attention"},
         profile(nodes=2, gpus=4, parallelism={"tensor": 2, "pipeline": 2, "data": 2}),
+        profile("--enable-dp-attention", nodes=2, gpus=8, engine="SGLang", parallelism={"tensor": 16, "data": 16}),
         profile(),
     ],
 )
@@ -278,6 +299,20 @@ def test_experts_take_no_gpus_of_their_own_nor_does_data_parallelism_within_tens
     if "x" in of:
         of["engine"]["args"].append(of.pop("x"))
     assert isinstance(expand(MODEL, of, cached=False), Expansion)
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        profile("--node-rank=$(MODELPLANE_RANK)", nodes=2, gpus=1, parallelism={"pipeline": 2}),
+        profile("--node-rank=0", "--headless", nodes=2, gpus=1, launcher="None", parallelism={"pipeline": 2}),
+    ],
+    ids=["its own rank", "launcher None"],
+)
+def test_a_rank_that_is_given_stays_where_it_is_that_of_each_node_or_nothing_is_generated(of: dict[str, Any]) -> None:
+    for member in (0, 1):
+        words = [word for word in container(of, member)["args"] if word.startswith("--node-rank")]
+        assert words == [of["engine"]["args"][0]]
 
 
 def test_the_long_form_is_its_engines_as_they_are() -> None:

@@ -8,8 +8,9 @@ from click.testing import CliRunner, Result
 
 from modelplane.cli import main
 from modelplane.preview import ControlPlane
+from modelplane.preview.expanding import expand_deployment
 from modelplane_dev.folders import ROOT
-from unit.preview.test_catalogue import manifests, settled
+from unit.preview.test_catalogue import edited, manifests, settled
 
 FOLDER = str(ROOT / "examples" / "catalogue")
 NAMESPACE = "ml-team-research"
@@ -37,10 +38,23 @@ def test_what_it_prints_changes_nothing_that_is_composed_when_it_is_applied() ->
         assert objects(control) == before
 
 
+def test_of_pinned_replicas_it_prints_what_they_were_placed_with() -> None:
+    control = settled(*manifests("gemma-3-27b.yaml"))
+    edited(control, "gemma-3-27b", lambda spec: spec["serving"][2]["engine"].update(image="vllm/vllm-openai:v9"))
+    gone = settled(*manifests("gemma-3-27b.yaml"))
+    edited(gone, "gemma-3-27b", lambda spec: spec["serving"].pop())
+    for plane in (control, gone):
+        before = objects(plane)
+        found = expand_deployment(plane, NAMESPACE, "gemma-3-27b-batch", "int4")
+        plane.apply(found.manifest)
+        assert plane.settle()
+        assert objects(plane) == before
+
+
 def test_what_engines_cannot_say_goes_to_standard_error() -> None:
     assert run(f"{NAMESPACE}/kimi-k2-instruct").stderr.splitlines()[-1] == (
         "Not said by engines, so that any pool will do: memoryPerGpu: 141Gi; interconnect: nvlink; precisionSupport: "
-        "fp8; nvlinkDomainSize: 8; multiNodeBandwidth: ib-400g-or-better; multiNodeCapable: True"
+        "fp8; nvlinkDomainSize: 8; multiNodeBandwidth: ib-400g-or-better; multiNodeCapable: true"
     )
 
 
@@ -49,3 +63,8 @@ def test_a_deployment_that_is_not_there_and_a_profile_that_nothing_runs_on_are_r
     assert (absent.exit_code, unused.exit_code) == (1, 2)
     assert "does not exist" in absent.stderr
     assert "no replica runs on profile bf16" in unused.stderr
+    unknown = run(f"{NAMESPACE}/gemma-3-27b", "--profile", "fp9")
+    assert (unknown.exit_code, unknown.stderr.splitlines()[-1]) == (
+        2,
+        "there is no profile fp9: name one of fp8, bf16, int4",
+    )

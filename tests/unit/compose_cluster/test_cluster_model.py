@@ -38,7 +38,7 @@ def test_every_profile_that_contradicts_itself_is_named_with_its_field() -> None
 def test_a_selector_that_does_not_compile_is_named_with_its_position() -> None:
     devices = [{"name": "gpu", "selectors": [{"cel": "device."}]}]
     (accepted,) = run(profile(devices=devices)).conditions
-    assert accepted.message.startswith("spec.serving[p]: selector `device.`, line 1, column ")
+    assert accepted.message.startswith("spec.serving[p].replicaTopology.devices: selector `device.`, line 1, column ")
 
 
 def test_it_counts_the_replicas_that_carry_its_label_once_they_are_fetched() -> None:

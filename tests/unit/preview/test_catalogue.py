@@ -212,6 +212,38 @@ def test_a_profile_that_contradicts_itself_is_skipped_and_named_and_who_runs_on_
     assert accepted[:2] == ("False", "InvalidProfile")
     resolved = conditions_of(deployment(control, "gemma-3-27b"))["ModelResolved"]
     assert resolved[:2] == ("True", "ModelResolved")
+    said = {each["name"]: each for each in deployment(control, "gemma-3-27b")["status"]["profiles"]}
+    assert said["fp8"]["replicas"] == 2
+    assert not [name for name, each in said.items() if "could run on" in each.get("message", "")]
+
+
+def test_a_profile_whose_selector_does_not_compile_is_skipped_and_the_others_are_used() -> None:
+    objects = manifests("gemma-3-27b.yaml")
+    model = next(each for each in objects if each["kind"] == "ClusterModel")
+    bad = [{"name": "gpu", "selectors": [{"cel": "device."}]}]
+    model["spec"]["serving"][0]["replicaTopology"]["devices"] = bad
+    control = settled(*objects)
+    assert placements(control, "gemma-3-27b") == [("bf16", ["medium-models"])] * 2
+    found = conditions_of(deployment(control, "gemma-3-27b"))
+    assert found["ReplicasScheduled"][:2] == ("True", "ReplicasScheduled")
+    assert (
+        "profile fp8 is skipped: spec.serving[fp8].replicaTopology.devices: selector `device.`"
+        in (found["ModelResolved"][2])
+    )
+
+
+def test_labels_that_no_cluster_can_have_are_named_with_both_that_ask_for_them() -> None:
+    objects = manifests("kimi-k2-instruct.yaml")
+    team = next(each for each in objects if each["kind"] == "ModelDeployment")
+    team["spec"]["clusterSelector"] = {"matchLabels": {"modelplane.ai/tier": "test"}}
+    control = settled(*objects)
+    assert conditions_of(deployment(control, "kimi-k2-instruct"))["ReplicasScheduled"] == (
+        "False",
+        "NoClusters",
+        "0 of 1 replicas scheduled: spec.clusterSelector asks for modelplane.ai/tier=test and ClusterModel "
+        "kimi-k2-instruct for modelplane.ai/tier=production, so that no InferenceCluster can satisfy both: correct one "
+        "of them",
+    )
 
 
 def test_a_model_that_is_gone_holds_what_runs() -> None:
