@@ -3,43 +3,60 @@
 from collections.abc import Iterator
 
 from modelplane.model.fleet import Cluster
-from modelplane.model.placement import TooSmall
+from modelplane.model.placement import Needs, TooSmall
 from modelplane.model.replica import Replica
-from modelplane.scheduling.charged import read_groups
+from modelplane.scheduling.charged import read_stock
 from modelplane.scheduling.groups import Groups
 from modelplane.scheduling.hardware import layout
-from modelplane.scheduling.ledger import charges, identity
+from modelplane.scheduling.ledger import charges, identity, stock_of
 from modelplane.scheduling.precedence import crowded_out
 from modelplane.scheduling.room import has_room, shortage_of
 from modelplane.scheduling.work import Work
 
 
+def confirm(work: Work) -> Needs | None:
+    """Ask for the replicas of clusters that publish a pool as too small for ours and others: it may be a race.
+
+    Replicas that have not served yet are published as well, and yield soon to those that have.
+    """
+    said = (name for name, cluster in _clusters(work) if not work.knows_residents(name) and any(_find(work, cluster)))
+    names = frozenset() if work.view.final else frozenset(said)
+    return Needs(residents=names) if names else None
+
+
 def find_too_small(work: Work) -> Iterator[TooSmall]:
     """Yield the replicas that are not leaving and do not fit beside those before them, as far as these are known.
 
-    Nothing is fetched for it: a settled pass knows the deployment's own replicas. Where those alone fit, the cluster
-    publishes what tells of a pool that is too small for them and for replicas of others. Each of ours is named then:
-    which of all came first is not published.
+    A settled pass knows the deployment's own replicas. Where those alone fit, the cluster publishes what tells of a
+    pool that is too small for them and for replicas of others, which `confirm` has read. Each of ours is named then.
     """
-    counted = {identity(own.replica): own.replica for own in work.roster.counted}
-    for name in sorted({replica.cluster for replica in counted.values()}):
+    for _, cluster in _clusters(work):
+        own = _serving(work, cluster)
+        found = {uid: short for uid, short in sorted(crowded_out(cluster, work.ledger).items()) if uid in own}
+        yield from (TooSmall(own[uid], pool, short.needs, short.free) for uid, (pool, short) in found.items())
+        if not found and (work.view.final or work.knows_residents(cluster.name)):
+            yield from _find(work, cluster)
+
+
+def _clusters(work: Work) -> Iterator[tuple[str, Cluster]]:
+    """Yield the clusters of our replicas that publish their pools, by name."""
+    for name in sorted({own.replica.cluster for own in work.roster.counted}):
         cluster = work.cluster(name)
-        if not isinstance(cluster, Cluster) or cluster.pools is None:
-            continue
-        found = crowded_out(cluster, work.ledger)
-        for uid, (pool, short) in sorted(found.items()):
-            if uid in counted and counted[uid].serves:
-                yield TooSmall(counted[uid], pool, short.needs, short.free)
-        if not found and not work.knows_residents(name):
-            there = [replica for _, replica in sorted(counted.items()) if replica.cluster == name and replica.serves]
-            yield from _shared(cluster, there)
+        if isinstance(cluster, Cluster) and cluster.pools is not None:
+            yield name, cluster
 
 
-def _shared(cluster: Cluster, replicas: list[Replica]) -> Iterator[TooSmall]:
-    """Yield those of the replicas that have no room beside what the cluster publishes of its pools."""
-    where, crowded = layout(cluster), _crowded(cluster)
-    for replica in replicas:
-        for position, group in charges(replica.engines, where) if crowded else ():
+def _serving(work: Work, cluster: Cluster) -> dict[str, Replica]:
+    """Return our replicas on a cluster that have served and are not leaving, by identity."""
+    ours = [own.replica for own in work.roster.counted if own.replica.cluster == cluster.name and own.replica.serves]
+    return {identity(replica): replica for replica in sorted(ours, key=identity)}
+
+
+def _find(work: Work, cluster: Cluster) -> Iterator[TooSmall]:
+    """Yield those of ours that have no room beside what has served there, or beside what is published of it."""
+    where, crowded = layout(cluster), _crowded(work, cluster)
+    for replica in _serving(work, cluster).values() if crowded else ():
+        for position, group in charges(replica.engines, where):
             pool, groups = where.pools[position], crowded.get(position, ())
             known = any(each == group for each, _ in groups)
             if known and (short := shortage_of(pool.nodes, pool.hardware.counts, groups, group)):
@@ -47,11 +64,13 @@ def _shared(cluster: Cluster, replicas: list[Replica]) -> Iterator[TooSmall]:
                 break
 
 
-def _crowded(cluster: Cluster) -> dict[int, Groups]:
-    """Return what a cluster publishes of those of its pools (by position) that have no room for it."""
-    found = {}
-    for position, (pool, nodes) in enumerate(zip(cluster.pools or (), layout(cluster).pools, strict=True)):
-        groups = None if pool.charged is None else read_groups(pool.charged, nodes.hardware.counts)
-        if groups and not has_room(nodes.nodes, nodes.hardware.counts, groups):
-            found[position] = groups
-    return found
+def _crowded(work: Work, cluster: Cluster) -> dict[int, Groups]:
+    """Return the groups of those pools of a cluster (by position) that have no room for them."""
+    where = layout(cluster)
+    if work.knows_residents(cluster.name):
+        served = (work.ledger.engines(each) for each in work.ledger.residents(cluster.name) if each.serves)
+        stock = stock_of(served, where)
+    else:
+        stock = read_stock(cluster) or ()
+    there = enumerate(zip(stock, where.pools, strict=False))
+    return {at: groups for at, (groups, on) in there if groups and not has_room(on.nodes, on.hardware.counts, groups)}

@@ -9,6 +9,7 @@ from dataclasses import replace
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import FleetView, Needs, Schedule
 from modelplane.scheduling.conclusion import conclude
+from modelplane.scheduling.crowding import confirm
 from modelplane.scheduling.endings import dismiss, end_all, end_duplicates, scale_down
 from modelplane.scheduling.fill import place
 from modelplane.scheduling.improving import reconsider
@@ -40,6 +41,7 @@ STEPS: tuple[Callable[[Work], Needs | None], ...] = (
     roll,
     reconsider,
     dismiss,
+    confirm,
 )
 
 

@@ -9,6 +9,7 @@ from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import healthy
 from unit.preview.fakes import TEAM, conditions_of, existing
 from unit.preview.fleets import cluster, deployment, hardware
+from unit.schedule import objects
 
 Edit = Callable[[dict[str, Any]], None]
 
@@ -147,6 +148,16 @@ def test_a_pool_that_became_smaller_than_what_two_deployments_run_on_it_is_named
     control.delete("ModelDeployment", TEAM, "batch")
     assert control.settle()
     assert replicas_ready(control)[:2] == ("True", "AllReplicasReady")
+
+
+def test_a_pool_that_others_race_for_is_not_too_small_for_a_replica_that_serves() -> None:
+    own, racers = objects.replica("c0"), [objects.replica("c0", 1, owner=name, served=False) for name in ("x", "y")]
+    crowded = objects.cluster("c0", nodes=2)
+    crowded.body["status"]["gpuPools"][0]["charged"] = "3*1x8"
+    server = objects.Server(crowded, own, *racers)
+    result, _ = objects.run(objects.deployment(), server, own)
+    assert server.asked == {"cluster-c0": 1, "residents-c0": 3}
+    assert [each.reason for each in result.conditions if each.type == "ReplicasReady"] == ["AllReplicasReady"]
 
 
 def test_an_edit_on_its_way_is_not_held() -> None:
