@@ -99,6 +99,9 @@ def _lacking(deployment: Deployment, schedule: Schedule, rolling: Rolling) -> st
         lacking = _NO_CANDIDATES
     elif rolling.too_large:
         lacking = "no response can carry another replica beside the ones that serve: make spec.engines smaller"
+    elif deployment.model:
+        asked = "no cluster can host a replica in place of an outdated one, on its profile or a better one"
+        lacking = f"{asked}: see status.profiles for what each lacks"
     else:
         lacking = "no cluster has room for another replica beside the ones that serve: free one"
     if rolling.surge_only:

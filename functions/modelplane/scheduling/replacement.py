@@ -40,6 +40,8 @@ def _surge(work: Work, own: OwnReplica) -> bool:
         work.surges_failed.append((own.rank, limit.capability))
         work.widened |= work.view.shortlisted and not work.view.final
         work.doubted += find_doubtful(work, refused)
+        if work.deployment.model:
+            work.profile_refusals.update(refused)
     return found
 
 

@@ -232,6 +232,20 @@ def test_a_profile_whose_selector_does_not_compile_is_skipped_and_the_others_are
     )
 
 
+def test_a_replica_that_no_profile_has_a_pool_for_any_more_stays_and_the_status_says_what_pools_lack() -> None:
+    control = settled(*manifests("gemma-3-27b.yaml"))
+    for each in control.list("InferenceClass"):
+        each["spec"]["capabilities"]["precisionSupport"] = ["bf16"]
+        control.apply(each)
+    assert control.settle()
+    assert placements(control, "gemma-3-27b") == [("fp8", ["medium-models"])] * 2
+    waiting = conditions_of(deployment(control, "gemma-3-27b"))["RolloutProgressing"]
+    assert waiting[:2] == ("True", "WaitingForRoom")
+    assert "on its profile or a better one: see status.profiles for what each lacks" in waiting[2]
+    fp8 = deployment(control, "gemma-3-27b")["status"]["profiles"][0]
+    assert "precisionSupport fp8 is needed, the pool declares bf16" in fp8["message"]
+
+
 def test_labels_that_no_cluster_can_have_are_named_with_both_that_ask_for_them() -> None:
     objects = manifests("kimi-k2-instruct.yaml")
     team = next(each for each in objects if each["kind"] == "ModelDeployment")
