@@ -103,7 +103,8 @@ class Resolution:
 
     `problem` is why no profile can be used, with what to do, "" where one can. `skipped` says of each profile that
     cannot be used why. `selector` is the model's own clusterSelector. `edited`: the deployment's status is of another
-    generation, or another ClusterModel: no pass has seen this one.
+    generation, or another ClusterModel: no pass has seen this one. `unknown` are profiles that modelRef allows and the
+    model does not have.
     """
 
     generation: int | None = None
@@ -111,6 +112,7 @@ class Resolution:
     skipped: Mapping[str, str] = field(default_factory=dict)
     selector: Mapping[str, str] = field(default_factory=dict)
     edited: bool = False
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

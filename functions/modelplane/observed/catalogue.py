@@ -111,6 +111,7 @@ def _resolve(obj: Object, deployment: Deployment, ref: ModelRef, model: Object) 
         skipped=skipped,
         selector=mapping(mapping(spec.get("clusterSelector")).get("matchLabels")),
         edited=_is_edited(obj, model),
+        unknown=tuple(sorted({*(ref.allowed or ())} - {each["name"] for each in allowed})),
     )
     revisions = [each.profile.revision for each in found]
     resolved = replace(

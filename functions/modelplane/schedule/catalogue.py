@@ -70,7 +70,9 @@ def model_resolved(deployment: Deployment) -> Condition:
         reason = Reason.MODEL_NOT_FOUND if resolution.generation is None else Reason.MODEL_NOT_ACCEPTED
         return Condition(_KIND, Status.FALSE, reason, resolution.problem)
     skipped = [f"profile {name} is skipped: {why}" for name, why in resolution.skipped.items()]
-    message = "; ".join([f"ClusterModel {deployment.model.name}", *skipped])
+    unknown = ", ".join(resolution.unknown)
+    typos = [f"it has no profile {unknown}: correct spec.modelRef.profiles"] if unknown else []
+    message = "; ".join([f"ClusterModel {deployment.model.name}", *typos, *skipped])
     return Condition(_KIND, Status.TRUE, Reason.MODEL_RESOLVED, message)
 
 

@@ -246,6 +246,19 @@ def test_a_replica_that_no_profile_has_a_pool_for_any_more_stays_and_the_status_
     assert "precisionSupport fp8 is needed, the pool declares bf16" in fp8["message"]
 
 
+def test_an_allowed_profile_that_the_model_does_not_have_is_named() -> None:
+    objects = manifests("gemma-3-27b.yaml")
+    team = next(each for each in objects if each["metadata"]["name"] == "gemma-3-27b" and "replicas" in each["spec"])
+    team["spec"]["modelRef"]["profiles"] = ["int4", "fp9", "bf16"]
+    control = settled(*objects)
+    assert placements(control, "gemma-3-27b") == [("bf16", ["medium-models"])] * 2
+    assert conditions_of(deployment(control, "gemma-3-27b"))["ModelResolved"] == (
+        "True",
+        "ModelResolved",
+        "ClusterModel gemma-3-27b; it has no profile fp9: correct spec.modelRef.profiles",
+    )
+
+
 def test_labels_that_no_cluster_can_have_are_named_with_both_that_ask_for_them() -> None:
     objects = manifests("kimi-k2-instruct.yaml")
     team = next(each for each in objects if each["kind"] == "ModelDeployment")
