@@ -28,8 +28,9 @@ def composed(objects: list[Manifest]) -> list[Manifest]:
 
 def bound(site: InferenceSite, team: str) -> Iterator[tuple[str, str, int]]:
     """Yield of each pod its pool, and the driver and the number of the devices that it has; it has to be bound."""
+    pods = site.pods(team)
     claims = {each["metadata"]["name"]: each for each in site.cluster.api.list(CLAIM, team)}
-    for pod in site.pods(team):
+    for pod in pods:
         pool = pod["spec"]["nodeSelector"][LABEL_POOL]
         assert str(pod["spec"].get("nodeName")).startswith(f"{pool}-"), pod.get("status")
         (claim,) = pod["status"]["resourceClaimStatuses"]

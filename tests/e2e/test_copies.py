@@ -2,6 +2,8 @@
 
 import base64
 
+import pytest
+
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane.model.names import tenant_namespace
@@ -35,6 +37,7 @@ def _objects(fleet: Fleet) -> list[Manifest]:
     return [each for each in found if each["spec"]["forProvider"]["manifest"]["kind"] == "Secret"]
 
 
+@pytest.mark.long
 def test_a_secret_is_copied_once_followed_and_removed_with_its_last_user(fleet: Fleet) -> None:
     api = fleet.plane.hub.api
     cluster = fleet.add_cluster("east", nodes=1)

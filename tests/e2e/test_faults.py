@@ -60,6 +60,7 @@ def test_crossplane_restarted_in_the_middle_goes_on(fleet: Fleet) -> None:
     assert len(fleet.names(cluster)) == 2
 
 
+@pytest.mark.long
 @pytest.mark.takes("north")
 def test_nothing_is_deleted_or_placed_twice_while_a_clusters_api_server_is_away(fleet: Fleet) -> None:
     cluster = _serving(fleet, "north")

@@ -77,6 +77,7 @@ def _named(fleet: Fleet) -> None:
     assert all(part in message for part in (waiting["name"], waiting["cluster"], NOT_FOUND)), message
 
 
+@pytest.mark.long
 def test_a_bad_image_takes_one_of_three_replicas_says_why_and_is_undone_by_the_old_manifest(fleet: Fleet) -> None:
     before = _three_replicas(fleet, east=2, west=1)
     assert {replica["spec"]["clusterName"] for replica in fleet.replicas("llama")} == set(fleet.clusters)
@@ -93,6 +94,7 @@ def test_a_bad_image_takes_one_of_three_replicas_says_why_and_is_undone_by_the_o
     assert left.items() <= _serving(fleet).items()
 
 
+@pytest.mark.long
 def test_a_good_image_is_surged_where_there_is_room_and_all_three_replicas_serve_all_along(fleet: Fleet) -> None:
     # A node for each new replica: an old one keeps its own until its pods are gone.
     _three_replicas(fleet, east=3, west=3)

@@ -4,10 +4,11 @@ import pytest
 
 from e2e.fleet import SOON, Fleet
 from e2e.services import SERVICE, ObservedService, model_service
+from modelplane.kube.gateway.key_filter import key_filter_policy
 from modelplane.model.names import INFERENCE_GATEWAY, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
 from modelplane_dev.plane.api import ApiError, Manifest
-from modelplane_dev.plane.envoy_gateway import GATEWAY, establish_kinds
-from modelplane_dev.plane.fakes import play_acceptance, play_public_gateway
+from modelplane_dev.plane.envoy_gateway import GATEWAY, SECURITY_POLICY, establish_kinds
+from modelplane_dev.plane.fakes import play_acceptance, play_key_filter, play_public_gateway
 from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND, inference_gateway
 from modelplane_dev.plane.issuer import fake_issuer
 from modelplane_dev.plane.waiting import eventually
@@ -29,6 +30,14 @@ def _open_gateway(fleet: Fleet) -> None:
     eventually(composed, within=SOON)
     play_public_gateway(hub, ADDRESS)
     eventually(lambda: fleet.assert_condition(_gateway(fleet), "ControllerReady"), within=SOON)
+    metadata = key_filter_policy()["metadata"]
+
+    def asks_for_keys() -> None:
+        assert hub.api.get(SECURITY_POLICY, metadata["name"], metadata["namespace"]), _gateway(fleet).get("status")
+
+    eventually(asks_for_keys, within=SOON)
+    assert "url" not in _gateway(fleet)["status"], "keys are not checked yet"
+    play_key_filter(hub)
 
 
 def _wait_shares(service: ObservedService, *deployments: str) -> None:

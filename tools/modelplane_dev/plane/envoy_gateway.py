@@ -7,6 +7,7 @@ from modelplane_dev.plane.crossplane import crds, establish
 
 GATEWAY = Kind("gateway.networking.k8s.io/v1", "Gateway")
 ROUTE = Kind("gateway.networking.k8s.io/v1", "HTTPRoute")
+SECURITY_POLICY = Kind("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy")
 BACKEND = Kind("gateway.envoyproxy.io/v1alpha1", "Backend")
 
 

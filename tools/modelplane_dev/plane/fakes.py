@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+from modelplane.kube.gateway.key_filter import key_filter_policy
 from modelplane.model.names import CLUSTER_GATEWAY, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
 from modelplane_dev import components
 from modelplane_dev.components import sources
 from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.cluster import Cluster, namespace
 from modelplane_dev.plane.crossplane import crds, establish
-from modelplane_dev.plane.envoy_gateway import GATEWAY, ROUTE
+from modelplane_dev.plane.envoy_gateway import GATEWAY, ROUTE, SECURITY_POLICY
 from modelplane_dev.plane.pods import write_stages
 from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import Process
@@ -61,6 +62,18 @@ def play_acceptance(hub: Cluster, route: Manifest) -> None:
     }
     metadata = route["metadata"]
     hub.api.patch(ROUTE, metadata["name"], {"status": {"parents": [parent]}}, metadata["namespace"], "status")
+
+
+def play_key_filter(hub: Cluster) -> None:
+    """Play Envoy Gateway: it accepts the policy by which the public Gateway checks keys from the beginning."""
+    metadata = key_filter_policy()["metadata"]
+    ancestor = {
+        "ancestorRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": PUBLIC_GATEWAY},
+        "controllerName": "fake.example.org/gateway",
+        "conditions": [_condition("Accepted")],
+    }
+    status = {"status": {"ancestors": [ancestor]}}
+    hub.api.patch(SECURITY_POLICY, metadata["name"], status, metadata["namespace"], "status")
 
 
 def _condition(kind: str) -> dict[str, str]:
