@@ -84,7 +84,7 @@ def placing_on_many() -> Iterator[Figure]:
     large = Scene(deployment("placed", 10), {}, _store(*LARGE))
     with served("schedule") as on:
         on_large, on_huge = timed([large, huge], on, "schedule", times=5)
-        yield at_most("place 10 of 10,000 clusters, 50,000 replicas: warm", on_huge.total, 0.5, "s", on_huge.yardstick)
+        yield at_most("place 10 of 10,000 clusters, 50,000 replicas: warm", on_huge.total, 0.75, "s", on_huge.yardstick)
         yield at_most("... resident at most", on.peak("schedule"), 250.0, "MiB")
         growth = on_huge.total / on_large.total / 10
         yield Figure("... growth from a tenth of it, over linear", growth, "x", compared=growth, limit=LINEAR)
