@@ -4,10 +4,9 @@ import sys
 
 import click
 
-from modelplane.cli.console import echo, progress
+from modelplane.cli.console import echo
+from modelplane.cli.fleet import from_option, settled
 from modelplane.cli.logs import configure_logs
-from modelplane.cli.preview import load
-from modelplane.preview.assumed import settle_assuming
 from modelplane.preview.expanding import CannotExpand, expand_deployment
 from modelplane.preview.report import BAD_INPUT
 
@@ -21,9 +20,7 @@ Examples:
 
 @click.command("expand", epilog=_EXAMPLES)
 @click.argument("deployment", metavar="NAMESPACE/NAME")
-@click.option(
-    "--from", "paths", metavar="PATH", multiple=True, required=True, help="Manifests of the fleet, - for stdin."
-)
+@from_option
 @click.option("--profile", help="The profile to expand; needed where replicas run on several.")
 @click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True, help="Format.")
 def command(*, deployment: str, paths: tuple[str, ...], profile: str | None, output: str) -> None:
@@ -35,14 +32,7 @@ def command(*, deployment: str, paths: tuple[str, ...], profile: str | None, out
     Exit code: 0 expanded, 1 there is no such deployment, 2 bad input.
     """
     configure_logs(debug=False)
-    with progress("Reconciling"):
-        control, _, faults = load(paths)
-        if not faults:
-            settle_assuming(control, [])
-    for fault in faults:
-        click.echo(fault, err=True)
-    if faults:
-        sys.exit(BAD_INPUT)
+    control = settled(paths)
     namespace, _, name = deployment.partition("/")
     try:
         found = expand_deployment(control, namespace, name, profile)

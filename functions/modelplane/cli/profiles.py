@@ -4,12 +4,10 @@ import sys
 
 import click
 
-from modelplane.cli.console import echo, printing, progress
+from modelplane.cli.console import echo, printing
+from modelplane.cli.fleet import from_option, settled
 from modelplane.cli.logs import configure_logs
-from modelplane.cli.preview import load
-from modelplane.preview.assumed import settle_assuming
 from modelplane.preview.outlook import NoModelError, find_outlooks
-from modelplane.preview.report import BAD_INPUT
 from modelplane.reading.outlook_table import show_outlooks
 
 _ABSENT = 1
@@ -23,9 +21,7 @@ Examples:
 
 @click.command("profiles", epilog=_EXAMPLES)
 @click.argument("model")
-@click.option(
-    "--from", "paths", metavar="PATH", multiple=True, required=True, help="Manifests of the fleet, - for stdin."
-)
+@from_option
 @click.option("-n", "--namespace", default="default", show_default=True, help="Namespace that would deploy the model.")
 @click.option(
     "-o", "--output", type=click.Choice(["table", "json", "yaml"]), default="table", show_default=True, help="Format."
@@ -40,14 +36,7 @@ def command(*, model: str, paths: tuple[str, ...], namespace: str, output: str) 
     Exit code: 0 shown, 1 there is no such ClusterModel, 2 bad input.
     """
     configure_logs(debug=False)
-    with progress("Reconciling"):
-        control, _, faults = load(paths)
-        if not faults:
-            settle_assuming(control, [])
-    for fault in faults:
-        click.echo(fault, err=True)
-    if faults:
-        sys.exit(BAD_INPUT)
+    control = settled(paths)
     try:
         found = find_outlooks(control.view(), model, namespace)
     except NoModelError as error:

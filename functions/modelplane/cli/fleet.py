@@ -1,0 +1,30 @@
+"""What commands that answer a question about a fleet have in common: its manifests, reconciled."""
+
+import sys
+from typing import Final
+
+import click
+
+from modelplane.cli.console import progress
+from modelplane.cli.preview import load
+from modelplane.preview import ControlPlane
+from modelplane.preview.assumed import settle_assuming
+from modelplane.preview.report import BAD_INPUT
+
+#: The option that names the manifests.
+from_option: Final = click.option(
+    "--from", "paths", metavar="PATH", multiple=True, required=True, help="Manifests of the fleet, - for stdin."
+)
+
+
+def settled(paths: tuple[str, ...]) -> ControlPlane:
+    """Return the fleet of these manifests once it is settled; exit where they cannot be read, and say why."""
+    with progress("Reconciling"):
+        control, _, faults = load(paths)
+        if not faults:
+            settle_assuming(control, [])
+    for fault in faults:
+        click.echo(fault, err=True)
+    if faults:
+        sys.exit(BAD_INPUT)
+    return control
