@@ -8,9 +8,11 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-export SCENARIOS := $(BIN)/python -m pytest tests/e2e
 # In a network namespace of its own: two control planes on one machine would want the same ports.
-export GATEWAYS := unshare --net sh -c 'ip link set lo up && exec $(BIN)/python -m pytest tests/gateways "$$@"' --
+APART := unshare --net sh -c 'ip link set lo up && exec "$$@"' --
+export SCENARIOS := $(BIN)/python -m pytest tests/e2e
+export ALONE := $(APART) $(BIN)/python -m pytest tests/e2e -m alone
+export GATEWAYS := $(APART) $(BIN)/python -m pytest tests/gateways
 PYTESTARGS ?=
 PYTHON ?=
 REGISTRY ?=
@@ -59,19 +61,25 @@ pythons: $(READY) ## Run the unit tests on another version of Python that is ins
 	$(MAKE) VENV="build/venv-$${other##*/}" PYTHON="$$other" unit
 
 .PHONY: e2e
-e2e: $(READY) ## Run Modelplane on real control planes of local processes, and beside it on one with real gateways
+e2e: $(READY) ## Run Modelplane on three real control planes of local processes, one of them with real gateways
 	@$(BIN)/python -m modelplane_dev.components build
-	@$(BIN)/python -m modelplane_dev.processes.beside "scenarios=$$SCENARIOS" "gateways=$$GATEWAYS"
+	@# The scenarios yield: the others' tests run one after the other, so that they would end last.
+	@$(BIN)/python -m modelplane_dev.processes.beside "scenarios=nice -n 3 $$SCENARIOS -m 'not alone'" "alone=$$ALONE" "gateways=$$GATEWAYS"
 
 .PHONY: scenarios
-scenarios: $(READY) ## Run the scenarios of `make e2e` alone (PYTESTARGS=... to choose)
+scenarios: $(READY) ## Run `tests/e2e` on one control plane (PYTESTARGS=... to choose)
 	@$(BIN)/python -m modelplane_dev.components build
 	@$(SCENARIOS) $(PYTESTARGS)
 
 .PHONY: gateways
-gateways: $(READY) ## Run the tests with real gateways of `make e2e` alone, as root (PYTESTARGS=... to choose)
+gateways: $(READY) ## Run the tests with real gateways, as root (PYTESTARGS=... to choose)
 	@$(BIN)/python -m modelplane_dev.components build
 	@$(GATEWAYS) $(PYTESTARGS)
+
+.PHONY: soak
+soak: $(READY) ## Watch 200 settled deployments on a control plane for 10 minutes, as root (SOAK=... to choose)
+	@$(BIN)/python -m modelplane_dev.components build
+	@$(APART) $(BIN)/python tests/e2e/soak.py $(SOAK)
 
 .PHONY: package
 package: $(READY) ## Build the packages into dist/, to be pushed to a registry: make package REGISTRY=...

@@ -14,7 +14,9 @@ from modelplane.scheduling.ledger import stock_of
 def published(cluster: Cluster, replicas: Iterable[Replica]) -> Cluster:
     """Return a cluster with what is charged on its pools by those of the replicas that are on it."""
     there = holding((replica for replica in replicas if replica.cluster == cluster.name), lambda _: cluster)
-    texts = write_stock(stock_of((replica.engines for replica in there), layout(cluster)))
+    texts = write_stock(
+        stock_of((replica.engines for replica in there), layout(cluster)), layout(cluster).sizes.devices
+    )
     if not cluster.pools or texts is None:
         return replace(cluster, replicas=len(there))
     pools = tuple(replace(pool, charged=charged) for pool, charged in zip(cluster.pools, texts, strict=True))

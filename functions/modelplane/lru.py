@@ -48,6 +48,15 @@ class Lru(Generic[V]):
         self.put(key, value, weight)
         return value
 
+    def find(self, key: Hashable) -> V | None:
+        """Return the value under `key`, None when there is none."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            self._kept.move_to_end(key)
+            return found[0]
+
     def put(self, key: Hashable, value: V, weight: int) -> None:
         """Keep a value of this weight under `key`, in place of the one that is there."""
         weight += ENTRY

@@ -7,6 +7,7 @@ import pytest
 
 from apiserver.installed import installed, refusal, refusal_of_change
 from apiserver.server import Server
+from modelplane.kube.gateway.filters import backend_host
 from modelplane.kube.gateway.kinds import envoy_object, gateway_object, target
 from modelplane.kube.gateway.route import unknown_paths
 from modelplane.kube.gateway.traffic import Traffic, gateway_traffic_policy, service_traffic_policy
@@ -17,6 +18,7 @@ Manifest = dict[str, Any]
 
 ROUTE_WORDS = "only Modelplane attaches routes to Gateways of modelplane-system"
 POLICY_WORDS = "only Modelplane makes policies"
+BACKEND_WORDS = "only Modelplane makes Backends and HTTPRouteFilters"
 SELECTOR_WORDS = "targetSelectors that name no label of your own"
 ROUTE = service_object("chat", "ml", "route")
 RBAC = "rbac.authorization.k8s.io"
@@ -29,6 +31,11 @@ def route(*parents: Manifest, name: str = "foreign", kind: str = "HTTPRoute", **
 
 def policy(spec: Manifest, kind: str = "SecurityPolicy", namespace: str = "ml") -> Manifest:
     return envoy_object(kind, "foreign", namespace, spec)
+
+
+def backend(name: str, namespace: str) -> Manifest:
+    fqdn = {"hostname": "eu-1.example.org", "port": 443}
+    return envoy_object("Backend", name, namespace, {"type": "Endpoints", "endpoints": [{"fqdn": fqdn}]})
 
 
 OURS = {"name": PUBLIC_GATEWAY, "namespace": SYSTEM_NAMESPACE}
@@ -45,6 +52,9 @@ FOREIGN: dict[str, tuple[Manifest, str]] = {
     "a policy of the Gateway": (gateway_traffic_policy("foreign", SYSTEM_NAMESPACE, PUBLIC_GATEWAY), POLICY_WORDS),
     "a policy of a service's route": (policy(BY_NAME), POLICY_WORDS),
     "traffic of a service's route": (service_traffic_policy("t", "ml", ROUTE, Traffic("5m")) or {}, POLICY_WORDS),
+    "a Backend of a service": (backend(service_object("chat", "ml", "backend-0"), "ml"), BACKEND_WORDS),
+    "the Backend of the fleet URL": (backend("fleet", SYSTEM_NAMESPACE), BACKEND_WORDS),
+    "a filter of a service": (backend_host(service_object("chat", "ml", "endpoint-host"), "ml"), BACKEND_WORDS),
     "a policy of any route": (policy({"targetSelectors": [BY_LABEL]}), SELECTOR_WORDS),
     "of what a service composed": (
         policy({"targetSelectors": [BY_LABEL | {"matchLabels": {"crossplane.io/composite": "chat"}}]}),
@@ -55,6 +65,8 @@ ALLOWED = {
     "a route to a Gateway of its own": route(THEIRS),
     "a route to none": gateway_object("HTTPRoute", "foreign", "ml", {}),
     "a policy of its own route": policy(OF_THEIRS),
+    "a Backend of its own": backend("mine", "ml"),
+    "a filter of its own": backend_host("mine", "ml"),
     "of routes with its own label": policy({"targetSelectors": [BY_LABEL | {"matchLabels": {"app": "theirs"}}]}),
 }
 

@@ -99,6 +99,9 @@ def ruled(server: Server) -> Iterator[Server]:
     def refuses() -> None:
         assert "gives every right" in refusal(server, TEAM, obj())
         assert "carries its cluster as a label" in refusal(server, TEAM, replica(label=None))
+        assert "acts with the rights" in refusal(server, TEAM, CONFIGS["the provider's own identity"])
+        assert "only Modelplane makes" in refusal(server, TEAM, endpoint({**OWNER, "controller": True}))
+        assert "own namespace alone" in refusal(server, TEAM, REFERENCES["an object of another namespace"][0])
 
     def takes() -> None:
         assert server.refusal(replica(label=None)) == ""
@@ -132,14 +135,14 @@ RIGHTS = (
     Right("member", ("update", "patch"), GROUP, tuple(f"{each}/status" for each in OF_A_TEAM), NAMESPACE, may=False),
     Right("member", WRITE, GROUP, OF_THE_PLATFORM, None, may=False),
     Right("member", (*READ, *WRITE), PROVIDER, ("objects",), NAMESPACE, may=False),
-    Right("member", ("use",), PROVIDER, ("clusterproviderconfigs",), None, may=False),
+    Right("member", ("use",), PROVIDER, ("clusterproviderconfigs", "providerconfigs"), None, may=False),
     Right("member", READ, "", ("secrets",), NAMESPACE, may=False),
     Right(VIEWER, READ, GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=True),
     Right(VIEWER, WRITE, GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=False),
     Right(VIEWER, READ, "", ("secrets",), SYSTEM_NAMESPACE, may=False),
     Right(PLATFORM, (*READ, *WRITE), GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=True),
     Right(PLATFORM, ("update", "patch"), GROUP, ("modelreplicas/status", "inferenceclusters/status"), OTHER, may=False),
-    Right(PLATFORM, ("use",), PROVIDER, ("clusterproviderconfigs",), None, may=True),
+    Right(PLATFORM, ("use",), PROVIDER, ("clusterproviderconfigs", "providerconfigs"), None, may=True),
     Right(PLATFORM, (*READ, *WRITE), "", ("secrets",), SYSTEM_NAMESPACE, may=True),
     Right(PLATFORM, READ, "", ("secrets",), OTHER, may=False),
 )
@@ -181,6 +184,136 @@ def test_an_object_of_crossplane_is_turned_to_nothing_else_and_anybody_who_may_d
     assert refusal_of_change(team, path, {"metadata": {"finalizers": ["example.org/wait"]}}) == ""
     assert refusal_of_change(crossplane, path, turned) == ""
     team.request("DELETE", path)
+
+
+def referring(**reference: Manifest) -> Manifest:
+    """Return an Object on a ProviderConfig of its namespace, with one reference."""
+    made = obj()
+    own = {"kind": "ProviderConfig", "name": "own"}
+    return {**made, "spec": {**made["spec"], "providerConfigRef": own, "references": [reference]}}
+
+
+def secret_of(where: str) -> Manifest:
+    return {"apiVersion": "v1", "kind": "Secret", "name": "token", "namespace": where}
+
+
+#: References of Objects, and whether only who may use every ClusterProviderConfig may write them.
+REFERENCES: dict[str, tuple[Manifest, bool]] = {
+    "a value of another namespace": (referring(patchesFrom={**secret_of(OTHER), "fieldPath": "data"}), True),
+    "an object of another namespace": (referring(dependsOn=secret_of(SYSTEM_NAMESPACE)), True),
+    "a value of its own namespace": (referring(patchesFrom={**secret_of(NAMESPACE), "fieldPath": "data"}), False),
+    "an object of its own namespace": (referring(dependsOn=secret_of(NAMESPACE)), False),
+}
+
+
+@pytest.mark.parametrize(("made", "foreign"), REFERENCES.values(), ids=REFERENCES)
+def test_an_object_refers_to_its_own_namespace_alone(ruled: Server, made: Manifest, foreign: bool) -> None:
+    assert ("spec.references may name objects of the Object's own namespace" in refusal(ruled, TEAM, made)) is foreign
+    assert foreign or refusal(ruled, TEAM, made) == ""
+    for user in (CROSSPLANE, ADMIN):
+        assert refusal(ruled, user, made) == ""
+
+
+def test_an_object_is_not_turned_to_another_namespace_and_one_that_refers_there_is_finalized(ruled: Server) -> None:
+    (foreign, _), (own, _) = REFERENCES["a value of another namespace"], REFERENCES["a value of its own namespace"]
+    crossplane, team = ruled.cluster.api_of(CROSSPLANE), ruled.cluster.api_of(TEAM)
+    path = f"{ruled.path(own)}/{own['metadata']['name']}"
+    crossplane.request("POST", ruled.path(own), own)
+    try:
+        turned = {"spec": {"references": foreign["spec"]["references"]}}
+        assert "own namespace alone" in refusal_of_change(team, path, turned)
+        crossplane.request("PATCH", path, turned, "application/merge-patch+json")
+        assert refusal_of_change(team, path, {"metadata": {"finalizers": ["example.org/wait"]}}) == ""
+    finally:
+        crossplane.request("DELETE", path)
+
+
+def config(**credentials: Any) -> Manifest:
+    """Return a ProviderConfig of a namespace."""
+    metadata = {"name": "own", "namespace": NAMESPACE}
+    kind = {"apiVersion": f"{PROVIDER}/v1alpha1", "kind": "ProviderConfig"}
+    return {**kind, "metadata": metadata, "spec": {"credentials": credentials}}
+
+
+KUBECONFIG = {"name": "east-kubeconfig", "key": "kubeconfig"}
+CONFIGS = {
+    "the provider's own identity": config(source="InjectedIdentity"),
+    "a Secret of another namespace": config(source="Secret", secretRef={"namespace": SYSTEM_NAMESPACE, **KUBECONFIG}),
+    "a kubeconfig that may run commands": config(source="Secret", secretRef={"namespace": NAMESPACE, **KUBECONFIG}),
+}
+
+
+@pytest.mark.parametrize("made", CONFIGS.values(), ids=CONFIGS)
+def test_only_who_may_use_it_in_the_cluster_makes_a_provider_config_of_a_namespace(
+    ruled: Server, made: Manifest
+) -> None:
+    assert "ProviderConfig own acts with the rights of its provider" in refusal(ruled, TEAM, made)
+    assert refusal(ruled, CROSSPLANE, made) == ""
+
+
+def test_a_role_with_every_verb_in_a_namespace_does_not_make_provider_configs(ruled: Server) -> None:
+    everything = [{"apiGroups": [PROVIDER], "resources": ["*"], "verbs": ["*"]}]
+    kind = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole"}
+    ruled.cluster.api.apply({**kind, "metadata": {"name": "editor"}, "rules": everything})
+    ruled.cluster.api.apply(binding("editor", TEAM, within=NAMESPACE))
+    try:
+        assert "acts with the rights of its provider" in refusal(ruled, TEAM, CONFIGS["the provider's own identity"])
+        assert "gives every right" in refusal(ruled, TEAM, obj())
+    finally:
+        api = ruled.cluster.api
+        api.request("DELETE", f"/apis/{RBAC}/v1/namespaces/{NAMESPACE}/rolebindings/editor-{TEAM}-clusterrole")
+        api.request("DELETE", f"/apis/{RBAC}/v1/clusterroles/editor")
+
+
+OWNER = {"apiVersion": API_VERSION, "kind": "ModelDeployment", "name": "chat", "uid": "1"}
+
+
+def endpoint(*owners: Manifest, url: str = "http://vault.vault.svc:8200") -> Manifest:
+    """Return a ModelEndpoint as a ModelDeployment composes one, but for its URL."""
+    metadata = {"name": "chat-east-0", "namespace": NAMESPACE, "ownerReferences": list(owners)}
+    spec = {"url": url, "host": f"chat-east-0.{NAMESPACE}.east.replicas.modelplane.internal"}
+    return {"apiVersion": API_VERSION, "kind": "ModelEndpoint", "metadata": metadata, "spec": spec}
+
+
+def test_nobody_but_modelplane_makes_what_a_model_deployment_controls(ruled: Server) -> None:
+    controller, words = (
+        {**OWNER, "controller": True},
+        "only Modelplane makes and changes what a ModelDeployment controls",
+    )
+    for made in (endpoint(controller), replica(ownerReferences=[controller])):
+        assert words in refusal(ruled, TEAM, made)
+        for user in (CROSSPLANE, PLATFORM, ADMIN):
+            assert refusal(ruled, user, made) == ""
+    for made in (endpoint(OWNER), endpoint(), replica(ownerReferences=[OWNER])):
+        assert refusal(ruled, TEAM, made) == ""
+
+
+#: What somebody changes of a ModelEndpoint: whether that is refused where a ModelDeployment controls it, and else.
+CHANGES: dict[str, tuple[Manifest, bool, bool]] = {
+    "where it leads": ({"spec": {"url": "http://vault.vault.svc"}}, True, False),
+    "its labels": ({"metadata": {"labels": {"app": "mine"}}}, False, False),
+    "who controls it": ({"metadata": {"ownerReferences": [{**OWNER, "uid": "2", "controller": True}]}}, True, True),
+    "that its owner controls it": ({"metadata": {"ownerReferences": [{**OWNER, "controller": True}]}}, False, True),
+    "that nobody does, as the garbage collector does": ({"metadata": {"ownerReferences": []}}, False, False),
+    "its finalizers, as the garbage collector does": ({"metadata": {"finalizers": ["example.org/wait"]}}, False, False),
+}
+
+
+@pytest.mark.parametrize("controlled", [True, False])
+@pytest.mark.parametrize(("change", "of_controlled", "of_other"), CHANGES.values(), ids=CHANGES)
+def test_nobody_but_modelplane_changes_what_a_model_deployment_controls(
+    ruled: Server, change: Manifest, of_controlled: bool, of_other: bool, controlled: bool
+) -> None:
+    made = endpoint({**OWNER, "controller": controlled}, url="https://east.example.com")
+    crossplane, team = ruled.cluster.api_of(CROSSPLANE), ruled.cluster.api_of(TEAM)
+    path = f"{ruled.path(made)}/{made['metadata']['name']}"
+    crossplane.request("POST", ruled.path(made), made)
+    try:
+        refused = "only Modelplane makes and changes" in refusal_of_change(team, path, change)
+        assert refused is (of_controlled if controlled else of_other)
+        assert refusal_of_change(crossplane, path, change) == ""
+    finally:
+        crossplane.request("DELETE", path)
 
 
 @pytest.mark.parametrize("user", [TEAM, PLATFORM, ADMIN])

@@ -18,6 +18,7 @@ from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.dns_name import endpoint_slice, headless_service
 from modelplane.kube.gateway.filters import backend_host, direct_response
 from modelplane.kube.gateway.fleet import FleetModel, fleet_routes, fleet_surroundings
+from modelplane.kube.gateway.model_name import served_model_filter
 from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
 from modelplane.kube.gateway.route import ServiceRoute, https_redirect, service_route, unknown_paths
@@ -31,7 +32,7 @@ from modelplane.kube.gateway.traffic import (
 from modelplane.model.routing import Address, BackendReference, Endpoint
 from modelplane.step import Object, Request
 from modelplane.step.opening import open_secrets
-from property.externals import External
+from property.externals import CERTIFICATE, External
 from property.routes import address
 from property.services import API, Service, bare
 from unit.compose_cluster.gateways import SERVICE, TLS, bodies, decided, serving
@@ -53,6 +54,7 @@ def route(refusal: str | None) -> dict[str, Any]:
             refusal=refusal,
             backends=backends,
             timeout="0s",
+            served="m" * 4096,
         )
     )
 
@@ -98,6 +100,7 @@ OBJECTS = {
     **{f"private: {name}": body for name, body in PRIVATE.surroundings().items()},
     "a private gateway": PRIVATE.gateway(),
     "its answer to other hosts": PRIVATE.unknown_hosts(),
+    "a filter of what engines serve": served_model_filter("f", "modelplane-system", "g"),
     "a filter of what is logged": access_log_filter("f", "modelplane-system", "g", tokens=True),
     **{f"fleet: {name}": body for name, body in fleet_surroundings("gw.example.org", MODELS).items()},
     **{f"fleet: {name}": body for name, body in fleet_routes("http").items()},
@@ -160,7 +163,7 @@ EXTERNAL = {
     "spec", [EXTERNAL, {"url": "https://api.example.com"}, {"url": "http://10.0.0.7/api", "host": "llm.example.com"}]
 )
 def test_what_an_endpoint_by_hand_composes_and_says_is_taken(server: Server, spec: dict[str, Any]) -> None:
-    external = External(spec=spec, secrets={"s": {"k": b"key", "ca": b"certificate"}}, allowed=("10.0.0.7",))
+    external = External(spec=spec, secrets={"s": {"k": b"key", "ca": CERTIFICATE}}, allowed=("10.0.0.7",))
     external.settle()
     assert server.refusal(external.body) == ""
     refused = {name: server.refusal(dict(open_secrets(bare(body)))) for name, body in external.store.items()}

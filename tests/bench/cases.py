@@ -15,8 +15,8 @@ IDLE = 70.0
 LINEAR = 1.1
 #: How much a settled pass may differ between a small and a large fleet.
 SAME = 1.2
-#: A settled pass over a bare function that returns the same messages.
-BARE = 2.0
+#: A settled pass over a bare function that returns the same messages, of 5 and of 500 replicas: as in version 0.1.0.
+BARE, BARE_MANY = 1.73, 1.59
 #: Clusters, replicas of other deployments.
 HUGE = (10_000, 50_000)
 LARGE = (1000, 5000)
@@ -84,7 +84,8 @@ def placing_on_many() -> Iterator[Figure]:
     large = Scene(deployment("placed", 10), {}, _store(*LARGE))
     with served("schedule") as on:
         on_large, on_huge = timed([large, huge], on, "schedule", times=5)
-        yield at_most("place 10 of 10,000 clusters, 50,000 replicas: warm", on_huge.total, 0.75, "s", on_huge.yardstick)
+        # Half a second on a quiet machine, and a fifth for a busy one.
+        yield at_most("place 10 of 10,000 clusters, 50,000 replicas: warm", on_huge.total, 0.6, "s", on_huge.yardstick)
         yield at_most("... resident at most", on.peak("schedule"), 250.0, "MiB")
         growth = on_huge.total / on_large.total / 10
         yield Figure("... growth from a tenth of it, over linear", growth, "x", compared=growth, limit=LINEAR)
@@ -105,15 +106,15 @@ def settled() -> Iterator[Figure]:
             SAME,
             "ms",
         )
-        yield from _over_bare("settled, 5 replicas", of_large)
+        yield from _over_bare("settled, 5 replicas", of_large, BARE)
         many = settle(Scene(deployment("many", 500), {}, _store(250, 250)), on.steps())
         (of_many,) = timed([many], on, times=30)
-        yield from _over_bare("settled, 500 replicas", of_many)
+        yield from _over_bare("settled, 500 replicas", of_many, BARE_MANY)
         for name in STEPS:
             yield Figure(f"resident after 500 replicas: {name}", on.resident(name), "MiB")
 
 
-def _over_bare(name: str, of: Timed) -> Iterator[Figure]:
-    yield compared(f"{name}: pass", of.total * 1e3, of.yardstick * 1e3, BARE, "ms")
+def _over_bare(name: str, of: Timed, limit: float) -> Iterator[Figure]:
+    yield compared(f"{name}: pass", of.total * 1e3, of.yardstick * 1e3, limit, "ms")
     for step in STEPS:
         yield Figure(f"{name}: {step}", of.steps[step] * 1e3, "ms", of.yardsticks[step] * 1e3)

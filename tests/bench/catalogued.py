@@ -15,9 +15,8 @@ from modelplane.model.names import API_VERSION
 
 #: Clusters of four pools, and replicas of other deployments.
 CLUSTERS, REPLICAS = 1000, 5000
-#: What eight profiles may cost of one. The aim is twice: with several profiles all candidates are sent two times,
-#: because what the better ones lack is said of each.
-PROFILED = 3.5
+#: What eight profiles may cost of one.
+PROFILED = 2.0
 _TIMES = 5
 
 

@@ -13,6 +13,8 @@ from modelplane.transport.structs import decode, encode
 _CALLS = 6
 #: A deployment that is not settled after so many passes never will be.
 _PASSES = 8
+#: What a control plane with a kind answers whoever asks for its schema.
+_SCHEMA = encode({"type": "object"})
 
 Call = Callable[[bytes], bytes]
 
@@ -115,8 +117,10 @@ def run_pass(scene: Scene, steps: Sequence[tuple[str, Call]]) -> PassRun:
 
 
 def _fetch(request: Any, requirements: Any, store: Store) -> int:
-    """Put what is required into the request, and return its size in bytes."""
+    """Put what is required into the request, and return its size in bytes. Every kind that is asked for exists."""
     request.ClearField("required_resources")
+    for name in requirements.schemas:
+        request.required_schemas[name].openapi_v3 = _SCHEMA
     size = 0
     for name, selector in requirements.resources.items():
         items = request.required_resources[name].items

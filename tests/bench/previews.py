@@ -14,7 +14,7 @@ T = TypeVar("T")
 #: Growth of time over growth of the fleet that still counts as linear: larger fleets miss the processor's caches.
 LINEAR = 1.4
 SIZES = (40, 80, 400)
-_TIMES = 3
+_TIMES = 2
 
 
 def previewing() -> Iterator[Figure]:

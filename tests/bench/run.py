@@ -5,6 +5,7 @@ machine. The yardstick is a bare function that returns the same messages.
 """
 
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools"
 
 from bench import burst, cases, catalogued, fit, gateway, previews, races, soak  # noqa: E402 - the path comes first
 from bench.figures import Figure, best, print_table, to_json  # noqa: E402
-from bench.tenants import composing, messages, scheduling  # noqa: E402
+from bench.tenants import composing, messages, routing, scheduling  # noqa: E402
 from bench.tenants.table import measured  # noqa: E402
 
 #: How often figures of which one misses its limit are measured again: what else the machine does only makes them worse.
@@ -24,7 +25,7 @@ AGAIN = 2
 
 def one_tenant() -> Iterator[Figure]:
     """Yield what one tenant can cost everybody, case by case."""
-    yield from measured([*scheduling.CASES, *composing.CASES, *messages.CASES])
+    yield from measured([*scheduling.CASES, *composing.CASES, *messages.CASES, *routing.CASES])
 
 
 @click.command()
@@ -47,12 +48,14 @@ def main(output: str) -> None:
         soak.soak,
     ):
         click.echo(f"measuring: {case.__name__} ...", err=True)
+        began = time.monotonic()
         found = list(case())
         for _ in range(AGAIN):
             if all(figure.met for figure in found):
                 break
             click.echo(f"measuring: {case.__name__} again, a limit was missed ...", err=True)
             found = best(found, list(case()))
+        click.echo(f"measured: {case.__name__} in {time.monotonic() - began:.0f} s", err=True)
         figures += found
     if output == "json":
         click.echo(to_json(figures))

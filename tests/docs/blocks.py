@@ -7,6 +7,9 @@ from pathlib import Path
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"^# ([\w./-]+\.yaml)\n")
+_TIMEOUT = re.compile(r"--timeout=\d+m\b")
+#: Minutes that the tests let `kubectl wait` wait.
+BUSY = 15
 #: A line of expected output that stands for any number of lines.
 ANY = "..."
 #: Pages whose scripts need a whole control plane (tests/e2e); of the others, an API server (tests/apiserver).
@@ -53,6 +56,11 @@ def blocks(page: Path) -> Iterator[File | Command]:
 def scripts(page: Path) -> list[str]:
     """Return the `sh` blocks of a page, in its order."""
     return [text for language, text in _FENCE.findall(page.read_text()) if language == "sh"]
+
+
+def patient_scripts(page: Path) -> list[str]:
+    """Return the `sh` blocks of a page that give a control plane longer than a reader's takes, on a busy machine."""
+    return [_TIMEOUT.sub(f"--timeout={BUSY}m", script) for script in scripts(page)]
 
 
 def _commands(text: str) -> Iterator[Command]:

@@ -26,9 +26,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def plane(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[ControlPlane]:
+def plane(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
     """Run the control plane of all tests."""
-    with running_plane(pytestconfig, tmp_path_factory.mktemp("e2e"), SITES) as running:
+    sites = SITES if any(map(is_scenario, request.session.items)) else SITES[:2]
+    with running_plane(request.config, tmp_path_factory.mktemp("e2e"), sites) as running:
         yield running
 
 

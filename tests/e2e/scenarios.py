@@ -3,7 +3,7 @@
 A scenario is a test that uses the control plane. All of a session start when its first test does, `AT_ONCE` at a time,
 each in a thread; when pytest comes to a scenario, it waits for its end. pytest's markers say what a scenario needs:
 
-    alone       the whole control plane: it runs when the others have ended
+    alone       the whole control plane: it runs when the others have ended, or on a control plane of its own
     takes(site) a site for itself: of the scenarios that take it, one runs at a time
     long        to start before the others, because it takes longest
 """
@@ -24,8 +24,9 @@ import pytest
 from e2e.fleet import Fleet
 from modelplane_dev.plane.control_plane import ControlPlane
 
-#: Scenarios that run at the same time. Two cores are busy with six; more only wait for one another.
-AT_ONCE = 6
+#: Scenarios that run at the same time: so many that two cores are busy although most of them wait for the next look at
+#: something, which comes once a minute.
+AT_ONCE = 8
 #: What the tests of a session have measured, to be printed at its end.
 FIGURES = pytest.StashKey[list[str]]()
 MARKERS = (

@@ -38,29 +38,46 @@ def cluster(name: str, labels: Mapping[str, str], pools: Sequence[Mapping[str, A
     }
 
 
-def member(gpus: int, role: str = "Standalone", **fields: Any) -> dict[str, Any]:
-    """Return a member of an engine whose pod asks for GPUs of at least 40 GiB; `fields` are added."""
+def asking(gib: int) -> dict[str, Any]:
+    """Return what a container adds to ask for so much memory, nothing for none."""
+    return {"requests": {"memory": f"{gib}Gi"}} if gib else {}
+
+
+def member(gpus: int, role: str = "Standalone", gib: int = 0, **fields: Any) -> dict[str, Any]:
+    """Return a member whose pod asks for GPUs of at least 40 GiB, and memory of its node; `fields` are added."""
     selector = 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("40Gi")) >= 0'
     request = {"name": "gpu", "count": gpus, "selectors": [{"cel": selector}]}
-    container = {"name": "engine", "image": "registry.example.org/engine:v1", "args": ["--model=example/model"]}
+    container: dict[str, Any] = {
+        "name": "engine",
+        "image": "registry.example.org/engine:v1",
+        "args": ["--model=example/model"],
+    }
+    container |= {"resources": asking(gib)} if gib else {}
     template = {"spec": {"containers": [container]}}
     return {"role": role, "nodeSelector": {"devices": [request]}, "template": template, **fields}
 
 
-def engine(gpus: int, copies: int = 1, workers: int = 0, **fields: Any) -> dict[str, Any]:
-    """Return an engine: of one pod, or of a leader and workers, each pod with so many GPUs; `fields` are added."""
-    gang = [member(gpus, "Leader"), member(gpus, "Worker", worker={"nodes": workers})]
-    members = gang if workers else [member(gpus)]
+def engine(gpus: int, copies: int = 1, workers: int = 0, gib: int = 0, **fields: Any) -> dict[str, Any]:
+    """Return an engine: of one pod, or of a leader and workers, each pod with so many GPUs; `fields` are added.
+
+    Each pod asks for `gib` GiB of its node's memory.
+    """
+    gang = [member(gpus, "Leader", gib), member(gpus, "Worker", gib, worker={"nodes": workers})]
+    members = gang if workers else [member(gpus, gib=gib)]
     return {"name": "main", "copies": copies, "members": members, **fields}
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What an engine takes of a cluster: `copies` of a pod, or of a leader and `workers`, with `gpus` each."""
+    """What an engine takes of a cluster: `copies` of a pod, or of a leader and `workers`.
+
+    Each of them takes `gpus`, and `gib` GiB of its node's memory.
+    """
 
     gpus: int
     copies: int = 1
     workers: int = 0
+    gib: int = 0
 
     @property
     def pods(self) -> int:
@@ -79,7 +96,11 @@ class Demand:
             "spec": {"spec": {"devices": {"requests": [request]}}},
         }
         apart = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}}
-        container = {"name": "engine", "image": "engine", "resources": {"claims": [{"name": "devices"}]}}
+        container = {
+            "name": "engine",
+            "image": "engine",
+            "resources": {"claims": [{"name": "devices"}], **asking(self.gib)},
+        }
         for number in range(self.pods):
             yield {
                 "apiVersion": "v1",

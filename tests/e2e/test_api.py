@@ -9,6 +9,7 @@ from modelplane.model.names import API_VERSION
 from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.api import Kind, condition
 from modelplane_dev.plane.control_plane import ControlPlane
+from modelplane_dev.plane.metrics import fake_metrics
 from modelplane_dev.plane.waiting import eventually
 
 AUTOSCALER = Kind("autoscaling/v2", "HorizontalPodAutoscaler")
@@ -17,12 +18,12 @@ COLUMNS = {
     "md": ["REPLICAS", "UPDATED", "SCHEDULED"],
     "mr": ["CLUSTER", "PROFILE"],
     "me": ["URL", "READY"],
-    "ms": ["ADDRESS", "READY", "KEYS"],
+    "ms": ["URL", "READY", "KEYS", "ADDRESS"],
     "mc": ["SOURCE", "READY"],
     "clm": ["MODEL", "REPLICAS", "ACCEPTED"],
     "icl": [],
     "ic": ["SOURCE", "GATEWAY"],
-    "ig": ["ADDRESS"],
+    "ig": ["ADDRESS", "FLEET-URL"],
 }
 #: Columns that Crossplane adds to every kind.
 OF_CROSSPLANE = ["SYNCED", "READY", "COMPOSITION", "COMPOSITIONREVISION", "AGE"]
@@ -47,8 +48,8 @@ def test_kubectl_explains_a_field(plane: ControlPlane, field: str) -> None:
     assert "<empty>" not in description
 
 
-def test_a_horizontal_pod_autoscaler_is_able_to_scale_a_deployment(fleet: Fleet) -> None:
-    fleet.add_cluster("east")
+def test_a_horizontal_pod_autoscaler_scales_a_deployment_by_the_requests_that_wait(fleet: Fleet) -> None:
+    fleet.add_cluster("east", nodes=3)
     fleet.deploy("llama")
     fleet.wait_ready("llama")
     page = blocks(ROOT / "docs" / "deploy-a-model.md")
@@ -56,10 +57,19 @@ def test_a_horizontal_pod_autoscaler_is_able_to_scale_a_deployment(fleet: Fleet)
     manifest = yaml.safe_load(text)
     manifest["metadata"] = {"name": "llama", "namespace": fleet.tag}
     manifest["spec"]["scaleTargetRef"]["name"] = "llama"
-    fleet.plane.hub.api.apply(manifest)
+    (metric,) = manifest["spec"]["metrics"]
+    wanted = metric["external"]["metric"]
+    assert metric["external"]["target"]["averageValue"] == "20"
+    wanted["selector"] = {"matchLabels": dict.fromkeys(wanted["selector"]["matchLabels"], "llama")}
+    with fake_metrics(fleet.plane.hub, **{wanted["name"]: 45}) as metrics:
+        fleet.plane.hub.api.apply(manifest)
 
-    def able() -> None:
-        found = fleet.plane.hub.api.get(AUTOSCALER, "llama", fleet.tag) or {}
-        assert condition(found, "AbleToScale").get("status") == "True", found.get("status")
+        def able() -> None:
+            found = fleet.plane.hub.api.get(AUTOSCALER, "llama", fleet.tag) or {}
+            for kind in ("AbleToScale", "ScalingActive"):
+                assert condition(found, kind).get("status") == "True", found.get("status")
 
-    eventually(able, within=SOON)
+        eventually(able, within=SOON)
+        fleet.wait_counts("llama", total=3, ready=3)
+    assert metrics.asked == {"modelplane_ai_deployment=llama"}
+    fleet.plane.hub.api.delete(AUTOSCALER, "llama", fleet.tag)

@@ -8,6 +8,7 @@ from modelplane.model.names import tenant_namespace
 from modelplane_dev.plane.api import ApiError
 from modelplane_dev.plane.control_plane import CACHE
 from modelplane_dev.plane.fakes import provision_volumes
+from modelplane_dev.plane.pods import COMMIT
 from modelplane_dev.plane.waiting import eventually
 
 
@@ -29,6 +30,8 @@ def test_a_gang_that_waits_for_its_cache_starts_when_it_is_staged(fleet: Fleet) 
 
     eventually(provisioned, within=SOON)
     fleet.wait_ready("big")
+    status = (api.get(CACHE, "weights", fleet.tag) or {})["status"]
+    assert (status["commit"], status["clusters"][0]["volume"]["commit"]) == (COMMIT, COMMIT)
     pods = fleet.pods(cluster)
     assert [pod["status"]["phase"] for pod in pods] == ["Running"] * 2
     for pod in pods:

@@ -3,6 +3,7 @@
 from copy import deepcopy
 from typing import Any
 
+import pytest
 import yaml
 
 from e2e.fleet import SOON, Fleet
@@ -122,6 +123,7 @@ def _started(pod: Manifest) -> Any:
     return start(container["args"], variables(container, pod["metadata"]["labels"]))
 
 
+@pytest.mark.long
 def test_gemma_runs_on_each_of_its_profiles_and_replicas_share_nodes_only_where_they_must(fleet: Fleet) -> None:
     catalogue = Catalogue(fleet, "west")
     model, *_ = manifests("gemma-3-27b.yaml")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from docs.blocks import ON_A_PLANE, File, blocks, scripts
+from docs.blocks import ON_A_PLANE, File, blocks, patient_scripts
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane_dev.folders import ROOT
@@ -17,7 +17,7 @@ CLUSTER = "eu-1"
 
 def _scripts(page: str) -> list[str]:
     assert page in ON_A_PLANE
-    return scripts(ROOT / "docs" / f"{page}.md")
+    return patient_scripts(ROOT / "docs" / f"{page}.md")
 
 
 def _run(script: str, hub: Cluster) -> str:
@@ -41,6 +41,7 @@ def test_the_page_on_installing_applies_what_the_server_takes(plane: ControlPlan
     assert "modeldeployments.modelplane.ai" in _run(look, plane.hub)
 
 
+@pytest.mark.long
 def test_the_page_on_draining_moves_a_clusters_replicas_and_takes_the_taint_away(fleet: Fleet) -> None:
     here, there = _serving_beside_a_free_cluster(fleet, "east")
     for script in _scripts("drain-a-cluster"):

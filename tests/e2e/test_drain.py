@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import pytest
 
@@ -36,17 +37,24 @@ def _taint(fleet: Fleet) -> None:
 def _drain_node(fleet: Fleet) -> None:
     here = _here(fleet)
     [pod] = fleet.pods(here)
-    fleet.clusters[here].cluster.kubectl("drain", pod["spec"]["nodeName"], "--delete-emptydir-data", "--timeout=120s")
+    fleet.clusters[here].cluster.kubectl("drain", pod["spec"]["nodeName"], "--delete-emptydir-data", "--timeout=600s")
 
 
-#: What makes a pod go, by name, and whether its replica goes with it.
-CAUSES: Mapping[str, tuple[Callable[[Fleet], None], bool]] = {
-    "a scale-down": (lambda fleet: _change(fleet, replicas=0), True),
-    "an eviction": (_taint, True),
-    "a surge": (lambda fleet: _change(fleet, **_edited("engine:v2")), True),
-    "a change in place": (lambda fleet: _change(fleet, rollout=_IN_PLACE, **_edited("engine:v2")), False),
-    "the end of the deployment": (lambda fleet: fleet.plane.hub.api.delete(DEPLOYMENT, "llama", fleet.tag), False),
-    "kubectl drain": (_drain_node, False),
+class Cause(NamedTuple):
+    """What makes a pod go, whether its replica goes with it, and the sites: a replacement wants another one."""
+
+    act: Callable[[Fleet], None]
+    with_replica: bool = False
+    sites: tuple[str, ...] = ("east",)
+
+
+CAUSES: Mapping[str, Cause] = {
+    "a scale-down": Cause(lambda fleet: _change(fleet, replicas=0), with_replica=True),
+    "an eviction": Cause(_taint, with_replica=True, sites=("east", "west")),
+    "a surge": Cause(lambda fleet: _change(fleet, **_edited("engine:v2")), with_replica=True, sites=("east", "west")),
+    "a change in place": Cause(lambda fleet: _change(fleet, rollout=_IN_PLACE, **_edited("engine:v2"))),
+    "the end of the deployment": Cause(lambda fleet: fleet.plane.hub.api.delete(DEPLOYMENT, "llama", fleet.tag)),
+    "kubectl drain": Cause(_drain_node),
 }
 
 
@@ -60,8 +68,8 @@ def _pod(fleet: Fleet, cluster: str, name: str) -> Manifest | None:
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_a_pod_that_goes_answers_on_for_the_drain_and_is_charged_until_it_is_gone(fleet: Fleet, cause: str) -> None:
-    act, with_replica = CAUSES[cause]
-    for site in ("east", "west"):
+    act, with_replica, sites = CAUSES[cause]
+    for site in sites:
         fleet.add_cluster(site)
     fleet.deploy("llama", drainSeconds=DRAIN, engines=[engine(8)])
     fleet.wait_ready("llama")

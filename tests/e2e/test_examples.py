@@ -29,7 +29,7 @@ def test_the_example_deployments_are_served_and_what_no_cluster_has_is_refused_w
         refused = condition(plane.hub.api.get(DEPLOYMENT, UNPLACED, TEAM) or {}, "ReplicasScheduled")
         assert refused.get("reason") == "InsufficientCapacity", refused
 
-    eventually(settled, within=2 * SOON)
+    eventually(settled, within=SOON)
     pods = [pod for site in plane.sites.values() for pod in site.pods(tenant_namespace(TEAM))]
     assert pods
     assert {pod["status"]["phase"] for pod in pods} == {"Running"}

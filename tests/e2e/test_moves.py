@@ -1,5 +1,7 @@
 """Replicas that have to leave a cluster: the replacement serves first."""
 
+import pytest
+
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER
@@ -32,7 +34,7 @@ def _watch_the_move(fleet: Fleet, old: str, new: str) -> None:
         assert running[new], "the replacement does not serve yet"
         assert not running[old], "the old replica is still there"
 
-    eventually(moved, within=SOON)
+    eventually(moved, within=SOON, every=0.2)
 
 
 def _ready(pod: dict[str, object]) -> bool:
@@ -49,6 +51,7 @@ def test_a_noexecute_taint_moves_the_replica_and_its_replacement_serves_first(fl
     fleet.wait_counts("llama", total=1, ready=1)
 
 
+@pytest.mark.long
 def test_a_deleted_cluster_stays_until_its_replica_has_moved_and_then_goes(fleet: Fleet) -> None:
     here, there = _serving_on_one_of_two(fleet)
     fleet.plane.hub.api.delete(INFERENCE_CLUSTER, here)

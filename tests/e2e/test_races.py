@@ -1,8 +1,21 @@
 """Deployments that want the same room at the same moment."""
 
+import time
+from collections import Counter
+
+import pytest
+
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
+from modelplane_dev.plane.api import condition
+from modelplane_dev.plane.control_plane import DEPLOYMENT
+from modelplane_dev.plane.requests import Asked, now, requests
 from modelplane_dev.plane.waiting import eventually
+
+#: Clusters of one node of 8 GPUs, the places on them, and the deployments of one GPU that want one.
+CLUSTERS, PLACES, WANTED = 2, 16, 18
+#: Seconds for which nothing moves once all is placed.
+QUIET = 20.0
 
 
 def test_of_two_deployments_that_race_for_the_last_node_exactly_one_is_placed(fleet: Fleet) -> None:
@@ -19,3 +32,48 @@ def test_of_two_deployments_that_race_for_the_last_node_exactly_one_is_placed(fl
 
     loser = eventually(one_serves, within=SOON)
     fleet.wait_condition(loser, "ReplicasScheduled", "False", "InsufficientCapacity")
+
+
+def _scheduled(fleet: Fleet) -> Counter[tuple[int, int, str]]:
+    """Return how many deployments have so many replicas placed and ready, and such a reason in ReplicasScheduled."""
+    listed = fleet.plane.hub.api.list(DEPLOYMENT, fleet.tag)
+    counts = [(found.get("status", {}).get("replicas", {}), condition(found, "ReplicasScheduled")) for found in listed]
+    return Counter((has.get("total", 0), has.get("ready", 0), said.get("reason", "")) for has, said in counts)
+
+
+def _of_replicas(found: Counter[Asked], verb: str) -> int:
+    return sum(count for asked, count in found.items() if asked[1:3] == (verb, "modelreplicas"))
+
+
+@pytest.mark.alone
+def test_of_many_deployments_made_at_once_as_many_serve_as_there_is_room_and_no_replica_moves_for_ever(
+    fleet: Fleet,
+) -> None:
+    for cluster in [fleet.begin_cluster("east", suffix=f"-{number}") for number in range(CLUSTERS)]:
+        fleet.wait_cluster(cluster)
+    log, began, started = fleet.plane.hub.audit_log, now(), time.monotonic()
+    for number in range(WANTED):
+        fleet.deploy(f"d{number}")
+
+    def decided() -> None:
+        found = _scheduled(fleet)
+        assert sum(count for (total, _, said), count in found.items() if total or said) == WANTED, found
+
+    def served() -> None:
+        found = _scheduled(fleet)
+        without = {"InsufficientCapacity": WANTED - PLACES}
+        assert {said: count for (total, _, said), count in found.items() if not total} == without, found
+        assert sum(count for (total, ready, _), count in found.items() if (total, ready) == (1, 1)) == PLACES, found
+
+    eventually(decided, within=SOON)
+    until_decided = time.monotonic() - started
+    eventually(served, within=SOON)
+    until_served, ended = time.monotonic() - started, now()
+    moved = _of_replicas(requests(log, began, ended), "delete")
+    fleet.figures.append(
+        f"{WANTED} deployments at once for {PLACES} places: placed or refused after {until_decided:.0f} s, "
+        f"all served after {until_served:.0f} s, {moved} replicas gave way"
+    )
+    assert moved <= WANTED
+    time.sleep(QUIET)
+    assert _of_replicas(requests(log, ended, now()), "delete") == 0

@@ -65,7 +65,7 @@ def _wait_rolled(fleet: Fleet, image: str, *, at_least: int) -> None:
         fleet.assert_condition(fleet.deployment("llama"), "RolloutProgressing", "False", "RolloutComplete")
         assert fleet.counts("llama") == (3, 3)
 
-    eventually(rolled, within=2 * SOON)
+    eventually(rolled, within=SOON, every=0.2)
 
 
 def _named(fleet: Fleet) -> None:
@@ -155,4 +155,4 @@ def test_an_upgrade_of_the_functions_restarts_nothing_and_is_counted_and_follow_
             assert not serving.keys() & before.keys(), serving
             counted(0)
 
-        eventually(rolled, within=2 * SOON)
+        eventually(rolled, within=SOON)

@@ -4,11 +4,11 @@ import pytest
 
 from e2e.fleet import SOON, Fleet
 from e2e.services import SERVICE, ObservedService, model_service
-from modelplane.kube.gateway.key_filter import key_filter_policy
-from modelplane.model.names import INFERENCE_GATEWAY, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.kube.gateway.listener_filters import filters_policy
+from modelplane.model.names import INFERENCE_GATEWAY, PUBLIC_GATEWAY, ROUTER, SYSTEM_NAMESPACE
 from modelplane_dev.plane.api import ApiError, Manifest
 from modelplane_dev.plane.envoy_gateway import GATEWAY, SECURITY_POLICY, establish_kinds
-from modelplane_dev.plane.fakes import play_acceptance, play_key_filter, play_public_gateway
+from modelplane_dev.plane.fakes import play_acceptance, play_listener_filters, play_public_gateway, play_router
 from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND, inference_gateway
 from modelplane_dev.plane.issuer import fake_issuer
 from modelplane_dev.plane.waiting import eventually
@@ -29,15 +29,22 @@ def _open_gateway(fleet: Fleet) -> None:
 
     eventually(composed, within=SOON)
     play_public_gateway(hub, ADDRESS)
+
+    def has_router() -> None:
+        message = str(fleet.assert_condition(_gateway(fleet), "ControllerReady", "False", "Installing"))
+        assert f"{ROUTER} does not serve yet" in message, message
+
+    eventually(has_router, within=SOON)
+    play_router(hub)
     eventually(lambda: fleet.assert_condition(_gateway(fleet), "ControllerReady"), within=SOON)
-    metadata = key_filter_policy()["metadata"]
+    metadata = filters_policy()["metadata"]
 
     def asks_for_keys() -> None:
         assert hub.api.get(SECURITY_POLICY, metadata["name"], metadata["namespace"]), _gateway(fleet).get("status")
 
     eventually(asks_for_keys, within=SOON)
     assert "url" not in _gateway(fleet)["status"], "keys are not checked yet"
-    play_key_filter(hub)
+    play_listener_filters(hub)
 
 
 def _wait_shares(service: ObservedService, *deployments: str) -> None:
@@ -71,6 +78,7 @@ def _delete_service_and_gateway(fleet: Fleet, service: ObservedService) -> None:
     eventually(deleted, within=SOON)
 
 
+@pytest.mark.long
 def test_a_service_waits_for_the_gateway_and_then_follows_its_endpoints(fleet: Fleet) -> None:
     hub, service = fleet.plane.hub, ObservedService(fleet, "chat")
     fleet.add_cluster("east", nodes=2)

@@ -1,10 +1,13 @@
 """`kubectl scale` and zero replicas, on a live deployment."""
 
+import pytest
+
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane_dev.plane.waiting import eventually
 
 
+@pytest.mark.long
 def test_a_deployment_is_scaled_up_down_and_to_zero_by_kubectl(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=3)
     fleet.deploy("llama", engines=[engine(8)])

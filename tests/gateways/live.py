@@ -38,8 +38,10 @@ from modelplane_dev.processes.process import Process
 #: The inference clusters.
 SITES = ("west", "north")
 CHAT = {"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]}
-#: A service that no test removes.
-LASTING = "quiet"
+#: The names under which the engines of the deployments serve, the first one of each.
+SERVED = {"llama": "example/model", "canary": "canary/model"}
+#: Label of the services that are there for more than one test.
+OUTLASTS = "example.com/outlasts-a-test"
 #: Requests that are under way at a time.
 WORKERS = 8
 
@@ -172,11 +174,12 @@ class LiveFleet:
         return str(found)
 
     def forget_services(self) -> None:
-        """Delete the services that tests have made, and wait until they are gone."""
+        """Delete the services that tests have made for themselves, and wait until they are gone."""
         api = self.fleet.plane.hub.api
 
         def made() -> set[str]:
-            return {each["metadata"]["name"] for each in api.list(SERVICE, self.fleet.tag)} - {LASTING}
+            found = (each["metadata"] for each in api.list(SERVICE, self.fleet.tag))
+            return {each["name"] for each in found if OUTLASTS not in each.get("labels", {})}
 
         for name in made():
             api.delete(SERVICE, name, self.fleet.tag)
@@ -193,19 +196,29 @@ class LiveFleet:
         clusters = sorted(endpoint["metadata"]["labels"]["modelplane.ai/cluster"] for endpoint in endpoints)
         assert clusters == sorted(self.fleet.clusters), clusters
 
-    def run_engines(self) -> dict[str, Process]:
-        """Run an engine in each pod; return them by the pods' names."""
-        return {
-            name: engine
-            for site, gateways in self.gateways.sites.items()
-            for name, engine in gateways.run_engines(self.fleet.pods(f"{self.fleet.tag}-{site}"), POD_ADDRESSES).items()
-        }
+    def run_engines(self, started: dict[str, Process]) -> None:
+        """Run an engine in each pod, once each cluster has one replica of `llama`.
+
+        `started` has those of before by the pods' names, and then all: what runs goes on, and what has no pod is ended.
+        """
+        eventually(lambda: self.assert_spread("llama"), within=SOON)
+        sites = self.gateways.sites
+        pods = {site: self.fleet.pods(f"{self.fleet.tag}-{site}") for site in sites}
+        for name in started.keys() - {pod["metadata"]["name"] for found in pods.values() for pod in found}:
+            started.pop(name).stop()
+        running = {name for name, engine in started.items() if engine.alive}
+        for site, found in pods.items():
+            missing = [pod for pod in found if pod["metadata"]["name"] not in running]
+            started |= sites[site].run_engines(missing, POD_ADDRESSES)
 
     @contextmanager
-    def early_connection(self, url: str) -> Iterator[list[int]]:
-        """Send a request before, and one after, on one connection; the list has their statuses by then."""
+    def early_connection(self, url: str, *origin: str) -> Iterator[list[int]]:
+        """Send a request before, and one after, on one connection; the list has their statuses by then.
+
+        With an origin the second is a browser's question whether a page from there may call.
+        """
         found: list[int] = []
-        command = self.gateways.public.network.command(executable, "-m", "gateways.early_connection", url)
+        command = self.gateways.public.network.command(executable, "-m", "gateways.early_connection", url, *origin)
         environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'tools'}:{ROOT / 'functions'}"}
         pipe = subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:

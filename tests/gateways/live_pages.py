@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from docs.blocks import ON_A_PLANE, File, blocks, scripts
+from docs.blocks import ON_A_PLANE, File, blocks, patient_scripts
 from gateways.live import LiveFleet
 from modelplane_dev.folders import ROOT
 
@@ -18,4 +18,4 @@ def open_page(live: LiveFleet, name: str, directory: Path) -> list[str]:
     for block in blocks(page):
         if isinstance(block, File):
             (directory / block.name).write_text(here(block.text))
-    return [here(script) for script in scripts(page)]
+    return [here(script) for script in patient_scripts(page)]

@@ -2,18 +2,21 @@
 
 import json
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from e2e.fleet import SOON
 from e2e.services import SERVICE, model_service
-from gateways.live import CHAT, LASTING, LiveFleet
+from gateways.live import CHAT, OUTLASTS, LiveFleet
 from modelplane.model.names import API_VERSION, ENGINE_PORT
 from modelplane_dev.plane.control_plane import ENDPOINT
 from modelplane_dev.plane.gateways.live import ADDRESS, QUIET_PROVIDER
 from modelplane_dev.plane.waiting import eventually
 
+#: The service of the stream that is silent.
+QUIET = "quiet"
 FLEET_URL = f"http://{ADDRESS}/v1/chat/completions"
 WORDS = ["This", " is", " an", " answer", "."]
 #: Seconds of silence, which are longer than Envoy's own limit for a stream.
@@ -33,20 +36,33 @@ class Stream:
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self._process.stdout
         self._lines = [self._process.stdout.readline()]
+        self._errors, self._seconds = "", 0.0
+        # Nobody else may look when it ends.
+        self._reading = threading.Thread(target=self._read, name=f"stream-{service}", daemon=True)
+        self._reading.start()
+
+    def _read(self) -> None:
+        text, self._errors = self._process.communicate()
+        self._seconds = time.monotonic() - self._started
+        self._lines += text.splitlines()
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether the answer has not ended yet."""
+        return self._reading.is_alive()
 
     def finish(self) -> tuple[list[str], float]:
         """Return the words of the whole answer, and after how many seconds it ended; assert that it has its end."""
-        text, errors = self._process.communicate()
-        seconds = time.monotonic() - self._started
-        assert self._process.returncode == 0, f"after {seconds:.0f} s: {errors}"
-        events = [each.removeprefix("data: ") for each in [*self._lines, *text.splitlines()] if each.strip()]
+        self._reading.join()
+        assert self._process.returncode == 0, f"after {self._seconds:.0f} s: {self._errors}"
+        events = [each.removeprefix("data: ") for each in self._lines if each.strip()]
         assert events[-1] == "[DONE]", events
-        return [json.loads(each)["choices"][0]["delta"]["content"] for each in events[:-1]], seconds
+        return [json.loads(each)["choices"][0]["delta"]["content"] for each in events[:-1]], self._seconds
 
     def stop(self) -> None:
         """End it, whatever has come."""
         self._process.kill()
-        self._process.communicate()
+        self._reading.join()
 
 
 def write_endpoint(live: LiveFleet, name: str, **spec: object) -> None:
@@ -62,9 +78,10 @@ def write_endpoint(live: LiveFleet, name: str, **spec: object) -> None:
     eventually(ready, within=SOON)
 
 
-def serve_endpoint(live: LiveFleet, name: str) -> None:
-    """Make a service of a name over the endpoint of that name, and wait until it answers."""
+def serve_endpoint(live: LiveFleet, name: str, **labels: str) -> None:
+    """Make a service of a name, with labels, over the endpoint of that name, and wait until it answers."""
     manifest = model_service(name, live.fleet.tag, {})
+    manifest["metadata"]["labels"] = labels
     manifest["spec"]["endpoints"] = [{"selector": {"matchLabels": {"example.com/provider": name}}}]
     live.fleet.plane.hub.api.apply(manifest)
     live.wait_chat(live.url(name))
@@ -73,15 +90,15 @@ def serve_endpoint(live: LiveFleet, name: str) -> None:
 @contextmanager
 def silent(live: LiveFleet) -> Iterator[Stream]:
     """Begin a stream of the quiet provider that is silent after its first word."""
-    write_endpoint(live, LASTING)
-    serve_endpoint(live, LASTING)
-    live.wait_answer(200, FLEET_URL, CHAT | {"model": f"{live.fleet.tag}/{LASTING}"})
-    stream = Stream(live, LASTING, SILENCE)
+    write_endpoint(live, QUIET)
+    serve_endpoint(live, QUIET, **{OUTLASTS: ""})
+    live.wait_answer(200, FLEET_URL, CHAT | {"model": f"{live.fleet.tag}/{QUIET}"})
+    stream = Stream(live, QUIET, SILENCE)
     try:
         yield stream
     finally:
         stream.stop()
-        eventually(lambda: _delete(live, LASTING), within=SOON)
+        eventually(lambda: _delete(live, QUIET), within=SOON)
 
 
 def _delete(live: LiveFleet, service: str) -> None:

@@ -107,6 +107,28 @@ def test_a_connection_from_before_the_first_key_needs_a_key_too(live: LiveFleet)
     assert statuses == [404, 401]
 
 
+def test_a_connection_from_before_the_first_limit_is_limited_too(live: LiveFleet) -> None:
+    with live.early_connection(live.url("limited")) as statuses:
+        url = _serve(live, "limited", rateLimit={"requests": 1, "per": "Hour"})
+        live.wait_answer(200, url, CHAT)
+        live.wait_answer(429, url, CHAT)
+    assert statuses == [404, 429]
+
+
+def test_pages_may_call_on_a_connection_from_before_the_first_origin_was_named(live: LiveFleet) -> None:
+    origin = "https://chat.example.com"
+    with live.early_connection(live.url("paged"), origin) as statuses:
+        url = _serve(live, "paged", cors={"allowOrigins": [origin]})
+        live.wait_answer(200, url, CHAT)
+        asked = (f"Origin: {origin}", "Access-Control-Request-Method: POST")
+        eventually(lambda: _assert_allowed(live.preflight(url, *asked), origin), within=SOON)
+    assert statuses == [404, 200]
+
+
+def _assert_allowed(answer: dict[str, str], origin: str) -> None:
+    assert answer.get("access-control-allow-origin") == origin, answer
+
+
 def test_a_gateway_that_requires_keys_closes_services_without(live: LiveFleet) -> None:
     api = live.fleet.plane.hub.api
     unkeyed = _serve(live, "unkeyed")
@@ -217,5 +239,5 @@ def test_the_page_on_keys_lets_callers_in_and_replaces_a_key(live: LiveFleet, tm
     printed = live.shell(use, tmp_path)
     assert "example/model" in printed
     assert "The key is missing or not valid." in printed
-    address = f'url=$(kubectl get modelservice chat -n {live.fleet.tag} -o jsonpath="{{.status.address}}")\n'
+    address = f'url=$(kubectl get modelservice chat -n {live.fleet.tag} -o jsonpath="{{.status.url}}")\n'
     assert "example/model" in live.shell(address + replace, tmp_path)

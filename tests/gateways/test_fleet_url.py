@@ -1,19 +1,23 @@
 """The fleet URL on real gateways: who gets which request, and that keys hold whatever a request looks like."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from e2e.fleet import SOON
-from e2e.services import model_service
-from gateways.live import CHAT, LASTING, LiveFleet
+from e2e.services import SERVICE, model_service
+from gateways.live import CHAT, OUTLASTS, SERVED, LiveFleet
 from gateways.live_pages import open_page
+from gateways.streams import QUIET, serve_endpoint, write_endpoint
 from modelplane.kube.gateway.fleet_filter import LIMIT
 from modelplane.model.names import INFERENCE_GATEWAY
+from modelplane_dev.plane.control_plane import ENDPOINT
 from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND
 from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.process import Process
 
 pytestmark = pytest.mark.usefixtures("engines")
 
@@ -22,16 +26,19 @@ URL = f"{BASE}/chat/completions"
 KEY = "Authorization: Bearer key-of-ann"
 
 
-@pytest.fixture
-def services(live: LiveFleet) -> str:
-    """Serve `open`, and `keyed`, which needs a key; return their namespace once both do as they should."""
+@pytest.fixture(scope="module")
+def services(fleet_with_gateways: LiveFleet, started_engines: dict[str, Process]) -> Iterator[str]:
+    """Serve `open`, and `keyed`, which needs a key; give their namespace once both do as they should."""
+    live = fleet_with_gateways
+    live.run_engines(started_engines)
     tag, api = live.fleet.tag, live.fleet.plane.hub.api
     metadata = {"name": "keyed", "namespace": tag}
     api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"ann": "key-of-ann"}})
-    api.apply(model_service("open", tag, {"llama": 1}))
-    keyed = model_service("keyed", tag, {"llama": 1})
+    opened, keyed = (model_service(name, tag, {"llama": 1}) for name in ("open", "keyed"))
     keyed["spec"]["keys"] = [{"name": "ann", "secretRef": {"name": "keyed", "key": "ann"}}]
-    api.apply(keyed)
+    for manifest in (opened, keyed):
+        manifest["metadata"]["labels"] = {OUTLASTS: ""}
+        api.apply(manifest)
 
     def published() -> None:
         status = (api.get(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY) or {})["status"]
@@ -40,7 +47,10 @@ def services(live: LiveFleet) -> str:
     eventually(published, within=SOON)
     live.wait_answer(200, URL, CHAT | {"model": f"{tag}/open"})
     live.wait_answer(200, f"{live.url('keyed')}/v1/chat/completions", CHAT, KEY)
-    return tag
+    yield tag
+    for name in ("open", "keyed"):
+        api.patch(SERVICE, name, {"metadata": {"labels": {OUTLASTS: None}}}, tag)
+    live.forget_services()
 
 
 def _post(live: LiveFleet, path: str, text: str, *headers: str) -> tuple[int, str]:
@@ -54,11 +64,58 @@ def _post(live: LiveFleet, path: str, text: str, *headers: str) -> tuple[int, st
 
 
 def test_the_model_says_which_service_answers_and_by_which_name(live: LiveFleet, services: str) -> None:
-    for model, seen in (("open", f"{services}/open"), ("open/example/model", "example/model")):
+    for model, seen in (("open", SERVED["llama"]), ("open/adapter", "adapter")):
         answer = live.ask(URL, CHAT | {"model": f"{services}/{model}"})
         assert (answer.status, answer.body["model"]) == (200, seen)
     status, text = _post(live, "/v1/chat/completions?a=b", f'{{"messages": [], "model": "{services}\\/open"}}')
     assert status == 200, text
+
+
+def _seen(live: LiveFleet, url: str, model: str, **body: Any) -> dict[str, set[str]]:
+    """Return the names of models that each deployment's engines have seen, of some requests for one."""
+    found: dict[str, set[str]] = {}
+    for _ in range(24):
+        answer = live.ask(url, {**CHAT, **body, "model": model})
+        assert answer.status == 200, answer
+        assert not [each for each in answer.body["headers"] if each.startswith("modelplane-")]
+        deployment = answer.body["system_fingerprint"].partition("-")[0]
+        found.setdefault(deployment, set()).add(answer.body["model"])
+    return found
+
+
+def test_each_engine_sees_the_first_name_that_it_serves_where_a_request_names_the_service_alone(
+    live: LiveFleet, services: str
+) -> None:
+    live.fleet.plane.hub.api.apply(model_service("mixed", services, dict.fromkeys(SERVED, 1)))
+    live.wait_chat(live.url("mixed"))
+    own, short = {name: {model} for name, model in SERVED.items()}, f"{services}/mixed"
+    eventually(lambda: _assert_seen(live, URL, short, own), within=SOON)
+    _assert_seen(live, URL, f"{short}/adapter", {name: {"adapter"} for name in SERVED})
+    _assert_seen(live, f"{live.url('mixed')}/v1/chat/completions", short, {name: {short} for name in SERVED})
+    streamed = live.ask(URL, CHAT | {"model": short, "stream": True}).text
+    assert json.loads(streamed.partition("\n")[0].removeprefix("data: "))["model"] in SERVED.values()
+    assert streamed.rstrip().endswith("[DONE]")
+    status, text = _post(
+        live, "/v1/chat/completions", json.dumps(CHAT | {"model": short}), "Transfer-Encoding: chunked"
+    )
+    assert status == 200
+    assert json.loads(text)["model"] in SERVED.values()
+
+
+def _assert_seen(live: LiveFleet, url: str, model: str, expected: dict[str, set[str]]) -> None:
+    assert _seen(live, url, model) == expected
+
+
+@pytest.mark.usefixtures("quiet_provider")
+def test_a_provider_sees_its_own_name_of_the_model_or_that_of_the_service(live: LiveFleet, services: str) -> None:
+    for name, own in (("renamed", {"model": "another/model"}), ("as-asked", {})):
+        write_endpoint(live, name, **own)
+        serve_endpoint(live, name)
+        live.wait_answer(200, URL, CHAT | {"model": f"{services}/{name}"})
+        answer = live.ask(URL, CHAT | {"model": f"{services}/{name}"})
+        assert answer.body["model"] == own.get("model", f"{services}/{name}")
+        assert not [each for each in answer.body["headers"] if each.startswith("modelplane-")]
+        live.fleet.plane.hub.api.delete(ENDPOINT, name, services)
 
 
 def test_a_key_holds_on_both_urls_and_reaches_no_engine(live: LiveFleet, services: str) -> None:
@@ -133,7 +190,16 @@ def test_what_there_is_no_service_for_is_answered_and_never_sent_round_again(liv
         answer = live.ask(URL, CHAT | {"model": model})
         assert (answer.status, answer.code) == (404, code), model
     body = json.dumps(CHAT | {"model": "v1/chat"})
-    for path in ("/v1", "/v1/", "/v1/~", "/v1/~/", "/v1/~/v1", "/v1/~/v1/chat", "/v1/~/v1/v1/v1/v1"):
+    for path in (
+        "/v1",
+        "/v1/",
+        "/v1/~",
+        "/v1/~/",
+        "/v1/~/v1",
+        "/v1/~/v1/chat",
+        "/v1/~/v1/v1/v1/v1",
+        f"/v1/~/v1{'/~' * 99}",
+    ):
         status, text = _post(live, path, body)
         assert status == 404, (path, text)
 
@@ -141,7 +207,7 @@ def test_what_there_is_no_service_for_is_answered_and_never_sent_round_again(liv
 def test_what_is_too_large_is_refused_with_and_without_a_length(live: LiveFleet, services: str, tmp_path: Path) -> None:
     def send(size: int, *headers: str) -> tuple[int, str]:
         file = tmp_path / "body.json"
-        text = f'{{"model": "{services}/open/example/model", "messages": [], "user": "'
+        text = f'{{"model": "{services}/open", "messages": [], "user": "'
         file.write_text(f'{text}{"a" * (size - len(text) - 2)}"}}')
         return _post(live, "/v1/chat/completions", f"@{file}", *headers)
 
@@ -150,6 +216,7 @@ def test_what_is_too_large_is_refused_with_and_without_a_length(live: LiveFleet,
         assert (status, json.loads(text)["error"]["code"]) == (413, "request_too_large")
         status, text = send(LIMIT, *headers)
         assert status == 200, text[:200]
+        assert json.loads(text)["model"] == SERVED["llama"]
 
 
 def test_services_without_keys_are_listed_as_models(live: LiveFleet, services: str) -> None:
@@ -157,7 +224,7 @@ def test_services_without_keys_are_listed_as_models(live: LiveFleet, services: s
         answer = live.ask(f"{BASE}/models")
         assert answer.status == 200
         found: list[dict[str, Any]] = answer.body["data"]
-        listed = {each["id"] for each in found} - {f"{services}/{LASTING}"}
+        listed = {each["id"] for each in found} - {f"{services}/{QUIET}"}
         assert listed == {f"{services}/open"}, found
 
     eventually(complete, within=SOON)
@@ -176,11 +243,13 @@ def test_the_log_says_of_the_second_pass_which_service_it_was_for(live: LiveFlee
 
 def test_the_page_on_the_fleet_url_calls_a_service_and_lists_it(live: LiveFleet, tmp_path: Path) -> None:
     live.fleet.plane.hub.api.apply(model_service("chat", live.fleet.tag, {"llama": 1}))
-    call, models = open_page(live, "use-one-url", tmp_path)
+    call, names, models = open_page(live, "use-one-url", tmp_path)
     address = "fleet=$(kubectl get inferencegateway default -o jsonpath='{.status.fleetUrl}')\n"
     live.wait_chat(live.url("chat"))
     printed = live.shell(call.replace('"ml/', f'"{live.fleet.tag}/'), tmp_path)
     assert json.loads(printed.splitlines()[-1])["model"] == "example/model"
+    listed = dict(line.split() for line in live.shell(names, tmp_path).splitlines()[1:])
+    assert {listed[each["metadata"]["name"]] for each in live.fleet.endpoints("canary")} == {SERVED["canary"]}
     eventually(lambda: _assert_listed(live, address + models, tmp_path), within=SOON)
 
 

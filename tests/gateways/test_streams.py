@@ -2,21 +2,26 @@
 
 import pytest
 
+from e2e.fleet import SOON
 from e2e.services import SERVICE, model_service
 from gateways.live import CHAT, LiveFleet
 from gateways.streams import FLEET_URL, SILENCE, WORDS, Stream, serve_endpoint, write_endpoint
 from modelplane.kube.gateway.traffic import hop_traffic_policy
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
 from modelplane_dev.plane.api import Kind
-from modelplane_dev.plane.control_plane import ENDPOINT
+from modelplane_dev.plane.control_plane import DEPLOYMENT, ENDPOINT
+from modelplane_dev.plane.fakes import POD_ADDRESSES
+from modelplane_dev.plane.waiting import eventually
 
 #: Seconds of a stream: longer than Envoy Gateway's own drain time, 60 s, after which a changed listener cuts it.
 LASTS = 90.0
+#: Seconds of a stream whose way is taken away meanwhile.
+OUTLIVES = 60.0
 POLICY = Kind("gateway.envoyproxy.io/v1alpha1", "BackendTrafficPolicy")
 
 
 @pytest.mark.usefixtures("engines", "quiet_provider")
-def test_a_stream_outlives_services_providers_and_filters_that_come_and_go(live: LiveFleet) -> None:
+def test_streams_outlive_services_that_come_and_go_and_their_own_deployment_and_whole_way(live: LiveFleet) -> None:
     api, tag = live.fleet.plane.hub.api, live.fleet.tag
     api.apply(model_service("long", tag, {"llama": 1}))
     live.wait_answer(200, FLEET_URL, CHAT | {"model": f"{tag}/long"})
@@ -27,10 +32,41 @@ def test_a_stream_outlives_services_providers_and_filters_that_come_and_go(live:
     serve_endpoint(live, "passing")
     api.delete(SERVICE, "passing", tag)
     api.delete(ENDPOINT, "passing", tag)
+    _outlive_its_way(live)
     words, seconds = stream.finish()
     assert words == WORDS
     assert seconds >= LASTS
     live.fleet.figures.append(f"{seconds:.0f} s of a stream beside changes of every listener that it passes")
+
+
+def _outlive_its_way(live: LiveFleet) -> None:
+    """Delete a deployment, and all that leads to it, in the middle of an answer."""
+    fleet, api = live.fleet, live.fleet.plane.hub.api
+    engines = [site.run_engine_for_all(POD_ADDRESSES) for site in live.gateways.sites.values()]
+    fleet.deploy("doomed")
+    fleet.wait_counts("doomed", total=1, ready=1)
+    (endpoint,) = fleet.endpoints("doomed")
+    api.apply(model_service("doomed", fleet.tag, {"doomed": 1}))
+    live.wait_answer(200, FLEET_URL, CHAT | {"model": f"{fleet.tag}/doomed"})
+    name, host = endpoint["metadata"]["name"], endpoint["spec"]["host"]
+    (site,) = (each for each in live.gateways.sites.values() if name in each.configuration())
+    assert host in live.gateways.public.configuration()
+    stream = Stream(live, "doomed", *([OUTLIVES / len(WORDS)] * len(WORDS)))
+    api.delete(DEPLOYMENT, "doomed", fleet.tag)
+
+    def gone() -> None:
+        assert name not in site.configuration(), "the route and cluster of the site's Envoy"
+        assert host not in live.gateways.public.configuration(), "the endpoint of the public Envoy's cluster"
+
+    eventually(gone, within=SOON)
+    assert stream.is_running, "it was to end after its way"
+    live.wait_chat(live.url("doomed"), 503)
+    words, seconds = stream.finish()
+    for engine in engines:
+        engine.stop()
+    assert words == WORDS
+    assert seconds >= OUTLIVES
+    fleet.figures.append(f"{seconds:.0f} s of a stream whose ModelDeployment, routes and Envoy clusters were deleted")
 
 
 def _add_and_remove_keys(live: LiveFleet) -> None:
@@ -38,7 +74,11 @@ def _add_and_remove_keys(live: LiveFleet) -> None:
     metadata = {"name": "passing", "namespace": tag}
     api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"ann": "key-of-ann"}})
     keyed = model_service("passing-keyed", tag, {"llama": 1})
-    keyed["spec"]["keys"] = [{"name": "ann", "secretRef": {"name": "passing", "key": "ann"}}]
+    keyed["spec"] |= {
+        "keys": [{"name": "ann", "secretRef": {"name": "passing", "key": "ann"}}],
+        "rateLimit": {"requests": 1000, "per": "Hour", "perCaller": True},
+        "cors": {"allowOrigins": ["https://chat.example.com"]},
+    }
     api.apply(keyed)
     url = f"{live.url('passing-keyed')}/v1/chat/completions"
     live.wait_answer(200, url, CHAT, "Authorization: Bearer key-of-ann")

@@ -18,8 +18,8 @@ class CatalogueHistory(RolloutHistory):
     """A rollout of a deployment that began with engines of its own and names a ClusterModel since.
 
     `order` are the profiles that the model has, `contents` and `requires` what each says, by name. Profile r spans two
-    nodes. `skipped` contradict themselves. `mode`: whether the deployment names the model, which may be gone, or states
-    engines.
+    nodes. `skipped` contradict themselves. `choice` is what the deployment itself asks of pods. `mode`: whether the
+    deployment names the model, which may be gone, or states engines.
     """
 
     def __init__(self, draw: Draw) -> None:
@@ -30,6 +30,7 @@ class CatalogueHistory(RolloutHistory):
         self.requires = {name: draw(st.sampled_from(_PRECISIONS)) for name in _NAMES}
         self.skipped: set[str] = set()
         self.pinned = False
+        self.choice = ""
         self.mode = "catalogue"
         for name, cluster in self.fleet.clusters.items():
             declared = Capabilities(precisions=draw(st.sampled_from(_PRECISIONS)), multi_node=draw(st.booleans()))
@@ -44,8 +45,8 @@ class CatalogueHistory(RolloutHistory):
         if name == "r":
             members = (Member(Role.LEADER, 1, asked), Member(Role.WORKER, 1, asked))
         requires = Requires(precisions=self.requires[name], several_nodes=name == "r")
-        content = f"{name}:{self.contents[name]}"
-        return Profile((Engine(name, members),), content, name, requires)
+        said = f"{name}:{self.contents[name]}"
+        return Profile((Engine(name, members),), f"{self.choice}{said}", name, requires, digest=said)
 
     def _apply(self) -> None:
         """Let the deployment be as the model and its own spec say."""
@@ -65,6 +66,7 @@ class CatalogueHistory(RolloutHistory):
             profiles=() if gone else tuple(map(self._profile, served)),
             model=ModelRef("m", pinned=self.pinned),
             resolution=found,
+            choice=self.choice,
         )
 
     def _some(self) -> str:
@@ -102,6 +104,11 @@ class CatalogueHistory(RolloutHistory):
     def pin(self) -> None:
         """Let edits reach only new replicas, or all again."""
         self.pinned = not self.pinned
+        self._apply()
+
+    def choose(self) -> None:
+        """Let the deployment itself ask something else of its pods."""
+        self.choice = self._draw(st.sampled_from(("", "other drain, ")))
         self._apply()
 
     def leave(self) -> None:

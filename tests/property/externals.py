@@ -9,6 +9,19 @@ from modelplane.step import Object, Request, Result
 from modelplane.step.call import run
 from property.services import API, Store, bare, obj, secret
 
+#: What a Secret with a CA holds: a certificate that has signed itself, and whose key is nowhere.
+CERTIFICATE = b"""\
+-----BEGIN CERTIFICATE-----
+MIIBfDCCASGgAwIBAgIULrWJovI7KcnUrePK58uu7CmPLnEwCgYIKoZIzj0EAwIw
+EjEQMA4GA1UEAwwHZXhhbXBsZTAgFw0yNjExMjIyMjQ3MDFaGA8yMTI2MTAyOTIy
+NDcwMVowEjEQMA4GA1UEAwwHZXhhbXBsZTBZMBMGByqGSM49AgEGCCqGSM49AwEH
+A0IABDU6Mqa7jDZuAY/7t/RGdT1tnIKD+RkhuVQDgr1Ju1WFacWP+zc2rAtX8JZW
+9Ln2Pxnjwv86zn0rdZtWI2LEYoGjUzBRMB0GA1UdDgQWBBTId5J1BA9mjKK9L4Ri
+G1CZaYLLbTAfBgNVHSMEGDAWgBTId5J1BA9mjKK9L4RiG1CZaYLLbTAPBgNVHRMB
+Af8EBTADAQH/MAoGCCqGSM49BAMCA0kAMEYCIQCvujQBFY+tqt1qvLFnYhGg65pV
+7QMjaqOMNZiQlAOTgwIhAMN4txgQ5hf0ReuCx+AkZL4VFqm3FxIY/tGoYpBqE8J3
+-----END CERTIFICATE-----
+"""
 ROUTER = "provider-router.envoy-gateway-system.svc.cluster.local"
 
 

@@ -8,7 +8,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import replica_name, replica_resource
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import CacheState, FleetView, Footprint, Needs, Placement, Schedule, Stamp
+from modelplane.model.placement import CacheState, FleetView, Footprint, Guess, Needs, Placement, Schedule, Stamp
 from modelplane.model.replica import Replica
 from modelplane.schedule.rounds import CALLS, Rounds
 from modelplane.scheduling import schedule
@@ -115,29 +115,37 @@ def decide(
     if lists_as_of is not None:
         seen = replace(now, replicas=lists_as_of.replicas)
     charged = None if charged_as_of is None else charged_as_of.replicas
-    needs, shortlist = Needs(), frozenset[str]()
+    needs, shortlist, guess = Needs(), frozenset[str](), Guess()
     for rounds in map(Rounds, range(CALLS)):
         view = answer(deployment, needs, own, seen, order, charged=charged)
-        view = replace(_narrowed(view, shortlist), final=rounds.final)
+        view = replace(_narrowed(view, shortlist, guess), final=rounds.final)
         outcome = schedule(deployment, view)
         if isinstance(outcome, Schedule):
             return Decided(outcome, needs, rounds.calls + 1)
         asked = merge(needs, outcome)
-        assert asked != needs or view.shortlisted, f"asks again for what it has: {outcome}"
-        shortlist = asked.residents if outcome.shortlist and rounds.may_narrow else frozenset()
+        assert asked != needs or view.shortlisted is not None, f"asks again for what it has: {outcome}"
+        narrow = outcome.shortlist if rounds.may_narrow else None
+        shortlist, guess = (frozenset(), Guess()) if narrow is None else (asked.residents, narrow)
         needs = asked
     raise AssertionError(f"no decision within {CALLS} calls: {needs}")
 
 
-def _narrowed(view: FleetView, shortlist: frozenset[str]) -> FleetView:
+def _narrowed(view: FleetView, shortlist: frozenset[str], guess: Guess) -> FleetView:
     """Return the view with no more candidates than those of a shortlist, all if there is none."""
     if not shortlist or isinstance(view.candidates, Gap):
         return view
-    return replace(view, candidates=tuple(c for c in view.candidates if c.name in shortlist), shortlisted=True)
+    return replace(view, candidates=tuple(c for c in view.candidates if c.name in shortlist), shortlisted=guess)
 
 
 def _name(deployment: Deployment, placement: Placement) -> str:
     return replica_name(deployment.namespace, deployment.name, placement.cluster, placement.index)
+
+
+def _by_word_of(replica: Replica, deployment: Deployment, placement: Placement) -> Replica:
+    """Return a replica with the fields that say by whose word its pods are made."""
+    profile = deployment.find_profile(placement.profile)
+    model = deployment.model.name if deployment.model else ""
+    return replace(replica, model=model, digest=profile.digest if profile else "", choice=deployment.choice)
 
 
 class Fleet:
@@ -209,13 +217,14 @@ class Fleet:
         moves = replica.volume not in ("", placement.volume)
         rebuilt = replica.outdated_builder and deployment.rollout.follow_upgrades
         given = replace(replica, volume=placement.volume, cache=deployment.cache or "")
+        given = _by_word_of(given, deployment, placement)
         given = replace(given, outdated_builder=replica.outdated_builder and not rebuilt)
         return replace(given, served_content="") if moves or rebuilt else given
 
     def _compose(self, deployment: Deployment, placement: Placement) -> None:
         self._born += 1
         uid = f"uid-{self._born * 7919 % 997:03}-{self._clock}-{self._born}"
-        self.replicas[uid] = Replica(
+        born = Replica(
             deployment.namespace,
             _name(deployment, placement),
             uid,
@@ -230,6 +239,7 @@ class Fleet:
             cache=deployment.cache or "",
             created=f"2024-06-01T{self._clock // 3600:02}:{self._clock // 60 % 60:02}:{self._clock % 60:02}Z",
         )
+        self.replicas[uid] = _by_word_of(born, deployment, placement)
 
     def serve(self, uids: Iterable[str] | None = None) -> None:
         """Let replicas (all, or these) become Ready with the engines they have."""

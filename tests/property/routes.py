@@ -26,8 +26,9 @@ def endpoints(draw: st.DrawFn, most: int = 12) -> tuple[Endpoint, ...]:
             name=f"e-{number}",
             labels={"group": draw(_VALUES), "tier": draw(_VALUES)},
             address=address(f"e-{number}", mutual_tls=draw(st.booleans())) if draw(st.integers(0, 9)) else None,
-            ready=draw(st.booleans()),
+            ready=(ready := draw(st.booleans())),
             leaving=not draw(st.integers(0, 3)),
+            is_off=not ready and draw(st.booleans()),
         )
         for number in range(draw(st.integers(0, most)))
     )
@@ -53,3 +54,11 @@ def listings(draw: st.DrawFn) -> list[tuple[ServiceEntry, tuple[Address, ...]]]:
     sizes = st.one_of(st.integers(0, 5), st.integers(250, 800), st.integers(3_000, 5_000))
     hops = st.sampled_from((_PLAIN, _SECURED, _MIXED))
     return [(entry, draw(hops)[: draw(sizes)]) for entry in draw(entries(most=16))]
+
+
+@st.composite
+def served(draw: st.DrawFn) -> dict[str, str]:
+    """Draw the names under which endpoints serve, some of them not known."""
+    models = st.one_of(_VALUES, st.sampled_from(("", "/mnt/models", "meta-llama/Llama-3.3-70B-Instruct:v1@a+b")))
+    length = draw(st.sampled_from((1, 50)))
+    return {f"{'e' * length}-{number}": draw(models) for number in range(draw(st.integers(0, 100)))}

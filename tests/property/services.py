@@ -7,6 +7,7 @@ from typing import Any
 
 from modelplane.compose_endpoint.service import compose
 from modelplane.composing import requirements as require
+from modelplane.model.names import endpoint_hostname
 from modelplane.model.routing import Endpoint, ServiceEntry
 from modelplane.step import Object, Request, Result
 from modelplane.step.call import run
@@ -44,9 +45,13 @@ def without_status(store: Store) -> Store:
 
 
 def model_endpoint(endpoint: Endpoint, namespace: str) -> dict[str, Any]:
-    """Return the ModelEndpoint that a deployment composed and that its own pass has published."""
+    """Return the ModelEndpoint that its own pass has published.
+
+    A deployment composed it, unless its host is one of those by hand or it is switched off, as only people do.
+    """
     owner = {"apiVersion": API, "kind": "ModelDeployment", "name": "d", "uid": "u", "controller": True}
     address = endpoint.address
+    by_hand = endpoint.is_off or (address and address.hostname == endpoint_hostname(endpoint.name, namespace))
     routing: dict[str, Any] = {}
     if address:
         routing = {"hostname": address.hostname, "fqdn": address.fqdn, "port": address.port}
@@ -58,9 +63,10 @@ def model_endpoint(endpoint: Endpoint, namespace: str) -> dict[str, Any]:
             "name": endpoint.name,
             "namespace": namespace,
             "labels": dict(endpoint.labels),
-            "ownerReferences": [owner],
+            "ownerReferences": [] if by_hand else [owner],
         },
-        "spec": {"url": "https://gw.example.org", "ready": endpoint.ready, "leaving": endpoint.leaving},
+        "spec": {"url": "https://gw.example.org", "ready": endpoint.ready, "leaving": endpoint.leaving}
+        | ({"model": endpoint.model} if endpoint.model else {}),
         "status": {"routing": {**routing, "ready": endpoint.ready}},
     }
 

@@ -16,7 +16,7 @@ def _edits(history: CatalogueHistory) -> tuple[Callable[[], object], ...]:
     """Return the edits of the ClusterModel, and of what the deployment says of it."""
     return (
         history.edit_profile, history.require, history.add_or_remove, history.reorder, history.contradict, history.pin,
-        history.leave,
+        history.leave, history.choose,
     )  # fmt: skip
 
 
@@ -72,3 +72,40 @@ def test_after_any_edits_of_the_catalogue_replicas_come_to_run_on_what_it_says(d
         assert history.reconcile().ending == ()
         history.observe_all()
     assert {replica.uid: (replica.content, replica.cluster) for replica in history.own()} == before
+
+
+def _of_the_model(history: CatalogueHistory) -> tuple[Callable[[], object], ...]:
+    """Return the edits of the ClusterModel alone."""
+    return history.edit_profile, history.require, history.add_or_remove, history.reorder, history.contradict
+
+
+@given(st.data())
+@examples(100)
+def test_no_edit_of_the_catalogue_changes_or_ends_a_pinned_replica_that_its_deployment_leaves_alone(
+    data: st.DataObject,
+) -> None:
+    history = CatalogueHistory(data.draw)
+    history.pin()
+    for _ in range(25):
+        history.happen(*_of_the_model(history), *_time(history), history.choose, history.flap)
+        before = {replica.uid: replica for replica in history.own() if replica.model and replica.proven}
+        alone = {uid: each for uid, each in before.items() if each.choice == history.deployment.choice}
+        decided = history.reconcile()
+        assert not {end.replica.uid for end in decided.ending} & alone.keys()
+        after = {replica.uid: replica for replica in history.own()}
+        assert {uid: after[uid].content for uid in alone} == {uid: each.content for uid, each in alone.items()}
+
+
+@given(st.data())
+@examples(100)
+def test_what_a_pinned_deployment_itself_asks_for_reaches_all_its_replicas(data: st.DataObject) -> None:
+    history = CatalogueHistory(data.draw)
+    history.pin()
+    for _ in range(12):
+        history.happen(*_of_the_model(history), *_time(history), history.choose, history.reconcile)
+    history.mend()
+    history.pin()
+    history.rounds(40)
+    decided = history.reconcile()
+    behind = [replica for replica in history.own() if replica.choice != history.deployment.choice]
+    assert not behind or decided.unplaced or (decided.rolling is not None and decided.rolling.no_room)

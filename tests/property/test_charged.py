@@ -12,4 +12,4 @@ from property.strategies import examples
 @examples(300)
 def test_groups_that_are_published_are_read_as_they_were(pool: tuple[int, tuple[int, ...], Groups]) -> None:
     _, counts, groups = pool
-    assert read_groups(write_groups(groups), counts) == groups
+    assert read_groups(write_groups(groups, len(counts)), counts, len(counts)) == groups

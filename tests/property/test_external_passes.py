@@ -5,14 +5,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from property.externals import External
+from property.externals import CERTIFICATE, External
 from property.services import bare, named_objects, references
 from property.strategies import examples
 
 _CREDENTIAL = {"credential": {"secretRef": {"name": "s", "key": "k"}, "header": "Authorization"}}
 _TLS = {"tls": {"caSecretRef": {"name": "s", "key": "ca"}}}
 _PARTS = st.sets(st.sampled_from(("credential", "tls", "model")))
-_SECRETS = st.sampled_from([{}, {"s": {"k": b"1", "ca": b"2"}}, {"s": {"k": b"1", "ca": b"2"}}])
+_HELD = {"s": {"k": b"1", "ca": CERTIFICATE}}
+_SECRETS = st.sampled_from([{}, _HELD, _HELD, {"s": {"k": b"1", "ca": b"no certificate"}}])
 
 
 def _spec(parts: set[str]) -> dict[str, Any]:
@@ -60,11 +61,10 @@ def test_an_endpoint_by_hand_never_refers_to_what_is_not_there_and_keeps_its_rou
 def test_an_endpoint_by_hand_comes_to_rest_with_what_it_asks_for_and_nothing_left_over(
     first: set[str], then: set[str]
 ) -> None:
-    secrets = {"s": {"k": b"1", "ca": b"2"}}
-    external = External(spec=_spec(first), secrets=secrets)
+    external = External(spec=_spec(first), secrets=_HELD)
     external.settle()
     external.spec = _spec(then)
     external.settle()
-    expected = External(spec=_spec(then), secrets=secrets)
+    expected = External(spec=_spec(then), secrets=_HELD)
     expected.settle()
     assert {name: bare(body) for name, body in external.store.items()} == expected.store

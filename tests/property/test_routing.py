@@ -10,7 +10,8 @@ from modelplane.routing.backends import plan_backends
 from modelplane.routing.listing import list_endpoints
 from modelplane.routing.references import referable
 from modelplane.routing.selection import select
-from property.routes import endpoints, entries, listings
+from modelplane.routing.served import LIMIT, list_served
+from property.routes import endpoints, entries, listings, served
 from property.strategies import examples
 
 Listing = list[tuple[ServiceEntry, tuple[Address, ...]]]
@@ -18,7 +19,7 @@ Listing = list[tuple[ServiceEntry, tuple[Address, ...]]]
 
 def _entry(plan: BackendPlan) -> str:
     """Return the key of the entry that a Backend is of."""
-    return plan.key.removeprefix("tls-").rpartition("-")[0]
+    return plan.key.removeprefix("tls-").removeprefix("fallback-").rpartition("-")[0]
 
 
 def _groups(addresses: tuple[Address, ...]) -> list[int]:
@@ -48,7 +49,7 @@ def test_an_endpoint_belongs_to_the_first_entry_that_selects_it_and_to_no_other(
 
 @given(endpoints(), st.data())
 @examples(200)
-def test_an_endpoint_that_is_not_ready_is_listed_only_where_none_is_ready_and_it_was_listed(
+def test_an_endpoint_that_is_not_ready_is_listed_only_where_none_is_ready_it_was_listed_and_nobody_switched_it_off(
     given_endpoints: tuple[Endpoint, ...], data: st.DataObject
 ) -> None:
     reached = {each.address: each for each in given_endpoints if each.address}
@@ -56,9 +57,9 @@ def test_an_endpoint_that_is_not_ready_is_listed_only_where_none_is_ready_and_it
     listed = list_endpoints(given_endpoints, {each.hostname for each in last})
     ready = [each for each in reached.values() if each.ready]
     for address in listed:
-        assert reached[address].ready or (not ready and address in last)
+        assert reached[address].ready or (not ready and address in last and not reached[address].is_off)
         assert not reached[address].leaving or all(each.leaving for each in ready)
-    assert bool(listed) == bool(ready or last)
+    assert bool(listed) == bool(ready or any(not reached[each].is_off for each in last))
 
 
 @given(listings())
@@ -132,3 +133,19 @@ def test_a_route_refers_to_what_is_observed_alone_and_to_something_while_it_can(
         assert found == tuple(wanted)
     elif observed & {each.name for each in (*wanted, *routed)}:
         assert found
+
+
+@given(served())
+@examples(200)
+def test_each_endpoint_finds_its_own_name_of_the_model_or_that_it_is_not_known(names: dict[str, str]) -> None:
+    header = list_served(names)
+    assert len(header) <= LIMIT
+    most, *others = header.split(" ")
+    found = dict.fromkeys(names, most)
+    for word in others:
+        name, _, listed = word.partition("=")
+        found |= dict.fromkeys(listed.split(","), name)
+    if any(names.values()) and header:
+        assert found == {endpoint: name or "-" for endpoint, name in names.items()}
+    else:
+        assert len("".join(names)) > LIMIT / 2 or not any(names.values())

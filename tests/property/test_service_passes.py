@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelplane.model.routing import Endpoint, ServiceEntry
-from property.routes import endpoints, entries
+from property.routes import address, endpoints, entries
 from property.services import (
     ACCEPTED,
     Service,
@@ -118,6 +118,68 @@ def test_a_service_where_keys_are_required_and_none_is_named_is_never_open(
     for _ in range(6):
         for _ in _writes(service, data):
             assert not lets_through(service)
+
+
+@given(st.data(), endpoints(most=5), endpoints(most=5), entries(most=3))
+@examples(60)
+def test_a_service_closes_in_the_pass_in_which_keys_become_required_whatever_else_it_waits_for(
+    data: st.DataObject,
+    first: tuple[Endpoint, ...],
+    then: tuple[Endpoint, ...],
+    given_entries: tuple[ServiceEntry, ...],
+) -> None:
+    service = Service(entries=given_entries, endpoints=first)
+    service.settle()
+    answers = {"route", "answer-401", "answer-404"}
+    for name in data.draw(st.sets(st.sampled_from(sorted(service.store.keys() - answers)))):
+        del service.store[name]
+    there = named_objects(service.store)
+    service.endpoints, service.requires_keys = then, True
+    service.store["route"] = service.desired()["route"]
+    assert not lets_through(service)
+    assert references(service.store["route"]) <= there
+
+
+_PAID = Endpoint("paid", {"tier": "paid"}, address("paid"), ready=True)
+_OWN = tuple(Endpoint(f"own-{n}", {"tier": "own"}, address(f"own-{n}"), ready=True) for n in range(2))
+
+
+def _tiers(own: str) -> tuple[ServiceEntry, ...]:
+    """Return entries of two tiers, the first one under a name."""
+    return (ServiceEntry(own, {"tier": "own"}), ServiceEntry("paid", {"tier": "paid"}, priority=1))
+
+
+#: Changes of a service with two tiers: which of its own endpoints are ready, and the name of their entry.
+_TIERED = st.one_of(
+    st.tuples(st.just("endpoints"), st.sampled_from(([], _OWN[:1], _OWN[1:], _OWN)).map(lambda own: [_PAID, *own])),
+    st.tuples(st.just("entries"), st.sampled_from(("own", "main")).map(_tiers)),
+)
+
+
+@given(st.data(), st.lists(_TIERED, min_size=1, max_size=6))
+@examples(100)
+def test_a_provider_takes_requests_beside_an_own_endpoint_as_its_fallback_and_alone_as_primary(
+    data: st.DataObject, changes: list[tuple[str, Any]]
+) -> None:
+    service = Service(entries=_tiers("own"), endpoints=[_PAID, *_OWN])
+    service.settle()
+    for field, value in changes:
+        setattr(service, field, value)
+        for _ in range(data.draw(st.integers(1, 4))):
+            for _ in _writes(service, data):
+                fallbacks = _fallbacks(service)
+                assert not all(fallbacks.values()), "there is nothing that it is the fallback of"
+                assert len(fallbacks) == 1 or sum(fallbacks.values()) == 1, "it shares the requests of the first tier"
+    service.settle()
+    assert sorted(_fallbacks(service).values()) == ([False] if list(service.endpoints) == [_PAID] else [False, True])
+
+
+def _fallbacks(service: Service) -> dict[str, bool]:
+    """Return the Backends that the route refers to, and whether each is the fallback."""
+    assert service.route
+    referred = {name for kind, name in references(service.route) if kind == "Backend"}
+    bodies = (body for body in service.store.values() if body["metadata"]["name"] in referred)
+    return {body["metadata"]["name"]: body["spec"].get("fallback", False) for body in bodies}
 
 
 @given(st.data(), st.lists(st.tuples(_SECRETS, st.booleans(), st.booleans()), min_size=4, max_size=10))

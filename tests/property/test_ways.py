@@ -13,7 +13,7 @@ from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Membe
 from modelplane.model.fleet import Attribute, Cluster, Pool
 from modelplane.model.placement import Schedule
 from modelplane.model.refusal import Refusal, SearchBound
-from modelplane.scheduling import budget, charge, choices, options, search, selectors
+from modelplane.scheduling import budget, charge, choices, engine_match, search, selectors
 from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.hardware import hardware
 from modelplane.scheduling.match import MemberOption
@@ -172,7 +172,7 @@ def test_many_engines_are_on_the_first_pools_that_take_all_of_them(data: st.Data
 @contextmanager
 def nothing_remembered() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
-        memories = (selectors, "VERDICTS"), (options, "MATCHES"), (search, "ASSIGNMENTS"), (search, "COUNTS")
+        memories = (selectors, "VERDICTS"), (engine_match, "MATCHES"), (search, "ASSIGNMENTS"), (search, "COUNTS")
         for module, name in memories:
             patch.setattr(getattr(module, name), "_remembered", Lru(1 << 30))
         yield patch

@@ -45,6 +45,13 @@ def test_a_value_that_is_put_takes_the_place_and_the_weight_of_the_one_before() 
     ]
 
 
+def test_a_value_that_is_found_is_used_and_one_that_is_not_there_is_none() -> None:
+    cache = Lru[str](2 * (ENTRY + 1))
+    _fill(cache, "a", "b")
+    assert (cache.find("a"), cache.find("c")) == ("a", None)
+    assert _fill(cache, "c", "a", "b") == ["c", "b"]
+
+
 def test_a_value_heavier_than_the_limit_is_returned_and_not_kept() -> None:
     cache = Lru[str](ENTRY + 10)
     assert cache.get("big", lambda: ("first", 11)) == "first"

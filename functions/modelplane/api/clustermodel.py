@@ -204,6 +204,27 @@ class SecurityContext(BaseModel):
     seccompProfile: SeccompProfile | None = None
 
 
+class Requests(BaseModel):
+    """What the scheduler keeps free for the engine; a limit without request is asked for too."""
+
+    cpu: int | str | None = None
+    memory: int | str | None = None
+
+
+class Limits(BaseModel):
+    """What the engine may use at most; none below what it requests."""
+
+    cpu: int | str | None = None
+    memory: int | str | None = None
+
+
+class Resources(BaseModel):
+    """What the engine asks of its node beside devices, and may use of it. What it asks for counts as room: it runs only in pools whose nodePools[].node declares it, and each pod of the engine that asks has a node of its own. Nothing is asked for where this is omitted."""
+
+    requests: Requests | None = None
+    limits: Limits | None = None
+
+
 class Container(BaseModel):
     name: str
     image: str
@@ -211,12 +232,14 @@ class Container(BaseModel):
     args: list[str] | None = None
     env: list[Env] | None = None
     securityContext: SecurityContext | None = None
+    resources: Resources | None = None
 
 
 class TemplateSpec(BaseModel):
     """Subset of a pod spec."""
 
     containers: list[Container]
+    sharedMemory: int | str | None = None
     imagePullSecrets: list[ImagePullSecret] | None = None
 
 

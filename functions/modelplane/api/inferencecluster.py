@@ -53,6 +53,7 @@ class Cache(BaseModel):
     """Storage for model caches on the cluster."""
 
     storageClassName: str | None = None
+    runAsUser: int | None = None
 
 
 class Existing(BaseModel):
@@ -127,6 +128,7 @@ class Stack(BaseModel):
     """Parts of the serving stack that the cluster has already, only with source Existing: Present is not installed, only checked for. And the walls between the teams on the cluster."""
 
     isolation: Literal["Open", "Enforced"] = "Open"
+    podMetadataPrefixes: list[str] | None = None
     gatewayCIDRs: list[str] | None = None
     podSecurity: Literal["Warn", "Enforce"] = "Warn"
     certManager: Literal["Managed", "Present"] = "Managed"
@@ -145,7 +147,7 @@ class Selector(BaseModel):
 
 
 class AllowedNamespaces(BaseModel):
-    """Namespaces whose replicas may be placed on the cluster. Narrowing it ends nothing that runs."""
+    """Namespaces whose replicas may be placed, and whose weights may be staged, on the cluster. Narrowing it ends nothing that runs, and removes no weights."""
 
     from_: Literal["All", "Selector"] = Field("All", alias="from")
     selector: Selector | None = None
@@ -155,6 +157,13 @@ class Taint(BaseModel):
     key: str
     value: str | None = None
     effect: Literal["NoSchedule", "NoExecute"]
+
+
+class Node(BaseModel):
+    """CPUs and memory that engines have on a node of the pool: what the node can allocate, less what others such as DaemonSets request. Engines that ask for these (containers[].resources) run only where they are declared. Half of the memory bounds /dev/shm of an engine that has no bound of its own; an edit is rolled out to the replicas on the pool."""
+
+    cpu: int | str | None = None
+    memory: int | str | None = None
 
 
 class Toleration(BaseModel):
@@ -202,6 +211,7 @@ class NodePool(BaseModel):
     acceleratorCount: int | None = None
     labels: dict[str, Any] | None = None
     className: str
+    node: Node | None = None
     tolerations: list[Toleration] | None = None
     capabilities: Capabilities | None = None
     nodeCount: int | None = None
@@ -287,8 +297,11 @@ class GpuPool(BaseModel):
     name: str
     nodes: int | None = None
     capabilities: GpuPoolCapabilities | None = None
+    node: Node | None = None
     tolerations: list[GpuPoolToleration] | None = None
     devicesCommitted: dict[str, int] | None = None
+    holders: list[str] | None = None
+    moreHolders: int | None = None
     charged: str | None = None
     devices: list[Device] | None = None
 

@@ -48,6 +48,10 @@ class HuggingFace(BaseModel):
     sizeGiB: int
 
 
+class ImagePullSecret(BaseModel):
+    name: str
+
+
 class ClusterSelector(BaseModel):
     """InferenceClusters to stage the weights on; omitted means all. Replicas that use the cache go nowhere else."""
 
@@ -59,6 +63,7 @@ class ModelCacheSpec(BaseModel):
 
     source: Literal["HuggingFace"]
     huggingFace: HuggingFace | None = None
+    imagePullSecrets: list[ImagePullSecret] | None = None
     clusterSelector: ClusterSelector | None = None
 
 
@@ -73,6 +78,7 @@ class Volume(BaseModel):
 
     name: str
     uid: str
+    commit: str | None = None
 
 
 class Cluster(BaseModel):
@@ -96,6 +102,8 @@ class Condition(BaseModel):
 class ModelCacheStatus(BaseModel):
     """Observed state."""
 
+    commit: str | None = None
+    commitOf: str | None = None
     summary: Summary | None = None
     clusters: list[Cluster] | None = None
     conditions: list[Condition] | None = None

@@ -52,6 +52,27 @@ class Serving(BaseModel):
     mode: Literal["Unified", "PrefillDecode"] = "Unified"
 
 
+class Requests(BaseModel):
+    """What the scheduler keeps free for the pod; a limit without request is asked for too."""
+
+    cpu: int | str | None = None
+    memory: int | str | None = None
+
+
+class Limits(BaseModel):
+    """What the pod may use at most; none below what it requests."""
+
+    cpu: int | str | None = None
+    memory: int | str | None = None
+
+
+class Resources(BaseModel):
+    """What each pod asks of its node beside devices, and may use of it. What it asks for counts as room: it runs only in pools whose nodePools[].node declares it."""
+
+    requests: Requests | None = None
+    limits: Limits | None = None
+
+
 class Toleration(BaseModel):
     key: str | None = None
     operator: Literal["Exists", "Equal"] = "Equal"
@@ -171,6 +192,8 @@ class Member(BaseModel):
 
     role: Literal["Standalone", "Leader", "Worker"] = "Standalone"
     nodePoolName: str
+    resources: Resources | None = None
+    sharedMemory: int | str | None = None
     tolerations: list[Toleration] | None = None
     deviceRequests: list[DeviceRequest] | None = None
     worker: Worker | None = None

@@ -130,7 +130,9 @@ class Condition(BaseModel):
 class ModelServiceStatus(BaseModel):
     """Observed state."""
 
+    url: str | None = None
     address: str | None = None
+    model: str | None = None
     keys: str | None = None
     endpoints: Endpoints | None = None
     entries: list[Entry] | None = None

@@ -2,7 +2,16 @@
 
 from modelplane.catalogue.comparison import amount, compare, parse_bandwidth, shortness
 from modelplane.catalogue.expansion import GPU_REQUEST, Expansion, driver_selector, expand
-from modelplane.catalogue.gpu import Offer, declared_memory, exceeds_device, find_gpu, no_gpu, offer_of
+from modelplane.catalogue.gpu import (
+    Offer,
+    declared_memory,
+    doubt_device,
+    doubt_memory,
+    find_candidates,
+    find_gpu,
+    no_gpu,
+    offer_of,
+)
 from modelplane.catalogue.profile import InvalidProfile
 
 __all__ = [
@@ -13,9 +22,11 @@ __all__ = [
     "amount",
     "compare",
     "declared_memory",
+    "doubt_device",
+    "doubt_memory",
     "driver_selector",
-    "exceeds_device",
     "expand",
+    "find_candidates",
     "find_gpu",
     "no_gpu",
     "offer_of",

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from modelplane.catalogue.launch import Weights, command_and_args
+from modelplane.catalogue.arguments import Weights
+from modelplane.catalogue.launch import command_and_args
 from modelplane.catalogue.profile import InvalidProfile, InvalidProfileError, Topology
 from modelplane.model.catalogue import Requires
 from modelplane.model.deployment import NONE
@@ -61,7 +62,10 @@ def _weights(model: Mapping[str, Any], *, cached: bool) -> Weights:
     source = model.get("huggingFace") or {}
     revision = source.get("revision", "main")
     loaded = MODELS_PATH if cached else source.get("repo", model["model"]["name"])
-    return Weights(loaded, model["model"]["name"], "" if cached or revision == "main" else revision)
+    said = f"huggingFace.repo: {source['repo']}" if "repo" in source else ""
+    if cached:
+        said = f"the deployment's modelCacheRef, which mounts the weights at {MODELS_PATH}"
+    return Weights(loaded, model["model"]["name"], "" if cached or revision == "main" else revision, said)
 
 
 def _env(engine: Mapping[str, Any], model: Mapping[str, Any], *, cached: bool) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 
@@ -62,12 +63,26 @@ PORT: Final = ("--port",)
 DIALECTS: Final[Mapping[str, Dialect]] = {"vLLM": VLLM, "SGLang": SGLANG}
 
 
+#: How the name of a flag begins that turns off what another turns on.
+_NO: Final = "--no-"
+
+
+def negated(flag: str) -> str:
+    """Return the name of the flag that turns off what `flag` turns on; a short one has none."""
+    return _NO + flag.removeprefix("--") if flag.startswith("--") else flag
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """A flag that is given: the name that it is written with, and its value, "" for one without."""
 
     flag: str
     value: str
+
+    @property
+    def is_negated(self) -> bool:
+        """Tell whether it turns off what its flag turns on."""
+        return self.flag.replace("_", "-").startswith(_NO)
 
     def __str__(self) -> str:
         """Return it as it can be written."""
@@ -88,6 +103,17 @@ def find_flag(args: Sequence[str], names: Sequence[str]) -> Given | None:
             continue
         following = args[at + 1] if at + 1 < len(args) else ""
         found = Given(flag, value if equals else "" if _is_flag(following) else following)
+    return found
+
+
+def find_values(args: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Return all values of the last of a flag's mentions in arguments: `--flag=v`, or `--flag v w`."""
+    found: tuple[str, ...] = ()
+    for at, word in enumerate(args):
+        flag, equals, value = word.partition("=")
+        if flag.replace("_", "-") in names:
+            following = tuple(takewhile(lambda each: not _is_flag(each), args[at + 1 :]))
+            found = (value,) if equals else following
     return found
 
 

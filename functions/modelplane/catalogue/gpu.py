@@ -36,11 +36,31 @@ def declared_memory(device: Device) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def exceeds_device(capabilities: Capabilities, device: Device) -> bool:
-    """Tell whether `memoryPerGpu` is more than a tenth above what the device has: more than vendors round up."""
-    stated, has = capabilities.memory_per_gpu, declared_memory(device)
+def doubt_device(devices: Sequence[Device], capabilities: Capabilities) -> str:
+    """Return why the entry that `device` names cannot be the GPU, "" where it can, or none is named."""
+    names = ", ".join(device.name for device in devices if device.claim is ClaimKind.DRA)
+    if not names:
+        return "no entry of devices is claimed by pods, so that no profile can ask for a GPU; give the GPU claim: DRA"
+    if capabilities.device is None or find_gpu(devices, capabilities) is not None:
+        return ""
+    return f"{capabilities.device} is none of the devices that pods claim ({names}); name the one that is the GPU"
+
+
+def find_candidates(devices: Sequence[Device], capabilities: Capabilities) -> tuple[str, ...]:
+    """Return the entries of which one has to be named as the GPU, () where it is clear which one is."""
+    if capabilities.device is not None or find_gpu(devices, capabilities) is not None:
+        return ()
+    return tuple(device.name for device in devices if device.claim is ClaimKind.DRA)
+
+
+def doubt_memory(devices: Sequence[Device], capabilities: Capabilities) -> str:
+    """Return that `memoryPerGpu` is more than a tenth above what the GPU has, more than vendors round up; else ""."""
+    gpu = find_gpu(devices, capabilities)
+    stated, has = capabilities.memory_per_gpu, declared_memory(devices[gpu]) if gpu is not None else None
     box, reported = amount(stated) if stated else None, amount(has) if has else None
-    return box is not None and reported is not None and box > reported * 11 / 10
+    if gpu is None or box is None or reported is None or box <= reported * 11 / 10:
+        return ""
+    return f"{stated} is more than a tenth above the memory of device {devices[gpu].name}, {has}; correct one of them"
 
 
 def offer_of(requires: Requires, devices: Sequence[Device], capabilities: Capabilities | None) -> Offer | Refusal:

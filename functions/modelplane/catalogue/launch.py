@@ -4,10 +4,18 @@ What is given wins and must agree with what the profile says elsewhere. An engin
 Other, gets exactly what is given.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Final
 
+from modelplane.catalogue.agreement import (
+    RANK,
+    agree_on_experts,
+    agree_on_weights,
+    refuse_for_gang,
+    refuse_for_one_node,
+    refuse_for_ray,
+)
+from modelplane.catalogue.arguments import Arguments, Weights
 from modelplane.catalogue.flags import (
     BACKEND,
     DATA_WITHIN_TENSOR,
@@ -15,16 +23,16 @@ from modelplane.catalogue.flags import (
     HEADLESS,
     HOST,
     PORT,
+    VLLM,
     Dialect,
     find_flag,
     positional_model,
 )
-from modelplane.catalogue.profile import InvalidProfileError, Topology
-from modelplane.model.names import ENGINE_PORT, ENV_LEADER_ADDRESS, ENV_RANK
+from modelplane.catalogue.profile import Topology
+from modelplane.model.names import ENGINE_PORT, ENV_LEADER_ADDRESS
 
-#: The leader of a gang and the rank of a pod, which are put into the environment of every gang's pods.
+#: The leader of a gang, which is put into the environment of its pods.
 _LEADER: Final = f"$({ENV_LEADER_ADDRESS})"
-_RANK: Final = f"$({ENV_RANK})"
 _SGLANG_PORT: Final = 20000
 _RAY_PORT: Final = 6379
 #: How the image of an engine is started where it does not start the engine by itself.
@@ -36,137 +44,81 @@ _COUNT_NODES: Final = (
 Command = tuple[list[str], list[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What an engine loads, the name that it serves it under, and the revision, "" for none."""
-
-    model: str
-    name: str
-    revision: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Writer:
-    """The arguments of a profile, and the flags that are added to them. Raises InvalidProfileError on disagreement."""
-
-    profile: Mapping[str, Any]
-    args: Sequence[str]
-
-    def refuse(self, field: str, why: str) -> InvalidProfileError:
-        return InvalidProfileError(self.profile, field, why)
-
-    def number(self, names: Sequence[str], field: str, stated: int | None) -> int | None:
-        """Return the number of a flag: the given one, which must agree with the stated one, else the stated one."""
-        given = find_flag(self.args, names)
-        if given is None:
-            return stated
-        if not given.value.isdecimal():
-            raise self.refuse("engine.args", f"{given} is no whole number")
-        if stated is not None and int(given.value) != stated:
-            raise self.refuse("engine.args", f"{given} contradicts {field}: {stated}; remove one, or make them equal")
-        return int(given.value)
-
-    def add(self, names: Sequence[str], value: object) -> list[str]:
-        """Return the flag with a value, nothing where it is given or there is no value."""
-        return [] if value in (None, "") or find_flag(self.args, names) else [f"{names[0]}={value}"]
-
-    def switch(self, names: Sequence[str]) -> list[str]:
-        """Return a flag without value, nothing where it is given."""
-        return [] if find_flag(self.args, names) else [names[0]]
-
-
-def _experts(writer: _Writer, dialect: Dialect, topology: Topology, tensor: int) -> list[str]:
-    given = find_flag(writer.args, dialect.expert)
-    if topology.expert is False and given:
-        raise writer.refuse(
-            "engine.args", f"{given} contradicts replicaTopology.parallelism.expert: disabled; remove one of them"
-        )
+def _experts(arguments: Arguments, dialect: Dialect, topology: Topology, tensor: int) -> list[str]:
+    agree_on_experts(arguments, dialect, topology)
     if not topology.expert:
         return []
-    return writer.add(dialect.expert, tensor) if dialect.expert_sized else writer.switch(dialect.expert)
+    return arguments.add(dialect.expert, tensor) if dialect.expert_sized else arguments.switch(dialect.expert)
 
 
-def _parallelism(writer: _Writer, dialect: Dialect, topology: Topology) -> list[str]:
+def _parallelism(arguments: Arguments, dialect: Dialect, topology: Topology) -> list[str]:
     """Return the flags of the parallelism; it must use exactly the GPUs of the replica."""
     where = "replicaTopology.parallelism"
-    tensor = writer.number(dialect.tensor, f"{where}.tensor", topology.tensor) or 1
-    pipeline = writer.number(dialect.pipeline, f"{where}.pipeline", topology.pipeline) or 1
-    data = writer.number(dialect.data, f"{where}.data", topology.data) or 1
-    within = find_flag(writer.args, DATA_WITHIN_TENSOR)
+    tensor = arguments.number(dialect.tensor, f"{where}.tensor", topology.tensor) or 1
+    pipeline = arguments.number(dialect.pipeline, f"{where}.pipeline", topology.pipeline) or 1
+    data = arguments.number(dialect.data, f"{where}.data", topology.data) or 1
+    within = find_flag(arguments.args, DATA_WITHIN_TENSOR)
     used, gpus = tensor * pipeline * (1 if within else data), topology.nodes * topology.gpus
     if used != gpus:
         spread = f"tensor {tensor} x pipeline {pipeline}{'' if within else f' x data {data}'} = {used}"
         has = f"nodes {topology.nodes} x gpusPerNode {topology.gpus} = {gpus}"
-        raise writer.refuse(where, f"{spread} GPUs, but {has}; make both equal")
+        raise arguments.refuse(where, f"{spread} GPUs, but {has}; make both equal")
     return [
-        *writer.add(dialect.tensor, topology.tensor),
-        *writer.add(dialect.pipeline, topology.pipeline),
-        *writer.add(dialect.data, topology.data),
-        *_experts(writer, dialect, topology, tensor),
+        *arguments.add(dialect.tensor, topology.tensor),
+        *arguments.add(dialect.pipeline, topology.pipeline),
+        *arguments.add(dialect.data, topology.data),
+        *_experts(arguments, dialect, topology, tensor),
     ]
 
 
-def _general(writer: _Writer, dialect: Dialect, topology: Topology, weights: Weights) -> list[str]:
-    model = [] if positional_model(writer.args) else writer.add(dialect.model, weights.model)
+def _general(arguments: Arguments, dialect: Dialect, topology: Topology, weights: Weights) -> list[str]:
+    agree_on_weights(arguments, dialect, weights)
+    model = [] if positional_model(arguments.args) else arguments.add(dialect.model, weights.model)
     return [
         *model,
-        *(writer.add(dialect.revision, weights.revision) if model else []),
-        *writer.add(dialect.name, weights.name),
-        *_parallelism(writer, dialect, topology),
+        *(arguments.add(dialect.revision, weights.revision) if model else []),
+        *arguments.add(dialect.name, weights.name),
+        *_parallelism(arguments, dialect, topology),
     ]
 
 
-def _launcher(writer: _Writer, engine: str) -> str:
+def _launcher(arguments: Arguments, engine: str) -> str:
     """Return how a gang is launched; Auto is the arguments' own word."""
-    launcher: str = writer.profile["engine"].get("launcher", "Auto")
-    given = find_flag(writer.args, BACKEND) if engine == "vLLM" else None
+    launcher: str = arguments.profile["engine"].get("launcher", "Auto")
+    given = find_flag(arguments.args, BACKEND) if engine == "vLLM" else None
     if engine == "SGLang":
         if launcher in ("Multiprocessing", "Ray"):
-            raise writer.refuse("engine.launcher", f"{launcher} is vLLM's; SGLang launches itself: use Auto or None")
+            raise arguments.refuse("engine.launcher", f"{launcher} is vLLM's; SGLang launches itself: use Auto or None")
         return launcher
     backend = {"ray": "Ray", "mp": "Multiprocessing"}.get(given.value if given else "mp", "None")
     if launcher in ("Multiprocessing", "Ray") and given and launcher != backend:
-        raise writer.refuse("engine.args", f"{given} contradicts engine.launcher: {launcher}; remove one of them")
+        raise arguments.refuse("engine.args", f"{given} contradicts engine.launcher: {launcher}; remove one of them")
     return backend if launcher == "Auto" else launcher
 
 
-def _ray(writer: _Writer, args: list[str], nodes: int) -> dict[str, Command]:
+def _ray(arguments: Arguments, args: list[str], nodes: int) -> dict[str, Command]:
     """Return a gang that Ray gathers: the leader waits for every node before it starts the server."""
+    given = find_flag(arguments.args, BACKEND)
+    refuse_for_ray(arguments, VLLM, str(given) if given else "engine.launcher: Ray")
     wait = f'until [ "$(python3 -c "{_COUNT_NODES}")" -ge {nodes} ]; do sleep 2; done'
     serve = f'exec {_SERVE["vLLM"]} "$@"'
     leader = f"ray start --head --port={_RAY_PORT} && {wait} && {serve}"
     join = f"until ray start --address={_LEADER}:{_RAY_PORT} --block; do sleep 2; done"
-    backend = writer.add(BACKEND, "ray")
+    backend = arguments.add(BACKEND, "ray")
     return {"Leader": (["sh", "-c", leader, "sh"], [*args, *backend]), "Worker": (["sh", "-c", join], [])}
 
 
-def _refuse_for_gang(writer: _Writer, engine: str, args: Sequence[str]) -> None:
-    """Refuse flags that a leader and workers cannot share, and what an engine refuses on several nodes."""
-    dialect = DIALECTS[engine]
-    rank, data = find_flag(args, dialect.rank), find_flag(args, dialect.data)
-    if rank and rank.value != _RANK:
-        raise writer.refuse("engine.args", f"{rank} gives all nodes one rank; remove it, each node gets its own")
-    headless = find_flag(args, HEADLESS) if engine == "vLLM" else None
-    if headless:
-        why = f"{headless.flag} keeps the leader from serving requests; remove it, the workers alone get it"
-        raise writer.refuse("engine.args", why)
-    spread = engine == "SGLang" and data is not None and data.value != "1"
-    if spread and not find_flag(args, DATA_WITHIN_TENSOR):
-        why = f"SGLang refuses {data} on several nodes without {DATA_WITHIN_TENSOR[0]}; add that to engine.args"
-        raise writer.refuse("replicaTopology.parallelism", why)
-
-
-def _gang(writer: _Writer, engine: str, launcher: str, args: list[str], nodes: int) -> dict[str, Command]:
+def _gang(arguments: Arguments, engine: str, launcher: str, args: list[str], nodes: int) -> dict[str, Command]:
     """Return the leader and the workers of an engine that gathers its nodes by itself."""
     dialect = DIALECTS[engine]
-    writer.number(dialect.nodes, "replicaTopology.nodes", nodes)
+    arguments.number(dialect.nodes, "replicaTopology.nodes", nodes)
     if launcher != "None":
-        _refuse_for_gang(writer, engine, args)
+        refuse_for_gang(arguments, engine, args)
     leader = f"{_LEADER}:{_SGLANG_PORT}" if engine == "SGLang" else _LEADER
-    common = [*args, *writer.add(dialect.nodes, nodes)]
-    address = writer.add(dialect.leader, leader)
-    ranks = [writer.add(dialect.rank, rank) for rank in ("0", _RANK)]
-    headless = writer.switch(HEADLESS) if engine == "vLLM" else []
+    common = [*args, *arguments.add(dialect.nodes, nodes)]
+    address = arguments.add(dialect.leader, leader)
+    ranks = [arguments.add(dialect.rank, rank) for rank in ("0", RANK)]
+    headless = arguments.switch(HEADLESS) if engine == "vLLM" else []
     command = _command(engine)
     if launcher == "None":
         return {"Leader": (command, args), "Worker": (command, args)}
@@ -200,13 +152,14 @@ def command_and_args(
     dialect = DIALECTS.get(engine["name"])
     if dialect is None or command:
         return dict.fromkeys(roles, (command, given)), ()
-    writer = _Writer(profile, given)
-    args = [*given, *_general(writer, dialect, topology, weights)]
+    arguments = Arguments(profile, given)
+    args = [*given, *_general(arguments, dialect, topology, weights)]
     if engine["name"] == "SGLang":
-        args += [*writer.add(HOST, "0.0.0.0"), *writer.add(PORT, ENGINE_PORT)]  # noqa: S104 (in its own pod)
+        args += [*arguments.add(HOST, "0.0.0.0"), *arguments.add(PORT, ENGINE_PORT)]  # noqa: S104 (in its own pod)
     if topology.nodes == 1:
+        refuse_for_one_node(arguments, engine["name"])
         return {"Standalone": (_command(engine["name"]), args)}, ()
-    launcher = _launcher(writer, engine["name"])
+    launcher = _launcher(arguments, engine["name"])
     if launcher == "Ray":
-        return _ray(writer, args, topology.nodes), _warnings(topology, launcher)
-    return _gang(writer, engine["name"], launcher, args, topology.nodes), ()
+        return _ray(arguments, args, topology.nodes), _warnings(topology, launcher)
+    return _gang(arguments, engine["name"], launcher, args, topology.nodes), ()

@@ -24,18 +24,17 @@ def _apply(frame: Frame, function: Function, *arguments: Value) -> Value:
 
 
 def _binary(function: Function, left: Code, right: Code) -> Code:
+    chosen = function.chosen
+
     def run(frame: Frame) -> Value:
-        failed: EvaluationError | None = None
-        one: Value = None
         try:
             one = left(frame)
-        except EvaluationError as error:
+        except EvaluationError:
             # The right side is evaluated all the same, as in Kubernetes: it may abort, or change a quantity.
-            failed = error
+            right(frame)
+            raise
         other = right(frame)
-        if failed is not None:
-            raise failed
-        overload = function.choose((one, other))
+        overload = chosen.get((type(one), type(other))) or function.choose((one, other))
         frame.charge(overload.cost(one, other))
         return overload.run(one, other)
 

@@ -83,7 +83,11 @@ def _names(links: tuple[Link, ...]) -> tuple[str, ...]:
 def _named(found: Value, names: tuple[str, ...]) -> Value:
     """Return what is found under names, none of which is optional."""
     for name in names:
-        found = found.find(name) if type(found) is Map else look_up(found, name)
+        if type(found) is Map:
+            entry = found.entries.get(name)
+            found = found.default if entry is None else entry[1]
+        else:
+            found = look_up(found, name)
         if found is ABSENT:
             raise EvaluationError(f"no such key: {name}")
     return found

@@ -9,6 +9,7 @@ from typing import Any
 from modelplane.cel import quantity, semver
 from modelplane.cel.quantity import Quantity, QuantityError
 from modelplane.cel.semver import Semver, SemverError
+from modelplane.cel.spelling import spell_quantity, spell_version
 from modelplane.cel.values import INT_MAX, INT_MIN, Map, Value, quantity_value
 from modelplane.model.fleet import Attribute, ClaimKind, Device
 
@@ -70,7 +71,7 @@ def problems(device: Device) -> tuple[str, ...]:
         try:
             quantity.parse(text)
         except QuantityError as error:
-            found.append(f"{where}: {error}")
+            found.append(f"{where}: {error}{spell_quantity(text)}")
     found += _duplicates("attributes", device.driver, [attribute.name for attribute in device.attributes])
     found += _duplicates("capacity", device.driver, [name for name, _ in device.capacity])
     return tuple(found)
@@ -216,7 +217,7 @@ def _attribute_problems(where: str, attribute: Attribute) -> Iterator[str]:
         try:
             semver.parse(str(attribute.value))
         except SemverError as error:
-            yield f"{where}: not a semantic version: {error}"
+            yield f"{where}: not a semantic version: {error}{spell_version(str(attribute.value))}"
     if isinstance(attribute.value, str) and not attribute.value.isascii():
         try:
             attribute.value.encode()

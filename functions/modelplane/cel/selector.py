@@ -41,7 +41,7 @@ class Selector:
             verdict = Verdict(Outcome.ERROR, "limit: nested too deep for the stack that is left")
         else:
             verdict = _OUTCOMES[found] if type(found) is bool else _not_bool(found)
-        return verdict, MAX_WORK - max(0, frame.work)
+        return verdict, MAX_WORK - frame.work if frame.work > 0 else MAX_WORK
 
 
 def _not_bool(found: Value) -> Verdict:

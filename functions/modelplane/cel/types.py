@@ -4,8 +4,6 @@ Assignability is CEL's: type variables are bound as arguments are matched, `dyn`
 fit everything, and what is bound stays bound for the rest of the expression.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -67,9 +65,15 @@ class Bindings:
 
     def assign(self, to: tuple[Type, ...], given: tuple[Type, ...]) -> bool:
         """Return whether each type fits its place; the variables are bound only if all do."""
-        with self._attempt() as attempt:
-            attempt.fits = len(to) == len(given) and all(map(self._fits, given, to))
-        return attempt.fits
+        self._undo.clear()
+        if len(to) == len(given) and all(map(self._fits, given, to)):
+            return True
+        for variable, before in reversed(self._undo):
+            if before is None:
+                del self._bound[variable]
+            else:
+                self._bound[variable] = before
+        return False
 
     def resolve(self, kind: Type, *, open_is_dyn: bool = False) -> Type:
         """Return a type with its bound variables replaced, and the unbound ones by `dyn` if asked to."""
@@ -81,18 +85,6 @@ class Bindings:
         if not kind.params:
             return kind
         return Type(kind.name, tuple(self.resolve(param, open_is_dyn=open_is_dyn) for param in kind.params))
-
-    @contextmanager
-    def _attempt(self) -> Iterator["_Attempt"]:
-        attempt = _Attempt()
-        self._undo.clear()
-        yield attempt
-        if not attempt.fits:
-            for variable, before in reversed(self._undo):
-                if before is None:
-                    del self._bound[variable]
-                else:
-                    self._bound[variable] = before
 
     def _bind(self, variable: Type, kind: Type) -> None:
         self._undo.append((variable, self._bound.get(variable)))
@@ -141,11 +133,6 @@ class Bindings:
             bound = self._bound.get(kind)
             return bound is not None and self._occurs(variable, bound)
         return any(self._occurs(variable, param) for param in kind.params)
-
-
-@dataclass(slots=True)
-class _Attempt:
-    fits: bool = False
 
 
 def more_general(one: Type, other: Type) -> Type:

@@ -22,12 +22,16 @@ Examples:
 @click.argument("deployment", metavar="NAMESPACE/NAME")
 @from_option
 @click.option("--profile", help="The profile to expand; needed where replicas run on several.")
+@click.option(
+    "--replica", help="The ModelReplica whose version of the profile to print; needed where they run several."
+)
 @click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True, help="Format.")
-def command(*, deployment: str, paths: tuple[str, ...], profile: str | None, output: str) -> None:
+def command(*, deployment: str, paths: tuple[str, ...], profile: str | None, replica: str | None, output: str) -> None:
     """Print a ModelDeployment of the catalogue with the engines of its profile, and without modelRef.
 
     Applied, it changes no pod of the replicas on that profile. What it cannot say, such as what the profile requires of
-    pools, is printed to standard error.
+    pools, is printed to standard error. Pinned replicas may run several versions of a profile: name one of them with
+    --replica, and those that the manifest would roll out to its version are printed to standard error.
 
     Exit code: 0 expanded, 1 there is no such deployment, 2 bad input.
     """
@@ -35,10 +39,12 @@ def command(*, deployment: str, paths: tuple[str, ...], profile: str | None, out
     control = settled(paths)
     namespace, _, name = deployment.partition("/")
     try:
-        found = expand_deployment(control, namespace, name, profile)
+        found = expand_deployment(control, namespace, name, profile, replica)
     except CannotExpand as error:
         click.echo(str(error), err=True)
         sys.exit(_ABSENT if error.absent else BAD_INPUT)
     if found.lost:
         click.echo(f"Not said by engines, so that any pool will do: {'; '.join(found.lost)}", err=True)
+    if found.changed:
+        click.echo(f"Rolled out to this version of the profile once applied: {', '.join(found.changed)}", err=True)
     echo(found.manifest, output)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from modelplane.hydrate import HydrateSettings, hydrate
+from modelplane.hydrate import HydrateSettings, hydrate, resolve
 from modelplane.hydrate.failure import HydrateError
 from modelplane.hydrate.hub import Hub, read_token
 
@@ -45,6 +45,13 @@ def _log(line: str) -> None:
     help="First pause, in seconds.",
 )
 @click.option("--size-gib", type=click.IntRange(1), help="Most that the repository may have, in GiB.")
+@click.option("--commit", default="", help="Commit to download, whatever the revision names now.")
+@click.option(
+    "--resolve",
+    "report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Download nothing: write the commit that the next run downloads to this file.",
+)
 def command(  # noqa: PLR0913 - click gives each option as an argument
     *,
     repo: str,
@@ -55,6 +62,8 @@ def command(  # noqa: PLR0913 - click gives each option as an argument
     tries: int,
     pause: float,
     size_gib: int | None,
+    commit: str,
+    report: Path | None,
 ) -> None:
     """Download a repository and verify every byte; the next run continues one that was interrupted.
 
@@ -65,7 +74,11 @@ def command(  # noqa: PLR0913 - click gives each option as an argument
     try:
         hub = Hub(endpoint, read_token(os.environ.get("HF_TOKEN")))
         limit = size_gib * _GIB if size_gib else None
-        hydrate(HydrateSettings(repo, revision, target, hub, _log, workers, tries, pause, limit))
+        settings = HydrateSettings(repo, revision, target, hub, _log, workers, tries, pause, limit, commit)
+        if report:
+            report.write_text(resolve(settings).commit)
+        else:
+            hydrate(settings)
     except HydrateError as failure:
         # The cause comes last: a failed pod's status shows the end of its log.
         _log(f"{failure.exit_code.meaning}\n{failure}")

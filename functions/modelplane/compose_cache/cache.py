@@ -1,13 +1,14 @@
 """Composes a ModelCache: results it where it is selected, and removes what no replica may mount any more."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from modelplane.compose_cache import report, token
+from modelplane.compose_cache import commit, pull_secrets, report, token
 from modelplane.compose_cache.download import is_pods_resource
 from modelplane.compose_cache.spare_volumes import cluster_of, keep_mounted, spare_volumes
 from modelplane.compose_cache.spec import CacheSpec, read_spec
-from modelplane.compose_cache.stage import stage
+from modelplane.compose_cache.stage import observe, stage
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import hold_all
 from modelplane.composing.orphan import is_orphaning, orphaned, with_orphan_policy
@@ -15,6 +16,7 @@ from modelplane.composing.pod_messages import CACHE_PODS
 from modelplane.model.conditions import Condition
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.staging import StagingPhase
+from modelplane.observed.cluster import read_cluster
 from modelplane.observed.fields import deleting
 from modelplane.observed.remote import read_remote
 from modelplane.step import AWAITING, SETTLED, Desired, Object, Request, Requirement, Result
@@ -76,7 +78,11 @@ def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], c
     there = [each for each in (*clusters, *map(request.one, elsewhere)) if isinstance(each, Object)]
     policies = {each.name: is_orphaning(each) for each in there}
     selected = sorted((each for each in clusters if not deleting(each)), key=lambda each: each.name)
-    results = [stage(request, spec, each, published.get(each.name, {})) for each in selected]
+    stagings = [observe(request, spec, each, published.get(each.name, {})) for each in selected]
+    reports = commit.reported(request)
+    resolved = commit.resolve(request.composite, spec, stagings, reports)
+    known = (replace(each, commit=resolved, reported=reports.get(each.uid, "")) for each in stagings)
+    results = [stage(each) for each in known]
     wanted: Manifests = {resource: body for each in results for resource, body in each.objects.items()}
     spares = list(spare_volumes(request, wanted))
     kept, notes = keep_mounted(request, spares, results)
@@ -84,13 +90,14 @@ def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], c
     needs = (*needs, *elsewhere)
     if spares:
         needs = (*needs, require.team_replicas(request.composite.namespace))
-    if any(map(is_pods_resource, objects)):
+    # Also while the collection is about to go: what its pods report has decided that it goes.
+    if any(map(is_pods_resource, (*objects, *request.observed))):
         needs = (*needs, CACHE_PODS.requirement(request.composite))
     ready = bool(results) and all(each.phase is StagingPhase.READY for each in results)
     return _result(
         request,
         objects,
-        report.status(results),
+        report.status(results, resolved, commit.source_of(spec)),
         report.conditions(results, notes),
         needs,
         ready=ready,
@@ -98,13 +105,24 @@ def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], c
     )
 
 
+def _secrets(request: Request, spec: CacheSpec) -> tuple[Requirement, ...]:
+    """Return the requirements of the Secrets that downloads need."""
+    named = [token.requirement(request, spec.secret)] if spec.secret else []
+    named += [pull_secrets.requirement(request.composite.namespace, name) for name in spec.pull_secrets]
+    return tuple({each.name: each for each in named}.values())
+
+
 def compose(request: Request) -> Result:
     """Return the Objects of the cache on all clusters; everything as it is observed while these are not known."""
     spec = read_spec(request.composite)
     if isinstance(spec, Malformed):
         return _hold(request, (), report.refused(spec))
-    needs = (require.clusters(spec.selector), *([token.requirement(request, spec.secret)] if spec.secret else []))
+    needs = (require.clusters(spec.selector), *_secrets(request, spec))
     clusters = request.all(require.clusters(spec.selector))
     if isinstance(clusters, Gap):
         return _hold(request, needs)
+    if any(read_cluster(each).allowed is not None for each in clusters):
+        needs = (*needs, require.namespace(request.composite.namespace))
+        if isinstance(require.namespace_labels(request, request.composite.namespace), Gap):
+            return _hold(request, needs)
     return _staged(request, spec, needs, clusters)

@@ -24,7 +24,7 @@ class StagingResult:
     """What one pass makes of a cache on one cluster.
 
     `volume` is what is published as staged there (name and uid of a claim), empty while nothing is. `objects` are the
-    Objects to be by composition resource name. `lacks_token`: the Secret with the token, or its key, does not exist.
+    Objects to be by composition resource name. `lacks_secret`: one that the download needs, or its key, does not exist.
     """
 
     cluster: str
@@ -32,7 +32,7 @@ class StagingResult:
     message: str = ""
     volume: Mapping[str, Any] = field(default_factory=dict)
     objects: Manifests = field(default_factory=dict)
-    lacks_token: bool = False
+    lacks_secret: bool = False
 
 
 def volume_resource(cluster: str, volume: str) -> str:
@@ -55,13 +55,23 @@ def _requested(claim: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ClusterStaging:
-    """What one pass knows of a cache on one cluster. `last` is the volume that was published before."""
+    """What one pass knows of a cache on one cluster. `last` is the volume that was published before.
+
+    `tolerations` are those of the cluster's pools, each once. `user` is the one that downloads, None for root. `commit`
+    is to be staged on all clusters, `reported` is the one that this claim's download has resolved; each is "" while
+    it is not known. `mistaken` says why nothing new may be made on the cluster, "" where it may.
+    """
 
     request: Request
     spec: CacheSpec
     site: Site
     storage_class: str
     last: Mapping[str, Any]
+    tolerations: tuple[Mapping[str, Any], ...] = ()
+    user: int | None = None
+    mistaken: str = ""
+    commit: str = ""
+    reported: str = ""
 
     @property
     def resource(self) -> str:
@@ -111,7 +121,7 @@ class ClusterStaging:
     @property
     def filled(self) -> bool:
         """Tell whether this very claim was published as staged before."""
-        return bool(self.uid) and self.last == {"name": self.spec.volume, "uid": self.uid}
+        return bool(self.uid) and (self.last.get("name"), self.last.get("uid")) == (self.spec.volume, self.uid)
 
     @property
     def grows(self) -> bool:
@@ -141,7 +151,7 @@ class ClusterStaging:
             remedy = f"Set {field} of the InferenceCluster to a class with ReadWriteMany."
             return sentences("the cluster names no storage class for caches", remedy)
         claim = volume_claim(self.spec.volume, self.site.namespace, size_gib=size, storage_class=storage_class)
-        return self.site.place(claim, ready_when=BOUND, watch=True)
+        return self.site.place_keeping_cluster(claim, ready_when=BOUND, watch=True)
 
     def wrong_storage_class(self) -> str:
         """Return that the claim waits for a storage class that the cluster names no more, "" if it does not.
@@ -154,6 +164,19 @@ class ClusterStaging:
         return (
             f"PersistentVolumeClaim {self.spec.volume} is Pending with storage class {self._held_class}, the cluster "
             f"names {now} now: the claim is replaced"
+        )
+
+    def wrong_commit(self) -> str:
+        """Return that the claim is being filled with another commit than all others, "" if it is not.
+
+        Two downloads on one volume would overwrite one another's files, so the claim is replaced. One that was
+        published may be mounted, and stays.
+        """
+        if self.reported in ("", self.commit) or self.last.get("name") == self.spec.volume:
+            return ""
+        return (
+            f"PersistentVolumeClaim {self.spec.volume} is being filled with commit {self.reported}, and the cache is "
+            f"staged at {self.commit}: the claim is replaced"
         )
 
     def caveats(self) -> str:

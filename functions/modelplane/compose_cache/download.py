@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from modelplane.compose_cache import token
+from modelplane.compose_cache import pull_secrets, token
 from modelplane.compose_cache.cluster_staging import ClusterStaging, Manifests, StagingResult
 from modelplane.compose_cache.job import COMPLETE, complete, describe, failed, idle
+from modelplane.compose_cache.pull_secrets import PullSecrets
 from modelplane.compose_cache.token import DownloadToken
 from modelplane.composing.hold import held
 from modelplane.composing.messages import sentences
 from modelplane.composing.pod_messages import CACHE_PODS
-from modelplane.kube.hydration import Download, hydration_job
-from modelplane.kube.images import Image
+from modelplane.kube.hydration import COMMIT, Download, DownloadPod, hydration_job
+from modelplane.kube.images import Image, architectures
 from modelplane.model.names import LABEL_FILLS
 from modelplane.model.staging import StagingPhase
 from modelplane.observed.fields import mapping, mappings, text
@@ -38,10 +39,34 @@ class _Job:
         """Return the Job's name."""
         return text(mapping(self._manifest.get("metadata")).get("name"))
 
+    @property
+    def pod(self) -> Mapping[str, Any]:
+        """Return the spec of its pods."""
+        return mapping(mapping(mapping(self._manifest.get("spec")).get("template")).get("spec"))
+
+    @property
+    def commit(self) -> str:
+        """Return the commit that it was told to download, "" if it resolves the revision itself."""
+        args = (arg for each in mappings(self.pod.get("containers")) for arg in each.get("args") or ())
+        return next((arg.removeprefix(COMMIT) for arg in args if arg.startswith(COMMIT)), "")
+
+    @property
+    def reports(self) -> bool:
+        """Tell whether its pods report the commit that they resolve; those of an earlier version do not."""
+        return bool(self.pod.get("initContainers"))
+
+    @property
+    def placed(self) -> tuple[Any, ...]:
+        """Return its image, what that is pulled with, and the taints that it tolerates."""
+        return (
+            self.of_containers("image"),
+            self.pod.get("imagePullSecrets"),
+            list(mappings(self.pod.get("tolerations"))),
+        )
+
     def of_containers(self, field: str) -> list[Any]:
         """Return what its containers have in a field, such as `env`, where they take the token from."""
-        pod = mapping(mapping(mapping(self._manifest.get("spec")).get("template")).get("spec"))
-        return [each.get(field) for each in mappings(pod.get("containers"))]
+        return [each.get(field) for each in mappings(self.pod.get("containers"))]
 
 
 def _resource(staging: ClusterStaging, job: str) -> str:
@@ -75,28 +100,34 @@ def _observed_job(staging: ClusterStaging) -> _Job | None:
     return None
 
 
-def _new_job(staging: ClusterStaging, found: DownloadToken) -> _Job:
-    """Return the Job that would be made now."""
-    spec = staging.spec
-    source = Download(spec.repo, spec.revision, spec.size_gib, found.reference, found.version or "")
-    job = hydration_job(spec.volume, staging.uid, staging.site.namespace, source, image=Image.MODELPLANE.reference)
-    return _Job(_resource(staging, job["metadata"]["name"]), staging.site.place(job, ready_when=COMPLETE, watch=True))
+def _new_job(staging: ClusterStaging, found: DownloadToken, pulls: PullSecrets, made: _Job | None) -> _Job:
+    """Return the Job that would be made now, in the place of the one that was `made`.
+
+    While one runs that resolves the revision itself, so does the next: it finds what that one has pinned.
+    """
+    spec, resolving = staging.spec, made and not made.commit and not (made.seen and failed(made.seen))
+    commit = "" if resolving else staging.commit
+    source = Download(spec.repo, spec.revision, spec.size_gib, found.reference, found.version or "", commit)
+    runs = DownloadPod(Image.MODELPLANE.reference, architectures(), pulls.names, staging.user, staging.tolerations)
+    job = hydration_job(spec.volume, staging.uid, staging.site.namespace, source, runs)
+    body = staging.site.place_keeping_cluster(job, ready_when=COMPLETE, watch=True)
+    return _Job(_resource(staging, job["metadata"]["name"]), body)
 
 
-def _job(staging: ClusterStaging, found: DownloadToken) -> _Job | None:
+def _job(staging: ClusterStaging, found: DownloadToken, pulls: PullSecrets) -> _Job | None:
     """Return the Job to be.
 
     One that was made runs on as it is. It is replaced when its token is no longer copied, when nothing of it runs and
-    the image is another one, and when it has failed and the cause may have changed: the token, or the size of the
-    volume, once that has grown.
+    the image, what pulls it or the tolerations are others, and when it has failed and the cause may have changed: the
+    token, or the size of the volume, once that has grown.
     """
     made = _observed_job(staging)
-    if found.version is None:
+    if found.version is None or not pulls.complete:
         return made
-    new = _new_job(staging, found)
+    new = _new_job(staging, found, pulls, made)
     if made is None or made.of_containers("env") != new.of_containers("env"):
         return new
-    if made.seen and idle(made.seen) and made.of_containers("image") != new.of_containers("image"):
+    if made.seen and idle(made.seen) and made.placed != new.placed:
         return new
     ended = made.seen is not None and failed(made.seen)
     return new if ended and made.resource != new.resource and not staging.grows else made
@@ -105,22 +136,24 @@ def _job(staging: ClusterStaging, found: DownloadToken) -> _Job | None:
 def download(staging: ClusterStaging, objects: Manifests) -> StagingResult:
     """Return the result of a claim that was observed and is not filled: `objects` and what downloads into it.
 
-    The copy of the token goes with a download that has failed, and comes back with its next try.
+    The copies of Secrets go with a download that has failed, and come back with its next try.
     """
-    found = token.find(staging)
-    job = _job(staging, found)
+    found, pulls = token.find(staging), pull_secrets.find(staging)
+    job = _job(staging, found, pulls)
     seen = job.seen if job else None
     ended = seen is not None and failed(seen)
-    objects = {**objects, **({} if ended else found.copies), **({job.resource: job.body} if job else {})}
+    copies = {} if ended else {**found.copies, **pulls.copies}
+    objects = {**objects, **copies, **({job.resource: job.body} if job else {})}
     cluster = staging.site.cluster
-    if job and seen and complete(seen) and staging.bound:
-        filled = {"name": staging.spec.volume, "uid": staging.uid}
+    done = job is not None and seen is not None and complete(seen)
+    if job and done and staging.bound and (brought := _brought(staging, job)) is not None:
+        filled = {"name": staging.spec.volume, "uid": staging.uid} | ({"commit": brought} if brought else {})
         # Once this is published the Job goes, with its pods: a claim that is deleted waits for finished ones too.
         return StagingResult(cluster, StagingPhase.READY, staging.caveats(), filled, objects)
     if seen and seen.manifest:
         selector = {"matchLabels": {LABEL_FILLS: staging.uid}}
         objects[pods_resource(cluster)] = CACHE_PODS.observe(staging.site, staging.request.composite, selector)
-    missing = found.missing if ended or not (seen and seen.manifest) else ""
+    missing = sentences(found.missing, pulls.missing) if ended or not (seen and seen.manifest) else ""
     messages = (*_messages(staging, job, missing), staging.caveats() if staging.bound else staging.unbound())
     unfilled = StagingPhase.HYDRATING if staging.bound else StagingPhase.PENDING
     return StagingResult(
@@ -129,8 +162,13 @@ def download(staging: ClusterStaging, objects: Manifests) -> StagingResult:
         message=sentences(*messages),
         volume=staging.last,
         objects=objects,
-        lacks_token=bool(missing),
+        lacks_secret=bool(missing),
     )
+
+
+def _brought(staging: ClusterStaging, job: _Job) -> str | None:
+    """Return the commit that a Job has brought, "" if it cannot be known, None until its report is observed."""
+    return job.commit or staging.reported or (None if job.reports else "")
 
 
 def _messages(staging: ClusterStaging, job: _Job | None, missing: str) -> tuple[str, ...]:
@@ -147,5 +185,7 @@ def _messages(staging: ClusterStaging, job: _Job | None, missing: str) -> tuple[
 
 def held_download(staging: ClusterStaging) -> dict[str, Mapping[str, Any]]:
     """Return what downloads into a volume held, while the volume itself is not observed."""
-    copy, observed = token.resource(staging.site.cluster, staging.spec.volume), staging.request.observed
-    return {resource: held(observed[resource].body) for resource in (*_jobs(staging), copy) if resource in observed}
+    observed = staging.request.observed
+    copies = [token.resource(staging.site.cluster, staging.spec.volume)]
+    copies += [pull_secrets.resource(staging, name) for name in staging.spec.pull_secrets]
+    return {resource: held(observed[resource].body) for resource in (*_jobs(staging), *copies) if resource in observed}

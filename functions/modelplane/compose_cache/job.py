@@ -51,6 +51,8 @@ def describe(job: Remote, name: str) -> str:
         return "; ".join(filter(None, (_meaning(why), f"Job {name} failed: {why}")))
     if job.sync_failure:
         return f"Job {name} {job.sync_failure}"
+    if complete(job):
+        return f"Job {name} is done; waiting for its pod to report the commit"
     status = mapping(mapping(job.manifest).get("status"))
     tries = count(status.get("failed"))
     state = "is downloading" if count(status.get("active")) and not idle(job) else "is starting"

@@ -31,9 +31,9 @@ def _ready(results: Sequence[StagingResult]) -> list[StagingResult]:
     return [result for result in results if result.phase is StagingPhase.READY]
 
 
-def status(results: Sequence[StagingResult]) -> dict[str, Any]:
-    """Return the whole status of ours, clusters by name."""
-    return {
+def status(results: Sequence[StagingResult], commit: str, source: str) -> dict[str, Any]:
+    """Return the whole status of ours, clusters by name; `commit` is the one of `source`, "" while not known."""
+    return ({"commit": commit, "commitOf": source} if commit else {}) | {
         "summary": {"ready": f"{len(_ready(results))}/{len(results)}"},
         "clusters": [_row(each) for each in results],
     }
@@ -42,13 +42,13 @@ def status(results: Sequence[StagingResult]) -> dict[str, Any]:
 def held(cache: Object) -> dict[str, Any]:
     """Return the status as it was."""
     last = mapping(cache.body.get("status"))
-    return {name: last[name] for name in ("summary", "clusters") if name in last}
+    return {name: last[name] for name in ("commit", "commitOf", "summary", "clusters") if name in last}
 
 
 def _reason(results: Sequence[StagingResult]) -> Reason:
     if any(result.phase is StagingPhase.FAILED for result in results):
         return Reason.FAILED
-    if any(result.lacks_token for result in results):
+    if any(result.lacks_secret for result in results):
         return Reason.AUTH_SECRET_MISSING
     return Reason.PARTIAL if _ready(results) else Reason.HYDRATING
 

@@ -15,7 +15,7 @@ from modelplane.step import Object
 class CacheSpec:
     """A ModelCache's spec. `revision` is "" for the default branch, `secret` the token's (Secret, key), if any.
 
-    `volume` is the name of the claims that hold this very source.
+    `volume` is the name of the claims that hold this very source. `pull_secrets` are for the image of its downloads.
     """
 
     repo: str
@@ -24,6 +24,7 @@ class CacheSpec:
     volume: str
     secret: tuple[str, str] | None = None
     selector: Mapping[str, str] = field(default_factory=dict)
+    pull_secrets: tuple[str, ...] = ()
 
 
 def read_spec(cache: Object) -> CacheSpec | Malformed:
@@ -41,5 +42,6 @@ def read_spec(cache: Object) -> CacheSpec | Malformed:
         size_gib=source.sizeGiB,
         volume=volume_name(cache.namespace, cache.name, source.repo, revision),
         secret=(secret.name, secret.key) if secret else None,
+        pull_secrets=tuple(each.name for each in spec.imagePullSecrets or ()),
         selector=(spec.clusterSelector.matchLabels if spec.clusterSelector else None) or {},
     )

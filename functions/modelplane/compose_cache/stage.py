@@ -6,11 +6,18 @@ from typing import Any
 from modelplane.compose_cache.cluster_staging import ClusterStaging, StagingResult, volume_resource
 from modelplane.compose_cache.download import download, held_download
 from modelplane.compose_cache.spec import CacheSpec
+from modelplane.composing import requirements as require
+from modelplane.composing.messages import sentences
+from modelplane.composing.mirrored_namespace import find_unclaimed
 from modelplane.composing.site import Site
+from modelplane.model.observation import Gap
 from modelplane.model.staging import StagingPhase
-from modelplane.observed.cluster import read_walls
-from modelplane.observed.fields import mapping, text
+from modelplane.observed.cluster import mistaken, read_cluster, read_walls
+from modelplane.observed.fields import count, mapping, mappings, text
 from modelplane.observed.remote import read_remote
+from modelplane.observed.tolerations import read_tolerations
+from modelplane.scheduling.eligible import find_not_allowed
+from modelplane.scheduling.wording import remedy_of, word
 from modelplane.step import Object, Request
 
 
@@ -22,24 +29,55 @@ def _site(request: Request, spec: CacheSpec, cluster: Object) -> Site:
     return Site(request.composite.namespace, cluster.name, config, read_walls(cluster))
 
 
-def stage(request: Request, spec: CacheSpec, cluster: Object, last: Mapping[str, Any]) -> StagingResult:
-    """Return how a selected cluster is staged; `last` is the volume that was published for it before."""
-    site = _site(request, spec, cluster)
+def _tolerations(cluster: Object) -> tuple[Mapping[str, Any], ...]:
+    """Return the tolerations of a cluster's pools, in their order and each once."""
+    pools = mappings(mapping(cluster.body.get("spec")).get("nodePools"))
+    found = (each for pool in pools for each in read_tolerations(pool.get("tolerations")))
+    return tuple(each.manifest() for each in dict.fromkeys(found))
+
+
+def _closed(request: Request, cluster: Object) -> str:
+    """Return that a cluster is closed to the namespace of the cache, "" where it is open to it."""
+    namespace = request.composite.namespace
+    labels = require.namespace_labels(request, namespace)
+    refusal = find_not_allowed(namespace, read_cluster(cluster), {} if isinstance(labels, Gap) else labels)
+    return sentences(f"the cluster is {word(refusal)}", remedy_of([refusal.reason])) if refusal else ""
+
+
+def observe(request: Request, spec: CacheSpec, cluster: Object, last: Mapping[str, Any]) -> ClusterStaging:
+    """Return what is known of a selected cluster; `last` is the volume that was published for it before."""
     storage = mapping(mapping(cluster.body.get("status")).get("cache"))
-    staging = ClusterStaging(request, spec, site, text(storage.get("storageClassName")), last)
-    volume = staging.volume()
+    site = _site(request, spec, cluster)
+    barred = mistaken(cluster) or _closed(request, cluster)
+    user = count(storage.get("runAsUser")) or None
+    storage_class, tolerations = text(storage.get("storageClassName")), _tolerations(cluster)
+    return ClusterStaging(request, spec, site, storage_class, last, tolerations, user, barred)
+
+
+def _find_unclaimed(staging: ClusterStaging, resource: str) -> str:
+    """Return why nothing may be made yet in the team's namespace on the cluster; what was begun there goes on."""
+    seen = staging.request.observed.get(resource)
+    return "" if staging.observed else find_unclaimed(staging.site.team, read_remote(seen) if seen else None)
+
+
+def stage(staging: ClusterStaging) -> StagingResult:
+    """Return how a selected cluster is staged."""
+    cluster, last, volume = staging.site.cluster, staging.last, staging.volume()
+    if staging.mistaken and not staging.observed:
+        volume = staging.mistaken
     if isinstance(volume, str):
-        return StagingResult(cluster.name, StagingPhase.PENDING, volume, last)
-    namespace = {f"namespace-{cluster.name}": site.place_namespace()}
-    if message := staging.wrong_storage_class():
-        return StagingResult(cluster.name, StagingPhase.PENDING, message, last, namespace)
+        return StagingResult(cluster, StagingPhase.PENDING, volume, last)
+    resource = f"namespace-{cluster}"
+    unclaimed, site = _find_unclaimed(staging, resource), staging.site
+    namespace = {resource: site.claim_namespace() if unclaimed else site.place_namespace()}
+    if message := unclaimed or staging.wrong_storage_class() or staging.wrong_commit():
+        return StagingResult(cluster, StagingPhase.PENDING, message, last, namespace)
     objects = {staging.resource: volume, **namespace}
     if staging.filled and staging.bound:
-        return StagingResult(cluster.name, StagingPhase.READY, staging.caveats(), last, objects)
+        return StagingResult(cluster, StagingPhase.READY, staging.caveats(), last, objects)
     if staging.filled or staging.deleting:
-        return StagingResult(cluster.name, StagingPhase.PENDING, staging.unbound(), last, objects)
-    if not staging.uid:
-        return StagingResult(
-            cluster.name, StagingPhase.PENDING, staging.unbound(), last, objects | held_download(staging)
-        )
+        return StagingResult(cluster, StagingPhase.PENDING, staging.unbound(), last, objects)
+    if staging.mistaken or not staging.uid:
+        waits = staging.mistaken or staging.unbound()
+        return StagingResult(cluster, StagingPhase.PENDING, waits, last, objects | held_download(staging))
     return download(staging, objects)

@@ -13,11 +13,12 @@ from modelplane.observed.cluster import read_cluster
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import count, mappings, text
 from modelplane.observed.replica import read_replica
+from modelplane.observed.resources import read_node
 from modelplane.scheduling.by_hand import holding
 from modelplane.scheduling.charged import write_stock
 from modelplane.scheduling.groups import Groups
-from modelplane.scheduling.hardware import layout_of
-from modelplane.scheduling.ledger import stock_of
+from modelplane.scheduling.hardware import Layout, layout_of
+from modelplane.scheduling.ledger import charges, stock_of
 from modelplane.step import Object, Request
 
 
@@ -34,13 +35,15 @@ class Commitments:
     """What a cluster publishes of its residents.
 
     `devices` of each pool: how many of each claimable kind are held, by the device's name. `charged` of each pool: what
-    the check of room needs, None where that is too long to be published.
+    the check of room needs, None where that is too long to be published. `holders` of each pool: the replicas that hold
+    something of it, as namespace/name, sorted.
     """
 
     replicas: int
     digest: str
     devices: tuple[Mapping[str, int], ...]
     charged: tuple[str, ...] | None
+    holders: tuple[tuple[str, ...], ...] = ()
 
 
 def placed(request: Request) -> Residents | None:
@@ -69,6 +72,7 @@ def _read_pool(entry: Mapping[str, Any]) -> Pool:
         text(entry.get("name")),
         count(entry.get("nodes")),
         tuple(device for device in devices if isinstance(device, Device)),
+        node=read_node(entry.get("node")),
     )
 
 
@@ -80,7 +84,7 @@ def _held(pool: Pool, groups: Groups) -> dict[str, int]:
     held = [0] * len(pool.devices)
     for group, times in groups:
         for demand, pods in group:
-            for entry, (_, most) in enumerate(demand):
+            for entry, (_, most) in enumerate(demand[: len(held)]):
                 held[entry] += most * pods * times
     claimable = (device.claim is ClaimKind.DRA for device in pool.devices)
     return {device.name: taken for device, taken, claims in zip(pool.devices, held, claimable, strict=True) if claims}
@@ -89,10 +93,20 @@ def _held(pool: Pool, groups: Groups) -> dict[str, int]:
 def commit(entries: Sequence[Mapping[str, Any]], residents: Residents) -> Commitments:
     """Return what the residents hold of these published pools: the scheduler's own charges, in the pools' order."""
     pools = tuple(map(_read_pool, entries))
-    stock = stock_of((replica.engines for replica in residents.replicas), layout_of(pools))
+    where = layout_of(pools)
+    stock = stock_of((replica.engines for replica in residents.replicas), where)
     return Commitments(
         len(residents.replicas),
         residents.digest,
         tuple(_held(pool, groups) for pool, groups in zip(pools, stock, strict=True)),
-        write_stock(stock),
+        write_stock(stock, where.sizes.devices),
+        _holders(residents, where),
     )
+
+
+def _holders(residents: Residents, where: Layout) -> tuple[tuple[str, ...], ...]:
+    found: list[set[str]] = [set() for _ in where.pools]
+    for replica in residents.replicas:
+        for position, _ in charges(replica.engines, where):
+            found[position].add(f"{replica.namespace}/{replica.name}")
+    return tuple(tuple(sorted(of_pool)) for of_pool in found)

@@ -8,6 +8,7 @@ from modelplane.api.inferencegateway import InferenceGatewaySpec
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.kube.gateway.fleet import FleetModel, fleet_routes, fleet_surroundings
+from modelplane.kube.gateway.fleet_filter import UNSERVED
 from modelplane.model.names import ENVOY_NAMESPACE, LISTENER_HTTP, PUBLIC_GATEWAY
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import is_accepted, rejection
@@ -34,8 +35,9 @@ def _created(service: Object) -> int:
 
 
 def _models(services: Sequence[Object]) -> Iterator[FleetModel]:
-    """Yield the services that take requests without a key, in the order of their names."""
-    listed = sorted((each for each in services if is_open(each)), key=lambda each: (each.namespace, each.name))
+    """Yield the services that the URL serves without a key, in the order of their names."""
+    served = (each for each in services if is_open(each) and each.namespace != UNSERVED)
+    listed = sorted(served, key=lambda each: (each.namespace, each.name))
     for each in listed[:MODELS_SHOWN]:
         yield FleetModel(f"{each.namespace}/{each.name}", each.namespace, _created(each))
 
@@ -57,7 +59,8 @@ def bodies(request: Request, spec: InferenceGatewaySpec) -> dict[str, Manifest]:
         around = {name: body for name, body in around.items() if name != _MODELS}
         around |= {_MODELS: held(observed[_MODELS].body)} if _MODELS in observed else {}
     complete = _MODELS in around and around.keys() <= observed.keys()
-    return {**around, **{name: body for name, body in routes.items() if complete or name in observed}}
+    there = {name: held(observed[name].body) for name in routes if name in observed}
+    return {**around, **(routes if complete else there)}
 
 
 def read_url(request: Request, spec: InferenceGatewaySpec, url: str) -> str:

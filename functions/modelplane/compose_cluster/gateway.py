@@ -12,6 +12,7 @@ from modelplane.composing.hold import held
 from modelplane.composing.orphan import orphaned
 from modelplane.kube.certificate import authority_config_map, pair
 from modelplane.kube.copy import source_copy
+from modelplane.kube.gateway.model_name import served_model_filter
 from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.kube.gateway.proxy import gateway_class
 from modelplane.kube.object import ORPHANED, Handling, observed_only, remote_object
@@ -94,6 +95,9 @@ def _parts(cluster: str, config: str, bundle: str) -> dict[str, Manifest]:
         f"{PART}class": _on_cluster(config, gateway_class(_CLASS), ORPHANED),
         f"{PART}pair": copy,
         f"{PART}authority": _on_cluster(config, trusted),
+        f"{PART}served-model": _on_cluster(
+            config, served_model_filter(CLUSTER_GATEWAY, SYSTEM_NAMESPACE, CLUSTER_GATEWAY)
+        ),
         **{f"{PART}{what}": _on_cluster(config, manifest) for what, manifest in around.items()},
     }
 

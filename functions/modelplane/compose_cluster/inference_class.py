@@ -1,9 +1,10 @@
 """Judges an InferenceClass: whether each of its declared devices is one that selectors can be evaluated on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from modelplane.catalogue import declared_memory, exceeds_device, find_gpu
+from modelplane.catalogue import doubt_device, doubt_memory, find_candidates
 from modelplane.cel import problems
+from modelplane.model.catalogue import Capabilities
 from modelplane.model.conditions import ClassCondition, Condition, Reason, Status
 from modelplane.model.fleet import Device
 from modelplane.observed.cluster import read_capabilities
@@ -29,25 +30,35 @@ def find_problems(declared: Object) -> tuple[str, ...]:
             found.append(f"spec.{device}")
         else:
             found += [f"spec.devices[{device.name}].{problem}" for problem in problems(device)]
-    return (*found, *_capability_problems(declared, devices))
+    return (*found, *_capability_problems(declared))
 
 
-def _capability_problems(declared: Object, devices: Sequence[Device | str]) -> Iterator[str]:
-    """Yield what is wrong with the capabilities: which device is the GPU is not clear, or it has less memory."""
-    capabilities = read_capabilities(mapping(declared.body.get("spec")).get("capabilities"))
+def _declared(declared: Object) -> tuple[list[Device], Capabilities] | None:
+    """Return the devices and the capabilities of a class, None where it declares no capabilities or not readably."""
+    entries = mapping(declared.body.get("spec")).get("devices")
+    devices = [read_device(entry) for entry in mappings(entries)]
     readable = [device for device in devices if not isinstance(device, str)]
-    if capabilities is None or len(readable) != len(devices):
-        return
-    gpu = find_gpu(readable, capabilities)
-    if gpu is None:
-        named = f"{capabilities.device} is no entry of devices that is claimed" if capabilities.device else "is missing"
-        yield f"spec.capabilities.device: {named}; name the entry of devices that is the GPU"
-    elif exceeds_device(capabilities, readable[gpu]):
-        has = declared_memory(readable[gpu])
-        yield (
-            f"spec.capabilities.memoryPerGpu: {capabilities.memory_per_gpu} is more than a tenth above the memory of "
-            f"device {readable[gpu].name}, {has}; correct one of them"
-        )
+    capabilities = read_capabilities(mapping(declared.body.get("spec")).get("capabilities"))
+    return None if capabilities is None or len(readable) != len(devices) else (readable, capabilities)
+
+
+def _capability_problems(declared: Object) -> Iterator[str]:
+    """Yield what is wrong with the capabilities: they name no device that can be the GPU, or it has less memory."""
+    if found := _declared(declared):
+        doubts = {"device": doubt_device(*found), "memoryPerGpu": doubt_memory(*found)}
+        yield from (f"spec.capabilities.{field}: {why}" for field, why in doubts.items() if why)
+
+
+def _left_to_pools(declared: Object) -> str:
+    """Return what pools of the class have to say before a profile can be placed there, "" where it is all clear."""
+    found = _declared(declared)
+    candidates = find_candidates(*found) if found else ()
+    if not candidates:
+        return ""
+    return (
+        f"spec.capabilities.device: pods claim several devices ({', '.join(candidates)}) and none is named gpu; name "
+        "the one that is the GPU, here or in capabilities.device of each pool: until then no profile is placed there"
+    )
 
 
 def compose(request: Request) -> Result:
@@ -56,6 +67,6 @@ def compose(request: Request) -> Result:
     verdict = (
         Condition(ClassCondition.ACCEPTED, Status.FALSE, Reason.INVALID_DEVICE, "; ".join(found))
         if found
-        else Condition(ClassCondition.ACCEPTED, Status.TRUE, Reason.AVAILABLE)
+        else Condition(ClassCondition.ACCEPTED, Status.TRUE, Reason.AVAILABLE, _left_to_pools(request.composite))
     )
     return Result(conditions=(verdict,), ready=not found, ttl=SETTLED)

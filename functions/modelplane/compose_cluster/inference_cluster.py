@@ -66,7 +66,7 @@ def _bodies(
     name, seen = request.composite.name, request.observed.get(CONFIG)
     bodies: dict[str, Manifest] = dict(pools.protect(request, classes))
     if provision.kubeconfig:
-        bodies[CONFIG] = _config(name, provision.kubeconfig, observation.uid)
+        bodies[CONFIG] = _config(name, provision.kubeconfig, observation.marked)
     elif seen:
         bodies[CONFIG] = held(seen.body)
     if seen:
@@ -78,8 +78,14 @@ def _bodies(
 
 
 def _gateway(request: Request, config: str, observation: ClusterObservation) -> dict[str, Manifest]:
-    """Return what belongs to the cluster's gateway; nothing new while another installation may have the cluster."""
-    if installation.may_compose(request, observation.mark):
+    """Return what belongs to the cluster's gateway; nothing new while it is not known whose cluster it is.
+
+    Two InferenceClusters would make the same gateway, and the one that goes would take it from the other.
+    """
+    made = any(name.startswith(gateway.PART) for name in request.observed)
+    probed = observation.probe and observation.probe.manifest
+    known = not observation.mistaken and (made or probed)
+    if known and installation.may_compose(request, observation.mark):
         return gateway.bodies(request, config, observation.gateway, observation.parts)
     names = [name for name in request.observed if name == gateway.RESOURCE or name.startswith(gateway.PART)]
     kept = {name: held(request.observed[name].body) for name in names}
@@ -101,7 +107,7 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
     return _result(
         observation,
         {**resources, **provision.resources},
-        report.status(request, observation, published, commitments.placed(request), provision.storage_class),
+        report.status(request, observation, published, commitments.placed(request), provision),
         report.cluster_ready(observation, published, provision.missing),
         (*needs, require.residents(request.composite.name), require.inference_gateway(), require.installation()),
     )

@@ -37,7 +37,7 @@ def _held(request: Request, *conditions: Condition) -> Result:
 
 
 def _controller_ready(request: Request, spec: InferenceGatewaySpec, address: str) -> Condition:
-    """Return ControllerReady: whether the Gateway is programmed and has an address."""
+    """Return ControllerReady: whether the Gateway is programmed and has an address, and the router is programmed."""
     gateway = request.observed.get(public_gateway.GATEWAY)
     named = f"Gateway {SYSTEM_NAMESPACE}/{PUBLIC_GATEWAY}"
     if gateway is None:
@@ -54,6 +54,9 @@ def _controller_ready(request: Request, spec: InferenceGatewaySpec, address: str
     unissued = authority.obstacles(request)
     if unissued:
         return _installing("; ".join(unissued))
+    unserved = router.obstacle(request)
+    if unserved:
+        return _installing(unserved)
     notes = sentences(fleet_url.obstacle(request, spec))
     return Condition(GatewayCondition.CONTROLLER_READY, Status.TRUE, Reason.CONTROLLER_HEALTHY, notes)
 

@@ -13,7 +13,7 @@ from modelplane.kube.object import Handling, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import INSTALLATION, SYSTEM_NAMESPACE
 from modelplane.observed.cluster import is_abandoned
-from modelplane.observed.fields import mapping, text
+from modelplane.observed.fields import excerpt, mapping, text
 from modelplane.observed.remote import Remote
 from modelplane.step import Manifest, Object, Request
 
@@ -62,7 +62,7 @@ def check(request: Request, mark: Remote | None) -> Condition | None:
         waiting = failure or f"the cluster is being marked with the id of this installation, {own}"
         return Condition(kind, Status.FALSE, Reason.PROVISIONING, waiting)
     message = (
-        f"the installation of Modelplane with id {other} has this cluster, this one has id {own}. Delete the "
+        f"the installation of Modelplane with id {excerpt(other)} has this cluster, this one has id {own}. Delete the "
         f"InferenceCluster there, or here; if that installation is gone, or this one was restored from it, delete "
         f"ConfigMap kube-system/{INSTALLATION} of the cluster"
     )

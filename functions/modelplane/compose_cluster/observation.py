@@ -9,7 +9,7 @@ from modelplane.composing.messages import called, out_of_sync
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import SYSTEM_NAMESPACE
-from modelplane.observed.fields import is_true, mapping, text
+from modelplane.observed.fields import is_true, mapping
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.step import Request
 
@@ -30,7 +30,8 @@ class ClusterObservation:
     `observed` names the composed resources of the control cluster. `mistaken`: why it is not the cluster that it is
     said to be, None where it is or is not known yet. `parts` says of each resource that belongs to the gateway whether
     it is as it should be, `remotes` holds those of them that are on the cluster. `encrypts`: the public gateway has
-    what mutual TLS takes. `mark` says which installation has the cluster.
+    what mutual TLS takes. `mark` says which installation has the cluster. `uid` is `status.clusterUID`, `marked` the
+    uid in the label of the ClusterProviderConfig, each "" for none.
     """
 
     cluster: str
@@ -43,11 +44,8 @@ class ClusterObservation:
     remotes: Mapping[str, Remote] = field(default_factory=dict)
     encrypts: bool = False
     mark: Remote | None = None
-
-    @property
-    def uid(self) -> str:
-        """Return `status.clusterUID`: of the cluster that was seen first, "" while none was."""
-        return text(self.last.get("clusterUID")) or identity.seen_uid(self.probe)
+    uid: str = ""
+    marked: str = ""
 
     @property
     def connection(self) -> Condition:
@@ -87,14 +85,17 @@ def observe(request: Request) -> ClusterObservation:
     other = installation.check(request, mark) if seen and seen.manifest else None
     parts = {name: each for name, each in request.observed.items() if name.startswith(gateway.PART)}
     remotes = {name: read_remote(each) for name, each in parts.items() if each.kind == "Object"}
+    uid = identity.published_uid(request, seen)
     return ClusterObservation(
         cluster=request.composite.name,
         observed=frozenset(request.observed),
         probe=seen,
         gateway=remote(gateway.RESOURCE),
         last=last,
-        mistaken=identity.check(request, seen, text(last.get("clusterUID"))) or other,
+        mistaken=identity.check(request, seen, identity.read_uid(last.get("clusterUID"))) or other,
         mark=mark,
+        uid=uid,
+        marked=identity.mark_of(request, seen, uid),
         parts={
             name: is_true(each, "Ready") and (name not in remotes or remotes[name].synced is True)
             for name, each in parts.items()

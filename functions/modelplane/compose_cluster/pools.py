@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelplane.api.inferencecluster import NodePool
+from modelplane.compose_cluster.capabilities import find_capabilities
 from modelplane.compose_cluster.inference_class import find_problems
 from modelplane.composing import requirements as require
 from modelplane.composing.messages import sentences
@@ -20,10 +21,14 @@ from modelplane.step import Object, Request
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The entries of `status.gpuPools` in the order of the spec, and messages about pools' classes."""
+    """The entries of `status.gpuPools` in the order of the spec, and messages about pools' classes.
+
+    `caveats` are messages about what pools declare and their devices contradict: the pools are used without that.
+    """
 
     entries: tuple[dict[str, Any], ...]
     problems: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
 
 
 def _wrong(name: str, found: Object | Gap) -> str:
@@ -36,16 +41,11 @@ def _wrong(name: str, found: Object | Gap) -> str:
     return f"InferenceClass {name} is not accepted: {'; '.join(problems)}" if problems else ""
 
 
-def _capabilities(declared: Object, pool: NodePool) -> dict[str, Any]:
-    """Return what the pool declares over what its class does, {} where neither declares anything."""
-    own = pool.capabilities.model_dump(exclude_none=True) if pool.capabilities else {}
-    merged = {**mapping(mapping(declared.body.get("spec")).get("capabilities")), **own}
-    return {"capabilities": merged} if merged else {}
-
-
-def _tolerations(pool: NodePool) -> dict[str, Any]:
-    found = [each.model_dump(mode="json", exclude_none=True) for each in pool.tolerations or ()]
-    return {"tolerations": found} if found else {}
+def _own_word(pool: NodePool) -> dict[str, Any]:
+    """Return what the cluster itself says of a pool's nodes, whatever their class does."""
+    tolerations = [each.model_dump(mode="json", exclude_none=True) for each in pool.tolerations or ()]
+    node = pool.node.model_dump(mode="json", exclude_none=True) if pool.node else {}
+    return {key: value for key, value in (("node", node), ("tolerations", tolerations)) if value}
 
 
 def publish(
@@ -54,24 +54,28 @@ def publish(
     """Return the pools to publish; `nodes` are their nodes, `last` the entries published before, by name.
 
     A pool whose class gives no devices publishes those it last published, so that a broken class moves no replica;
-    a new one is left out until its class is right. Its nodes and tolerations are the cluster's own word and always
-    current.
+    a new one is left out until its class is right. How many nodes it has, what these have and what is tolerated there
+    is the cluster's own word and always current.
     """
     entries, problems = [], []
+    caveats: list[str] = []
     for pool in pools:
         found = request.one(require.inference_class(pool.className))
         wrong = _wrong(pool.className, found)
         published, field = last.get(pool.name), f"spec.nodePools[{pool.name}].className"
         if not wrong and isinstance(found, Object):
             entry = {"name": pool.name, "nodes": nodes[pool.name], "devices": found.body["spec"]["devices"]}
-            entries.append(entry | _capabilities(found, pool) | _tolerations(pool))
+            can = find_capabilities(pool, found, mapping(published))
+            capabilities = {"capabilities": can.published} if can.published else {}
+            entries.append(entry | capabilities | _own_word(pool))
+            caveats += can.problems
         elif published is not None:
-            kept = {key: value for key, value in published.items() if key != "tolerations"}
-            entries.append({**kept, "nodes": nodes[pool.name], **_tolerations(pool)})
+            kept = {key: value for key, value in published.items() if key not in ("node", "tolerations")}
+            entries.append({**kept, "nodes": nodes[pool.name], **_own_word(pool)})
             problems.append(sentences(f"{field}: {wrong}", "The pool stays as it was last published."))
         else:
             problems.append(sentences(f"{field}: {wrong}", "The pool is left out until then."))
-    return Published(tuple(entries), tuple(problems))
+    return Published(tuple(entries), tuple(problems), tuple(caveats))
 
 
 def protect(request: Request, classes: set[str]) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.filters import direct_response
-from modelplane.kube.gateway.key_filter import key_filter_policy, key_filter_route, no_keys
+from modelplane.kube.gateway.listener_filters import filters_limit, filters_policy, filters_route, no_keys
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
 from modelplane.kube.gateway.route import https_redirect, unknown_paths
 from modelplane.kube.gateway.traffic import client_traffic_policy, gateway_traffic_policy
@@ -22,7 +22,14 @@ from modelplane.model.names import (
 )
 from modelplane.observed.endpoint import is_ip
 from modelplane.observed.fields import mapping, text
-from modelplane.observed.gateway import choose_address, is_accepted, serves
+from modelplane.observed.gateway import (
+    attached_routes,
+    choose_address,
+    is_accepted,
+    read_certificate,
+    read_listener,
+    serves,
+)
 from modelplane.step import Manifest, Request
 
 #: Composition resource names.
@@ -36,14 +43,15 @@ _UNKNOWN: Final = "unknown-paths"
 _NOT_FOUND: Final = "answer-404"
 _REDIRECT: Final = "https-redirect"
 _IN_USE: Final = "gateway-in-use"
-_NO_KEYS: Final = "key-filter-keys"
-_KEY_POLICY: Final = "key-filter-policy"
-_KEY_ROUTE: Final = "key-filter-route"
+_NO_KEYS: Final = "listener-filters-keys"
+_FILTERS: Final = "listener-filters-policy"
+_FILTERS_LIMIT: Final = "listener-filters-limit"
+_FILTERS_ROUTE: Final = "listener-filters-route"
 
 CLASS_NAME: Final = "modelplane"
 _REDIRECT_NAME: Final = "https-redirect"
 _UNKNOWN_NAME: Final = "unknown-paths"
-_NOT_FOUND_MESSAGE: Final = "No service has this path. The base URL of a service is its ADDRESS with /v1."
+_NOT_FOUND_MESSAGE: Final = "No service has this path. The base URL of a ModelService is its status.url."
 
 
 def bodies(request: Request, spec: InferenceGatewaySpec, client_pair: str | None) -> dict[str, Manifest]:
@@ -64,20 +72,34 @@ def bodies(request: Request, spec: InferenceGatewaySpec, client_pair: str | None
             _UNKNOWN_NAME, SYSTEM_NAMESPACE, status=404, message=_NOT_FOUND_MESSAGE, code="not_found"
         ),
         _NO_KEYS: no_keys(),
-        _KEY_POLICY: key_filter_policy(),
+        _FILTERS: filters_policy(),
+        _FILTERS_LIMIT: filters_limit(),
     }
     if made.keys() <= request.observed.keys() or GATEWAY in request.observed:
-        certificate = spec.tls.secretRef.name if spec.tls else None
+        certificate = spec.tls.secretRef.name if spec.tls else _certificate_in_use(request)
         made[GATEWAY] = public_gateway(
             PUBLIC_GATEWAY, SYSTEM_NAMESPACE, class_name=CLASS_NAME, proxy=PUBLIC_GATEWAY, certificate=certificate
         )
-        listener = LISTENER_HTTPS if spec.tls else LISTENER_HTTP
-        made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, listener, _UNKNOWN_NAME)
-        made[_KEY_ROUTE] = key_filter_route(listener, _UNKNOWN_NAME)
-    gateway = request.observed.get(GATEWAY)
-    if spec.tls and gateway and serves(gateway.body, LISTENER_HTTPS):
-        made[_REDIRECT] = https_redirect(_REDIRECT_NAME)
+        made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, LISTENER_HTTPS if certificate else LISTENER_HTTP, _UNKNOWN_NAME)
+        made[_FILTERS_ROUTE] = filters_route(LISTENER_HTTPS if spec.tls else LISTENER_HTTP, _UNKNOWN_NAME)
+        gateway = request.observed.get(GATEWAY)
+        if certificate and gateway and serves(gateway.body, LISTENER_HTTPS):
+            made[_REDIRECT] = https_redirect(_REDIRECT_NAME)
     return made
+
+
+def _certificate_in_use(request: Request) -> str | None:
+    """Return the Secret of the HTTPS listener that goes once no service is attached to it any more, None without one.
+
+    Services look at the gateway every few seconds: until each has gone over to HTTP it is served as before.
+    """
+    gateway = request.observed.get(GATEWAY)
+    certificate = read_certificate(gateway.body, LISTENER_HTTPS) if gateway else ""
+    if gateway is None or not certificate:
+        return None
+    ours = (request.observed.get(name) for name in (_UNKNOWN, _FILTERS_ROUTE))
+    attached = sum(1 for each in ours if each and read_listener(each) == LISTENER_HTTPS)
+    return certificate if attached_routes(gateway.body, LISTENER_HTTPS) > attached else None
 
 
 def protection(request: Request) -> dict[str, Manifest]:
@@ -103,7 +125,7 @@ def read_url(request: Request, spec: InferenceGatewaySpec, address: str) -> str:
     Where TLS is asked for it is HTTPS once the Gateway serves that, and as it was until then: never HTTP at first. The
     first one is published once the listener has the filter that checks keys.
     """
-    gateway, policy = request.observed.get(GATEWAY), request.observed.get(_KEY_POLICY)
+    gateway, policy = request.observed.get(GATEWAY), request.observed.get(_FILTERS)
     last = text(mapping(request.composite.body.get("status")).get("url"))
     if not address or not (last or (policy and is_accepted(policy))):
         return ""

@@ -7,6 +7,7 @@ from modelplane.compose_cluster.commitments import Commitments, Residents, commi
 from modelplane.compose_cluster.gateway import PART
 from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.compose_cluster.pools import Published
+from modelplane.compose_cluster.sources.source import Provision
 from modelplane.composing.messages import out_of_sync, sentences
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_config
@@ -18,15 +19,23 @@ from modelplane.step import Request
 CONFIG = "provider-config"
 _FIELDS = ("namespace", "clusterUID", "providerConfigRef", "gateway", "cache", "gpuPools", "replicas", "charges")
 #: Fields of a published pool that its replicas tell.
-_COMMITTED = ("devicesCommitted", "charged")
+_COMMITTED = ("devicesCommitted", "holders", "moreHolders", "charged")
+#: Those of them that are in units of what the pool's nodes have.
+_IN_UNITS = frozenset({"charged"})
+#: Most replicas that are named as holders of one pool, and most characters of all their names: every pass that places
+#: something reads the status of its candidates.
+_MOST_HOLDERS, _MOST_NAMES = 32, 4096
 
 
 def cluster_ready(observation: ClusterObservation, pools: Published, missing: tuple[str, ...]) -> Condition:
-    """Return ClusterReady: whether nothing is missing, the cluster answers and every pool has its class."""
-    found, problems = observation.connection, sentences(*pools.problems)
+    """Return ClusterReady: whether nothing is missing, the cluster answers and every pool has its class.
+
+    What a pool declares and its devices contradict is said as well, and keeps no replica away that does not need it.
+    """
+    found, problems = observation.connection, sentences(*pools.problems, *pools.caveats)
     if missing:
-        return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(*missing, *pools.problems))
-    if found.status is Status.TRUE and problems:
+        return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(*missing, problems))
+    if found.status is Status.TRUE and pools.problems:
         return Condition(found.type, Status.FALSE, Reason.WAITING_FOR_CLASSES, problems)
     return Condition(
         found.type, found.status, found.reason, sentences(found.message, problems) if problems else found.message
@@ -68,8 +77,9 @@ def _why_no_address(observation: ClusterObservation, named: str) -> str:
 
 def held(observation: ClusterObservation) -> dict[str, Any]:
     """Return the status of a cluster whose spec cannot be carried out: as it was, but for what is seen now."""
-    status = {field: observation.last[field] for field in _FIELDS if field in observation.last and field != "gateway"}
-    return status | ({"gateway": dict(observation.address)} if observation.address else {})
+    last, current = observation.last, {"gateway": dict(observation.address), "clusterUID": observation.uid}
+    kept = {field: last[field] for field in _FIELDS if field in last and field not in current}
+    return kept | {field: value for field, value in current.items() if value}
 
 
 def published_pools(last: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -83,7 +93,7 @@ def _pools(
     """Return the pools' entries with what is committed of them; as last counted while the replicas are not known."""
     if found is None:
         before = published_pools(last)
-        kept = ({field: mapping(before.get(entry["name"])).get(field) for field in _COMMITTED} for entry in entries)
+        kept = (_committed(entry, mapping(before.get(entry["name"]))) for entry in entries)
         return [
             {**entry, **{field: value for field, value in each.items() if value is not None}}
             for entry, each in zip(entries, kept, strict=True)
@@ -91,9 +101,30 @@ def _pools(
     texts = (None,) * len(entries) if found.charged is None else found.charged
     plain = ({field: value for field, value in entry.items() if field not in _COMMITTED} for entry in entries)
     return [
-        {**entry, "devicesCommitted": dict(held)} | ({} if charged is None else {"charged": charged})
-        for entry, held, charged in zip(plain, found.devices, texts, strict=True)
+        {**entry, "devicesCommitted": dict(held), **names} | ({} if charged is None else {"charged": charged})
+        for entry, held, names, charged in zip(plain, found.devices, _name_holders(found.holders), texts, strict=True)
     ]
+
+
+def _committed(entry: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was committed of a pool; its charges are in units of what its nodes have, and go with that."""
+    same = entry.get("node") == before.get("node")
+    return {field: before.get(field) for field in _COMMITTED if same or field not in _IN_UNITS}
+
+
+def _name_holders(holders: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+    """Return who is named as holding each pool, and how many more there are, {} for a pool that nobody holds."""
+    left, found = _MOST_NAMES, []
+    for of_pool in holders:
+        named: list[str] = []
+        for name in of_pool[:_MOST_HOLDERS]:
+            if len(name) > left:
+                break
+            named.append(name)
+            left -= len(name)
+        more = len(of_pool) - len(named)
+        found.append(({"holders": named} if named else {}) | ({"moreHolders": more} if more else {}))
+    return found
 
 
 def _charges(last: Mapping[str, Any], found: Commitments | None) -> Mapping[str, Any] | None:
@@ -103,12 +134,20 @@ def _charges(last: Mapping[str, Any], found: Commitments | None) -> Mapping[str,
     return {"residents": found.digest, "published": found.charged is not None}
 
 
+def _cache(provision: Provision) -> dict[str, Any] | None:
+    """Return what is published of the storage for caches, None without a storage class."""
+    if not provision.storage_class:
+        return None
+    user = {"runAsUser": provision.cache_user} if provision.cache_user else {}
+    return {"storageClassName": provision.storage_class, **user}
+
+
 def status(
     request: Request,
     observation: ClusterObservation,
     pools: Published,
     residents: Residents | None,
-    storage_class: str | None,
+    provision: Provision,
 ) -> dict[str, Any]:
     """Return the whole status of ours: a field that is left out is removed.
 
@@ -123,7 +162,7 @@ def status(
         "clusterUID": observation.uid or None,
         "providerConfigRef": config if exists else None,
         "gateway": dict(observation.address) or None,
-        "cache": {"storageClassName": storage_class} if storage_class else None,
+        "cache": _cache(provision),
         "gpuPools": _pools(pools.entries, observation.last, found),
         "replicas": count,
         "charges": _charges(observation.last, found),

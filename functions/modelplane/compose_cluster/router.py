@@ -10,7 +10,7 @@ from modelplane.kube.certificate import authority_config_map, pair
 from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.model.names import ENVOY_NAMESPACE, LISTENER_HTTPS, ROUTER, ROUTER_PAIR, SERVER_NAME, SYSTEM_NAMESPACE
 from modelplane.observed.fields import mapping, text
-from modelplane.observed.gateway import serves
+from modelplane.observed.gateway import gateway_obstacles, serves
 from modelplane.step import Manifest, Request
 
 #: Composition resource names begin with this.
@@ -34,6 +34,18 @@ def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manife
         made[_GATEWAY] = private.gateway()
         made[f"{_PART}unknown-hosts"] = private.unknown_hosts()
     return made
+
+
+def obstacle(request: Request) -> str:
+    """Return why the router does not serve, "" while it does; before there is a CA, nothing is said of it."""
+    gateway, named = request.observed.get(_GATEWAY), f"Gateway {SYSTEM_NAMESPACE}/{ROUTER}"
+    if gateway is None:
+        unissued = "" if authority.is_issued(request, ROUTER_PAIR) else f": Secret {ROUTER_PAIR} is not issued"
+        return f"{named} is not composed yet{unissued}" if authority.read_bundle(request) else ""
+    failures = gateway_obstacles(gateway.body)
+    if failures:
+        return f"{named}: {'; '.join(failures)}"
+    return "" if serves(gateway.body, LISTENER_HTTPS) else f"{named} does not serve yet"
 
 
 def read_name(request: Request) -> str:

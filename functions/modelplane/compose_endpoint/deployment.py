@@ -9,6 +9,7 @@ from typing import Any
 
 from modelplane.composing.hold import held
 from modelplane.composing.placement_message import PlacementMessage, read_placements
+from modelplane.composing.served_name import served_model
 from modelplane.model.conditions import Status
 from modelplane.model.names import (
     API_VERSION,
@@ -17,6 +18,7 @@ from modelplane.model.names import (
     LABEL_REPLICA_INDEX,
     replica_hostname,
 )
+from modelplane.observed.endpoint import is_composed
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.replica import ready_status
 from modelplane.step import Desired, Manifest, Object, Request, Result
@@ -28,7 +30,11 @@ def _url(address: str) -> str:
 
 
 def _last(endpoint: Object | None) -> Mapping[str, Any]:
-    return mapping(endpoint.body.get("spec")) if endpoint else {}
+    """Return the spec that was composed last, {} for none.
+
+    Crossplane shows what nobody controls, too: somebody may have written one in place of what was composed.
+    """
+    return mapping(endpoint.body.get("spec")) if endpoint and is_composed(endpoint) else {}
 
 
 def _ready(replica: Object | None, endpoint: Object | None) -> bool:
@@ -48,12 +54,14 @@ def _hop(placement: PlacementMessage, endpoint: Object | None) -> dict[str, Any]
     return {"url": url, **({"mutualTLS": True} if mutual_tls else {})} if url else {}
 
 
-def _spec(deployment: Object, placement: PlacementMessage, hop: Mapping[str, Any], *, ready: bool) -> dict[str, Any]:
-    host = replica_hostname(placement.name, deployment.namespace, placement.cluster)
-    return {**hop, "host": host, "ready": ready, **({"leaving": True} if placement.ending else {})}
+def _model(replica: Object | None, endpoint: Object | None) -> dict[str, str]:
+    """Return the name under which the replica serves, as it was last while that is not known; {} without any."""
+    model = served_model(replica) if replica else text(_last(endpoint).get("model"))
+    return {"model": model} if model else {}
 
 
-def _manifest(deployment: Object, placement: PlacementMessage, hop: Mapping[str, Any], *, ready: bool) -> Manifest:
+def _manifest(deployment: Object, placement: PlacementMessage, varying: Mapping[str, Any]) -> Manifest:
+    """Return the endpoint; `varying` is what of its spec changes with its cluster and its replica."""
     own = {
         LABEL_DEPLOYMENT: deployment.name,
         LABEL_CLUSTER: placement.cluster,
@@ -64,7 +72,11 @@ def _manifest(deployment: Object, placement: PlacementMessage, hop: Mapping[str,
         "apiVersion": API_VERSION,
         "kind": "ModelEndpoint",
         "metadata": {"name": placement.name, "namespace": deployment.namespace, "labels": {**labels, **own}},
-        "spec": _spec(deployment, placement, hop, ready=ready),
+        "spec": {
+            **varying,
+            "host": replica_hostname(placement.name, deployment.namespace, placement.cluster),
+            **({"leaving": True} if placement.ending else {}),
+        },
     }
 
 
@@ -73,12 +85,13 @@ def _desired(request: Request, placement: PlacementMessage) -> Desired | None:
     deployment, endpoint = request.composite, request.observed.get(placement.endpoint)
     hop = _hop(placement, endpoint)
     if not hop:
-        return Desired.of(held(endpoint.body), ready=True) if endpoint else None
-    ready = _ready(request.observed.get(placement.resource), endpoint)
+        return Desired.of(held(endpoint.body), ready=True) if endpoint and is_composed(endpoint) else None
+    replica = request.observed.get(placement.resource)
+    varying = {**hop, "ready": _ready(replica, endpoint), **_model(replica, endpoint)}
     return Desired(
-        build=lambda: _manifest(deployment, placement, hop, ready=ready),
+        build=lambda: _manifest(deployment, placement, varying),
         ready=endpoint is not None,
-        key=("ModelEndpoint", deployment.key, placement.identity, *hop.items(), ready),
+        key=("ModelEndpoint", deployment.key, placement.identity, *varying.items()),
     )
 
 

@@ -3,7 +3,7 @@
 from modelplane.compose_endpoint import external
 from modelplane.model.conditions import Condition, EndpointCondition, Reason, Status
 from modelplane.observed.endpoint import NoAddress, address_of, is_composed, may_serve
-from modelplane.step import SETTLED, Request, Result
+from modelplane.step import ALONE, Request, Result
 
 
 def compose(request: Request) -> Result:
@@ -14,7 +14,7 @@ def compose(request: Request) -> Result:
     address, kind = address_of(endpoint), EndpointCondition.ROUTING_READY
     if isinstance(address, NoAddress):
         refused = Condition(kind, Status.FALSE, address.reason, address.message)
-        return Result(status={}, conditions=(refused,), ready=False, ttl=SETTLED)
+        return Result(status={}, conditions=(refused,), ready=False, ttl=ALONE)
     routing = {
         "hostname": address.hostname,
         "fqdn": address.fqdn,
@@ -23,4 +23,4 @@ def compose(request: Request) -> Result:
         **({"mutualTLS": True} if address.mutual_tls else {}),
     }
     reached = Condition(kind, Status.TRUE, Reason.BACKEND_CONFIGURED)
-    return Result(status={"routing": routing}, conditions=(reached,), ready=True, ttl=SETTLED)
+    return Result(status={"routing": routing}, conditions=(reached,), ready=True, ttl=ALONE)

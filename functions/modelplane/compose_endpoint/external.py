@@ -2,21 +2,22 @@
 
 from modelplane.api.modelendpoint import ModelEndpointSpec
 from modelplane.compose_endpoint.external_inputs import ExternalInputs, read_inputs, requirements
-from modelplane.compose_endpoint.external_objects import ROUTE, compose_objects
-from modelplane.composing.hold import hold_all
+from modelplane.compose_endpoint.external_objects import compose_objects, hold_objects
+from modelplane.compose_endpoint.route_owner import ROUTE
 from modelplane.composing.messages import sentences
 from modelplane.composing.requirements import GATEWAY_KINDS, missing_kinds
 from modelplane.model.conditions import Condition, EndpointCondition, Reason, Status
 from modelplane.model.names import ROUTER, SYSTEM_NAMESPACE, endpoint_hostname
 from modelplane.model.observation import Malformed
 from modelplane.observed.endpoint import NoAddress, may_serve
-from modelplane.observed.gateway import is_accepted, rejection
+from modelplane.observed.gateway import is_accepted, rejection, unaccepted_change
 from modelplane.observed.strict import read_strictly
 from modelplane.step import AWAITING, Desired, Manifest, Object, Request, Requirement, Result
 
 _KIND = EndpointCondition.ROUTING_READY
 #: The router takes requests there.
 _PORT = 443
+_OFF = "spec.ready is false: no service sends requests here."
 _NO_ROUTER = f"Gateway {SYSTEM_NAMESPACE}/{ROUTER} does not serve yet. Look at its conditions."
 
 
@@ -26,9 +27,9 @@ def _condition(reason: Reason, message: str = "") -> Condition:
 
 
 def _held(request: Request, needs: tuple[Requirement, ...], *conditions: Condition, status: Manifest) -> Result:
-    """Return a result that keeps everything as it is observed."""
+    """Return a result that keeps everything as it is observed, but for what stops the gateway."""
     return Result(
-        desired={name: Desired.of(body, ready=True) for name, body in hold_all(request).items()},
+        desired={name: Desired.of(body, ready=True) for name, body in hold_objects(request).items()},
         status=status,
         conditions=conditions,
         requirements=needs,
@@ -75,6 +76,14 @@ def _taken(request: Request) -> Condition:
     return _condition(Reason.BACKEND_CONFIGURED)
 
 
+def _shown(route: Object, taken: Condition, *, off: bool) -> Condition:
+    """Return RoutingReady of an endpoint whose route is accepted: True once its last change is."""
+    unaccepted = unaccepted_change(route, ROUTER)
+    if unaccepted:
+        return _condition(Reason.WAITING_FOR_GATEWAY, unaccepted)
+    return _condition(Reason.BACKEND_CONFIGURED, _OFF) if off else taken
+
+
 def compose(request: Request) -> Result:
     """Return the provider's objects on the router; as they are while something is missing or refused."""
     endpoint, spec = request.composite, read_strictly(ModelEndpointSpec, request.composite)
@@ -87,11 +96,17 @@ def compose(request: Request) -> Result:
     obstacle = _obstacle(missing, inputs)
     if obstacle or isinstance(inputs.provider, NoAddress):
         found = (obstacle,) if obstacle else ()
-        # What has a route stays known to services, as what takes no new requests.
-        status = _routing(endpoint, inputs, ready=False) if ROUTE in request.observed else {}
+        # What has a route stays known to services, as their last resort; not where its host is no longer allowed, and
+        # not without its credential, which may have been taken away to stop it.
+        refused = obstacle is not None and obstacle.reason is Reason.INVALID_HOST
+        revoked = spec.credential is not None and inputs.credential is None
+        known = ROUTE in request.observed and not refused and not revoked
+        status = _routing(endpoint, inputs, ready=False) if known else {}
         return _held(request, needs, *found, status=status)
-    ready = _taken(request)
-    accepted = ready.status is Status.TRUE
+    taken = _taken(request)
+    # What the router has accepted goes on while a change waits.
+    accepted = taken.status is Status.TRUE
+    ready = _shown(request.observed[ROUTE], taken, off=not may_serve(endpoint)) if accepted else taken
     desired = compose_objects(request, spec, inputs.provider, inputs)
     return Result(
         desired={name: Desired.of(body, ready=name in request.observed) for name, body in desired.items()},
@@ -100,5 +115,5 @@ def compose(request: Request) -> Result:
         requirements=needs,
         schemas=GATEWAY_KINDS,
         ttl=AWAITING,
-        ready=accepted,
+        ready=ready.status is Status.TRUE,
     )

@@ -20,15 +20,20 @@ AUTHORIZATION: Final = "Authorization"
 _BEARER: Final = "Bearer "
 #: What a header can carry: a line break at the end is a usual mistake.
 _USABLE: Final = re.compile(rb"[!-~]([ -~]{0,8190}[!-~])?")
+#: Envoy sends no header with a control character, and answers each request with 503.
+_PREFIX: Final = re.compile(r"[^\x00-\x1f\x7f]*")
 _API: Final = "/v1"
+#: A path that an HTTPRoute and Envoy take: for one control character Envoy Gateway stops publishing all teams' routes.
+PATH: Final = re.compile(r"[^\x00-\x1f\x7f]{1,1024}")
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalInputs:
     """Everything that decides over an endpoint by hand.
 
-    `credential` is the whole value of its header, `authority` the certificates of the CA; `missing` says which of those
-    that the spec names are not there. `gateway` is None where there is no InferenceGateway.
+    `credential` is the whole value of its header, None without a usable one, `authority` the certificates of the CA;
+    `missing` says which of those that the spec names are not there. `gateway` is None where there is no
+    InferenceGateway.
     """
 
     provider: Provider | NoAddress
@@ -67,25 +72,32 @@ def read_inputs(request: Request, spec: ModelEndpointSpec, needs: Sequence[Requi
         return None
     found = request.one(require.inference_gateway())
     gateway = read_gateway(found) if isinstance(found, Object) else None
-    missing: list[str] = []
-    credential = authority = None
-    if spec.credential:
-        reference = spec.credential.secretRef
-        credential = _value(request, reference.name, reference.key)
-        if credential is None or not credential.matches(_USABLE):
-            wrong = "has no value" if credential is None else "has a value that no header can carry"
-            missing.append(_words(request, "spec.credential", reference.name, reference.key, wrong))
-        else:
-            header = spec.credential.header
-            default = _BEARER if header.lower() == AUTHORIZATION.lower() else ""
-            prefix = default if spec.credential.prefix is None else spec.credential.prefix
-            credential = credential.prefixed(prefix.encode())
+    credential, unusable = _read_credential(request, spec)
+    missing, authority = [unusable] if unusable else [], None
     if spec.tls and spec.tls.caSecretRef:
         named = spec.tls.caSecretRef
-        authority = _value(request, named.name, named.key)
-        if not authority:
-            missing.append(_words(request, "spec.tls.caSecretRef", named.name, named.key, "has no value"))
+        given = _value(request, named.name, named.key)
+        authority = given.authority() if given else None
+        if authority is None:
+            wrong = "has no valid X.509 certificates in PEM" if given else "has no value"
+            missing.append(_words(request, "spec.tls.caSecretRef", named.name, named.key, wrong))
     return ExternalInputs(_provider(request, spec, gateway), credential, authority, tuple(missing), gateway)
+
+
+def _read_credential(request: Request, spec: ModelEndpointSpec) -> tuple[Sealed | None, str]:
+    """Return the whole value of the credential's header, and what is wrong where there is none."""
+    if spec.credential is None:
+        return None, ""
+    reference, header, prefix = spec.credential.secretRef, spec.credential.header, spec.credential.prefix
+    found = _value(request, reference.name, reference.key)
+    if found is None or not found.matches(_USABLE):
+        wrong = "has no value" if found is None else "has a value that no header can carry"
+        return None, _words(request, "spec.credential", reference.name, reference.key, wrong)
+    if prefix is None:
+        prefix = _BEARER if header.lower() == AUTHORIZATION.lower() else ""
+    if not _PREFIX.fullmatch(prefix):
+        return None, "spec.credential.prefix has a control character, which no header can carry. Remove it"
+    return found.prefixed(prefix.encode()), ""
 
 
 def _value(request: Request, name: str, key: str) -> Sealed | None:
@@ -121,6 +133,10 @@ def _provider(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway 
             Reason.INVALID_URL, f"spec.url: {why}. Set spec.host to a name, that of its certificate with TLS."
         )
     root = _root(parts[4] or "", spec.rewritePath or "")
+    if not PATH.fullmatch(root):
+        field = "spec.url" if parts[4] else "spec.rewritePath"
+        why = "the path has a control character, or more than 1024 characters"
+        return NoAddress(Reason.INVALID_URL, f"{field}: {why}. Correct it.")
     return Provider(
         host=host,
         is_ip=is_ip(host),
@@ -134,4 +150,5 @@ def _provider(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway 
 
 def _root(path: str, rewrite: str) -> str:
     """Return the path that stands for /v1: that of the URL, or the older rewritePath and `v1`."""
-    return path.rstrip("/") or (rewrite.rstrip("/") + _API)
+    prefix = rewrite.strip("/")
+    return path.rstrip("/") or (f"/{prefix}{_API}" if prefix else _API)

@@ -1,14 +1,16 @@
 """The objects of an external provider, in an order in which its route never refers to what does not exist."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from modelplane.api.modelendpoint import ModelEndpointSpec
-from modelplane.compose_endpoint.external_inputs import AUTHORIZATION, ExternalInputs
-from modelplane.composing.hold import held
+from modelplane.compose_endpoint.external_inputs import AUTHORIZATION, PATH, ExternalInputs
+from modelplane.compose_endpoint.route_owner import ROUTE, outlive_route
+from modelplane.composing.hold import held, hold_all
 from modelplane.kube.gateway.provider import (
     CREDENTIAL_KEY,
     ProviderRoute,
+    escape_commands,
     model_filter,
     provider_backend,
     provider_filter,
@@ -17,10 +19,11 @@ from modelplane.kube.gateway.provider import (
 )
 from modelplane.model.names import CA_KEY, endpoint_hostname, endpoint_object
 from modelplane.model.routing import Provider
+from modelplane.observed.fields import mapping, mappings, text
 from modelplane.step import Manifest, Object, Request
+from modelplane.step.sealed import Sealed
 
 #: Composition resource names.
-ROUTE: Final = "route"
 _BACKEND: Final = "backend"
 _MODEL: Final = "model"
 _CREDENTIAL: Final = "credential"
@@ -87,9 +90,56 @@ def compose_objects(
             made[referred] = held(observed[referred].body)
     if not complete:
         made.pop(ROUTE, None)
-        if ROUTE in observed:
-            made[ROUTE] = held(observed[ROUTE].body)
-    return made
+        made |= _held_route(request)
+    return outlive_route(request, made)
+
+
+def hold_objects(request: Request) -> dict[str, Manifest]:
+    """Return every observed object held, by composition resource name, the route as far as it stops no gateway."""
+    return {name: body for name, body in hold_all(request).items() if name != ROUTE} | _held_route(request)
+
+
+def _held_route(request: Request) -> dict[str, Manifest]:
+    """Return the observed route as it should stay; none where its path is one that Envoy Gateway does not take.
+
+    An earlier version composed such paths, certificates that cannot be read, and headers in which a percent sign begins
+    a command of Envoy's: with any the gateway takes no other change of any team, or not of all. Without its route an
+    endpoint answers 503.
+    """
+    route, secret = request.observed.get(ROUTE), request.observed.get(_AUTHORITY)
+    authority = mapping(secret.body.get("data")).get(CA_KEY) if secret else None
+    if route is None or (isinstance(authority, Sealed) and authority.authority() is None):
+        return {}
+    body = held(route.body)
+    spec = mapping(body.get("spec"))
+    rules = [_escaped(rule) for rule in mappings(spec.get("rules"))]
+    if not all(map(PATH.fullmatch, _paths(rules))):
+        return {}
+    return {ROUTE: {**body, "spec": {**spec, "rules": rules}}}
+
+
+def _paths(rules: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the paths that stand for /v1."""
+    for rule in rules:
+        for each in mappings(rule.get("filters")):
+            path = text(mapping(mapping(each.get("urlRewrite")).get("path")).get("replacePrefixMatch"))
+            if path:
+                yield path
+
+
+def _escaped(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a rule without commands of Envoy's in the values of headers that it sets."""
+    filters = []
+    for each in mappings(rule.get("filters")):
+        modifier = mapping(each.get("requestHeaderModifier"))
+        fixed = [{**of, "value": _literal(text(of.get("value")))} for of in mappings(modifier.get("set"))]
+        filters.append({**each, "requestHeaderModifier": {**modifier, "set": fixed}} if fixed else each)
+    return {**rule, "filters": filters}
+
+
+def _literal(value: str) -> str:
+    """Return a header's value escaped, if it is not: a single percent sign is in none that is."""
+    return escape_commands(value) if "%" in value.replace("%%", "") else value
 
 
 def _refers(referrer: Object | None, referred: Object) -> bool:

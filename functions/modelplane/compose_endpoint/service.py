@@ -17,6 +17,7 @@ def _held(request: Request, needs: tuple[Requirement, ...] = (), *conditions: Co
     """Return a result that keeps everything as it is observed."""
     return Result(
         desired={name: Desired.of(body, ready=True) for name, body in hold_all(request).items()},
+        status=report.last_status(request.composite),
         conditions=conditions,
         requirements=needs,
         schemas=GATEWAY_KINDS,

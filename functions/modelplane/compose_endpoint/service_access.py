@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import Any, Final
 
 from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint.route_owner import ROUTE
 from modelplane.compose_endpoint.service_inputs import ServiceInputs
 from modelplane.composing.hold import held
-from modelplane.kube.gateway.kinds import GATEWAY_API
 from modelplane.kube.gateway.security import caller_keys, security_policy
 from modelplane.model.names import service_object
 from modelplane.observed.fields import mapping, text
@@ -20,7 +20,6 @@ from modelplane.observed.service import OPEN
 from modelplane.step import Manifest, Object, Request
 
 #: Composition resource names.
-ROUTE: Final = "route"
 POLICY: Final = "security-policy"
 SECRET: Final = "caller-keys"  # noqa: S105 - a name
 
@@ -82,7 +81,7 @@ def _secret(request: Request, inputs: ServiceInputs) -> Manifest | None:
     service = request.composite
     if not inputs.keys.usable:
         return None
-    return _outliving(request, caller_keys(_name(service, SECRET), service.namespace, inputs.keys.usable))
+    return caller_keys(_name(service, SECRET), service.namespace, inputs.keys.usable)
 
 
 def _policy(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, access: Access) -> Manifest | None:
@@ -91,21 +90,10 @@ def _policy(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, acc
     closing = access is Access.CLOSED and route is not None and bool(read_references(route))
     if (wanted and not there) or (not wanted and closing):
         return held(policy.body) if policy else None
-    found = security_policy(
+    return security_policy(
         _name(service, POLICY),
         service.namespace,
         _name(service, ROUTE),
         keys=_name(service, SECRET) if wanted else None,
         origins=spec.cors.allowOrigins if spec.cors else (),
     )
-    return _outliving(request, found) if found else None
-
-
-def _outliving(request: Request, manifest: Manifest) -> Manifest:
-    """Return an object that Kubernetes deletes after the route, when it deletes all that the service has composed."""
-    route = request.observed.get(ROUTE)
-    uid = route.metadata.get("uid") if route else None
-    if route is None or not uid:
-        return manifest
-    owner = {"apiVersion": GATEWAY_API, "kind": "HTTPRoute", "name": route.name, "uid": uid}
-    return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [owner]}}

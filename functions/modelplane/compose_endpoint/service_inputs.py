@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from modelplane.api.modelservice import Endpoint as Entry
 from modelplane.api.modelservice import ModelServiceSpec
@@ -16,8 +17,11 @@ from modelplane.observed.gateway import read_gateway, read_hostnames
 from modelplane.routing.backends import Backends, plan_backends
 from modelplane.routing.listing import list_endpoints, state_of
 from modelplane.routing.selection import select
+from modelplane.routing.served import list_served
 from modelplane.step import Object, Request, Requirement
 
+#: Most selectors whose endpoints are each fetched by themselves: one that several select is then sent for each.
+FETCHED_APART: Final = 2
 #: Kind of what entries select.
 ENDPOINT = "ModelEndpoint"
 #: Composition resource names of a service's Backends begin with this.
@@ -50,6 +54,13 @@ class ServiceInputs:
         return plan_backends(self.entries, by_entry)
 
     @cached_property
+    def served(self) -> str:
+        """Return by which names the engines behind the Backends serve, as clusters' gateways read it."""
+        held = frozenset(address for plan in self.backends.plans for address in plan.endpoints)
+        names = {each.name: each.model for entry in self.selected for each in entry if each.address in held}
+        return list_served(names)
+
+    @cached_property
     def states(self) -> tuple[Mapping[str, EndpointState], ...]:
         """Return what the endpoints of each entry do, by their names."""
         held = frozenset(address for plan in self.backends.plans for address in plan.endpoints)
@@ -57,11 +68,24 @@ class ServiceInputs:
 
 
 def requirements(request: Request, spec: ModelServiceSpec) -> tuple[Requirement, ...]:
-    """Return what a service needs to know; entries with the same selector need it once."""
+    """Return what a service needs to know."""
     namespace = request.composite.namespace
-    wanted = [require.endpoints(namespace, entry.selector.matchLabels) for entry in spec.endpoints]
     keys = service_keys.requirements(spec, namespace)
-    return (require.inference_gateway(), *{each.name: each for each in wanted}.values(), *keys)
+    return (require.inference_gateway(), *_of_endpoints(namespace, spec.endpoints), *keys)
+
+
+def _of_endpoints(namespace: str, entries: Sequence[Entry]) -> tuple[Requirement, ...]:
+    """Return the requirements of the endpoints of entries; those with the same selector need it once.
+
+    What many selectors have in common is fetched once, and the entries select from that: no endpoint is sent more than
+    `FETCHED_APART` times, whatever selectors a team writes.
+    """
+    selectors = [entry.selector.matchLabels for entry in entries]
+    wanted = {each.name: each for each in (require.endpoints(namespace, labels) for labels in selectors)}
+    if len(wanted) <= FETCHED_APART:
+        return tuple(wanted.values())
+    common = set.intersection(*(set(labels.items()) for labels in selectors))
+    return (require.endpoints(namespace, dict(sorted(common))),)
 
 
 def observed_backends(request: Request) -> dict[str, Object]:

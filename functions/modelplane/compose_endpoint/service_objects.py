@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from modelplane.api.modelservice import ModelServiceSpec
-from modelplane.compose_endpoint.service_access import ROUTE, Access, access_of, compose_access
+from modelplane.compose_endpoint.route_owner import ROUTE, outlive_route
+from modelplane.compose_endpoint.service_access import Access, access_of, compose_access
 from modelplane.compose_endpoint.service_inputs import BACKEND, ServiceInputs, observed_backends
 from modelplane.composing.hold import held
 from modelplane.kube.certificate import authority_config_map
@@ -29,6 +30,8 @@ _AUTHORITY: Final = "authority"
 _UNAVAILABLE: Final = "answer-503"
 _UNAUTHORIZED: Final = "answer-401"
 _NOT_FOUND: Final = "answer-404"
+#: All that a route refers to which answers 401 by itself.
+_CLOSED: Final = frozenset({_UNAUTHORIZED, _NOT_FOUND})
 #: What those answer: status, message and code.
 _ANSWERS: Final = {
     _UNAVAILABLE: (503, "No endpoint of this service is ready.", "no_endpoints"),
@@ -89,6 +92,7 @@ def _route(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, acce
             refusal=_name(service, refusal) if refusal else None,
             backends=backends,
             timeout=spec.timeouts.request if spec.timeouts else "0s",
+            served=inputs.served,
         )
     )
 
@@ -100,10 +104,10 @@ def _backends(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
     kept = {name: held(found.body) for name, found in observed_backends(request).items() if found.name in routed}
     wanted = {}
     for plan in inputs.backends.plans:
-        resource = f"{BACKEND}{plan.key}"
-        name = _name(service, resource)
-        authority = _name(service, _AUTHORITY) if plan.mutual_tls else None
-        wanted[resource] = backend(name, service.namespace, plan.endpoints, fallback=plan.fallback, authority=authority)
+        part, authority = f"{BACKEND}{plan.key}", _name(service, _AUTHORITY) if plan.mutual_tls else None
+        wanted[part] = backend(
+            _name(service, part), service.namespace, plan.endpoints, fallback=plan.fallback, authority=authority
+        )
     return {**kept, **wanted}
 
 
@@ -122,7 +126,9 @@ def compose_objects(request: Request, spec: ModelServiceSpec, inputs: ServiceInp
     access, authority = access_of(request, spec, inputs), _authority(request, inputs)
     bodies = {**fixed, **authority, **_backends(request, inputs), **compose_access(request, spec, inputs, access)}
     secured = {_AUTHORITY} if any(plan.mutual_tls for plan in inputs.backends.plans) else set()
-    if fixed.keys() | authority.keys() | secured <= observed.keys():
+    needed = _CLOSED if access is Access.CLOSED else fixed.keys() | authority.keys() | secured
+    bodies = outlive_route(request, bodies)
+    if needed <= observed.keys():
         bodies[ROUTE] = _route(request, spec, inputs, access)
     elif ROUTE in observed:
         bodies[ROUTE] = held(observed[ROUTE].body)

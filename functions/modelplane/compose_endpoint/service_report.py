@@ -6,20 +6,29 @@ from typing import Any, Final
 
 from modelplane.api.modelservice import ModelServiceSpec
 from modelplane.compose_endpoint import service_access
-from modelplane.compose_endpoint.service_access import ROUTE, Access, access_of, published_keys
+from modelplane.compose_endpoint.route_owner import ROUTE
+from modelplane.compose_endpoint.service_access import Access, access_of, published_keys
 from modelplane.compose_endpoint.service_inputs import ServiceInputs, observed_backends
 from modelplane.compose_endpoint.service_objects import POLICY
 from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Condition, Reason, ServiceCondition, Status
 from modelplane.model.routing import Endpoint, EndpointState
 from modelplane.observed.fields import mapping, text
-from modelplane.observed.gateway import is_accepted, rejection
+from modelplane.observed.gateway import is_accepted, rejection, unaccepted_change
+from modelplane.routing.selection import matches
 from modelplane.step import Object, Request
 
+#: The fields of a service's status that are kept while nothing is decided.
+_FIELDS: Final = ("address", "model", "keys", "endpoints", "entries")
 #: Endpoints of an entry that its status lists.
 ENDPOINTS_SHOWN: Final = 64
 #: What endpoints do that take requests.
 _TAKING: Final = frozenset({EndpointState.SERVING, EndpointState.LAST_RESORT})
+
+_NO_AUTHORITY: Final = (
+    "InferenceGateway default has published no CA in status.caBundle, and endpoints are reached by mutual TLS. Look at "
+    "its condition ControllerReady."
+)
 
 
 def _listed(states: Mapping[str, EndpointState]) -> list[dict[str, str]]:
@@ -55,14 +64,27 @@ def status(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> d
     ]
     total = _count((each for of_entry in inputs.selected for each in of_entry), inputs)
     keys = published_keys(access_of(request, spec, inputs), inputs)
-    return {"keys": keys, "endpoints": total, "entries": entries} | ({"address": address} if address else {})
+    found = {"model": f"{service.namespace}/{service.name}", "keys": keys, "endpoints": total, "entries": entries}
+    return found | _reached_at(address)
+
+
+def last_status(service: Object) -> dict[str, Any]:
+    """Return the status as it was published; earlier versions did not publish the URL."""
+    last = mapping(service.body.get("status"))
+    return {field: last[field] for field in _FIELDS if field in last} | _reached_at(text(last.get("address")))
+
+
+def _reached_at(address: str) -> dict[str, str]:
+    """Return `status.address` and the base URL that clients take of it, nothing while there is no address."""
+    return {"url": f"{address}/v1", "address": address} if address else {}
 
 
 def endpoints_resolved(service: Object, inputs: ServiceInputs) -> Condition:
     """Return EndpointsResolved: whether a ready endpoint matches, and which endpoints are left out."""
     every = [each for of_entry in inputs.selected for each in of_entry]
     ready, kind = sum(each.ready for each in every), ServiceCondition.ENDPOINTS_RESOLVED
-    notes = [f"{ready} of {len(every)} endpoints are ready", _out(inputs), *_left_out(inputs)]
+    notes = [f"{ready} of {len(every)} endpoints are ready", _out(inputs)]
+    notes += [*_unmatched(service.namespace, inputs), *_left_out(inputs), _untold(inputs)]
     if ready:
         return Condition(kind, Status.TRUE, Reason.RESOLVED, sentences(*notes))
     if not every:
@@ -83,6 +105,19 @@ def _out(inputs: ServiceInputs) -> str:
     return f"No requests go to {found}" if found else ""
 
 
+def _unmatched(namespace: str, inputs: ServiceInputs) -> list[str]:
+    """Return a sentence for each entry that has no endpoint, while others have some."""
+    every = [each for of_entry in inputs.selected for each in of_entry]
+    found = []
+    for number, (entry, of_entry) in enumerate(zip(inputs.entries, inputs.selected, strict=True)):
+        if not of_entry:
+            taken = any(matches(entry.selector, each.labels) for each in every)
+            earlier = "what it selects counts for the entries before it"
+            why = earlier if taken else f"no ModelEndpoint of namespace {namespace} has the labels of its selector"
+            found.append(f"spec.endpoints[{number}] has no endpoint: {why}")
+    return found
+
+
 def _left_out(inputs: ServiceInputs) -> list[str]:
     """Return a sentence for each entry with more endpoints than its Backends hold."""
     places = {entry.key: number for number, entry in enumerate(inputs.entries)}
@@ -91,6 +126,16 @@ def _left_out(inputs: ServiceInputs) -> list[str]:
         "endpoints; divide it among several services"
         for key, count in inputs.backends.left_out.items()
     ]
+
+
+def _untold(inputs: ServiceInputs) -> str:
+    """Return that engines are not told their own names of the model, where these differ too much for a header."""
+    if inputs.served or not any(each.model for of_entry in inputs.selected for each in of_entry):
+        return ""
+    return sentences(
+        "Its endpoints serve under too many different names to put each one's own into requests to the fleet URL",
+        "Name the model there, as <namespace>/<service>/<name>, or let them serve under one name",
+    )
 
 
 def waiting(message: str) -> Condition:
@@ -109,14 +154,27 @@ def routing_ready(request: Request, spec: ModelServiceSpec, inputs: ServiceInput
     refused = [f"{each.kind} {each.name}: {why}" for each in policies if (why := rejection(each))]
     if refused:
         return Condition(kind, Status.FALSE, Reason.POLICY_REJECTED, "; ".join(refused))
+    if route is None and _lacks_authority(inputs):
+        return waiting(_NO_AUTHORITY)
     if route is None or not is_accepted(route):
         return Condition(kind, Status.FALSE, Reason.CONFIGURING, "the gateway has not accepted the HTTPRoute yet")
-    unchecked = _unchecked(request, spec, inputs)
-    if unchecked:
-        return unchecked
+    unfinished = _unchecked(request, spec, inputs) or _unaccepted(route)
+    if unfinished:
+        return unfinished
     equal = "With spec.affinity every endpoint has the same share, whatever its entry's weight" if spec.affinity else ""
     unlocked = "" if access_of(request, spec, inputs) is Access.CHECKED else "Callers need no key"
     return Condition(kind, Status.TRUE, Reason.ROUTE_CONFIGURED, sentences(unlocked, equal))
+
+
+def _lacks_authority(inputs: ServiceInputs) -> bool:
+    secured = any(plan.mutual_tls for plan in inputs.backends.plans)
+    return secured and not (inputs.gateway and inputs.gateway.ca_bundle)
+
+
+def _unaccepted(route: Object) -> Condition | None:
+    """Return RoutingReady where the gateway has accepted an older generation of the route alone, None otherwise."""
+    found = unaccepted_change(route)
+    return Condition(ServiceCondition.ROUTING_READY, Status.FALSE, Reason.CONFIGURING, found) if found else None
 
 
 def _unchecked(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Condition | None:

@@ -138,7 +138,8 @@ def _as_made(body: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, 
     kept = _with_manifest(body, {**made, "spec": {**mapping(made.get("spec")), "replicas": copies}})
     annotations = mapping(mapping(observed.get("metadata")).get("annotations"))
     ours = {key: annotations[key] for key in (ANNOTATION_BUILDER, ANNOTATION_BUILT_FROM) if key in annotations}
-    return {**kept, "metadata": {**kept["metadata"], **({"annotations": ours} if ours else {})}}
+    signed = {**mapping(kept["metadata"].get("annotations")), **ours}
+    return {**kept, "metadata": {**kept["metadata"], **({"annotations": signed} if signed else {})}}
 
 
 def _signed(body: Mapping[str, Any], digest: str) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """Composes the ModelReplicas of a ModelDeployment: carries out what the scheduler decided, and decides nothing."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from modelplane.composing.placement_message import PlacementMessage, read_placements, read_profiles
@@ -17,7 +18,8 @@ from modelplane.model.names import (
 from modelplane.model.placement import Stamp
 from modelplane.observed.fields import mapping, mappings
 from modelplane.observed.replica import ready_status
-from modelplane.step import Desired, Manifest, Object, Request, Result
+from modelplane.observed.resources import lift
+from modelplane.step import Desired, Manifest, Object, Request, Result, versions
 
 #: Fields of a ModelReplica's spec that are ours to set; `spec.crossplane` is Crossplane's own.
 _SPEC_FIELDS = (
@@ -59,7 +61,7 @@ def _requests(member: Mapping[str, Any], classes: _Classes, selectors: _Selector
 
 def _member(member: Mapping[str, Any], pool: str, classes: _Classes, selectors: _Selectors) -> dict[str, Any]:
     """Return a member resolved on its pool; `deviceRequests` is absent, never empty, when nothing is claimed."""
-    resolved = {key: value for key, value in member.items() if key != "nodeSelector"} | {"nodePoolName": pool}
+    resolved = {key: value for key, value in lift(member).items() if key != "nodeSelector"} | {"nodePoolName": pool}
     requests = _requests(member, classes, selectors)
     return resolved | {"deviceRequests": requests} if requests else resolved
 
@@ -70,6 +72,11 @@ def _engine(engine: Mapping[str, Any], placement: PlacementMessage) -> dict[str,
     selectors = placement.selectors.get(name) or ({},) * len(classes)
     found = zip(engine["members"], classes, selectors, strict=True)
     members = [_member(member, placement.pools[name], of_member, texts) for member, of_member, texts in found]
+    bounds = placement.shared_memory.get(name) or (0,) * len(members)
+    members = [
+        {**member, "sharedMemory": f"{bound >> 20}Mi"} if bound and "sharedMemory" not in member else member
+        for member, bound in zip(members, bounds, strict=True)
+    ]
     if tolerations := [dict(each) for each in placement.tolerations.get(name, ())]:
         members = [{**member, "tolerations": tolerations} for member in members]
     return {**engine, "members": members}
@@ -152,10 +159,16 @@ def _desired(
 
 
 def compose(request: Request) -> Result:
-    """Return the ModelReplicas of the deployment's placements; fatal when no scheduling step ran before."""
+    """Return the ModelReplicas of the deployment's placements; fatal when no scheduling step ran before.
+
+    Where the Composition is of another version the decision may be read amiss: those that exist stay as they are.
+    """
     placements = read_placements(request)
     if placements is None:
         return Result(fatal="ModelDeployment: no placements in the pipeline context; run the step schedule first")
+    if versions.differs(request):
+        found = [each for each in placements if each.spec or each.resource in request.observed]
+        placements = tuple(replace(each, stamp=Stamp.HOLD) for each in found)
     profiles = read_profiles(request)
     return Result(
         desired={

@@ -15,12 +15,15 @@ from modelplane.model.names import LABEL_SERVING, workload_name
 
 
 def _routes(instance: Instance, backend: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the Objects of the routes to a backend, by the replica's host and, for older manifests, by path."""
+    """Return the Objects of the routes to a backend, by the replica's host and, for older manifests, by path.
+
+    The first keeps the InferenceCluster: of a replica that ends it stays until the pods have gone.
+    """
     site, path = instance.site, f"/{instance.site.team}/{instance.replica}"
     by_path = workload_name(f"{instance.replica}-path", site.team, instance.replica, "edge", "path")
     host = host_route(instance.name, site.namespace, instance.labels, hostname=instance.hostname, backend=backend)
     return {
-        "httproute": site.place(host),
+        "httproute": site.place_keeping_cluster(host),
         "httproute-path": site.place(path_route(by_path, site.namespace, instance.labels, path=path, backend=backend)),
     }
 

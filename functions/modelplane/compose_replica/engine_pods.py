@@ -7,7 +7,7 @@ from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.spec import Engine, Member, Phase
 from modelplane.compose_replica.validation import decode_port
 from modelplane.composing.engine_port import engine_port
-from modelplane.composing.engine_warnings import names_weights
+from modelplane.composing.served_name import names_weights
 from modelplane.kube.claim import claim_template
 from modelplane.kube.pod import EnginePod, finding_weights, pod_template, serving
 from modelplane.kube.sidecar import decode_sidecar
@@ -66,6 +66,8 @@ def _pod(  # noqa: PLR0913 - what a pod is made of
             tolerations=member.tolerations,
             drain_seconds=instance.drain_seconds,
             spread=engine.spread,
+            resources=member.resources,
+            shared_memory=member.shared_memory,
         )
     )
 

@@ -7,8 +7,11 @@ from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.validation import find_problems
 from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Reason
+from modelplane.model.fleet import Cluster
 from modelplane.model.names import LABEL_CLUSTER
 from modelplane.model.observation import Gap
+from modelplane.model.pod_metadata import acting, find_denied
+from modelplane.observed.cluster import mistaken
 from modelplane.observed.fields import deleting, mapping
 from modelplane.observed.remote import Remote
 from modelplane.observed.replica import lacks_label, placed_cluster
@@ -46,7 +49,8 @@ def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
         return wait(f"{named}: {published} names no config", "See its condition ClusterReady.")
     if deleting(cluster):
         return wait(f"{named} is being deleted and goes when nothing runs there", "Delete this ModelReplica.")
-    return name
+    wrong = mistaken(cluster)
+    return wait(f"{named} takes nothing new: {wrong}") if wrong else name
 
 
 def cluster_mismatch(replica: Object, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> Obstacle | None:
@@ -59,6 +63,19 @@ def cluster_mismatch(replica: Object, spec: ReplicaSpec, remotes: Mapping[str, R
         return None
     missing = f"Label this ModelReplica {LABEL_CLUSTER}={spec.cluster}: without the label it composes nothing"
     return Obstacle(Reason.WAITING_FOR_CLUSTER, sentences(missing))
+
+
+def denied_metadata(spec: ReplicaSpec, cluster: Cluster) -> Obstacle | None:
+    """Return that a label or annotation of the pods is not open to teams on their cluster, None where all are."""
+    members = [(engine.name, at, member) for engine in spec.engines for at, member in enumerate(engine.members)]
+    for name, at, member in members:
+        for field, block in (("labels", member.labels), ("annotations", member.annotations)):
+            if key := find_denied(acting(block), cluster.pod_metadata):
+                where = f"spec.engines[{name}].members[{at}].template.metadata.{field}[{key}]"
+                closed = f"{where}: InferenceCluster {cluster.name} does not open it to teams"
+                remedy = "Remove it, or ask who runs the cluster to add its prefix to spec.stack.podMetadataPrefixes."
+                return Obstacle(Reason.INVALID_ENGINE, sentences(closed, remedy))
+    return None
 
 
 def reach(spec: ReplicaSpec, cluster: Object | Gap, remotes: Iterable[Remote]) -> str | Obstacle:

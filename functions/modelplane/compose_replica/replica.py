@@ -9,13 +9,15 @@ from modelplane.compose_replica.claims import still_used
 from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.instance import Instance
-from modelplane.compose_replica.obstacle import Obstacle, cluster_mismatch, reach
+from modelplane.compose_replica.obstacle import Obstacle, cluster_mismatch, denied_metadata, reach
 from modelplane.compose_replica.readiness import readiness_of
 from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.weights import Mount
 from modelplane.composing import requirements as require
+from modelplane.composing.cluster_reference import with_kept_reference
 from modelplane.composing.hold import held, hold_all
+from modelplane.composing.mirrored_namespace import find_unclaimed
 from modelplane.composing.orphan import is_orphaning, with_orphan_policy
 from modelplane.composing.pod_messages import REPLICA_PODS
 from modelplane.composing.site import Site
@@ -25,13 +27,14 @@ from modelplane.model.fleet import Walls
 from modelplane.model.names import LABEL_DEPLOYMENT, LABEL_GANG, LABEL_WORKLOAD, OBSERVE_ONLY
 from modelplane.model.observation import Malformed
 from modelplane.observed.bounds import find_over_bound
-from modelplane.observed.cluster import read_walls
+from modelplane.observed.cluster import read_cluster, read_walls
 from modelplane.observed.fields import labels, mapping
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.observed.stamp import stamp_digest
 from modelplane.step import AWAITING, SETTLED, Desired, Object, Request, Requirement, Result
 
-#: Composition resource name of the NetworkPolicy of the team's namespace.
+#: Composition resource names of the team's namespace and of its NetworkPolicy.
+_NAMESPACE = "namespace"
 _POLICY = "network-policy"
 #: Composition resource name of the collection that observes the pods.
 _PODS = "pods"
@@ -145,6 +148,24 @@ def _order(request: Request, spec: ReplicaSpec, mount: Mount) -> builder.Order:
     return builder.Order(digest, unchanged=served == list(spec.block), least=spec.builder)
 
 
+def _find_denied(request: Request, spec: ReplicaSpec, order: builder.Order) -> Obstacle | None:
+    """Return that pods carry what their cluster does not open to teams; those that run, or did, with just that may."""
+    cluster = request.one(require.cluster(spec.cluster))
+    served = mapping(request.composite.body.get("status")).get("servedStamp")
+    if not isinstance(cluster, Object) or order.unchanged or order.digest in (served, builder.ran(request.observed)):
+        return None
+    return denied_metadata(spec, read_cluster(cluster))
+
+
+def _find_unclaimed(request: Request, site: Site) -> Obstacle | None:
+    """Return why nothing may be made yet in the team's namespace on the cluster; what was begun there goes on."""
+    seen = request.observed.get(_NAMESPACE)
+    if request.observed.keys() - {_NAMESPACE}:
+        return None
+    why = find_unclaimed(site.team, read_remote(seen) if seen else None)
+    return Obstacle(Reason.WAITING_FOR_CLUSTER, why) if why else None
+
+
 def _resolve(
     request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote], copies: SourceCopies
 ) -> tuple[str, Mount] | Obstacle:
@@ -175,7 +196,13 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
         return _hold(request, spec, found, requirements)
     config, mount = found
     instance = _instance(request, spec, config, mount.volume)
+    if unclaimed := _find_unclaimed(request, instance.site):
+        return _result(
+            _findings(request, spec, {}, unclaimed), {_NAMESPACE: instance.site.claim_namespace()}, requirements
+        )
     order = _order(request, spec, mount)
+    if denied := _find_denied(request, spec, order):
+        return _hold(request, spec, denied, requirements)
     objects = builder.build(workloads.compose(instance, spec), request.observed, order)
     objects |= copies.objects(instance.site)
     objects |= weights.protect(request, spec, remotes)
@@ -184,6 +211,9 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     objects |= keep_answering(objects, request.observed, remotes)
     if unready := _findings(request, spec, objects, mount=mount).workloads_to_observe():
         objects[_PODS] = _observe_pods(request, spec, instance.site, unready)
+    objects = {
+        resource: with_kept_reference(body, request.observed.get(resource)) for resource, body in objects.items()
+    }
     kept = {resource: held(request.observed[resource].body) for resource in still_used(remotes, objects)}
     return _result(_findings(request, spec, objects, mount=mount), objects | kept, requirements)
 

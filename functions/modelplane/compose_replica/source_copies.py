@@ -43,22 +43,31 @@ class CopySource:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How engines use a source: whether all can do without it, and which engine reads it where, for a message."""
+    """How engines use a source: whether all can do without it, and which engine reads it where, for a message.
+
+    `keys` are those that an engine cannot do without, each with who reads it.
+    """
 
     optional: bool
     by: str
+    keys: Mapping[str, str]
 
 
-def _named_in(pod: Mapping[str, Any]) -> Iterator[tuple[CopySource, bool, str]]:
-    """Yield each source that a pod names, whether the pod can do without it, and what it is for."""
+def _named_in(pod: Mapping[str, Any]) -> Iterator[tuple[CopySource, bool, str, str]]:
+    """Yield each source that a pod names, whether the pod can do without it, what it is for, and the key, if one is."""
     for secret in mappings(pod.get("imagePullSecrets")):
-        yield CopySource("Secret", text(secret.get("name"))), False, "pulls its image with it"
+        yield CopySource("Secret", text(secret.get("name"))), False, "pulls its image with it", ""
     for container in mappings(pod.get("containers")):
         for row in mappings(container.get("env")):
             for key, kind in _KINDS.items():
                 named = mapping(mapping(row.get("valueFrom")).get(key))
                 purpose = f"reads it in env {text(row.get('name'))}"
-                yield CopySource(kind, text(named.get("name"))), named.get("optional") is True, purpose
+                yield (
+                    CopySource(kind, text(named.get("name"))),
+                    named.get("optional") is True,
+                    purpose,
+                    text(named.get("key")),
+                )
 
 
 @once_per_version
@@ -68,23 +77,37 @@ def read_sources(replica: Object) -> Mapping[CopySource, Use]:
     An engine that can do without it counts only where all can.
     """
     uses: dict[CopySource, dict[bool, dict[str, str]]] = {}
+    keys: dict[CopySource, dict[str, str]] = {}
     for engine in mappings(mapping(replica.body.get("spec")).get("engines")):
         for member in mappings(engine.get("members")):
-            for source, optional, purpose in _named_in(mapping(mapping(member.get("template")).get("spec"))):
+            for source, optional, purpose, key in _named_in(mapping(mapping(member.get("template")).get("spec"))):
                 if source.name:
                     of_source = uses.setdefault(source, {True: {}, False: {}})
                     of_source[optional].setdefault(text(engine.get("name")), purpose)
-    return {source: _use(uses[source]) for source in sorted(uses)}
+                if source.name and key and not optional:
+                    keys.setdefault(source, {}).setdefault(key, f"engine {text(engine.get('name'))} {purpose}")
+    return {source: _use(uses[source], keys.get(source, {})) for source in sorted(uses)}
 
 
-def _use(purposes: Mapping[bool, Mapping[str, str]]) -> Use:
+def _use(purposes: Mapping[bool, Mapping[str, str]], keys: Mapping[str, str]) -> Use:
     """Return the use of a source of these purposes by engine, with those that can do without it under True."""
     of_engines = purposes[False] or purposes[True]
     (first, purpose), *others = of_engines.items()
     more = f" (so do {len(others)} more engines)" if others else ""
     if len(others) == 1:
         more = f" (so does engine {others[0][0]})"
-    return Use(not purposes[False], f"engine {first} {purpose}{more}")
+    return Use(not purposes[False], f"engine {first} {purpose}{more}", keys)
+
+
+def _keyless(called: str, found: Object, use: Use) -> str:
+    """Return which keys that engines cannot do without a source lacks, with those that it has; "" for none.
+
+    Nothing is known of one without any: a preview assumes the sources that it was not given.
+    """
+    has = sorted(mapping(found.body.get("data")))
+    lacks = [(key, by) for key, by in sorted(use.keys.items()) if key not in has] if has else []
+    keys = f"keys that it has: {', '.join(has)}"
+    return sentences(*(f"{called} has no key {key}; {by}. Add it, or name one of the {keys}" for key, by in lacks))
 
 
 def _composed(request: Request) -> Iterator[CopySource]:
@@ -175,7 +198,7 @@ class SourceCopies:
             return f"{called} is not fetched yet"
         if found is Gap.ABSENT and use and not use.optional:
             return sentences(f"{called} does not exist; {use.by}", "Create it.")
-        return ""
+        return _keyless(called, found, use) if isinstance(found, Object) and use else ""
 
     def _neighbours(self) -> list[tuple[Object, Mapping[CopySource, Use]]]:
         """Return the team's other replicas on the cluster by name, each with the sources that it names."""

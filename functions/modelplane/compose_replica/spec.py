@@ -29,7 +29,8 @@ class Phase(StrEnum):
 class Member:
     """A member of an engine. `container` is the user's engine container, `requests` its `deviceRequests`, verbatim.
 
-    `nodes` is pods per copy: 1, or a Worker's `worker.nodes`. `tolerations` are those of the pool.
+    `nodes` is pods per copy: 1, or a Worker's `worker.nodes`. `tolerations` are those of the pool. `resources`
+    are its requests and limits of CPU and memory, verbatim, `shared_memory` what bounds its shared memory if anything.
     """
 
     role: Role
@@ -41,6 +42,8 @@ class Member:
     pull_secrets: Sequence[Mapping[str, Any]] = ()
     nodes: int = 1
     tolerations: Sequence[Mapping[str, Any]] = ()
+    resources: Mapping[str, Any] = field(default_factory=dict)
+    shared_memory: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,7 @@ class ReplicaSpec:
 def _member(member: Mapping[str, Any]) -> Member:
     template = member["template"]
     metadata, pod = mapping(template.get("metadata")), template["spec"]
+    limits = mapping(mapping(member.get("resources")).get("limits"))
     return Member(
         role=Role(member.get("role", Role.STANDALONE)),
         pool=member["nodePoolName"],
@@ -107,6 +111,8 @@ def _member(member: Mapping[str, Any]) -> Member:
         pull_secrets=tuple(pod.get("imagePullSecrets") or ()),
         nodes=mapping(member.get("worker")).get("nodes", 1),
         tolerations=tuple(member.get("tolerations") or ()),
+        resources=mapping(member.get("resources")),
+        shared_memory=member.get("sharedMemory") or limits.get("memory"),
     )
 
 

@@ -5,57 +5,37 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.composing.engine_port import DECODE_PORT, engine_port
-from modelplane.composing.flags import read_flag
 from modelplane.composing.messages import sentences
+from modelplane.composing.served_name import container_of, names_weights, served_name, serving_container
 from modelplane.model.deployment import PREFILL_DECODE, Role
 from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
-#: Flags that say what an engine answers for, the one that wins first.
-_NAMES: Final = (("--served-model-name",), ("--model", "--model-path", "--model-id"))
-#: Flags by which the common engines are told what to load; the first argument may be the model itself.
-_LOADS: Final = ("--model", "--model-path", "--model-id", "-m")
 #: What claims devices: in a ModelDeployment, and in a ModelReplica.
 _CLAIMS: Final = ("nodeSelector", "deviceRequests")
 
 
 @dataclass(frozen=True, slots=True)
 class _Engine:
-    """An engine as it is written: `serving` is the member that takes requests, at `path`."""
+    """An engine as it is written: `container` is that of the member which takes requests, at `path`."""
 
     name: str
     phase: str
     members: Sequence[Mapping[str, Any]]
-    serving: Mapping[str, Any]
+    container: Mapping[str, Any]
     path: str
-
-    @property
-    def container(self) -> Mapping[str, Any]:
-        return _container(self.serving)
 
     def member(self, role: Role) -> Mapping[str, Any] | None:
         return next((each for each in self.members if each.get("role") == role), None)
 
 
-def _container(member: Mapping[str, Any]) -> Mapping[str, Any]:
-    return next(iter(mappings(mapping(mapping(member.get("template")).get("spec")).get("containers"))), {})
-
-
 def _engine(engine: Mapping[str, Any]) -> _Engine:
-    members = list(mappings(engine.get("members")))
-    at = next((index for index, each in enumerate(members) if each.get("role") != Role.WORKER), 0)
+    at, container = serving_container(engine)
     path = f"spec.engines[{text(engine.get('name'))}].members[{at}].template.spec.containers[0]"
-    serving = members[at] if members else {}
-    return _Engine(text(engine.get("name")), text(engine.get("phase")), members, serving, path)
-
-
-def names_weights(container: Mapping[str, Any]) -> bool:
-    """Tell whether a container says itself what it loads: with a command, a flag, or the model as first argument."""
-    first = next(iter(container.get("args") or ()), "-")
-    named = read_flag(container, *_LOADS) is not None or not text(first).startswith("-")
-    return bool(container.get("command")) or named
+    members = list(mappings(engine.get("members")))
+    return _Engine(text(engine.get("name")), text(engine.get("phase")), members, container, path)
 
 
 @once_per_version
@@ -94,20 +74,15 @@ def _workers(engine: _Engine) -> str:
 def _unnamed_weights(engine: _Engine) -> str:
     """Return that a Worker is not told what to load: only what takes requests gets the path of the cache's weights."""
     worker = engine.member(Role.WORKER)
-    if worker is None or names_weights(_container(worker)):
+    if worker is None or names_weights(container_of(worker)):
         return ""
     fault = f"engine {engine.name}: its Worker has no command and no --model, and is not told where the weights are"
     return sentences(fault, f"Give it a command, or the argument --model={MODELS_PATH}.")
 
 
-def _answers_for(engine: _Engine) -> str | None:
-    given = (read_flag(engine.container, *flags) for flags in _NAMES)
-    return next((value for value in given if value), None)
-
-
 def _several(engines: Sequence[_Engine]) -> str:
     """Return that Unified engines which do not say that they serve one model stand behind one Service."""
-    names = {_answers_for(engine) for engine in engines}
+    names = {served_name(engine.container) for engine in engines}
     if len(engines) < 2 or (len(names) == 1 and None not in names):
         return ""
     listed = ", ".join(engine.name for engine in engines)

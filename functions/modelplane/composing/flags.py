@@ -124,6 +124,16 @@ def programs(container: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(found)
 
 
+def following(container: Mapping[str, Any], program: str, verb: str) -> str | None:
+    """Return the argument right behind the verb of a program that a container runs, None without any."""
+    for command in _run(container):
+        words = [_called(word) for word in command]
+        if program in words and verb in words:
+            value = next(iter(command[words.index(verb) + 1 :]), "-")
+            return None if value.startswith("-") else value
+    return None
+
+
 def _is_rays(command: Sequence[str]) -> bool:
     """Tell whether a command is Ray's, which gathers a gang's nodes before its engine starts and has a port too."""
     return _called(next((word for word in command if not _PREFIX.fullmatch(word)), "")) == "ray"

@@ -6,6 +6,7 @@ A resource that is left out of the desired state is deleted, so a step that cann
 from collections.abc import Mapping
 from typing import Any, Final
 
+from modelplane.model.names import ANNOTATION_POLL
 from modelplane.observed.fields import mapping, mappings
 from modelplane.step import Request
 
@@ -17,7 +18,7 @@ _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 def _is_foreign(key: str) -> bool:
     domain, slash, _ = key.partition("/")
     crossplane = domain == _FOREIGN_DOMAIN or domain.endswith(f".{_FOREIGN_DOMAIN}")
-    return key == _LAST_APPLIED or (bool(slash) and crossplane)
+    return key != ANNOTATION_POLL and (key == _LAST_APPLIED or (bool(slash) and crossplane))
 
 
 def _kept(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.kube.object import ORPHANED
+from modelplane.model.names import provider_config
 from modelplane.model.observation import Gap
 from modelplane.observed.cluster import is_abandoned
+from modelplane.observed.fields import mapping
 from modelplane.step import Object
 
 _DELETING = frozenset({"*", "Delete"})
+#: Kinds of the objects that a team's Objects on a cluster share, and that are always orphaned.
+_SHARED = frozenset({"Namespace", "NetworkPolicy"})
 
 
 def is_orphaning(cluster: Object | Gap) -> bool | None:
@@ -35,13 +39,15 @@ def orphaned(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _managed_again(body: Mapping[str, Any], cluster: str) -> Mapping[str, Any]:
-    """Return an Object that was `orphaned` as it was before.
-
-    One that is always orphaned, such as a namespace, refers to no InferenceCluster, and stays as it is.
-    """
+    """Return an Object on a cluster that was `orphaned` as it was before; one that is always orphaned stays so."""
     spec = body["spec"]
-    used = {(reference.get("dependsOn") or {}).get("name") for reference in spec.get("references") or ()}
-    if tuple(spec.get("managementPolicies") or ()) != ORPHANED.policies or cluster not in used:
+    kind, config = (
+        mapping(mapping(spec.get("forProvider")).get("manifest")).get("kind"),
+        mapping(spec.get("providerConfigRef")),
+    )
+    if tuple(spec.get("managementPolicies") or ()) != ORPHANED.policies or kind in _SHARED:
+        return body
+    if config.get("name") != provider_config(cluster):
         return body
     return {**body, "spec": {field: value for field, value in spec.items() if field != "managementPolicies"}}
 

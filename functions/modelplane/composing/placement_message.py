@@ -6,7 +6,7 @@ placements cost a hundred times less as a text than as a tree of Struct values.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ class PlacementMessage:
     not among the observed resources.
     `revision` is what it carries, "" where that is not known; `builder` the least builder that it asks for, 0 for any.
     `tolerations` maps engine to those of its pool, one that has none left out.
+    `shared_memory` maps engine to the bound of each member's shared memory in bytes, one that needs none left out.
     `volume` is the claim of the cache to mount with APPLY, "" for none. `ending`: the replica is
     to end. `profile` is the profile of a ClusterModel whose engines these are, "" for the deployment's own; then
     `selectors` maps as `classes` does, to the selectors of each claim as they are resolved on its pool.
@@ -58,6 +59,7 @@ class PlacementMessage:
     profile: str = ""
     selectors: Mapping[str, Sequence[Mapping[str, Sequence[str]]]] = field(default_factory=dict)
     tolerations: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+    shared_memory: Mapping[str, Sequence[int]] = field(default_factory=dict)
     identity: str = ""
 
 
@@ -94,16 +96,20 @@ def encode_placement(
         profile=placement.profile if deployment.model and not held else "",
         selectors=_selectors(placement) if deployment.model and not held else {},
         tolerations=_tolerations(placement),
+        shared_memory=_shared_memory(placement),
     )
+
+
+def _shared_memory(placement: Placement) -> dict[str, tuple[int, ...]]:
+    of_engines = {engine.name: tuple(member.shared_memory for member in engine.members) for engine in placement.engines}
+    return {name: bounds for name, bounds in of_engines.items() if any(bounds)}
 
 
 def _tolerations(placement: Placement) -> dict[str, tuple[dict[str, str], ...]]:
     """Return the tolerations of the pools as a manifest has them, without what is absent."""
     of_engines = {engine.name: engine.members[0].tolerations for engine in placement.engines}
     return {
-        name: tuple({field: text for field, text in asdict(each).items() if text} for each in tolerations)
-        for name, tolerations in of_engines.items()
-        if tolerations
+        name: tuple(each.manifest() for each in tolerations) for name, tolerations in of_engines.items() if tolerations
     }
 
 

@@ -13,6 +13,7 @@ from modelplane.kube.object import PROVIDER_API
 from modelplane.model.names import LABEL_FILLS, LABEL_PODS_OF, LABEL_PODS_OF_CACHE, LABEL_WORKLOAD
 from modelplane.model.observation import Gap
 from modelplane.observed.pod_messages import pod_messages
+from modelplane.observed.pod_reports import pod_reports
 from modelplane.observed.remote import read_remote
 from modelplane.step import Object, Request, Requirement
 
@@ -41,6 +42,11 @@ class PodObserver:
         """Return what the pods say by the value of `group`; what says nothing or is not observed yet is missing."""
         found = request.all(self.requirement(request.composite))
         return {} if isinstance(found, Gap) else pod_messages(map(read_remote, found), self.group)
+
+    def reports(self, request: Request, container: str) -> Mapping[str, str]:
+        """Return what an init container of the pods left when it succeeded, by the value of `group`."""
+        found = request.all(self.requirement(request.composite))
+        return {} if isinstance(found, Gap) else pod_reports(map(read_remote, found), self.group, container)
 
 
 #: The pods of a ModelReplica's workloads.

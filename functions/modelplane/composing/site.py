@@ -7,7 +7,7 @@ from typing import Any
 from modelplane.kube.collection import collection
 from modelplane.kube.copy import key_copy, source_copy
 from modelplane.kube.namespace import closed, opened, tenant
-from modelplane.kube.object import ORPHANED, Handling, observed_only, remote_object
+from modelplane.kube.object import CLAIMED, ORPHANED, Handling, observed_only, remote_object
 from modelplane.model.fleet import Walls
 from modelplane.model.names import API_VERSION, tenant_namespace
 
@@ -31,24 +31,38 @@ class Site:
 
     @property
     def _used(self) -> dict[str, str]:
-        """Return what each Object depends on: a deleted InferenceCluster stays, with its kubeconfig, until they go."""
+        """Return what Objects depend on: a deleted InferenceCluster stays, with its kubeconfig, until they go."""
         return {"apiVersion": API_VERSION, "kind": "InferenceCluster", "name": self.cluster}
 
     def place(
         self, manifest: Mapping[str, Any], *, ready_when: str | None = None, watch: bool = False
     ) -> dict[str, Any]:
         """Return the Object that puts `manifest` on the cluster; `ready_when` and `watch` as in `Handling`."""
-        handling = Handling(ready_when=ready_when, watch=watch, used_by=self._used)
+        handling = Handling(ready_when=ready_when, watch=watch, seldom=True)
+        return remote_object(manifest, handling, namespace=self.team, config=self.config)
+
+    def place_keeping_cluster(
+        self, manifest: Mapping[str, Any], *, ready_when: str | None = None, watch: bool = False
+    ) -> dict[str, Any]:
+        """Return the same Object, as long as which exists the InferenceCluster does too.
+
+        Of a replica's Objects one does that, and it is not watched: the provider writes a finalizer into the
+        InferenceCluster for each, and looks at all that are watched whenever anything of the InferenceCluster changes.
+        """
+        handling = Handling(ready_when=ready_when, watch=watch, used_by=self._used, seldom=True)
         return remote_object(manifest, handling, namespace=self.team, config=self.config)
 
     def place_workload(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:
-        """Return the Object of what runs an engine's pods: it follows the cluster at once, and goes after its pods."""
-        handling = Handling(ready_when=ready_when, watch=True, used_by=self._used, pods_first=True)
+        """Return the Object of what runs an engine's pods: it follows the cluster at once, and goes after its pods.
+
+        The provider looks at it each minute, too: that is how the replica learns that its cluster does not answer.
+        """
+        handling = Handling(ready_when=ready_when, watch=True, pods_first=True)
         return remote_object(manifest, handling, namespace=self.team, config=self.config)
 
     def place_copy(self, original: Mapping[str, Any], name: str, owners: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the Object `name` that copies a Secret or ConfigMap of the team, and follows it at once."""
-        handling = Handling(watch=True, used_by=self._used)
+        handling = Handling(watch=True, seldom=True)
         return source_copy(original, self.namespace, handling, config=self.config, name=name, owners=owners)
 
     def place_key(self, secret: Mapping[str, Any], key: str, name: str) -> dict[str, Any]:
@@ -56,10 +70,19 @@ class Site:
         handling = Handling(watch=True, used_by=self._used)
         return key_copy(secret, key, self.namespace, handling, config=self.config, name=name)
 
+    def place_pull_secret(self, secret: Mapping[str, Any], key: str, name: str) -> dict[str, Any]:
+        """Return the Object that keeps a pull secret of the team, whose content is in `key`, in the Secret `name`."""
+        handling, kind = Handling(watch=True, used_by=self._used), secret["type"]
+        return key_copy(secret, key, self.namespace, handling, config=self.config, name=name, kind=kind)
+
     def place_namespace(self) -> dict[str, Any]:
         """Return the Object of the namespace, which is always orphaned: the team's other objects live in it."""
         namespace = tenant(self.team, enforces_pod_security=self.walls.enforces_pod_security)
         return remote_object(namespace, ORPHANED, namespace=self.team, config=self.config)
+
+    def claim_namespace(self) -> dict[str, Any]:
+        """Return the Object that makes the namespace where there is none, and changes none that is there."""
+        return remote_object(tenant(self.team), CLAIMED, namespace=self.team, config=self.config)
 
     def place_network_policy(self) -> dict[str, Any]:
         """Return the Object of the namespace's NetworkPolicy, orphaned as the namespace is: the team's pods share it.
@@ -71,7 +94,7 @@ class Site:
 
     def observe(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:
         """Return the Object that only observes what a controller on the cluster makes."""
-        handling = observed_only(ready_when=ready_when, watch=True)
+        handling = observed_only(ready_when=ready_when, watch=True, seldom=True)
         return remote_object(manifest, handling, namespace=self.team, config=self.config)
 
     def observe_pods(self, selector: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:

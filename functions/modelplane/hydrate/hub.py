@@ -84,7 +84,8 @@ class Hub:
         for sibling in found.siblings or ():
             checksum = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
             size = sibling.lfs.size if sibling.lfs else sibling.size
-            if not checksum or size is None or not found.sha:
+            # One below zero would be taken off from what all may have.
+            if not checksum or not isinstance(size, int) or size < 0 or not found.sha:
                 raise BrokenError(f"{named}: the hub does not say what {sibling.rfilename!r} is")
             files.append(File(sibling.rfilename, size, "sha256" if sibling.lfs else "git", checksum))
         if not files or not found.sha:

@@ -31,6 +31,10 @@ class Plan:
     commit: str
     files: tuple[File, ...]
 
+    def is_of(self, repo: str, revision: str, commit: str) -> bool:
+        """Tell whether this is a plan of a source; of any of its commits where `commit` is ""."""
+        return (self.repo, self.revision) == (repo, revision) and commit in ("", self.commit)
+
     @property
     def size(self) -> int:
         """Return the bytes of all files."""
@@ -71,6 +75,15 @@ def stays_inside(path: str) -> bool:
 def _folded(name: str) -> str:
     """Return a name as a volume sees it that tells neither case nor ways to write a letter apart, such as SMB's."""
     return unicodedata.normalize("NFC", name).casefold()
+
+
+def find_same(paths: Iterable[str]) -> str:
+    """Return in words which two paths are one where case and ways to write a letter are not told apart, "" for none."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        if (other := seen.setdefault(_folded(path), path)) != path:
+            return f"{other!r} and {path!r} are one file there"
+    return ""
 
 
 def find_misplaced(paths: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from modelplane.hydrate.failure import BrokenError, LastingError, NoResumeError, ShortError
@@ -24,7 +24,7 @@ class HydrateSettings:
     """A run. `tries` in a row without a byte end it; `pause` is the first pause between two, in seconds; it doubles.
 
     `limit` is how many bytes the snapshot may have, None for as many as the volume takes: a file share has no size of
-    its own.
+    its own. `commit` is the one to bring, "" for the one that the revision names.
     """
 
     repo: str
@@ -36,6 +36,7 @@ class HydrateSettings:
     tries: int = 8
     pause: float = 1.0
     limit: int | None = None
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,9 @@ def _ask(settings: HydrateSettings, revision: str) -> Plan:
     raise AssertionError("the last try returns or raises")
 
 
-def _resolve(settings: HydrateSettings, volume: Volume) -> Plan:
+def _plan(settings: HydrateSettings, volume: Volume) -> Plan:
     """Return the plan: the one that an earlier run began, though its revision has moved, as long as the hub has it."""
-    begun = volume.pinned(settings.repo, settings.revision)
+    begun = volume.pinned(settings.repo, settings.revision, settings.commit)
     if begun is not None:
         try:
             _ask(settings, begun.commit)
@@ -117,7 +118,19 @@ def _resolve(settings: HydrateSettings, volume: Volume) -> Plan:
             settings.say(f"commit {begun.commit} is gone; starting over")
         else:
             return begun
-    return _ask(settings, settings.revision)
+    return replace(_ask(settings, settings.commit or settings.revision), revision=settings.revision)
+
+
+def resolve(settings: HydrateSettings) -> Plan:
+    """Return what a run would bring and pin it on the volume, so that the run brings no other; raises HydrateError."""
+    with writing():
+        volume = Volume(settings.target)
+        if staged := volume.staged(settings.repo, settings.revision, settings.commit):
+            return staged
+        plan = _plan(settings, volume)
+        volume.begin(plan)
+        settings.say(f"{plan.repo} at {plan.revision or 'its default branch'} is commit {plan.commit}")
+        return plan
 
 
 def hydrate(settings: HydrateSettings) -> Plan:
@@ -127,10 +140,10 @@ def hydrate(settings: HydrateSettings) -> Plan:
 
 
 def _hydrate(settings: HydrateSettings, volume: Volume) -> Plan:
-    if staged := volume.staged(settings.repo, settings.revision):
+    if staged := volume.staged(settings.repo, settings.revision, settings.commit):
         settings.say(f"{settings.repo} is staged already, at commit {staged.commit}")
         return staged
-    plan = _resolve(settings, volume)
+    plan = _plan(settings, volume)
     if settings.limit is not None and settings.limit < plan.size:
         message = f"{plan.repo} has {readable(plan.size)}, and may have {readable(settings.limit)}"
         raise LastingError(HydrateExit.DISK_FULL, message)

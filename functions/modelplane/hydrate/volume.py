@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from modelplane.hydrate.failure import BrokenError, LastingError
-from modelplane.hydrate.plan import OURS, File, Plan, read_plan
+from modelplane.hydrate.plan import OURS, File, Plan, find_same, read_plan
 from modelplane.model.staging import HydrateExit
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -63,6 +63,12 @@ class Volume:
     def _pinned(self) -> Path:
         return self.root / OURS / "plan.json"
 
+    @property
+    def _folds(self) -> bool:
+        """Tell whether the volume takes a name in other letters for the same, such as one on SMB."""
+        (self.root / OURS).mkdir(parents=True, exist_ok=True)
+        return (self.root / OURS.upper()).exists()
+
     def _read(self, path: Path) -> Plan | None:
         """Return a plan that was written, None when there is none that can be read."""
         try:
@@ -81,20 +87,28 @@ class Volume:
         made.replace(path)
         _sync(path.parent)
 
-    def staged(self, repo: str, revision: str) -> Plan | None:
-        """Return what is staged, None unless the marker of this source is there and every file with its size."""
+    def staged(self, repo: str, revision: str, commit: str = "") -> Plan | None:
+        """Return what is staged, None unless the marker of this source is there and every file with its size.
+
+        `commit` is the one to be staged, "" for any.
+        """
         plan = self._read(self._marker)
-        if plan is None or (plan.repo, plan.revision) != (repo, revision):
+        if plan is None or not plan.is_of(repo, revision, commit):
             return None
         return plan if all(self._size(self.place(file)) == file.size for file in plan.files) else None
 
-    def pinned(self, repo: str, revision: str) -> Plan | None:
+    def pinned(self, repo: str, revision: str, commit: str = "") -> Plan | None:
         """Return the plan that an earlier run began for this source; one whose marker counts no more was begun too."""
         plans = filter(None, (self._read(self._pinned), self._read(self._marker)))
-        return next((plan for plan in plans if (plan.repo, plan.revision) == (repo, revision)), None)
+        return next((plan for plan in plans if plan.is_of(repo, revision, commit)), None)
 
     def begin(self, plan: Plan) -> None:
-        """Take up a plan: from here on the volume holds an unfinished copy, and nothing of other plans."""
+        """Take up a plan: from here on the volume holds an unfinished copy, and nothing of other plans.
+
+        Raises LastingError where two of its files would be one on this volume.
+        """
+        if self._folds and (same := find_same(file.path for file in plan.files)):
+            raise LastingError(HydrateExit.UNWRITABLE, f"the volume does not tell upper from lower case: {same}")
         if self._marker.exists():
             # What was staged counts as begun from now on, and is known until all of it that has to go has gone.
             self._marker.replace(self._pinned)

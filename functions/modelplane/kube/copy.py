@@ -44,14 +44,21 @@ def source_copy(  # noqa: PLR0913 - what a copy is made of
 
 
 def key_copy(  # noqa: PLR0913 - what a copy is made of
-    original: Mapping[str, Any], key: str, namespace: str, handling: Handling, *, config: str, name: str
+    original: Mapping[str, Any],
+    key: str,
+    namespace: str,
+    handling: Handling,
+    *,
+    config: str,
+    name: str,
+    kind: str = "Opaque",
 ) -> dict[str, Any]:
     """Return the Object that keeps one key of the Secret `original` in the Secret `name` on the cluster of `config`.
 
-    While the key does not exist the provider says so, and makes no Secret.
+    `kind` is the type of the copy. While the key does not exist the provider says so, and makes no Secret.
     """
     metadata = original["metadata"]
-    manifest = _manifest({**original, "metadata": {**metadata, "name": name}, "type": "Opaque"}, namespace)
+    manifest = _manifest({**original, "metadata": {**metadata, "name": name}, "type": kind}, namespace)
     body = remote_object(manifest, handling, namespace=metadata["namespace"], config=config)
     source = {part: metadata[part] for part in ("name", "namespace")}
     patch = {"apiVersion": "v1", "kind": "Secret", **source, "fieldPath": f"data[{key}]"}

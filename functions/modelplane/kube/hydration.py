@@ -1,11 +1,13 @@
 """The Job that downloads a ModelCache's weights onto its volume."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from modelplane.kube.pod import tolerations
 from modelplane.kube.volume import claimed
-from modelplane.model.names import LABEL_FILLS, MODELS_PATH, digest
+from modelplane.model.names import LABEL_FILLS, LABEL_POOL, MODELS_PATH, SYSTEM_POOL, digest
 from modelplane.model.staging import HydrateExit
 
 #: Tries of the Job; the program itself tries again after what a hub or a network does now and then.
@@ -15,13 +17,27 @@ _KEPT_SECONDS = 3600
 #: Slowest download that is waited for, in seconds for a GiB, and the least time that every download has.
 _SECONDS_PER_GIB, _LEAST_SECONDS = 60, 6 * 3600
 _CONTAINER = "hydrate"
+#: How the argument begins that names the commit to download.
+COMMIT = "--commit="
+#: Container that ends before the download with the commit as its message, and where a container leaves that.
+RESOLVE = "resolve"
+_MESSAGE_FILE = "/dev/termination-log"
 #: A deletion of the Job without options, such as the provider's, deletes its pods first; batch/v1 would orphan them.
 _PODS_FIRST = "foregroundDeletion"
+
+
+#: A download needs no GPU: it runs on a node of a pool only where no other takes it.
+_OFF_THE_POOLS = [
+    {"weight": 100, "preference": {"matchExpressions": [{"key": LABEL_POOL, **where}]}}
+    for where in ({"operator": "DoesNotExist"}, {"operator": "In", "values": [SYSTEM_POOL]})
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
     """What is downloaded: a repository's revision ("": its default branch), at most `size_gib`.
+
+    `commit` is the one to download, "" for the one that the revision names when the Job starts, which it reports.
 
     `token` is the (name, key) of a Secret beside the Job, None for an open repository; `token_version` tells one
     content of that Secret from the next. With another one, or another size, the Job is another Job.
@@ -32,15 +48,54 @@ class Download:
     size_gib: int
     token: tuple[str, str] | None = None
     token_version: str = ""
+    commit: str = ""
 
 
-def _container(download: Download, image: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class DownloadPod:
+    """How a download runs: its image, what that is built for, the Secrets it is pulled with, and its user.
+
+    `user` is also the group and the fsGroup; None is root. `tolerations` are those of the cluster's pools: where every
+    node is tainted, it runs on theirs.
+    """
+
+    image: str
+    architectures: Sequence[str]
+    pull_secrets: Sequence[str] = ()
+    user: int | None = None
+    tolerations: Sequence[Mapping[str, Any]] = ()
+
+    def security_context(self) -> dict[str, Any]:
+        """Return the pod's security context."""
+        if self.user is None:
+            # A volume that was just made belongs to root, and fsGroup does not reach most that many nodes mount.
+            return {"runAsUser": 0, "runAsGroup": 0}
+        context = dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup"), self.user)
+        return {**context, "runAsNonRoot": True, "fsGroupChangePolicy": "OnRootMismatch"}
+
+    def affinity(self) -> dict[str, Any]:
+        """Return the affinity to nodes that can run the image, outside of the pools if it can be."""
+        runs = [
+            {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]},
+            {"key": "kubernetes.io/arch", "operator": "In", "values": list(self.architectures)},
+        ]
+        nodes = {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": runs}]},
+            "preferredDuringSchedulingIgnoredDuringExecution": _OFF_THE_POOLS,
+        }
+        return {"nodeAffinity": nodes}
+
+
+def _container(name: str, download: Download, image: str, *further: str) -> dict[str, Any]:
+    """Return a container that runs the program, with `further` arguments."""
     args = [f"--repo={download.repo}", f"--target={MODELS_PATH}", f"--size-gib={download.size_gib}"]
     args += [f"--revision={download.revision}"] if download.revision else []
+    args += [f"{COMMIT}{download.commit}"] if download.commit else []
+    args += further
     # Kubernetes puts the value of a variable, such as the token, in the place of a $(NAME).
     args = [each.replace("$", "$$") for each in args]
     container: dict[str, Any] = {
-        "name": _CONTAINER,
+        "name": name,
         "image": image,
         "command": ["modelplane", "hydrate"],
         "args": args,
@@ -55,15 +110,15 @@ def _container(download: Download, image: str) -> dict[str, Any]:
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
     if download.token:
-        name, key = download.token
-        container["env"] = [{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": name, "key": key}}}]
+        secret, key = download.token
+        container["env"] = [{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}]
     return container
 
 
 def _failure_policy() -> dict[str, Any]:
     """Return what ends the Job at once: a way to end that another try would not change."""
     lasting = sorted(int(code) for code in HydrateExit if code not in (HydrateExit.STAGED, HydrateExit.AGAIN))
-    ended = {"containerName": _CONTAINER, "operator": "In", "values": lasting}
+    ended = {"operator": "In", "values": lasting}
     disrupted = {"type": "DisruptionTarget", "status": "True"}
     return {
         "rules": [
@@ -73,20 +128,25 @@ def _failure_policy() -> dict[str, Any]:
     }
 
 
-def hydration_job(volume: str, uid: str, namespace: str, download: Download, *, image: str) -> dict[str, Any]:
+def hydration_job(volume: str, uid: str, namespace: str, download: Download, runs: DownloadPod) -> dict[str, Any]:
     """Return the Job that fills the claim `volume` of this uid.
 
     Its name carries its content, since a Job's template is immutable, and the uid: a new claim is empty.
     """
-    pod = {
+    pod: dict[str, Any] = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        # A volume that was just made belongs to root, and fsGroup does not reach one that many nodes mount.
-        "securityContext": {"runAsUser": 0, "runAsGroup": 0},
-        "containers": [_container(download, image)],
+        "tolerations": tolerations(runs.tolerations),
+        "securityContext": runs.security_context(),
+        "affinity": runs.affinity(),
+        "containers": [_container(_CONTAINER, download, runs.image)],
         "volumes": [{"name": "models", **claimed(volume, read_only=False)}],
     }
+    if runs.pull_secrets:
+        pod["imagePullSecrets"] = [{"name": name} for name in runs.pull_secrets]
+    if not download.commit:
+        pod["initContainers"] = [_container(RESOLVE, download, runs.image, f"--resolve={_MESSAGE_FILE}")]
     spec = {
         "backoffLimit": _TRIES,
         "activeDeadlineSeconds": max(_LEAST_SECONDS, download.size_gib * _SECONDS_PER_GIB),

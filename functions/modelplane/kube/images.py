@@ -28,3 +28,14 @@ class Image(Enum):
     def reference(self) -> str:
         """Return what a container names as its image."""
         return os.environ.get(self.variable) or self.default
+
+
+#: Names, divided by commas, what the functions' own image is built for. `make package` sets it.
+ARCHITECTURES_VARIABLE = "MODELPLANE_IMAGE_ARCHITECTURES"
+_ARCHITECTURES = "amd64"
+
+
+def architectures() -> list[str]:
+    """Return the architectures that the functions' own image is built for, as nodes are labelled, sorted."""
+    named = os.environ.get(ARCHITECTURES_VARIABLE) or _ARCHITECTURES
+    return sorted({each.strip() for each in named.split(",")} - {""})

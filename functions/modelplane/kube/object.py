@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelplane.model.names import OBSERVE_ONLY
+from modelplane.model.names import ANNOTATION_POLL, OBSERVE_ONLY
 
 PROVIDER_API = "kubernetes.m.crossplane.io/v1alpha1"
+#: How often the provider looks at an Object of which nothing is read but that it was applied, or that it watches. It
+#: looks at others each minute (`--poll` in install/): a look is a write on the control cluster, whatever it finds.
+SELDOM = "5m"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +19,9 @@ class Handling:
     `policies` are the Object's managementPolicies (none: manage it fully). `ready_when` is a CEL query over `object`;
     without it the Object is ready as soon as the manifest is applied. `watch` brings changes at once where the
     provider watches (it polls otherwise). `used_by` names an object of the control cluster (apiVersion, kind, name)
-    that the provider keeps by a finalizer as long as the Object exists. `pods_first`: what is deleted, and so its
-    Object, stays until the pods that it made are gone.
+    that the provider keeps by a finalizer as long as the Object exists; it writes that finalizer when it first sees the
+    Object, and tries once. `pods_first`: what is deleted, and so its Object, stays until the pods that it made are
+    gone. `seldom`: the provider looks at it every 5 minutes, not each minute.
     """
 
     policies: tuple[str, ...] = ()
@@ -25,15 +29,18 @@ class Handling:
     watch: bool = False
     used_by: Mapping[str, str] | None = None
     pods_first: bool = False
+    seldom: bool = False
 
 
 #: Create and update it, and leave it on the cluster when the Object goes.
-ORPHANED = Handling(policies=("Observe", "Create", "Update"))
+ORPHANED = Handling(policies=("Observe", "Create", "Update"), seldom=True)
+#: One that is left as it is where it exists.
+CLAIMED = Handling(policies=("Observe", "Create"))
 
 
-def observed_only(*, ready_when: str | None = None, watch: bool = False) -> Handling:
+def observed_only(*, ready_when: str | None = None, watch: bool = False, seldom: bool = False) -> Handling:
     """Return the handling of an object that another owner manages: it is observed, never written."""
-    return Handling(policies=OBSERVE_ONLY, ready_when=ready_when, watch=watch)
+    return Handling(policies=OBSERVE_ONLY, ready_when=ready_when, watch=watch, seldom=seldom)
 
 
 def remote_object(manifest: Mapping[str, Any], handling: Handling, *, namespace: str, config: str) -> dict[str, Any]:
@@ -51,4 +58,7 @@ def remote_object(manifest: Mapping[str, Any], handling: Handling, *, namespace:
         spec["watch"] = True
     if handling.used_by:
         spec["references"] = [{"dependsOn": dict(handling.used_by)}]
-    return {"apiVersion": PROVIDER_API, "kind": "Object", "metadata": {"namespace": namespace}, "spec": spec}
+    metadata: dict[str, Any] = {"namespace": namespace}
+    if handling.seldom:
+        metadata["annotations"] = {ANNOTATION_POLL: SELDOM}
+    return {"apiVersion": PROVIDER_API, "kind": "Object", "metadata": metadata, "spec": spec}

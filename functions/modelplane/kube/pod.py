@@ -39,7 +39,9 @@ class EnginePod:
     is the claim that holds the engine's weights, "" for none. `sidecars` are containers of ours beside the user's.
     `drain_seconds`: how long a pod that is being deleted goes on answering before its container is asked to stop.
     `tolerations` are those of the pool, beside the one for NVIDIA's taint that every pod has.
-    `spread`: it keeps to nodes without pods of the deployment where there are such.
+    `spread`: it keeps to nodes without pods of the deployment where there are such. `resources` are the requests and
+    limits of CPU and memory, of which each pod that requests some has a node without others of its engine.
+    `shared_memory` is the most of /dev/shm that a pod may fill, None for no bound.
     """
 
     workload: str
@@ -55,6 +57,13 @@ class EnginePod:
     drain_seconds: int = 0
     tolerations: Sequence[Mapping[str, Any]] = ()
     spread: bool = True
+    resources: Mapping[str, Any] = field(default_factory=dict)
+    shared_memory: int | str | None = None
+
+    @property
+    def holds_node(self) -> bool:
+        """Return whether no other pod of the engine that holds a node may be on its own."""
+        return bool(self.claim or self.resources)
 
 
 #: The name of the port on which an engine takes requests.
@@ -123,23 +132,29 @@ def _container(pod: EnginePod) -> dict[str, Any]:
         mounts.append({"name": _MODELS, "mountPath": MODELS_PATH, "readOnly": True})
     security = {"securityContext": _security(pod.container)}
     container = {**pod.container, **security, **_draining(pod.drain_seconds), "volumeMounts": mounts}
-    return container | ({"resources": {"claims": [{"name": CLAIM_NAME}]}} if pod.claim else {})
+    resources = {**pod.resources, **({"claims": [{"name": CLAIM_NAME}]} if pod.claim else {})}
+    return container | ({"resources": resources} if resources else {})
 
 
 def _anti_affinity(pod: EnginePod) -> dict[str, Any]:
-    """Return what keeps pods apart: one engine's claiming pods must, a deployment's replicas should.
+    """Return what keeps pods apart: pods of one engine that hold a node must, a deployment's replicas should.
 
-    The scheduler's ledger counts on the first: a node failure takes one copy, and a copy more needs a node more. A
-    claimless pod of the engine (a gang's leader without devices) rides along on any node, also on a claiming one's.
+    The scheduler's ledger counts on the first: a node failure takes one copy, and a copy more needs a node more. A pod
+    that neither claims nor requests (a gang's leader without devices) rides along on any node, also on another's.
     """
     rules: dict[str, Any] = {}
-    if pod.claim:
+    if pod.holds_node:
         same_engine = {"labelSelector": {"matchLabels": {LABEL_CLAIMANT: pod.workload}}, "topologyKey": _NODE}
         rules["requiredDuringSchedulingIgnoredDuringExecution"] = [same_engine]
     if pod.deployment and pod.spread:
         siblings = {"labelSelector": {"matchLabels": {LABEL_DEPLOYMENT: pod.deployment}}, "topologyKey": _NODE}
         rules["preferredDuringSchedulingIgnoredDuringExecution"] = [{"weight": 100, "podAffinityTerm": siblings}]
     return {"affinity": {"podAntiAffinity": rules}} if rules else {}
+
+
+def tolerations(pools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tolerations of a pod that runs on nodes of pools with these, with that of NVIDIA's taint."""
+    return [{"key": GPU_TAINT, "operator": "Exists"}, *map(dict, pools)]
 
 
 def pod_template(pod: EnginePod) -> dict[str, Any]:
@@ -149,15 +164,16 @@ def pod_template(pod: EnginePod) -> dict[str, Any]:
     environment, which is the user's alone.
     """
     own = {LABEL_WORKLOAD: pod.workload} | ({LABEL_DEPLOYMENT: pod.deployment} if pod.deployment else {})
-    own |= {LABEL_CLAIMANT: pod.workload} if pod.claim else {}
+    own |= {LABEL_CLAIMANT: pod.workload} if pod.holds_node else {}
+    bound = {"sizeLimit": pod.shared_memory} if pod.shared_memory else {}
     spec: dict[str, Any] = {
         "containers": [_container(pod)],
         "nodeSelector": {LABEL_POOL: pod.pool},
-        "tolerations": [{"key": GPU_TAINT, "operator": "Exists"}, *map(dict, pod.tolerations)],
+        "tolerations": tolerations(pod.tolerations),
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": pod.drain_seconds + _STOP_SECONDS,
-        "volumes": [{"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory"}}],
+        "volumes": [{"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory", **bound}}],
         **_anti_affinity(pod),
     }
     if pod.volume:

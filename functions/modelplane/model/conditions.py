@@ -39,6 +39,12 @@ class DeploymentCondition(StrEnum):
     MODEL_RESOLVED = "ModelResolved"
 
 
+class AnyCondition(StrEnum):
+    """Condition types of every kind, where its Composition states a version."""
+
+    VERSIONS_MATCH = "VersionsMatch"
+
+
 class ReplicaCondition(StrEnum):
     """Condition types of a ModelReplica."""
 
@@ -106,7 +112,7 @@ class Reason(StrEnum):
     ACCEPTED = "Accepted", "The replica's objects are on its cluster as they were asked for."
     ALL_REPLICAS_READY = "AllReplicasReady", "As many replicas serve as spec.replicas asks for."
     AS_ASKED = "AsAsked", "Every replica runs where the selectors and tolerations of its deployment allow it."
-    AUTH_SECRET_MISSING = "AuthSecretMissing", "The Secret with the source's token, or its key, does not exist."
+    AUTH_SECRET_MISSING = "AuthSecretMissing", "A Secret that the download needs, or its key, does not exist."
     AVAILABLE = "Available", "Every declared device can be evaluated, or every profile can be served."
     BACKEND_CONFIGURED = "BackendConfigured", "The endpoint has an address that services can route to."
     BACKEND_HEALTHY = "BackendHealthy", "The serving stack of the cluster is installed and healthy."
@@ -141,7 +147,7 @@ class Reason(StrEnum):
     KEY_INVALID = "KeyInvalid", "A caller key's Secret holds no usable key."
     KEY_MISSING = "KeyMissing", "The Secret of a caller key, or its key, does not exist."
     KEYS_REQUIRED = "KeysRequired", "The gateway requires caller keys, and the service names none."
-    MATCHED = "Matched", "At least one cluster matches the selector."
+    MATCHED = "Matched", "At least one cluster matches the selector, or the versions match."
     MODEL_CACHE_NOT_FOUND = "ModelCacheNotFound", "The deployment names a ModelCache that does not exist."
     MODEL_CACHE_RESOLVED = "ModelCacheResolved", "It is known which clusters the deployment's cache is staged on."
     MODEL_CACHE_UNRESOLVED = "ModelCacheUnresolved", "The cache exists, and its clusters are not known yet."
@@ -167,6 +173,7 @@ class Reason(StrEnum):
     ROUTE_CONFIGURED = "RouteConfigured", "The gateway routes to the service's endpoints."
     SCALED_TO_ZERO = "ScaledToZero", "spec.replicas is 0: nothing is composed."
     SERVING = "Serving", "Every engine of the replica serves."
+    SKEW = "Skew", "The Configuration and a function are of different versions."
     STAGED = "Staged", "The artifact is on every cluster that matches."
     UNREACHABLE = "Unreachable", "The cluster's API server does not answer."
     WAITING_FOR_CACHE = "WaitingForCache", "Placement or start waits for the deployment's cache."
@@ -198,6 +205,8 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
                 Reason.INVALID_ENGINE,
                 Reason.INVALID_NODE_SELECTOR,
                 Reason.WAITING_FOR_CACHE,
+                Reason.MODEL_NOT_FOUND,
+                Reason.MODEL_NOT_ACCEPTED,
             ),
         ),
         DeploymentCondition.REPLICAS_READY: Reasons(
@@ -206,7 +215,8 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
             (Reason.CLUSTER_UNREACHABLE,),
         ),
         DeploymentCondition.ROLLOUT_PROGRESSING: Reasons(
-            (Reason.ROLLING_OUT, Reason.WAITING_FOR_ROOM, Reason.PAUSED), (Reason.ROLLOUT_COMPLETE, Reason.PINNED)
+            (Reason.ROLLING_OUT, Reason.WAITING_FOR_ROOM, Reason.PAUSED),
+            (Reason.ROLLOUT_COMPLETE, Reason.PINNED, Reason.MODEL_NOT_FOUND, Reason.MODEL_NOT_ACCEPTED),
         ),
         DeploymentCondition.PLACEMENT_DRIFTED: Reasons((Reason.OUTSIDE_SELECTORS,), (Reason.AS_ASKED,)),
         DeploymentCondition.MODEL_CACHE_RESOLVED: Reasons(

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from modelplane.model.catalogue import Requires
+from modelplane.model.conditions import Reason
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
+from modelplane.model.resources import NOTHING, Resources
 from modelplane.model.rollout import Rollout
 
 #: The modes of serving.
@@ -40,12 +42,16 @@ class DeviceRequest:
 class Member:
     """One pod shape of an engine. `pods` is pods per copy: 1, or a Worker's `worker.nodes` (1 if unset).
 
-    `requests` is empty for a member without nodeSelector: it matches any pool and claims nothing.
+    `requests` is empty for a member without nodeSelector: it matches any pool and claims nothing. `asked` is what each
+    pod asks of its node beside devices. `shared_memory` bounds what it may fill of its shared memory, in bytes: 0 where
+    its memory limit does, None where the pool's nodes do.
     """
 
     role: Role
     pods: int = 1
     requests: tuple[DeviceRequest, ...] = ()
+    asked: Resources = NOTHING
+    shared_memory: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,8 @@ class Profile:
     `content` is the digest of what pods are to be made of, but for where they run and what they claim there. `name` is
     "" for the only profile of a deployment that states its engines itself; then any pool will do. Else `requires` is
     what a pool has to declare, and `cluster_selector` holds labels that its cluster must carry. `revision` is the hash
-    of its content and its device requests.
+    of its content and its device requests. `acting` are the labels and annotations of its pods that a cluster acts on.
+    `digest` is that of what its ClusterModel says of it.
     """
 
     engines: tuple[Engine, ...]
@@ -83,6 +90,8 @@ class Profile:
     requires: Requires | None = None
     cluster_selector: Mapping[str, str] = field(default_factory=dict)
     revision: str = ""
+    acting: frozenset[str] = frozenset()
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +105,10 @@ class ModelRef:
     allowed: frozenset[str] | None = None
     pinned: bool = False
 
+    def allows(self, profile: str) -> bool:
+        """Tell whether replicas may run on a profile."""
+        return self.allowed is None or profile in self.allowed
+
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
@@ -104,7 +117,7 @@ class Resolution:
     `problem` is why no profile can be used, with what to do, "" where one can. `skipped` says of each profile that
     cannot be used why. `selector` is the model's own clusterSelector. `edited`: the deployment's status is of another
     generation, or another ClusterModel: no pass has seen this one. `unknown` are profiles that modelRef allows and the
-    model does not have.
+    model does not have. `order` are those that it allows, the preferred one first, with those that cannot be used.
     """
 
     generation: int | None = None
@@ -113,6 +126,12 @@ class Resolution:
     selector: Mapping[str, str] = field(default_factory=dict)
     edited: bool = False
     unknown: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> Reason:
+        """Return the reason of the conditions that the problem keeps from being as asked."""
+        return Reason.MODEL_NOT_FOUND if self.generation is None else Reason.MODEL_NOT_ACCEPTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +143,8 @@ class Deployment:
     those of the ClusterModel that `model` names, none where `resolution` has a problem. `revision` is the hash of
     what pods are to be made of and of the device requests, which users see. `over_bound` is the first field that is
     larger than the API admits, None when none is: an object that was stored before the bound was.
-    `carried` is how many of its replicas one response of a function can carry.
+    `carried` is how many of its replicas one response of a function can carry. `choice` is the digest of what it asks
+    of pods beside its engines, and beside a ClusterModel.
     """
 
     namespace: str
@@ -142,6 +162,7 @@ class Deployment:
     carried: int = 1_000_000
     model: ModelRef | None = None
     resolution: Resolution = field(default_factory=Resolution)
+    choice: str = ""
 
     def find_profile(self, name: str) -> Profile | None:
         """Return the profile of that name; of a deployment with engines of its own it is the only one."""
@@ -156,3 +177,8 @@ class Deployment:
     def rank_of(self, profile: Profile | None) -> int:
         """Return the place of a profile in the order of preference; none is behind all."""
         return len(self.profiles) if profile is None else self.profiles.index(profile)
+
+    def place_of(self, profile: str) -> int:
+        """Return the place of a profile in its ClusterModel, also of one that cannot be used; none is behind all."""
+        order = self.resolution.order or tuple(each.name for each in self.profiles)
+        return order.index(profile) if profile in order else len(order)

@@ -1,10 +1,11 @@
 """What the platform team publishes: clusters, their pools and the devices on each node of a pool."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 from modelplane.model.catalogue import Capabilities
+from modelplane.model.resources import NOTHING, Resources
 
 
 class ClaimKind(StrEnum):
@@ -57,6 +58,10 @@ class PodToleration:
     value: str = ""
     effect: str = ""
 
+    def manifest(self) -> dict[str, str]:
+        """Return it as a manifest has it, without what is absent."""
+        return {name: text for name, text in asdict(self).items() if text}
+
 
 @dataclass(frozen=True, slots=True)
 class Pool:
@@ -64,7 +69,7 @@ class Pool:
 
     `capabilities` are None where the pool declares none. `charged` is what the replicas there took when the cluster
     was reconciled last (see `scheduling.charged`), None where it publishes nothing of that. `tolerations` are those of
-    every pod of an engine there.
+    every pod of an engine there. `node` is what engines have of the CPU and memory of each node, as declared.
     """
 
     name: str
@@ -73,6 +78,7 @@ class Pool:
     capabilities: Capabilities | None = None
     charged: str | None = None
     tolerations: tuple[PodToleration, ...] = ()
+    node: Resources = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,9 @@ class Cluster:
     `answers` is False once its API server does not: what runs there goes on, and nothing is known of it. `orphaned`:
     its owner has declared that it never answers again. `stages_caches`: it names a storage class for caches, without
     which none can be staged. `allowed`: the labels that a namespace carries whose deployments may use it, None for all.
-    `replicas` are those that it counted when it was reconciled last.
+    `replicas` are those that it counted when it was reconciled last. `pod_metadata` are the prefixes of labels and
+    annotations that it opens to the pods of teams. `laid_out` is no part of the value: `scheduling.hardware` keeps
+    there what it makes of `pools`.
     """
 
     name: str
@@ -123,3 +131,5 @@ class Cluster:
     stages_caches: bool = True
     allowed: Mapping[str, str] | None = None
     replicas: int = 0
+    pod_metadata: tuple[str, ...] = ()
+    laid_out: object = field(default=None, init=False, repr=False, compare=False)

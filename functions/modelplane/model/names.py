@@ -49,6 +49,9 @@ LABEL_GATEWAY = f"{GROUP}/gateway"
 LABEL_CERTIFICATE = f"{GROUP}/certificate"
 OF_AUTHORITY, OF_PAIR = "authority", "pair"
 
+#: Annotation of an Object: how often the provider looks at it, a duration (crossplane-runtime's).
+ANNOTATION_POLL = "crossplane.io/poll-interval"
+
 #: Annotation of an InferenceCluster: "true" orphans what runs there when its Objects go.
 ANNOTATION_ABANDON = f"{GROUP}/abandon"
 
@@ -96,8 +99,15 @@ LISTENER_HTTP = "http"
 LISTENER_HTTPS = "https"
 #: Set by the public gateway: the name of the key that a caller used.
 HEADER_CALLER = "x-modelplane-caller"
+#: Set by the fleet URL's filter: the request names a service and no model of its engines. What clusters' gateways put
+#: into the body then is in the other, set by the service's route. A gateway takes headers that begin with x-modelplane-
+#: from every request that it is sent, its own among them.
+HEADER_UNNAMED = "modelplane-unnamed-model"
+HEADER_SERVED = "modelplane-served-model"
 #: Taint of every GPU node; every engine pod tolerates it.
 GPU_TAINT = "nvidia.com/gpu"
+#: The pool of nodes without GPUs that a cluster of a cloud has; no pool of GPUs may have its name.
+SYSTEM_POOL = "system"
 ENGINE_PORT = 8000
 #: In the environment of a gang's engine containers: the leader's address, and the pod's number in the gang.
 ENV_LEADER_ADDRESS = "MODELPLANE_LEADER_ADDRESS"
@@ -192,6 +202,11 @@ def tenant_namespace(namespace: str) -> str:
     cut = composed_name(name, namespace)
     # One of which many dashes were taken away would be as short as names that are not hashed.
     return cut if len(cut) > room else composed_name(f"{name[: room - 1]}x", namespace)
+
+
+def is_mirrored_by_hash(namespace: str) -> bool:
+    """Tell whether a team's namespace is mirrored under a name with a hash, which another's could have too."""
+    return tenant_namespace(namespace) != f"mp-{namespace}"
 
 
 def volume_name(namespace: str, cache: str, repo: str, revision: str) -> str:

@@ -99,8 +99,10 @@ class FleetView:
     fetched. `siblings`: every ModelReplica that carries the deployment's label, own and deleting ones included.
     `cache`: the footprint, or why there is none. `listed`: the names that the deployment's own status lists as its
     replicas, None before it lists any; it is never older than a fetched list. `shortlisted`: `candidates` are only
-    those that an earlier call of the pass chose among all. `final`: nothing more can be fetched in this pass.
-    `namespace`: the labels of the deployment's namespace.
+    those that an earlier call of the pass chose among all, and this is what it guessed; None: all. `final`: nothing
+    more can be fetched in this pass. `namespace`: the labels of the deployment's namespace. `found_full`: the clusters
+    that earlier passes read and found full, by a number from 1 on, the longest ago first; only the order in which those
+    are read that publish nothing follows from it.
     """
 
     own: tuple[Replica, ...] = ()
@@ -111,8 +113,21 @@ class FleetView:
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
     listed: frozenset[str] | None = None
     namespace: Mapping[str, str] | Gap = Gap.NOT_FETCHED
-    shortlisted: bool = False
+    shortlisted: "Guess | None" = None
     final: bool = False
+    found_full: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What was decided on all candidates by what they publish, before the replicas of those that were chosen are read.
+
+    `why`: each profile's name, and why no candidate takes another replica on it. `choice`: a digest of what the
+    decision comes to on the chosen ones, "" where nothing has to be confirmed.
+    """
+
+    why: tuple[tuple[str, str], ...] = ()
+    choice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +135,7 @@ class Needs:
     """What must be fetched before the pass can be decided; asked for all at once, only what the decision turns on.
 
     `candidates`: all of them, also where the view has a shortlist. `shortlist`: the residents are those of clusters
-    that were chosen among all candidates, so that the others need not be fetched again.
+    that were chosen among all candidates, so that the others need not be fetched again, and this was guessed of all.
     """
 
     clusters: frozenset[str] = frozenset()
@@ -129,11 +144,22 @@ class Needs:
     siblings: bool = False
     cache: bool = False
     namespace: bool = False
-    shortlist: bool = False
+    shortlist: Guess | None = None
 
     def __bool__(self) -> bool:
         """Tell whether anything is needed."""
         return bool(self.clusters or self.residents or self.candidates or self.siblings or self.cache or self.namespace)
+
+    def __or__(self, other: "Needs") -> "Needs":
+        """Return all that either asks for; a shortlist is of one alone."""
+        return Needs(
+            self.clusters | other.clusters,
+            self.residents | other.residents,
+            self.candidates or other.candidates,
+            self.siblings or other.siblings,
+            self.cache or other.cache,
+            self.namespace or other.namespace,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +235,11 @@ class Schedule:
     `placements`: every replica to compose, sorted by (cluster, index). `ending`: observed ones that go. `unplaced`:
     max(0, replicas - placements that are not leaving). `refusals`: for every candidate why it cannot take another
     (empty when nothing is unplaced); with a ClusterModel those of the best profile, and `profile_refusals` those of
-    each profile. `improvable`: how many replicas could run on each profile that is better than theirs, beside what is
-    there. `problem` is why nothing of the ClusterModel can be placed, "" where it can. `rolling`: None when
-    no replica is on its way to what is asked. `candidates`: how many clusters were considered, None when they are
-    not known. `holders`: what holds the pools (cluster, pool) that refusals name for a lack of room.
+    each profile; `why` says so in words, of profiles of which it was said with more candidates in view. `improvable`:
+    how many replicas could run on each profile that is better than theirs, beside what is there. `problem` is why
+    nothing of the ClusterModel can be placed, "" where it can. `rolling`: None when no replica is on its way to what is
+    asked. `candidates`: how many clusters were considered, None when they are not known.
+    `holders`: what holds the pools (cluster, pool) that refusals name for a lack of room.
     """
 
     replicas: int
@@ -221,6 +248,7 @@ class Schedule:
     unplaced: int = 0
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     profile_refusals: Mapping[str, Mapping[str, Refusal]] = field(default_factory=dict)
+    why: Mapping[str, str] = field(default_factory=dict)
     improvable: Mapping[str, int] = field(default_factory=dict)
     problem: str = ""
     candidates: int | None = None

@@ -72,6 +72,13 @@ class NotAllowed(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
+class MetadataDenied(Refusal):
+    """Pods of the deployment carry a label or annotation (`key`) that the cluster does not open to teams."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tainted(Refusal):
     """The cluster has a taint that the deployment does not tolerate."""
 
@@ -170,6 +177,25 @@ class SelectorError(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
+class NodeUndeclared(Refusal):
+    """An engine asks for CPU or memory (`kind`, as `Resources` counts it), of which the pool declares none."""
+
+    engine: str
+    kind: str
+    needs: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTooSmall(Refusal):
+    """An engine asks for more CPU or memory (`kind`, as `Resources` counts it) than a node of the pool has."""
+
+    engine: str
+    kind: str
+    needs: int
+    has: int
+
+
+@dataclass(frozen=True, slots=True)
 class NotClaimable(Refusal):
     """Everything matches, but no member of an engine would claim a real (DRA) device."""
 
@@ -177,12 +203,42 @@ class NotClaimable(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
+class LackedResource:
+    """CPU or memory (`kind`, as `Resources` counts it) that a pod needs of a node, and that is surely free there."""
+
+    kind: str
+    needs: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
 class NoRoom(Refusal):
-    """The pool fits by kind, but not beside what is there: nodes the engine needs, nodes that are surely free."""
+    """The pool fits by kind, but not beside what is there: nodes the engine needs, nodes that are surely free.
+
+    `lacked` is set where CPU or memory is what the nodes lack, and not devices.
+    """
 
     engine: str
     needs: int
     free: int
+    lacked: LackedResource | None = None
+
+    @property
+    def need(self) -> "NoRoom":
+        """Return what is needed alone: without the pool, and what is free there."""
+        lacked = replace(self.lacked, free=0) if self.lacked else None
+        return replace(self, pool="", free=0, lacked=lacked)
+
+    @property
+    def left(self) -> int:
+        """Return what is free of that which is short: nodes, or CPU or memory of a node."""
+        return self.lacked.free if self.lacked else self.free
+
+    def with_left(self, left: int) -> "NoRoom":
+        """Return the refusal where so much of that which is short is free."""
+        if self.lacked:
+            return replace(self, lacked=replace(self.lacked, free=left))
+        return replace(self, free=left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +262,7 @@ PRECEDENCE: tuple[type[Refusal], ...] = (
     OutsideCache,
     NoCacheStorage,
     NotAllowed,
+    MetadataDenied,
     Tainted,
     NoPools,
     CapabilityShort,
@@ -213,6 +270,8 @@ PRECEDENCE: tuple[type[Refusal], ...] = (
     NoDevice,
     TooFewDevices,
     SelectorError,
+    NodeUndeclared,
+    NodeTooSmall,
     NotClaimable,
     NoRoom,
     SearchBound,

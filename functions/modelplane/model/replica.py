@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from modelplane.model.deployment import Role
 from modelplane.model.fleet import PodToleration
+from modelplane.model.resources import NOTHING, Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,8 @@ class StampedMember:
     """A member with its pool. `pods` per copy; `claims` is empty for a claimless member.
 
     `whole_nodes`: it claims more than is looked into, and each of its pods is charged a whole node. `tolerations` are
-    those of the pool.
+    those of the pool. `asked` is what each pod asks of its node beside devices. `shared_memory` bounds
+    what it may fill of its shared memory, in bytes: 0 where its memory limit does, if anything.
     """
 
     role: Role
@@ -30,6 +32,8 @@ class StampedMember:
     claims: tuple[Claim, ...] = ()
     whole_nodes: bool = False
     tolerations: tuple[PodToleration, ...] = ()
+    asked: Resources = NOTHING
+    shared_memory: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,10 @@ class Replica:
     own replicas alone. `revision` is the one that it was given, `outdated_builder` whether an earlier version of
     Modelplane built its workloads. `cache` is the ModelCache that it names, `volume` the claim of it that its pods
     mount, "" where that is not known. `ending`: its pods are being deleted; `ended`: none is left.
-    `profile` is the deployment's profile that it was placed with. `stale`: its Ready is of an earlier generation.
+    `profile` is the deployment's profile that it was placed with, `model` the ClusterModel that had it, "" for none,
+    and `digest` that of what the profile said. `choice` is the digest of what the deployment itself asked of its pods.
+    `stale`: its Ready is of an earlier generation. `refused`: its own pass says that its engines are not composed as
+    they are written, and nothing of them runs.
     """
 
     namespace: str
@@ -88,6 +95,10 @@ class Replica:
     cache: str = ""
     volume: str = ""
     profile: str = ""
+    model: str = ""
+    digest: str = ""
+    choice: str = ""
+    refused: bool = False
 
     @property
     def proven(self) -> bool:

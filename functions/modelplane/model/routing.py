@@ -39,7 +39,9 @@ class Provider:
 class Endpoint:
     """A ModelEndpoint. `address` is None while it cannot be reached.
 
-    `ready` says that it may take traffic, `leaving` that it takes some only where its service has no other.
+    `ready` says that it may take traffic, `leaving` that it takes some only where its service has no other, `is_off`
+    that it takes none, not even there: a person says so. `model` is the name under which the engines of a composed one
+    serve, "" where that is not known.
     """
 
     name: str
@@ -47,6 +49,8 @@ class Endpoint:
     address: Address | None
     ready: bool
     leaving: bool = False
+    is_off: bool = False
+    model: str = ""
 
 
 class EndpointState(StrEnum):

@@ -39,5 +39,11 @@ class HydrateExit(IntEnum):
     REFUSED = 77, "the hub refused the token: spec.huggingFace.authSecret needs one that may read the repository"
     NOT_FOUND = 66, "no such files: correct spec.huggingFace.repo or revision; a private repository needs an authSecret"
     DISK_FULL = 73, "the volume is too small: raise spec.huggingFace.sizeGiB"
-    UNWRITABLE = 74, "the volume cannot be written: its storage class must let root create files on it"
+    UNWRITABLE = (
+        74,
+        (
+            "the volume cannot be written: its storage class must let root create files on it, or the user of "
+            "spec.cluster.existing.cache.runAsUser of the InferenceCluster"
+        ),
+    )
     CORRUPT = 76, "the hub sent other bytes than it announced, several times: try again later, or another revision"

@@ -15,6 +15,7 @@ from modelplane.api.bounds import BOUNDS
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
+from modelplane.observed.resources import above_limits
 from modelplane.step import Object
 
 #: The most characters of command, args, env and annotations in the engines of one object, and what a variable's
@@ -113,10 +114,14 @@ def _too_much(engines: Any) -> str:
 
 
 def over_bound(obj: Object) -> Malformed | None:
-    """Return the first field of the spec that is larger than the XRD admits, with its size; None when none is."""
-    found = _over(obj.body, _bounds(obj.kind))
-    if not found and (wrong := _too_much(mapping(obj.body.get("spec")).get("engines"))):
+    """Return the first field of the spec that is larger than may be, with its size; None when none is.
+
+    That is what the XRD admits, and of a request for CPU or memory its limit.
+    """
+    found, engines = _over(obj.body, _bounds(obj.kind)), mapping(obj.body.get("spec")).get("engines")
+    if not found and (wrong := _too_much(engines)):
         found = "spec.engines", wrong
+    found = found or next(above_limits(engines), None)
     return Malformed(obj.kind, obj.name, found[0].removeprefix("."), found[1]) if found else None
 
 

@@ -12,7 +12,7 @@ from modelplane.model.deployment import Deployment, ModelRef, Profile, Resolutio
 from modelplane.model.names import digest
 from modelplane.model.observation import Gap, Malformed
 from modelplane.observed.bounds import over_bound, selector_texts
-from modelplane.observed.deployment import count_carried, read_engine
+from modelplane.observed.deployment import acting_metadata, count_carried, read_engine
 from modelplane.observed.fields import mapping, mappings, number
 from modelplane.observed.memo import once_per_pair
 from modelplane.observed.stamp import profile_digest, revision, wanted_content
@@ -69,10 +69,9 @@ def _read(obj: Object, model: str, expansion: Expansion) -> _Profile | str:
         return f"{large.field} {large.why}; make the profile smaller"
     if bad := find_bad_selectors(expansion):
         return "; ".join(map(str, bad))
-    engines = tuple(
-        read_engine(ApiEngine.model_validate(engine), resolves_gpu=expansion.resolves_gpu)
-        for engine in expansion.engines
-    )
+    stated_engines = [ApiEngine.model_validate(engine) for engine in expansion.engines]
+    engines = tuple(read_engine(engine, resolves_gpu=expansion.resolves_gpu) for engine in stated_engines)
+    found = profile_digest(spec)
     profile = Profile(
         engines,
         wanted_content(stated),
@@ -80,8 +79,10 @@ def _read(obj: Object, model: str, expansion: Expansion) -> _Profile | str:
         expansion.requires,
         expansion.cluster_selector,
         revision(stated),
+        acting_metadata(stated_engines),
+        digest=found,
     )
-    which = {"model": model, "name": expansion.name, "digest": profile_digest(spec)}
+    which = {"model": model, "name": expansion.name, "digest": found}
     taken = {
         "engines": spec["engines"],
         "profile": which,
@@ -92,7 +93,7 @@ def _read(obj: Object, model: str, expansion: Expansion) -> _Profile | str:
 
 def _resolve(obj: Object, deployment: Deployment, ref: ModelRef, model: Object) -> Catalogued:
     spec = mapping(model.body.get("spec"))
-    allowed = [each for each in mappings(spec.get("serving")) if ref.allowed is None or each["name"] in ref.allowed]
+    allowed = [each for each in mappings(spec.get("serving")) if ref.allows(each["name"])]
     skipped, found, warnings = {}, [], {}
     for entry in allowed:
         expansion = expand(spec, entry, cached=deployment.cache is not None)
@@ -112,6 +113,7 @@ def _resolve(obj: Object, deployment: Deployment, ref: ModelRef, model: Object) 
         selector=mapping(mapping(spec.get("clusterSelector")).get("matchLabels")),
         edited=_is_edited(obj, model),
         unknown=tuple(sorted({*(ref.allowed or ())} - {each["name"] for each in allowed})),
+        order=tuple(each["name"] for each in allowed),
     )
     revisions = [each.profile.revision for each in found]
     resolved = replace(
@@ -149,7 +151,7 @@ def resolve(obj: Object, deployment: Deployment, model: Object | Gap) -> Catalog
     if ref is None:
         return Catalogued(deployment, {}, {})
     if not isinstance(model, Object):
-        why = f"spec.modelRef.name: there is no ClusterModel {ref.name}; create it, or name another"
+        why = f"there is no ClusterModel {ref.name}: create it, or name another in spec.modelRef.name"
         return _unusable(deployment, why)
     spec = read_strictly(ClusterModelSpec, model)
     if isinstance(spec, Malformed):

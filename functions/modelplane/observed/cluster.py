@@ -10,10 +10,11 @@ from modelplane.model.conditions import ClusterCondition, Reason
 from modelplane.model.fleet import Cluster, Effect, Pool, Taint, Walls
 from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.observed.device import read_device
-from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text
+from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text, texts
 from modelplane.observed.memo import kept_by_weight
+from modelplane.observed.resources import read_node
 from modelplane.observed.tolerations import read_tolerations
-from modelplane.scheduling.hardware import weigh_cluster
+from modelplane.scheduling.hardware import layout, weigh_cluster, weigh_layout
 from modelplane.step import Object
 
 
@@ -63,7 +64,8 @@ def _pools(published: Any) -> tuple[Pool, ...] | None:
         charged, capabilities = entry.get("charged"), read_capabilities(entry.get("capabilities"))
         taken = charged if isinstance(charged, str) else None
         tolerations = read_tolerations(entry.get("tolerations"))
-        pools.append(Pool(name, count(entry.get("nodes")), readable, capabilities, taken, tolerations))
+        node = read_node(entry.get("node"))
+        pools.append(Pool(name, count(entry.get("nodes")), readable, capabilities, taken, tolerations, node))
     return tuple(pools)
 
 
@@ -99,21 +101,32 @@ def is_abandoned(obj: Object) -> bool:
     return mapping(obj.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"
 
 
-#: References to a device that are no cluster's: the caches', and those of whoever counts.
+#: Reasons of ClusterReady with which the cluster is not the one that the InferenceCluster is meant for.
+_MISTAKEN = (Reason.IDENTITY_CHANGED, Reason.DUPLICATE_CLUSTER, Reason.OTHER_INSTALLATION)
+
+
+def mistaken(obj: Object) -> str:
+    """Return why nothing new may be made on a cluster, "" where it may: it is another one, or another's."""
+    found = condition(obj, ClusterCondition.CLUSTER_READY)
+    return text(found.get("message")) if found.get("reason") in _MISTAKEN else ""
+
+
+#: References to a device or a layout that are no cluster's: the caches', and those of whoever counts.
 _OWN: Final = 6
 #: Reasons of ClusterReady with which nothing is known of what runs on the cluster.
 _OUT_OF_SIGHT = (Reason.UNREACHABLE, Reason.IDENTITY_CHANGED)
 
 
 def _weigh(cluster: Cluster) -> int:
-    """Return the bytes that a cluster keeps alive. A device that many clusters share is a part of each of them.
+    """Return the bytes that a cluster keeps alive. What many clusters share is a part of each of them.
 
     How many share it is taken from its references, as it stands when a cluster is read: what is counted of a device in
     all is never less than its weight, and a thousand clusters of one class do not count as a thousand classes.
     """
-    pools = cluster.pools or ()
-    devices = [weigh_device(device) // max(1, getrefcount(device) - _OWN) for pool in pools for device in pool.devices]
-    return weigh_cluster(cluster) + sum(devices) + sum(len(pool.charged or "") for pool in pools)
+    pools, where = cluster.pools or (), layout(cluster)
+    shared = [weigh_device(device) // max(1, getrefcount(device) - _OWN) for pool in pools for device in pool.devices]
+    shared.append(weigh_layout(where) // max(1, getrefcount(where) - _OWN))
+    return weigh_cluster(cluster) + sum(shared) + sum(len(pool.charged or "") for pool in pools)
 
 
 @kept_by_weight(_weigh)
@@ -135,5 +148,6 @@ def read_cluster(obj: Object) -> Cluster:
         pools=_pools(status.get("gpuPools")),
         stages_caches=bool(text(mapping(status.get("cache")).get("storageClassName"))),
         allowed=_allowed(spec.get("allowedNamespaces")),
+        pod_metadata=tuple(texts(mapping(spec.get("stack")).get("podMetadataPrefixes"))),
         replicas=count(status.get("replicas")),
     )

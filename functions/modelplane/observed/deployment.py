@@ -1,6 +1,7 @@
 """Reads a ModelDeployment, strictly: through the models generated from its XRD."""
 
 import json
+from collections.abc import Iterable
 from typing import Final
 
 from modelplane.api import modeldeployment as api
@@ -17,11 +18,13 @@ from modelplane.model.deployment import (
 )
 from modelplane.model.fleet import Effect
 from modelplane.model.observation import Malformed
+from modelplane.model.pod_metadata import acting
 from modelplane.model.rollout import Amount, Rollout
 from modelplane.observed.bounds import find_over_bound
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
-from modelplane.observed.stamp import revision, wanted_content
+from modelplane.observed.resources import read_asked, read_shared_memory
+from modelplane.observed.stamp import own_choice, revision, wanted_content
 from modelplane.observed.strict import read_strictly
 from modelplane.step import RESPONSE_LIMIT, Object
 
@@ -40,7 +43,17 @@ def _member(member: api.Member, *, resolves_gpu: bool) -> Member:
     role = Role(member.role)
     pods = member.worker.nodes if role is Role.WORKER and member.worker else 1
     devices = member.nodeSelector.devices if member.nodeSelector else ()
-    return Member(role, pods, tuple(_request(device, resolves_gpu=resolves_gpu) for device in devices))
+    requests = tuple(_request(device, resolves_gpu=resolves_gpu) for device in devices)
+    if not _states_resources(member.template):
+        return Member(role, pods, requests)
+    pod = mapping(member.template.model_dump(mode="json", exclude_none=True)["spec"])
+    return Member(role, pods, requests, read_asked(pod["containers"][0].get("resources")), read_shared_memory(pod))
+
+
+def _states_resources(template: api.Template) -> bool:
+    """Tell whether a template says anything of CPU and memory: mostly it does not, and is not read for that."""
+    spec = template.spec
+    return bool(spec and spec.containers and (spec.sharedMemory or spec.containers[0].resources))
 
 
 def read_engine(engine: api.Engine, *, resolves_gpu: bool = False) -> Engine:
@@ -92,6 +105,18 @@ def count_carried(obj: Object) -> int:
     return RESPONSE_LIMIT // (_EACH + written.count('"selectors"') * _CLASS_NAME + len(written) * 3 // 2)
 
 
+def acting_metadata(engines: Iterable[api.Engine]) -> frozenset[str]:
+    """Return the labels and annotations of the pods of engines that clusters act on."""
+    templates = (member.template.metadata for engine in engines for member in engine.members)
+    blocks = (block for each in templates if each for block in (each.labels, each.annotations))
+    return acting(key for block in blocks for key in block or {})
+
+
+def _own_profile(obj: Object, spec: api.ModelDeploymentSpec) -> Profile:
+    engines = spec.engines or []
+    return Profile(tuple(map(read_engine, engines)), wanted_content(obj), acting=acting_metadata(engines))
+
+
 @once_per_version
 def read_deployment(obj: Object) -> Deployment | Malformed:
     """Return the deployment, or Malformed with the first field that cannot be read.
@@ -107,7 +132,7 @@ def read_deployment(obj: Object) -> Deployment | Malformed:
         namespace=obj.namespace,
         name=obj.name,
         uid=text(obj.metadata.get("uid")),
-        profiles=() if spec.modelRef else (Profile(tuple(map(read_engine, spec.engines or ())), wanted_content(obj)),),
+        profiles=() if spec.modelRef else (_own_profile(obj, spec),),
         created=text(obj.metadata.get("creationTimestamp")),
         replicas=spec.replicas,
         cluster_selector=(spec.clusterSelector.matchLabels if spec.clusterSelector else None) or {},
@@ -118,6 +143,7 @@ def read_deployment(obj: Object) -> Deployment | Malformed:
         over_bound=find_over_bound(obj),
         carried=count_carried(obj),
         model=_model_ref(spec.modelRef) if spec.modelRef else None,
+        choice=own_choice(obj),
     )
 
 

@@ -15,6 +15,8 @@ from modelplane.step import Object
 
 URL: Final = re.compile(r"(https?)://(\[[^\]]*\]|[^/:\[\]]+)(?::([0-9]{1,5}))?(/.*)?")
 PORTS: Final = {"http": 80, "https": 443}
+#: Longest text of an IP address, in brackets.
+_IP_LIMIT: Final = 47
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 #: Longest DNS name.
 _NAME_LIMIT: Final = 253
@@ -29,7 +31,9 @@ class NoAddress:
 
 
 def is_ip(host: str) -> bool:
-    """Tell whether a host is an IP address, not a name."""
+    """Tell whether a host is an IP address, not a name. One with a zone, which may be any text, is none."""
+    if len(host) > _IP_LIMIT or "%" in host:
+        return False
     try:
         ipaddress.ip_address(host.strip("[]"))
     except ValueError:
@@ -75,13 +79,15 @@ def may_serve(obj: Object) -> bool:
 def read_endpoint(obj: Object) -> Endpoint:
     """Return the endpoint with the address that it publishes, if that is its own."""
     spec, routing = mapping(obj.body.get("spec")), mapping(mapping(obj.body.get("status")).get("routing"))
-    address = _published(obj, routing)
+    address, composed = _published(obj, routing), is_composed(obj)
     return Endpoint(
         name=obj.name,
         labels=labels(obj),
         address=address,
         ready=address is not None and may_serve(obj) and routing.get("ready") is True,
         leaving=spec.get("leaving") is True,
+        is_off=not composed and not may_serve(obj),
+        model=text(spec.get("model")) if composed else "",
     )
 
 

@@ -7,6 +7,8 @@ from modelplane.step import Object
 
 #: The annotation that names a composed object within its composite.
 RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
+#: Most characters of one message of a cluster that are repeated: it goes into conditions, which every pass reads.
+EXCERPT: Final = 1024
 #: A dict first: to tell that one is a mapping takes a tenth of what asking the abstract class does.
 _MAPPING: Final = (dict, Mapping)
 
@@ -25,6 +27,12 @@ def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
 def text(value: Any) -> str:
     """Return a string as it is, anything else as the empty one."""
     return value if isinstance(value, str) else ""
+
+
+def excerpt(value: Any) -> str:
+    """Return the beginning of a string, at most `EXCERPT` characters: of words that a cluster may make as long."""
+    found = text(value)
+    return found if len(found) <= EXCERPT else f"{found[: EXCERPT - 1]}…"
 
 
 def texts(value: Any) -> Iterator[str]:

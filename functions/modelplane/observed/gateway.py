@@ -1,13 +1,23 @@
 """Reads the InferenceGateway, and what the gateway's controller says of the objects that were composed for it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
-from modelplane.model.names import PUBLIC_GATEWAY
+from modelplane.model.names import ENVOY_NAMESPACE, PUBLIC_GATEWAY
 from modelplane.model.routing import BackendReference, PublicGateway
-from modelplane.observed.fields import mapping, mappings, number, text, texts
+from modelplane.observed.endpoint import is_dns_name, is_ip
+from modelplane.observed.fields import excerpt, mapping, mappings, number, text, texts
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
+
+_UNACCEPTED: Final = (
+    "Envoy Gateway has not accepted the last change yet. If this stays, look at the pods of its Deployment "
+    f"envoy-gateway in namespace {ENVOY_NAMESPACE}."
+)
+
+#: Most conditions and listeners of a Gateway on a cluster that are named, and characters of a listener's name.
+_MOST_NAMED: Final = 8
+_NAME_LIMIT: Final = 253
 
 
 @once_per_version
@@ -19,18 +29,26 @@ def read_gateway(obj: Object) -> PublicGateway:
         requires_keys=spec.get("requireKeys") is True,
         ca_bundle=text(status.get("caBundle")),
         router=text(mapping(status.get("services")).get("router")),
-        endpoint_hosts=frozenset(texts(spec.get("endpointHosts"))),
+        endpoint_hosts=frozenset(host.lower() for host in texts(spec.get("endpointHosts"))),
     )
 
 
 def choose_address(gateway: Mapping[str, Any], published: str) -> str:
-    """Return an address in the status of a Gateway, "" without any.
+    """Return an address in the status of a Gateway, "" without any. What is neither IP address nor DNS name is none.
 
     The published one is preferred, so that their order changes nothing.
     """
     found = mappings(mapping(gateway.get("status")).get("addresses"))
-    addresses = [address for address in (text(entry.get("value")) for entry in found) if address]
+    values = (text(entry.get("value")) for entry in found)
+    addresses = [each for each in values if _is_address(each)]
     return published if published in addresses else next(iter(addresses), "")
+
+
+def _is_address(value: str) -> bool:
+    """Tell whether a text is a DNS name, or an IP address without brackets: a cluster may write anything."""
+    if not value.isascii():
+        return False
+    return is_dns_name(value.lower()) or (is_ip(value) and not set(value) & set("[]"))
 
 
 def serves(gateway: Mapping[str, Any], listener: str) -> bool:
@@ -40,19 +58,35 @@ def serves(gateway: Mapping[str, Any], listener: str) -> bool:
     return any(each.get("type") == "Programmed" and each.get("status") == "True" for each in found)
 
 
+def attached_routes(gateway: Mapping[str, Any], listener: str) -> int:
+    """Return how many routes are attached to a listener of an observed Gateway."""
+    listeners = mappings(mapping(gateway.get("status")).get("listeners"))
+    return sum(number(each.get("attachedRoutes"), 0) for each in listeners if each.get("name") == listener)
+
+
+def read_certificate(gateway: Mapping[str, Any], listener: str) -> str:
+    """Return the Secret with the certificate of a listener of an observed Gateway, "" where it has none."""
+    listeners = mappings(mapping(gateway.get("spec")).get("listeners"))
+    found = (
+        mappings(mapping(each.get("tls")).get("certificateRefs")) for each in listeners if each.get("name") == listener
+    )
+    return next((text(each.get("name")) for references in found for each in references), "")
+
+
 def gateway_obstacles(gateway: Mapping[str, Any]) -> list[str]:
-    """Return why a Gateway does not serve, by its own conditions and those of its listeners."""
+    """Return why a Gateway does not serve, by its own conditions and those of its listeners, as far as is read."""
     status = mapping(gateway.get("status"))
     found = [("", each) for each in mappings(status.get("conditions"))]
     for listener in mappings(status.get("listeners")):
-        where = f"listener {text(listener.get('name'))}: "
+        where = f"listener {text(listener.get('name'))[:_NAME_LIMIT]}: "
         found += [(where, each) for each in mappings(listener.get("conditions"))]
     failing = {"Accepted", "Programmed", "ResolvedRefs"}
-    return [
-        f"{where}{text(each.get('message')) or text(each.get('reason')) or 'no reason given'}"
+    said = [
+        f"{where}{excerpt(each.get('message')) or excerpt(each.get('reason')) or 'no reason given'}"
         for where, each in found
         if each.get("type") in failing and each.get("status") == "False"
     ]
+    return said[:_MOST_NAMED]
 
 
 def read_hostnames(backend: Object) -> frozenset[str]:
@@ -106,6 +140,14 @@ def is_current(obj: Object) -> bool:
     return is_accepted(obj) and all(each >= generation for each in seen)
 
 
+def unaccepted_change(obj: Object, gateway: str = PUBLIC_GATEWAY) -> str:
+    """Return that a controller has spoken of older generations of an object alone, "" where it has of this one."""
+    generation = number(obj.metadata.get("generation"), 0)
+    accepted = [each for each in verdicts(obj, gateway) if each.get("type") == "Accepted"]
+    seen = [number(each.get("observedGeneration"), generation) for each in accepted]
+    return _UNACCEPTED if seen and max(seen) < generation else ""
+
+
 def checks_keys(policy: Object) -> bool:
     """Tell whether a SecurityPolicy asks callers for a key."""
     return bool(mapping(mapping(policy.body.get("spec")).get("apiKeyAuth")))
@@ -114,4 +156,4 @@ def checks_keys(policy: Object) -> bool:
 def _refused(conditions: list[Mapping[str, Any]]) -> Iterator[str]:
     for each in conditions:
         if each.get("type") in {"Accepted", "ResolvedRefs"} and each.get("status") == "False":
-            yield text(each.get("message")) or text(each.get("reason")) or "no reason given"
+            yield excerpt(each.get("message")) or excerpt(each.get("reason")) or "no reason given"

@@ -9,9 +9,9 @@ from modelplane.step import Object
 
 T = TypeVar("T")
 
-#: Bytes that what all readers keep may hold alive: half as much again as what is read of a fleet of two thousand
-#: clusters and ten thousand replicas.
-_LIMIT: Final = 48 * 1024 * 1024
+#: Bytes that what all readers keep may hold alive: what is read of a fleet of ten thousand clusters, as it is weighed.
+#: Of a fleet that does not fit nothing is found again: it is looked at in the same order every time.
+_LIMIT: Final = 52 * 1024 * 1024
 _KEPT: Final = Lru[Any](_LIMIT)
 
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from modelplane.observed.fields import count, mapping, mappings, text
+from modelplane.observed.fields import count, excerpt, mapping, mappings, text
 from modelplane.observed.remote import Remote
 
 #: Reasons to wait that every pod has for a while.
@@ -31,7 +31,7 @@ def _ended(state: Mapping[str, Any]) -> str:
     ended = mapping(state.get("terminated"))
     if not ended or not ended.get("exitCode"):
         return ""
-    why = text(ended.get("reason"))
+    why = excerpt(ended.get("reason"))
     message = " ".join(text(ended.get("message")).split())[-_TERMINATION_LIMIT:]
     return _joined(f"exit code {count(ended['exitCode'])}" + (f" ({why})" if why else ""), message)
 
@@ -40,12 +40,12 @@ def _of_container(status: Mapping[str, Any]) -> str:
     """Return why a container does not run, "" when it runs or is about to."""
     state = mapping(status.get("state"))
     waiting = mapping(state.get("waiting"))
-    reason = text(waiting.get("reason"))
+    reason = excerpt(waiting.get("reason"))
     if reason == "CrashLoopBackOff":
         # Its own message has the pod's name and the back-off in seconds.
         return _joined(reason, _ended(mapping(status.get("lastState"))))
     if reason not in _ORDINARY:
-        return "; ".join(filter(None, (_joined(reason, text(waiting.get("message"))), _REMEDIES.get(reason))))
+        return "; ".join(filter(None, (_joined(reason, excerpt(waiting.get("message"))), _REMEDIES.get(reason))))
     return _ended(state)
 
 
@@ -54,9 +54,9 @@ def _complaints(pod: Mapping[str, Any]) -> Iterator[str]:
     status = mapping(pod.get("status"))
     for found in mappings(status.get("conditions")):
         if found.get("type") == "PodScheduled" and found.get("status") == "False":
-            yield _joined(text(found.get("reason")) or "Unschedulable", text(found.get("message")))
+            yield _joined(excerpt(found.get("reason")) or "Unschedulable", excerpt(found.get("message")))
     if status.get("phase") == "Failed":
-        yield _joined(text(status.get("reason")) or "Failed", text(status.get("message")))
+        yield _joined(excerpt(status.get("reason")) or "Failed", excerpt(status.get("message")))
     for field in ("initContainerStatuses", "containerStatuses"):
         yield from filter(None, map(_of_container, mappings(status.get(field))))
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane.model.names import OBSERVE_ONLY
-from modelplane.observed.fields import condition, is_true, mapping, number, text
+from modelplane.observed.fields import condition, excerpt, is_true, mapping, number, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
-#: The local address in Go's network errors: its port differs on every try.
-_NEAR_END = re.compile(r"\S+:\d+->")
+#: The local address in Go's network errors: its port differs on every try. It begins a word: tried from each character
+#: of a long one, it would take time quadratic in its length.
+_NEAR_END = re.compile(r"(?<!\S)\S+:\d+->")
 #: What the provider says of an observed object that is not on the cluster (crossplane-runtime's words).
 _ABSENT = "external resource does not exist"
 
@@ -23,8 +24,8 @@ class Remote:
     `name` is the Object's own. `wanted` is the manifest the Object carries, `config` its ClusterProviderConfig.
     `manifest` is what the cluster held when it was last seen, None while it never was. `synced` is None until the
     provider has acted on this version of the Object; False says that its last try failed, `why` in the provider's words
-    (equal for equal causes), `since` when (RFC 3339): an unreachable cluster keeps its last manifest and its Ready, and
-    only this tells. `ours` is False for an object that is only observed.
+    (equal for equal causes, and cut where they are long), `since` when (RFC 3339): an unreachable cluster keeps its
+    last manifest and its Ready, and only this tells. `ours` is False for an object that is only observed.
     """
 
     name: str = ""
@@ -78,6 +79,6 @@ def read_remote(obj: Object) -> Remote:
         ready=is_true(obj, "Ready"),
         synced=_synced(obj),
         since=text(synced.get("lastTransitionTime")),
-        why=_NEAR_END.sub("", text(synced.get("message"))),
+        why=_NEAR_END.sub("", excerpt(synced.get("message"))),
         ours=spec.get("managementPolicies") != list(OBSERVE_ONLY),
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from modelplane.lru import Lru, weigh
-from modelplane.model.conditions import ReplicaCondition
+from modelplane.model.conditions import Reason, ReplicaCondition, Status
 from modelplane.model.deployment import Role
 from modelplane.model.names import LABEL_CLUSTER, LABEL_REPLICA_INDEX, LABEL_REVISION, place_of_resource
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
@@ -25,7 +25,8 @@ from modelplane.observed.fields import (
     text,
 )
 from modelplane.observed.memo import once_per_version
-from modelplane.observed.stamp import carried_content, stamp_digest
+from modelplane.observed.resources import read_asked, read_bytes
+from modelplane.observed.stamp import carried_content, own_choice, stamp_digest
 from modelplane.observed.tolerations import read_tolerations
 from modelplane.step import Object
 
@@ -46,14 +47,15 @@ def _member(member: Mapping[str, Any], *, too_large: bool) -> StampedMember | No
         return None
     pods = count(mapping(member.get("worker")).get("nodes"), 1) if role == Role.WORKER else 1
     requests, tolerations = mappings(member.get("deviceRequests")), read_tolerations(member.get("tolerations"))
-    if too_large:
-        whole = any(True for _ in requests)
-        return StampedMember(Role(role), pool, pods, whole_nodes=whole, tolerations=tolerations)
-    return StampedMember(Role(role), pool, pods, tuple(map(_claim, requests)), tolerations=tolerations)
+    claims, asked = () if too_large else tuple(map(_claim, requests)), read_asked(member.get("resources"))
+    whole = too_large and any(True for _ in requests)
+    return StampedMember(
+        Role(role), pool, pods, claims, whole, tolerations, asked, read_bytes(member.get("sharedMemory"))
+    )
 
 
-#: The first engines seen with each content, at most 16 MiB of them: the replicas of a deployment share one value.
-_ENGINES: Final = Lru[tuple[StampedEngine, ...]](16 * 1024 * 1024)
+#: The first engines seen with each content, at most 8 MiB of them: the replicas of a deployment share one value.
+_ENGINES: Final = Lru[tuple[StampedEngine, ...]](8 * 1024 * 1024)
 
 
 def read_engines(engines: Any) -> tuple[StampedEngine, ...]:
@@ -108,6 +110,16 @@ def _is_stale(obj: Object) -> bool:
     return number(condition(obj, "Ready").get("observedGeneration"), generation) < generation
 
 
+def _is_refused(obj: Object) -> bool:
+    """Tell whether the replica's own pass has refused its engines as they are, and none of them runs.
+
+    What their templates say, such as labels that their cluster does not open, is read there alone.
+    """
+    accepted = condition(obj, ReplicaCondition.MODEL_ACCEPTED)
+    denied = (accepted.get("status"), accepted.get("reason")) == (Status.FALSE, Reason.INVALID_ENGINE)
+    return denied and not mapping(obj.body.get("status")).get("workloads") and not _is_stale(obj)
+
+
 @once_per_version
 def read_replica(obj: Object) -> Replica:
     """Return the replica. One without a readable `spec.clusterName` or engines is pinned nowhere and holds nothing.
@@ -135,6 +147,7 @@ def read_replica(obj: Object) -> Replica:
         ending=spec.get("ending") is True,
         profile=text(mapping(spec.get("profile")).get("name")),
         ended=status.get("ended") is True,
+        refused=_is_refused(obj),
     )
 
 
@@ -167,6 +180,7 @@ def read_own_replica(obj: Object) -> Replica:
     """Return a deployment's own replica, with what its pods are made of."""
     content = carried_content(obj)
     builder = count(mapping(obj.body.get("status")).get("builder"))
+    profile = mapping(mapping(obj.body.get("spec")).get("profile"))
     return replace(
         read_replica(obj),
         content=content,
@@ -175,6 +189,9 @@ def read_own_replica(obj: Object) -> Replica:
         outdated_builder=0 < builder < BUILDER,
         cache=text(mapping(mapping(obj.body.get("spec")).get("modelCacheRef")).get("name")),
         volume=_volume(obj),
+        model=text(profile.get("model")),
+        digest=text(profile.get("digest")),
+        choice=own_choice(obj),
     )
 
 

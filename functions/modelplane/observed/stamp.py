@@ -15,12 +15,13 @@ from modelplane.api import modeldeployment, modelreplica
 from modelplane.model.deployment import PREFERRED
 from modelplane.model.names import ANNOTATION_PICKER
 from modelplane.observed.fields import mapping, mappings
+from modelplane.observed.resources import lift
 from modelplane.step import Object
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
 #: What of a member is where it runs and what it claims there, not what its pods are made of.
-_PLACING: Final = ("nodeSelector", "nodePoolName", "deviceRequests", "tolerations", "worker")
+_PLACING: Final = ("nodeSelector", "nodePoolName", "deviceRequests", "sharedMemory", "tolerations", "worker")
 #: What of a replica's spec its pods are not made of.
 _NOT_IN_PODS: Final = ("crossplane", "clusterName", "builder", "volume", "ending", "profile")
 
@@ -54,17 +55,31 @@ def _made_of(engine: Mapping[str, Any]) -> dict[str, Any]:
 
 def _pods_of(engine: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an engine's pods are made of, wherever it is placed."""
-    members = [_without(member, *_PLACING) for member in mappings(engine.get("members"))]
+    members = [_without(lift(member), *_PLACING) for member in mappings(engine.get("members"))]
     return {**_made_of(engine), "members": members}
 
 
-def _content(engines: list[Any], spec: Mapping[str, Any], obj: Object) -> str:
+def _chosen(obj: Object) -> list[Any]:
+    """Return what pods are made of beside engines and serving: the cache, the endpoint picker, and the drain."""
+    spec = mapping(obj.body.get("spec"))
     picker = mapping(obj.metadata.get("annotations")).get(ANNOTATION_PICKER)
-    serving = _reduced(modelreplica.Serving, spec.get("serving") or {})
     cache = mapping(spec.get("modelCacheRef")).get("name")
-    drain = {"drainSeconds": spec["drainSeconds"]} if spec.get("drainSeconds", _DRAIN) != _DRAIN else None
+    drain = spec.get("drainSeconds", _DRAIN)
+    return [cache, picker, *([{"drainSeconds": drain}] if drain != _DRAIN else [])]
+
+
+def own_choice(obj: Object) -> str:
+    """Return the digest of what a ModelDeployment itself asks of pods, whatever its ClusterModel says.
+
+    Of a ModelReplica it is what its deployment asked of it so.
+    """
+    return _digest(_chosen(obj))
+
+
+def _content(engines: list[Any], spec: Mapping[str, Any], obj: Object) -> str:
+    serving = _reduced(modelreplica.Serving, spec.get("serving") or {})
     by_name = sorted((_pods_of(mapping(engine)) for engine in engines), key=lambda engine: str(engine.get("name")))
-    return _digest([by_name, serving, cache, picker, *([drain] if drain else [])])
+    return _digest([by_name, serving, *_chosen(obj)])
 
 
 def wanted_content(deployment: Object) -> str:

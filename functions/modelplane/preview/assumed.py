@@ -4,13 +4,17 @@ What kubectl exports of our kinds holds none of them. `assume` is not part of Co
 itself what there is.
 """
 
-from typing import Final
+import base64
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from modelplane.model.names import INSTALLATION, SYSTEM_NAMESPACE
+from modelplane.model.names import INSTALLATION, SYSTEM_NAMESPACE, digest
 from modelplane.preview.control_plane import ControlPlane
 from modelplane.reading.kinds import Key
 
 _KINDS: Final = ("Secret", "ConfigMap")
+#: The kinds whose composition looks into a Secret for a value.
+_READERS: Final = ("ModelEndpoint", "ModelService")
 #: What is asked for and need not exist.
 _OPTIONAL: Final = Key("ConfigMap", SYSTEM_NAMESPACE, INSTALLATION)
 
@@ -19,13 +23,31 @@ def _missing(control: ControlPlane) -> list[Key]:
     return [key for kind in _KINDS for key in control.missing(kind) if key != _OPTIONAL]
 
 
+def _keys(spec: Any, name: str) -> Iterator[str]:
+    """Yield the keys at which a spec reads the Secret of a name: `secretRef {name, key}` at any depth."""
+    parts = spec.values() if isinstance(spec, Mapping) else spec if isinstance(spec, list) else ()
+    for part in parts:
+        yield from _keys(part, name)
+    if isinstance(spec, Mapping) and spec.get("name") == name and isinstance(key := spec.get("key"), str):
+        yield key
+
+
+def _data(control: ControlPlane, secret: Key) -> dict[str, str]:
+    """Return a value for each key that the services and endpoints of its namespace read; no two are equal."""
+    readers = [each for kind in _READERS for each in control.list(kind)]
+    specs = [each["spec"] for each in readers if each["metadata"].get("namespace") == secret.namespace]
+    keys = sorted({key for spec in specs for key in _keys(spec, secret.name)})
+    return {key: base64.b64encode(digest(secret.name, key).encode()).decode() for key in keys}
+
+
 def settle_assuming(control: ControlPlane, assumed: list[Key]) -> bool:
     """Settle, with every Secret and ConfigMap that is asked for and not there; they are added to `assumed`."""
     settled = control.settle()
     while settled and (missing := _missing(control)):
         for key in missing:
             metadata = {"name": key.name, "namespace": key.namespace}
-            control.apply({"apiVersion": "v1", "kind": key.kind, "metadata": metadata})
+            data = {"data": _data(control, key)} if key.kind == "Secret" else {}
+            control.apply({"apiVersion": "v1", "kind": key.kind, "metadata": metadata, **data})
         assumed += missing
         settled = control.settle()
     return settled

@@ -11,6 +11,7 @@ from modelplane.preview.passes import LastPasses
 from modelplane.preview.patches import merge_patch
 from modelplane.preview.pipelines import Pipeline, pipeline_of
 from modelplane.preview.reconciler import Pass, Reconciler
+from modelplane.preview.simulation.downloads import download_pods
 from modelplane.preview.simulation.pods import observe_pods
 from modelplane.preview.store import Store, View
 from modelplane.preview.worlds import World, healthy
@@ -174,8 +175,9 @@ class ControlPlane:
             if changed and self._pipelines(key.kind) is None:
                 # The status that was given is no longer its own: from now on the world answers.
                 self._store.pinned.discard(key)
-        if pods := getattr(self._world, "pods", None):
-            observe_pods(self._store, self._deletions, pods(self._store.view()))
+        view = self._store.view()
+        pods = getattr(self._world, "pods", lambda _: ())
+        observe_pods(self._store, self._deletions, (*pods(view), *download_pods(view)))
         self._deletions.sweep()
 
     def _composites(self, kind: str) -> Iterable[Key]:

@@ -1,6 +1,6 @@
 """Writes a deployment of a ClusterModel with engines of its own, so that leaving the catalogue is one command."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -31,16 +31,20 @@ class CannotExpand(Exception):  # noqa: N818 - it is an answer
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """A deployment with engines, and what of the profile it cannot say."""
+    """A deployment with engines, what of the profile it cannot say, and the replicas on it that would be rolled out."""
 
     manifest: Manifest
     lost: tuple[str, ...]
+    changed: tuple[str, ...] = ()
 
 
-def expand_deployment(control: ControlPlane, namespace: str, name: str, profile: str | None) -> Expanded:
+def expand_deployment(
+    control: ControlPlane, namespace: str, name: str, profile: str | None, replica: str | None = None
+) -> Expanded:
     """Return a deployment with the engines of a profile, the one that its replicas run on if none is named.
 
-    Applied, it changes no pod of these. Raises CannotExpand.
+    Applied, it changes no pod of these, but of those that run another version of the profile than `replica`, which
+    has to be named where they run several. Raises CannotExpand.
     """
     found = control.get("ModelDeployment", namespace, name)
     if found is None:
@@ -54,17 +58,15 @@ def expand_deployment(control: ControlPlane, namespace: str, name: str, profile:
         raise CannotExpand(f"ModelDeployment {namespace}/{name} states its engines itself")
     model = control.get("ClusterModel", None, deployment.model.name)
     catalogued = resolve(obj, deployment, as_object(view, model) if model else Gap.ABSENT)
-    running = {each["profile"]: each["name"] for each in items(found, "status", "placements") if each.get("profile")}
+    running = _running(found)
     if catalogued.deployment.resolution.problem and not running:
         raise CannotExpand(catalogued.deployment.resolution.problem)
     chosen = _choose(profile, running, catalogued.specs)
-    replica = control.get("ModelReplica", namespace, running[chosen]) or {}
-    spec = catalogued.specs.get(chosen)
-    if spec is None or (deployment.model.pinned and spec["profile"]["digest"] != _digest(replica)):
-        spec = _as_placed(replica)
-    engines = [_engine(engine, replica) for engine in deepcopy(spec["engines"])]
+    replicas = [control.get("ModelReplica", namespace, each) or {} for each in running[chosen]]
+    versions = _versions(replicas, catalogued.specs.get(chosen), pinned=deployment.model.pinned)
+    version = _choose_version(versions, chosen, replica)
     kept = {key: value for key, value in found["spec"].items() if key not in ("modelRef", "crossplane", "serving")}
-    serving = {"serving": spec["serving"]} if "serving" in spec else {}
+    serving = {"serving": version.serving} if version.serving else {}
     of_profile = next((each for each in catalogued.deployment.profiles if each.name == chosen), None)
     labels = {**catalogued.deployment.resolution.selector, **(of_profile.cluster_selector if of_profile else {})}
     selector = {**labels, **mapping(found, "spec", "clusterSelector", "matchLabels")}
@@ -73,12 +75,66 @@ def expand_deployment(control: ControlPlane, namespace: str, name: str, profile:
         "apiVersion": found["apiVersion"],
         "kind": found["kind"],
         "metadata": {key: found["metadata"][key] for key in _KEPT if found["metadata"].get(key)},
-        "spec": kept | selecting | serving | {"engines": engines},
+        "spec": kept | selecting | serving | {"engines": version.engines},
     }
-    return Expanded(manifest, tuple(_lost(of_profile)) if of_profile else ())
+    others = sorted(each for other in versions if other is not version for each in other.replicas)
+    return Expanded(manifest, tuple(_lost(of_profile)) if of_profile else (), tuple(others))
 
 
-def _choose(profile: str | None, running: Mapping[str, str], specs: Mapping[str, Any]) -> str:
+def _running(deployment: Manifest) -> dict[str, list[str]]:
+    """Return the replicas on each profile; those that are leaving only where there are no others."""
+    placed = [each for each in items(deployment, "status", "placements") if each.get("profile")]
+    staying = [each for each in placed if not each.get("leaving")] or placed
+    found: dict[str, list[str]] = {}
+    for each in staying:
+        found.setdefault(each["profile"], []).append(each["name"])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """What replicas on a profile run: its engines and serving as a deployment states them, and its digest."""
+
+    engines: list[dict[str, Any]]
+    serving: Mapping[str, Any]
+    digest: str
+    replicas: list[str]
+
+
+def _versions(replicas: Sequence[Manifest], spec: Mapping[str, Any] | None, *, pinned: bool) -> list[_Version]:
+    """Return what replicas on a profile run, each version once; `spec` is what the profile says now."""
+    found: list[_Version] = []
+    for replica in replicas:
+        placed = mapping(replica, "spec", "profile").get("digest")
+        says = spec if spec and not (pinned and spec["profile"]["digest"] != placed) else _as_placed(replica)
+        engines = [_engine(engine, replica) for engine in deepcopy(says["engines"])]
+        serving, name = says.get("serving", {}), mapping(replica, "metadata").get("name", "")
+        known = next((each for each in found if (each.engines, each.serving) == (engines, serving)), None)
+        if known:
+            known.replicas.append(name)
+        else:
+            found.append(_Version(engines, serving, str(placed), [name]))
+    return found
+
+
+def _choose_version(versions: list[_Version], profile: str, replica: str | None) -> _Version:
+    """Return the version to expand: that of the replica that is named, else the only one."""
+    if replica is None and len(versions) == 1:
+        return versions[0]
+    listed = "; ".join(f"{each.digest}: {', '.join(sorted(each.replicas))}" for each in versions)
+    if replica is None:
+        raise CannotExpand(
+            f"replicas run {len(versions)} versions of profile {profile} ({listed}): name the replica whose version "
+            "all are to have with --replica, and the others are rolled out to it; or set spec.modelRef.updates to "
+            "Follow, and expand once all have what the ClusterModel says"
+        )
+    found = next((each for each in versions if replica in each.replicas), None)
+    if found is None:
+        raise CannotExpand(f"no replica {replica} runs on profile {profile}: name one of {listed}")
+    return found
+
+
+def _choose(profile: str | None, running: Mapping[str, list[str]], specs: Mapping[str, Any]) -> str:
     """Return the profile to expand: the one that is named, else the only one that replicas run on."""
     choice = ", ".join(dict.fromkeys([*specs, *running]))
     if profile is None and len(running) == 1:
@@ -90,10 +146,6 @@ def _choose(profile: str | None, running: Mapping[str, str], specs: Mapping[str,
     if profile not in running:
         raise CannotExpand(f"no replica runs on profile {profile}, so that its GPUs are not known: place one before")
     return profile
-
-
-def _digest(replica: Manifest) -> Any:
-    return mapping(replica, "spec", "profile").get("digest")
 
 
 def _as_placed(replica: Manifest) -> Mapping[str, Any]:

@@ -49,11 +49,13 @@ def plan_backends(entries: Sequence[ServiceEntry], listed: Sequence[Addresses]) 
     planned = [(entry, number, part) for entry, parts in split for number, part in enumerate(parts)]
     weights = _whole([Fraction(entry.weight * len(part), sizes[entry.key]) for entry, _, part in planned])
     plans = tuple(
-        BackendPlan(_key(entry, number, part), part, weight, fallback=tiered and entry.priority > 0)
+        _plan(entry, number, part, weight, fallback=tiered and entry.priority > 0)
         for (entry, number, part), weight in zip(planned, weights, strict=True)
     )
-    missing = {e.key: len(addresses) - sizes[e.key] for e, addresses in zip(entries, listed, strict=True)}
-    return Backends(plans, {key: count for key, count in missing.items() if count})
+    missing: Counter[str] = Counter()
+    for entry, addresses in zip(entries, listed, strict=True):
+        missing[entry.key] += len(addresses)
+    return Backends(plans, dict(missing - sizes))
 
 
 def _by_security(addresses: Addresses) -> list[Addresses]:
@@ -62,9 +64,14 @@ def _by_security(addresses: Addresses) -> list[Addresses]:
     return [group for group in groups if group]
 
 
-def _key(entry: ServiceEntry, number: int, part: Addresses) -> str:
-    """Return the key of a Backend. Those by mutual TLS have others, so that no Backend changes from plain to TLS."""
-    return f"{'tls-' if part[0].mutual_tls else ''}{entry.key}-{number}"
+def _plan(entry: ServiceEntry, number: int, part: Addresses, weight: int, *, fallback: bool) -> BackendPlan:
+    """Return the plan of a Backend, under a key that says its hop and its tier as well.
+
+    So no Backend changes from plain to TLS, or its tier: the route goes over from one to another in one write. A
+    Backend that changed its tier would be alone as a fallback, or share the requests of the first tier, until then.
+    """
+    prefix = f"{'tls-' if part[0].mutual_tls else ''}{'fallback-' if fallback else ''}"
+    return BackendPlan(f"{prefix}{entry.key}-{number}", part, weight, fallback=fallback)
 
 
 def _split(listed: Sequence[Addresses]) -> list[list[Addresses]]:

@@ -9,12 +9,12 @@ def select(entries: Sequence[ServiceEntry], endpoints: Iterable[Endpoint]) -> tu
     """Return the endpoints of each entry, by name; an endpoint that several entries select belongs to the first."""
     selected: list[list[Endpoint]] = [[] for _ in entries]
     for endpoint in sorted(endpoints, key=lambda each: each.name):
-        first = next((i for i, entry in enumerate(entries) if _matches(entry.selector, endpoint.labels)), None)
+        first = next((i for i, entry in enumerate(entries) if matches(entry.selector, endpoint.labels)), None)
         if first is not None:
             selected[first].append(endpoint)
     return tuple(map(tuple, selected))
 
 
-def _matches(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+def matches(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
     """Tell whether labels match `matchLabels`; an empty selector matches everything."""
     return all(labels.get(key) == value for key, value in selector.items())

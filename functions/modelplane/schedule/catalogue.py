@@ -67,8 +67,7 @@ def model_resolved(deployment: Deployment) -> Condition:
     if deployment.model is None:
         return Condition(_KIND, Status.TRUE, Reason.NOT_REQUIRED, "the deployment states its engines itself")
     if resolution.problem:
-        reason = Reason.MODEL_NOT_FOUND if resolution.generation is None else Reason.MODEL_NOT_ACCEPTED
-        return Condition(_KIND, Status.FALSE, reason, resolution.problem)
+        return Condition(_KIND, Status.FALSE, resolution.reason, resolution.problem)
     skipped = [f"profile {name} is skipped: {why}" for name, why in resolution.skipped.items()]
     unknown = ", ".join(resolution.unknown)
     typos = [f"it has no profile {unknown}: correct spec.modelRef.profiles"] if unknown else []

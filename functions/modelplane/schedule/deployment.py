@@ -6,6 +6,7 @@ Its output composes nothing: the placements go into the pipeline context and the
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from modelplane.composing.engine_warnings import find_warnings
@@ -25,13 +26,16 @@ from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
 from modelplane.observed.replica import own_replicas, unreadable
 from modelplane.schedule.catalogue import describe_model, find_profile_warnings
+from modelplane.schedule.found_full import remember
 from modelplane.schedule.inputs import Inputs, first_requirements, gather
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_cluster
 from modelplane.schedule.rollout import rollout_status
+from modelplane.schedule.settled import decide_once
+from modelplane.schedule.skew import not_scheduled, without_changes
 from modelplane.schedule.status import conditions, describe_status, is_ready
 from modelplane.schedule.ttl import response_ttl
 from modelplane.scheduling import drain
-from modelplane.step import AWAITING, Event, Request, Requirement, Result, Severity
+from modelplane.step import AWAITING, Event, Request, Requirement, Result, Severity, versions
 
 #: Most entries of `status.warnings`.
 MAX_WARNINGS = 16
@@ -112,28 +116,34 @@ def compose(request: Request) -> Result:
     first = first_requirements(request, deployment)
     if any(requirement.name not in request.required for requirement in first):
         return _fetching(first)
+    return decide_once(request, partial(_decide, deployment))
+
+
+def _decide(deployment: Deployment, request: Request) -> tuple[Result, bool]:
+    """Return what is decided with what was fetched so far, and whether the deployment is settled."""
     own = own_replicas(request.observed.values())
     for replica in own:
-        field = unreadable(replica)
-        if field:
-            return Result(
-                fatal=f"ModelReplica {replica.name}: {field}: cannot be read; restore it or delete the replica"
-            )
+        if field := unreadable(replica):
+            text = f"ModelReplica {replica.name}: {field}: cannot be read; restore it or delete the replica"
+            return Result(fatal=text), False
     inputs = gather(request, deployment, own)
     deployment, view = inputs.catalogued.deployment, inputs.view
     if view is None or inputs.outcome is None:
-        return _wait(request, deployment, own, inputs)
-    outcome = drain(inputs.outcome, view)
+        return _wait(request, deployment, own, inputs), False
+    skew = versions.differs(request)
+    outcome = drain(without_changes(inputs.outcome) if skew else inputs.outcome, view)
     rollout = rollout_status(request, deployment, outcome)
     found = conditions(request, deployment, view, outcome)
+    found = not_scheduled(found, deployment, outcome) if skew else found
     messages = [_message(request, deployment, view, placement) for placement in outcome.placements]
     status = describe_status(deployment, outcome) | describe_model(request, deployment, outcome)
-    return Result(
+    result = Result(
         status=status | _about(_warnings(request, inputs.catalogued, outcome), rollout),
         conditions=found,
         requirements=inputs.requirements,
         context=write_placements(messages) | write_profiles(messages, inputs.catalogued.specs),
         events=tuple(_events(request, inputs.catalogued, outcome)),
-        ttl=response_ttl(request, deployment, outcome),
+        ttl=response_ttl(request, deployment, outcome, remember(request, deployment, view, inputs.outcome)),
         ready=is_ready(found),
     )
+    return result, outcome.settled

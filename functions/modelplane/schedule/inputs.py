@@ -6,7 +6,7 @@ anything is placed there (see `rounds`). No pass reads the replicas of the fleet
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from modelplane.composing import requirements as require
@@ -21,7 +21,8 @@ from modelplane.observed.catalogue import Catalogued, resolve
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.deployment import listed_replicas
 from modelplane.observed.replica import read_replica
-from modelplane.schedule.rounds import read_rounds, write_rounds
+from modelplane.schedule.found_full import reading_order
+from modelplane.schedule.rounds import Rounds, read_rounds, write_rounds
 from modelplane.scheduling import schedule
 from modelplane.step import Object, Request, Requirement
 
@@ -44,10 +45,6 @@ class Inputs:
     view: FleetView | None = None
     outcome: Schedule | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _merge(one: Needs, other: Needs) -> Needs:
-    return Needs(**{part.name: getattr(one, part.name) | getattr(other, part.name) for part in fields(Needs)})
 
 
 def _cache(deployment: Deployment) -> Requirement:
@@ -105,14 +102,14 @@ def _read_candidates(request: Request, deployment: Deployment, cache: _Cache) ->
 
 
 def _view(
-    request: Request, deployment: Deployment, needs: Needs, own: tuple[Replica, ...], shortlist: frozenset[str]
+    request: Request, deployment: Deployment, needs: Needs, own: tuple[Replica, ...], rounds: Rounds
 ) -> FleetView:
     """Return what was fetched of the needs; what was not asked for is `NOT_FETCHED` even if it is in the request."""
     cache = _read_cache(request, deployment)
     clusters = {name: _read_one_cluster(request, name) for name in needs.clusters}
     candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
-    if needs.candidates and shortlist:
-        candidates = tuple(found for name in shortlist if isinstance(found := clusters[name], Cluster))
+    if needs.candidates and rounds.shortlist:
+        candidates = tuple(found for name in rounds.shortlist if isinstance(found := clusters[name], Cluster))
     elif needs.candidates:
         candidates = _read_candidates(request, deployment, cache)
     siblings = request.all(require.siblings(deployment.name, deployment.namespace)) if needs.siblings else None
@@ -126,8 +123,9 @@ def _view(
         cache=cache,
         listed=listed_replicas(request.composite),
         namespace=require.namespace_labels(request, deployment.namespace) if needs.namespace else Gap.NOT_FETCHED,
-        shortlisted=bool(shortlist) and needs.candidates,
-        final=read_rounds(request).final,
+        shortlisted=rounds.guess if rounds.shortlist and needs.candidates else None,
+        final=rounds.final,
+        found_full=reading_order(deployment) if needs.candidates else {},
     )
 
 
@@ -156,26 +154,27 @@ def gather(request: Request, deployment: Deployment, own: tuple[Replica, ...]) -
     if catalogued is None:
         requirements = tuple(_require(deployment, Needs(clusters=named), cache))
         return Inputs(requirements, Catalogued(deployment, {}, {}), context=write_rounds(rounds))
-    deployment, shortlist = catalogued.deployment, rounds.shortlist
-    needs = _merge(Needs(clusters=named | shortlist), _fetched(request, deployment) if rounds.calls else Needs())
+    deployment = catalogued.deployment
+    needs = Needs(clusters=named | rounds.shortlist) | (_fetched(request, deployment) if rounds.calls else Needs())
     fetched: tuple[Requirement, ...] = ()
     view: FleetView | None = None
     for _ in range(MAX_STAGES):
-        requirements = tuple(_require(deployment, needs, cache, narrow=bool(shortlist)))
+        requirements = tuple(_require(deployment, needs, cache, narrow=bool(rounds.shortlist)))
         if any(requirement.name not in request.required for requirement in requirements):
             if rounds.final:
                 break
-            return Inputs(requirements, catalogued, context=write_rounds(rounds, shortlist))
-        fetched, view = requirements, _view(request, deployment, needs, own, shortlist)
+            return Inputs(requirements, catalogued, context=write_rounds(rounds))
+        fetched, view = requirements, _view(request, deployment, needs, own, rounds)
         outcome = schedule(deployment, view)
         if isinstance(outcome, Schedule):
             return Inputs(requirements, catalogued, view, outcome)
-        if view.shortlisted and outcome.candidates:
-            needs, shortlist = replace(needs, clusters=needs.clusters - shortlist | named), frozenset()
-        elif outcome.shortlist and rounds.may_narrow:
-            shortlist = _shortlist(view, outcome)
-            needs = _merge(needs, Needs(clusters=shortlist))
-        needs = _merge(needs, outcome)
+        if view.shortlisted is not None and outcome.candidates:
+            needs = replace(needs, clusters=needs.clusters - rounds.shortlist | named)
+            rounds = replace(rounds, shortlist=frozenset())
+        elif outcome.shortlist is not None and rounds.may_narrow:
+            rounds = replace(rounds, shortlist=_shortlist(view, outcome), guess=outcome.shortlist)
+            needs |= Needs(clusters=rounds.shortlist)
+        needs |= outcome
     return Inputs(fetched, catalogued, view)
 
 

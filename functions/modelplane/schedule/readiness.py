@@ -54,14 +54,15 @@ def _together(why: str, replicas: Sequence[str]) -> str:
     return f"{counted}: {why}" if why else counted
 
 
-def _none_counted(view: FleetView, schedule: Schedule) -> Condition:
+def _none_counted(view: FleetView, schedule: Schedule, problem: str) -> Condition:
     """Return the condition of a deployment no replica of which is as asked; some may serve until they are replaced."""
     serving = sum(1 for each in schedule.placements if has_ready_replica(each) and is_reachable(view, each.cluster))
     if serving:
         moving = "1 that has to move still serves" if serving == 1 else f"{serving} that have to move still serve"
         text = f"no replica is placed as asked; {moving} until replaced"
         return Condition(_KIND, Status.FALSE, Reason.DEGRADED, text)
-    return Condition(_KIND, Status.FALSE, Reason.NO_REPLICAS_SCHEDULED, "no replica is placed yet")
+    text = "; ".join(filter(None, ("no replica is placed yet", problem)))
+    return Condition(_KIND, Status.FALSE, Reason.NO_REPLICAS_SCHEDULED, text)
 
 
 def _not_ready(request: Request, schedule: Schedule, waiting: Iterable[Placement]) -> list[str]:
@@ -83,7 +84,7 @@ def replicas_ready(request: Request, deployment: Deployment, view: FleetView, sc
     if deployment.replicas == 0:
         return Condition(_KIND, Status.TRUE, Reason.SCALED_TO_ZERO, "spec.replicas is 0")
     if not counted:
-        return _none_counted(view, schedule)
+        return _none_counted(view, schedule, deployment.resolution.problem)
     lost = list(find_lost(request, view, schedule))
     known = [each for each in counted if each.cluster not in {cluster.name for cluster in lost}]
     waiting = [placement for placement in known if not has_ready_replica(placement)]
@@ -92,7 +93,8 @@ def replicas_ready(request: Request, deployment: Deployment, view: FleetView, sc
     details = _not_ready(request, schedule, waiting)
     not_ready = [f"not ready: {'; '.join(details)}"] if details else []
     held = held_replicas(request, schedule)
-    rest = [*not_ready, *([f"not as asked: {'; '.join(held)}"] if held else [])]
+    problem = [deployment.resolution.problem] if deployment.resolution.problem else []
+    rest = [*not_ready, *([f"not as asked: {'; '.join(held)}"] if held else []), *problem]
     if lost:
         more = [f"{len(lost) - MAX_CLUSTERS} more clusters"] if len(lost) > MAX_CLUSTERS else []
         unknown = [*map(str, lost[:MAX_CLUSTERS]), *more]

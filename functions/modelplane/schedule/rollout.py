@@ -125,18 +125,36 @@ def _news(schedule: Schedule) -> str:
     return f"{new} new {'replica starts' if new == 1 else 'replicas start'} at it all the same" if new else ""
 
 
+def _resting(deployment: Deployment, schedule: Schedule) -> tuple[Reason, str]:
+    """Return the reason and the message where no replica is on its way to the revision."""
+    progress, problem = _progress(deployment, schedule), deployment.resolution.problem
+    if problem:
+        return deployment.resolution.reason, f"no edit reaches replicas until this is corrected: {problem}"
+    behind = sum(1 for each in schedule.placements if not (each.updated or each.leaving))
+    if deployment.model and deployment.model.pinned and behind:
+        stay = "1 stays as it was" if behind == 1 else f"{behind} stay as they were"
+        until = "until spec.modelRef.updates is Follow, or the deployment is edited"
+        return Reason.PINNED, f"{progress}; {stay} placed {until}"
+    # Where nothing serves now, nothing is left to change all the same.
+    silent = sum(1 for each in schedule.placements if each.updated and not (each.serving or each.leaving))
+    words = f"{silent} more {'has' if silent == 1 else 'have'} it and cannot be seen to serve now" if silent else ""
+    return Reason.ROLLOUT_COMPLETE, "; ".join(filter(None, (progress, words, _skipped(deployment, schedule))))
+
+
+def _skipped(deployment: Deployment, schedule: Schedule) -> str:
+    """Return how many replicas run on as they were placed, because nothing else can be made of their profile."""
+    skipped = [each for each in schedule.placements if each.profile in deployment.resolution.skipped]
+    found = sum(1 for each in skipped if not each.leaving)
+    stay = "1 stays as it was" if found == 1 else f"{found} stay as they were"
+    return f"{stay} placed, on a profile that ModelResolved says how to correct" if found else ""
+
+
 def rollout_progressing(request: Request, deployment: Deployment, schedule: Schedule) -> Condition:
     """Return RolloutProgressing: True while a replica is on its way to the revision, with what it waits for."""
     kind, rolling, progress = DeploymentCondition.ROLLOUT_PROGRESSING, schedule.rolling, _progress(deployment, schedule)
-    if rolling is None:
-        # Where nothing serves now, nothing is left to change all the same.
-        silent = sum(1 for each in schedule.placements if each.updated and not (each.serving or each.leaving))
-        words = f"{silent} more {'has' if silent == 1 else 'have'} it and cannot be seen to serve now" if silent else ""
-        behind = sum(1 for each in schedule.placements if not (each.updated or each.leaving))
-        if deployment.model and deployment.model.pinned and behind:
-            pinned = f"{progress}; {behind} stay as they were placed until spec.modelRef.updates is Follow"
-            return Condition(kind, Status.FALSE, Reason.PINNED, pinned)
-        return Condition(kind, Status.FALSE, Reason.ROLLOUT_COMPLETE, "; ".join(filter(None, (progress, words))))
+    if deployment.resolution.problem or rolling is None:
+        reason, words = _resting(deployment, schedule)
+        return Condition(kind, Status.FALSE, reason, words)
     waited_for = _waits_for(request, deployment, rolling)
     waits = "waiting for {name} on {cluster}: {message}".format(**waited_for) if waited_for else ""
     if rolling.paused:

@@ -6,25 +6,31 @@ they are by far the largest part of what is fetched, and the clusters that were 
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.model.names import GROUP
+from modelplane.model.placement import Guess
 from modelplane.step import Request
 
 #: Crossplane calls a function at most six times a pass; a decision that is not stable by then fails the reconcile.
 CALLS: Final = 6
 #: Context key of what later calls of a pass have to know of earlier ones (a JSON text).
 _CONTEXT: Final = f"{GROUP}/schedule-rounds"
+_NOTHING: Final = Guess()
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The calls of this pass before this one, and the clusters that the last one chose among all candidates, if any."""
+    """The calls of this pass before this one, and the clusters that the last one chose among all candidates, if any.
+
+    `guess` is what it guessed of all of them.
+    """
 
     calls: int = 0
     shortlist: frozenset[str] = frozenset()
+    guess: Guess = _NOTHING
 
     @property
     def final(self) -> bool:
@@ -43,12 +49,14 @@ def read_rounds(request: Request) -> Rounds:
     if not isinstance(said, str):
         return Rounds(calls=1 if request.required else 0)
     try:
-        calls, names = json.loads(said)
-        return Rounds(int(calls), frozenset(map(str, names)))
+        calls, names, why, choice = json.loads(said)
+        of_profiles = tuple((str(name), str(text)) for name, text in why)
+        return Rounds(int(calls), frozenset(map(str, names)), Guess(of_profiles, str(choice)))
     except (ValueError, TypeError):
         return Rounds(calls=1)
 
 
-def write_rounds(rounds: Rounds, shortlist: Iterable[str] = ()) -> Mapping[str, Any]:
+def write_rounds(rounds: Rounds) -> Mapping[str, Any]:
     """Return the context entry for the call after this one."""
-    return {_CONTEXT: json.dumps([rounds.calls + 1, sorted(shortlist)], separators=(",", ":"))}
+    said = [rounds.calls + 1, sorted(rounds.shortlist), rounds.guess.why, rounds.guess.choice]
+    return {_CONTEXT: json.dumps(said, separators=(",", ":"))}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import lcm
 
-from modelplane.scheduling.groups import Demand, Group, Groups, size
+from modelplane.scheduling.groups import Demand, Group, Groups, LackedUnits, size
 
 #: What pods of a group may take of an entry: (least, most) of each demand, sorted.
 _Spans = tuple[tuple[int, int], ...]
@@ -18,10 +18,14 @@ _Units = tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A group that could be left without nodes: nodes it needs, nodes that are surely free for it."""
+    """A group that could be left without nodes: nodes it needs, nodes that are surely free for it.
+
+    `lacked` is set where they lack CPU or memory, and not devices.
+    """
 
     needs: int
     free: int
+    lacked: LackedUnits | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

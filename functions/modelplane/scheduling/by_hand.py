@@ -5,6 +5,7 @@ and what has no room beside the replicas before it neither: compose-replica comp
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import ClaimKind, Cluster, Effect
@@ -16,8 +17,9 @@ from modelplane.scheduling.charge import can_claim
 from modelplane.scheduling.eligible import find_not_allowed, repelling
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Ledger, holders_of, identity
+from modelplane.scheduling.node_resources import lacking
 from modelplane.scheduling.precedence import has_room, yielding
-from modelplane.scheduling.wording import count, listed
+from modelplane.scheduling.wording import count, listed, word
 
 
 def has_to_fit(replica: Replica) -> bool:
@@ -40,7 +42,9 @@ def _misfit(engine: str, member: StampedMember, where: Layout, cluster: str) -> 
     if member.whole_nodes:
         return f"engine {engine} has more selectors than are evaluated"
     asked = (_unclaimable(claim, member.pool, where) for claim in member.claims)
-    return next((f"engine {engine}: {each}" for each in asked if each), "")
+    lacks = lacking(engine, member.asked, where.pools[where.positions[member.pool]].hardware.node)
+    unclaimable = next((f"engine {engine}: {each}" for each in asked if each), "")
+    return unclaimable or (word(lacks, pools=[member.pool]) if lacks else "")
 
 
 def _unclaimable(claim: Claim, pool: str, where: Layout) -> str:
@@ -73,7 +77,8 @@ def find_no_room(replica: Replica, cluster: Cluster, residents: Iterable[Replica
     Beside it stands what holds the pool that is short: whatever has served or has room there.
     """
     others = [each for each in residents if identity(each) != identity(replica)]
-    there = _bindable([*others, replica], cluster)
+    # It may have been refused in an earlier pass, for what has changed since.
+    there = _bindable([*others, replace(replica, refused=False)], cluster)
     refused = yielding(cluster, Ledger(there))
     short = refused.get(identity(replica))
     if short is None:
@@ -86,7 +91,7 @@ def find_no_room(replica: Replica, cluster: Cluster, residents: Iterable[Replica
 
 def _bindable(residents: Iterable[Replica], cluster: Cluster) -> list[Replica]:
     there = (each for each in residents if each.cluster == cluster.name)
-    return [each for each in there if not (has_to_fit(each) and find_misfit(each, cluster))]
+    return [each for each in there if not (has_to_fit(each) and (each.refused or find_misfit(each, cluster)))]
 
 
 def holding(

@@ -1,5 +1,7 @@
 """How capable the devices are that engines take: by their declared memory, which is all that devices have in common."""
 
+from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 
 from modelplane.catalogue import amount, declared_memory
@@ -9,10 +11,12 @@ from modelplane.scheduling.hardware import Layout
 from modelplane.scheduling.ledger import Engines
 
 
-def _memory(device: Device) -> Fraction | None:
-    """Return the declared memory of a device, None where it is not known."""
-    declared = declared_memory(device)
-    return amount(declared) if declared else None
+def _memory(devices: Sequence[Device]) -> str | None:
+    """Return the declared memory of devices that all have the same, as one of them writes it; None for others."""
+    found = {declared_memory(device) or "" for device in devices}
+    alike = len(found) == 1 or len(set(map(amount, found))) == 1
+    text = min(found) if alike else ""
+    return text if amount(text) is not None else None
 
 
 def capability(engines: Engines, where: Layout) -> Fraction | None:
@@ -20,7 +24,7 @@ def capability(engines: Engines, where: Layout) -> Fraction | None:
 
     A claim that devices of different memory satisfy may get either, so what it takes is not known.
     """
-    total = Fraction(0)
+    taken: Counter[str] = Counter()
     for engine in engines:
         for member in engine.members:
             position = where.positions.get(member.pool)
@@ -28,9 +32,10 @@ def capability(engines: Engines, where: Layout) -> Fraction | None:
                 return None
             hardware = where.pools[position].hardware
             for claim in member.claims:
-                memories = {_memory(hardware.devices[entry]) for entry in entries_of(claim, hardware)}
-                memory = memories.pop() if len(memories) == 1 else None
+                memory = _memory([hardware.devices[entry] for entry in entries_of(claim, hardware)])
                 if memory is None:
                     return None
-                total += memory * claim.count * member.pods * engine.copies
-    return total
+                taken[memory] += claim.count * member.pods * engine.copies
+    # Counted as whole devices first: adding fractions takes longer than all the rest.
+    amounts = ((amount(memory), count) for memory, count in taken.items())
+    return sum((each * count for each, count in amounts if each is not None), Fraction(0))

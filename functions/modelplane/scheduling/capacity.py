@@ -32,19 +32,20 @@ class PoolRoom:
 
 
 def _pool_room(cluster: str, pool: PoolNodes, groups: Groups) -> PoolRoom:
-    counts = pool.hardware.counts
+    counts, capacity = pool.hardware.counts, pool.hardware.capacity
     held = [
         sum(demand[entry][1] * pods * many for group, many in groups for demand, pods in group)
         for entry in range(len(counts))
     ]
     claimable = [device.claim is ClaimKind.DRA for device in pool.hardware.devices]
     whole = tuple((count, count) if claims else (0, 0) for count, claims in zip(counts, claimable, strict=True))
+    whole += ((0, 0),) * (len(capacity) - len(counts))
     devices = tuple(
         DeviceRoom(device.name, pool.nodes * count, max(0, pool.nodes * count - taken))
         for device, count, taken, claims in zip(pool.hardware.devices, counts, held, claimable, strict=True)
         if claims
     )
-    return PoolRoom(cluster, pool.name, pool.nodes, pool.nodes - blocked(pool.nodes, counts, groups, whole), devices)
+    return PoolRoom(cluster, pool.name, pool.nodes, pool.nodes - blocked(pool.nodes, capacity, groups, whole), devices)
 
 
 def capacity(clusters: Iterable[Cluster], replicas: Iterable[Replica]) -> tuple[PoolRoom, ...]:

@@ -10,6 +10,7 @@ from modelplane.model.fleet import ClaimKind
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.scheduling.groups import Demand, Group, weigh_groups
 from modelplane.scheduling.hardware import Hardware
+from modelplane.scheduling.node_resources import demand_of
 from modelplane.scheduling.selectors import evaluate, matching
 
 #: The groups of engines on hardware, by the identity of both: replicas of a deployment share their engines.
@@ -63,15 +64,17 @@ def taken_of(takes: Iterable[tuple[int, Sequence[int]]], counts: Sequence[int]) 
 
 
 def demand(claims: Iterable[Claim], hardware: Hardware) -> Demand:
-    """Return what one pod with these claims takes of each entry of the hardware."""
+    """Return what one pod with these claims takes of each entry of the hardware's devices."""
     return taken_of(((claim.count, entries_of(claim, hardware)) for claim in claims), hardware.counts)
 
 
 def _demand_of(member: StampedMember, hardware: Hardware) -> Demand:
+    asked = demand_of(member.asked, hardware.node)
     if member.whole_nodes:
         claimable = (device.claim is ClaimKind.DRA for device in hardware.devices)
-        return tuple((0, count if claims else 0) for claims, count in zip(claimable, hardware.counts, strict=True))
-    return demand(member.claims, hardware)
+        whole = zip(claimable, hardware.counts, strict=True)
+        return (*((0, count if claims else 0) for claims, count in whole), *asked)
+    return demand(member.claims, hardware) + asked
 
 
 def group(pods: Iterable[tuple[Demand, int]]) -> Group:
@@ -91,11 +94,11 @@ def weigh_engine(engine: StampedEngine) -> int:
 
 
 def engine_group(engine: StampedEngine, pool: str, hardware: Hardware) -> Group:
-    """Return the group of the engine's claiming pods on the pool of that name."""
+    """Return the group of the engine's pods on the pool of that name that claim devices, or ask for CPU or memory."""
 
     def make() -> tuple[Group, int]:
         members = (member for member in engine.members if member.pool == pool)
         found = group((_demand_of(member, hardware), member.pods * engine.copies) for member in members)
-        return found, weigh_engine(engine) + weigh_groups(len(hardware.counts), ((found, 1),))
+        return found, weigh_engine(engine) + weigh_groups(len(hardware.capacity), ((found, 1),))
 
     return _GROUPS.get((Identity(engine), pool, hardware), make)

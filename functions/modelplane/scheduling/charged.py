@@ -3,7 +3,8 @@
 The groups are those that the check of room compares (docs/scheduling.md, "Room"), worked out by `ledger.stock_of` from
 the replicas: a scheduling pass that reads the same replicas itself finds the same groups. A text has the groups apart
 by spaces: `2*1x8` are two groups of one pod that takes 8 devices of the pool's only entry, `1*1x4,0+3x8,0-2` is a group
-of one pod and of three others on nodes with two entries, of which the second is taken as 0 to 2 devices.
+of one pod and of three others on nodes with two entries, of which the second is taken as 0 to 2 devices. Units of CPU
+and memory stand behind the entries where pods ask for some: what is not written of them is 0.
 """
 
 from collections.abc import Sequence
@@ -25,52 +26,64 @@ _GROUP: Final = rf"{_NUMBER}\*{_PODS}(\+{_PODS})*"
 _SHORT: Final = 512
 
 
-def _write_demand(demand: Demand) -> str:
-    return ",".join(f"{most}" if surely == most else f"{surely}-{most}" for surely, most in demand)
+def _write_demand(demand: Demand, devices: int) -> str:
+    written = len(demand)
+    while written > devices and not demand[written - 1][1]:
+        written -= 1
+    return ",".join(f"{most}" if surely == most else f"{surely}-{most}" for surely, most in demand[:written])
 
 
-def write_groups(groups: Groups) -> str:
-    """Return the groups of a pool as a text, "" where nothing is charged."""
+def write_groups(groups: Groups, devices: int) -> str:
+    """Return the groups of a pool with so many entries of devices as a text, "" where nothing is charged."""
     return " ".join(
-        f"{times}*" + "+".join(f"{pods}x{_write_demand(demand)}" for demand, pods in group) for group, times in groups
+        f"{times}*" + "+".join(f"{pods}x{_write_demand(demand, devices)}" for demand, pods in group)
+        for group, times in groups
     )
 
 
-def write_stock(stock: Stock) -> tuple[str, ...] | None:
-    """Return the groups of each pool of a cluster as texts, None where they are too long to be published."""
-    texts = tuple(map(write_groups, stock))
+def write_stock(stock: Stock, devices: Sequence[int]) -> tuple[str, ...] | None:
+    """Return the groups of each pool of a cluster as texts, None where they are too long to be published.
+
+    `devices` are how many entries of devices each pool has.
+    """
+    texts = tuple(map(write_groups, stock, devices))
     return texts if sum(map(len, texts)) <= MOST else None
 
 
-def _read_demand(text: str, counts: Sequence[int]) -> Demand | None:
+def _read_demand(text: str, counts: Sequence[int], devices: int) -> Demand | None:
     """Return what a pod takes, None where it is of other entries, or more than a node has."""
     pairs = [entry.split("-") for entry in text.split(",")]
     demand = tuple((int(pair[0]), int(pair[-1])) for pair in pairs)
+    if len(demand) >= devices:
+        demand += ((0, 0),) * (len(counts) - len(demand))
     fits = len(demand) == len(counts) and all(
         surely <= most <= count for (surely, most), count in zip(demand, counts, strict=True)
     )
     return demand if fits else None
 
 
-def _read_group(text: str, counts: Sequence[int]) -> tuple[Group, int] | None:
+def _read_group(text: str, counts: Sequence[int], devices: int) -> tuple[Group, int] | None:
     if not fullmatch(_GROUP, text):
         return None
     times, _, pods = text.partition("*")
     found: dict[Demand, int] = {}
     for each in pods.split("+"):
         many, _, taken = each.partition("x")
-        demand = _read_demand(taken, counts)
+        demand = _read_demand(taken, counts, devices)
         if demand is None or int(many) == 0:
             return None
         found[demand] = found.get(demand, 0) + int(many)
     return tuple(sorted(found.items())), int(times)
 
 
-def read_groups(text: str, counts: tuple[int, ...]) -> Groups | None:
-    """Return the groups of a pool whose nodes have these devices, None where the text is none of such a pool."""
+def read_groups(text: str, counts: tuple[int, ...], devices: int) -> Groups | None:
+    """Return the groups of a pool whose nodes have so much of each kind, None where the text is none of such a pool.
+
+    The first `devices` of the kinds are entries of devices.
+    """
     found: dict[Group, int] = {}
     for each in text.split(" ") if text else ():
-        read = _read_group(each, counts)
+        read = _read_group(each, counts, devices)
         if read is None or read[1] == 0:
             return None
         found[read[0]] = found.get(read[0], 0) + read[1]
@@ -79,8 +92,8 @@ def read_groups(text: str, counts: tuple[int, ...]) -> Groups | None:
 
 def _read_stock(texts: tuple[str, ...], sizes: Sizes) -> Stock | None:
     found: list[Groups] = []
-    for text, (_, counts) in zip(texts, sizes.pools, strict=True):
-        groups = read_groups(text, counts)
+    for text, (_, counts), devices in zip(texts, sizes.pools, sizes.devices, strict=True):
+        groups = read_groups(text, counts, devices)
         if groups is None:
             return None
         found.append(groups)

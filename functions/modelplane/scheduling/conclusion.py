@@ -26,9 +26,10 @@ def conclude(work: Work) -> Schedule:
         drifted=tuple(_drifted(work)),
         refusals=work.refusals,
         profile_refusals=work.profile_refusals,
+        why=work.why,
         improvable=work.improvable,
         problem=work.deployment.resolution.problem,
-        candidates=None if isinstance(work.view.candidates, Gap) or work.view.shortlisted else len(work.candidates),
+        candidates=_count_candidates(work),
         held_edits=tuple(work.held_edits[uid] for uid in sorted(work.held_edits)),
         too_small=tuple(find_too_small(work)),
         bad_selectors=work.bad_selectors,
@@ -36,6 +37,11 @@ def conclude(work: Work) -> Schedule:
         holders=find_holders(work) if work.refusals or work.held_edits else {},
         cache=CacheState.NOT_REQUIRED if work.deployment.cache is None else work.view.cache,
     )
+
+
+def _count_candidates(work: Work) -> int | None:
+    known = not isinstance(work.view.candidates, Gap) and work.view.shortlisted is None
+    return len(work.candidates) if known else None
 
 
 def _drifted(work: Work) -> Iterator[Drift]:

@@ -1,6 +1,6 @@
 """Which of a deployment's replicas run on pools that have become too small for what runs there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.placement import Needs, TooSmall
@@ -19,7 +19,8 @@ def confirm(work: Work) -> Needs | None:
 
     Replicas that have not served yet are published as well, and yield soon to those that have.
     """
-    said = (name for name, cluster in _clusters(work) if not work.knows_residents(name) and any(_find(work, cluster)))
+    unread = ((cluster, own) for cluster, own in _clusters(work) if not work.knows_residents(cluster.name))
+    said = (cluster.name for cluster, own in unread if any(_find(work, cluster, own)))
     names = frozenset() if work.view.final else frozenset(said)
     return Needs(residents=names) if names else None
 
@@ -30,36 +31,37 @@ def find_too_small(work: Work) -> Iterator[TooSmall]:
     A settled pass knows the deployment's own replicas. Where those alone fit, the cluster publishes what tells of a
     pool that is too small for them and for replicas of others, which `confirm` has read. Each of ours is named then.
     """
-    for _, cluster in _clusters(work):
-        own = _serving(work, cluster)
+    for cluster, own in _clusters(work):
         found = {uid: short for uid, short in sorted(crowded_out(cluster, work.ledger).items()) if uid in own}
         yield from (TooSmall(own[uid], pool, short.needs, short.free) for uid, (pool, short) in found.items())
         if not found and (work.view.final or work.knows_residents(cluster.name)):
-            yield from _find(work, cluster)
+            yield from _find(work, cluster, own)
 
 
-def _clusters(work: Work) -> Iterator[tuple[str, Cluster]]:
-    """Yield the clusters of our replicas that publish their pools, by name."""
-    for name in sorted({own.replica.cluster for own in work.roster.counted}):
+def _clusters(work: Work) -> Iterator[tuple[Cluster, Mapping[str, Replica]]]:
+    """Yield the clusters that publish their pools, by name, each with those of ours that have served, by identity.
+
+    A replica that is leaving is left out, and so is a cluster of which no other is left.
+    """
+    serving: dict[str, list[Replica]] = {}
+    for own in work.roster.counted:
+        on = serving.setdefault(own.replica.cluster, [])
+        if own.replica.serves:
+            on.append(own.replica)
+    for name, replicas in sorted(serving.items()):
         cluster = work.cluster(name)
         if isinstance(cluster, Cluster) and cluster.pools is not None:
-            yield name, cluster
+            yield cluster, {identity(replica): replica for replica in sorted(replicas, key=identity)}
 
 
-def _serving(work: Work, cluster: Cluster) -> dict[str, Replica]:
-    """Return our replicas on a cluster that have served and are not leaving, by identity."""
-    ours = [own.replica for own in work.roster.counted if own.replica.cluster == cluster.name and own.replica.serves]
-    return {identity(replica): replica for replica in sorted(ours, key=identity)}
-
-
-def _find(work: Work, cluster: Cluster) -> Iterator[TooSmall]:
+def _find(work: Work, cluster: Cluster, own: Mapping[str, Replica]) -> Iterator[TooSmall]:
     """Yield those of ours that have no room beside what has served there, or beside what is published of it."""
     where, crowded = layout(cluster), _crowded(work, cluster)
-    for replica in _serving(work, cluster).values() if crowded else ():
+    for replica in own.values() if crowded else ():
         for position, group in charges(replica.engines, where):
             pool, groups = where.pools[position], crowded.get(position, ())
             known = any(each == group for each, _ in groups)
-            if known and (short := shortage_of(pool.nodes, pool.hardware.counts, groups, group)):
+            if known and (short := shortage_of(pool.nodes, pool.hardware.capacity, groups, group)):
                 yield TooSmall(replica, pool.name, short.needs, short.free)
                 break
 
@@ -73,4 +75,4 @@ def _crowded(work: Work, cluster: Cluster) -> dict[int, Groups]:
     else:
         stock = read_stock(cluster) or ()
     there = enumerate(zip(stock, where.pools, strict=False))
-    return {at: groups for at, (groups, on) in there if groups and not has_room(on.nodes, on.hardware.counts, groups)}
+    return {at: groups for at, (groups, on) in there if groups and not has_room(on.nodes, on.hardware.capacity, groups)}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from modelplane.model.resources import NOTHING, Resources
 from modelplane.scheduling.groups import Demand
 
 #: The DeviceClass through which devices are claimed, None for devices that are only matched.
@@ -13,10 +14,11 @@ Choice = tuple[Key, ...]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The entries of a node: how many devices each has, and their class."""
+    """The entries of a node: how many devices each has, and their class; and its CPU and memory as declared."""
 
     counts: Sequence[int]
     keys: Sequence[Key]
+    resources: Resources = NOTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
-from modelplane.model.deployment import Deployment, Toleration
+from modelplane.model.deployment import Deployment, Profile, Toleration
 from modelplane.model.fleet import Cluster, Effect, Taint
 from modelplane.model.placement import Footprint
+from modelplane.model.pod_metadata import find_denied
 from modelplane.model.refusal import (
     Deleting,
+    MetadataDenied,
     NoGatewayAddress,
     NoPools,
     NotAllowed,
@@ -56,6 +58,17 @@ def find_not_allowed(name: str, cluster: Cluster, labels: Mapping[str, str]) -> 
     return NotAllowed(name, *lacks) if lacks else None
 
 
+def denied(profile: Profile, cluster: Cluster) -> str:
+    """Return a label or annotation of a profile's pods that the cluster does not open to teams, "" for none."""
+    return find_denied(profile.acting, cluster.pod_metadata)
+
+
+def _denied_by_all(deployment: Deployment, cluster: Cluster) -> str:
+    """Return a key that the cluster does not open, of the first profile, where every profile has one; else ""."""
+    found = [denied(each, cluster) for each in deployment.profiles]
+    return found[0] if found and all(found) else ""
+
+
 def refuse(
     deployment: Deployment, cluster: Cluster, footprint: Footprint | None, namespace: Mapping[str, str]
 ) -> Refusal | None:
@@ -76,6 +89,8 @@ def refuse(
         refusal = OutsideCache(footprint.cache)
     elif refused := find_not_allowed(deployment.namespace, cluster, namespace):
         refusal = refused
+    elif key := _denied_by_all(deployment, cluster):
+        refusal = MetadataDenied(key)
     elif taint := repelling(deployment, cluster, Effect.NO_SCHEDULE, Effect.NO_EXECUTE) if cluster.taints else None:
         refusal = Tainted(taint.key, taint.effect)
     elif not cluster.pools:

@@ -54,7 +54,7 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
     """Return the report; deterministic, the message at most `MESSAGE_LIMIT` characters."""
     if schedule.replicas == 0:
         return Report(scheduled=True, reason=Reason.SCALED_TO_ZERO, message="spec.replicas is 0")
-    reason = _reason(schedule)
+    reason = _reason(schedule, deployment)
     message = f"{schedule.replicas - schedule.unplaced} of {schedule.replicas} replicas scheduled"
     sections = list(_sections(reason, schedule, deployment))
     closing = _remedies(reason, schedule)
@@ -73,9 +73,9 @@ def _remedies(reason: Reason, schedule: Schedule) -> str:
     return closing_remedies({each.reason for each in refused if not corrects_selector(word(each))}, _REMEDIES)
 
 
-def _reason(schedule: Schedule) -> Reason:
+def _reason(schedule: Schedule, deployment: Deployment) -> Reason:
     if schedule.over_bound or (schedule.problem and schedule.unplaced):
-        return Reason.INVALID_ENGINE
+        return Reason.INVALID_ENGINE if schedule.over_bound else deployment.resolution.reason
     if schedule.bad_selectors:
         return Reason.INVALID_NODE_SELECTOR
     if schedule.unplaced:
@@ -171,28 +171,37 @@ class _Alike:
     def add(self, cluster: str, refusal: Refusal, holders: Holders | None) -> None:
         """Add a cluster; of those that lack room for one need the holders are known of the one that came nearest."""
         self.count += 1
-        self.holding = word_holders(cluster, refusal.pool, holders) or self.holding
-        self.pools |= {refusal.pool} - {""}
-        self.free |= {refusal.free} if isinstance(refusal, NoRoom) else set()
+        self.holding = (word_holders(cluster, refusal.pool, holders) if holders else "") or self.holding
+        if refusal.pool:
+            self.pools.add(refusal.pool)
+        if isinstance(refusal, NoRoom):
+            self.free.add(refusal.left)
 
     def describe(self, refusal: Refusal, deployment: Deployment) -> str:
         """Return the words of the reason, which is given without its pool and the nodes that are free."""
         if isinstance(refusal, NoRoom):
-            refusal = replace(refusal, free=max(self.free))
+            refusal = refusal.with_left(max(self.free))
         several = any(len(profile.engines) > 1 for profile in deployment.profiles)
         at_most = len(self.free) > 1
         return word(refusal, pools=self.pools, at_most=at_most, name_engine=several, holding=self.holding)
 
 
-def _tally(refusals: Mapping[str, Refusal], schedule: Schedule, deployment: Deployment) -> list[Counted]:
+_Holders = Mapping[tuple[str, str], Holders]
+
+
+def _tally(refusals: Mapping[str, Refusal], holders: _Holders, deployment: Deployment) -> list[Counted]:
     """Return each distinct refusal with its clusters, the most frequent first, then by name and words.
 
     Pools of different names that refuse alike are one entry, and so are clusters that lack room for the same need.
     """
     alike: dict[Refusal, _Alike] = {}
+    shared: dict[int, _Alike] = {}  # clusters that are alike share their refusal, which is compared once
     for name, refusal in refusals.items():
-        reason = replace(refusal, pool="", free=0) if isinstance(refusal, NoRoom) else replace(refusal, pool="")
-        alike.setdefault(reason, _Alike()).add(name, refusal, schedule.holders.get((name, refusal.pool)))
+        found = shared.get(id(refusal))
+        if found is None:
+            reason = refusal.need if isinstance(refusal, NoRoom) else replace(refusal, pool="")
+            found = shared[id(refusal)] = alike.setdefault(reason, _Alike())
+        found.add(name, refusal, holders.get((name, refusal.pool)) if holders else None)
     entries = [
         Counted(reason.reason, each.count, each.describe(reason, deployment), reason.profile)
         for reason, each in alike.items()
@@ -208,14 +217,14 @@ def _with_pool(entry: Counted) -> str:
 def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
     """Yield the reasons as kube-scheduler aggregates them: clusters first, then their pools."""
     of_clusters = {name: each for name, each in schedule.refusals.items() if not of_pools(each) and not each.profile}
-    clusters = _tally(of_clusters, schedule, deployment)
+    clusters = _tally(of_clusters, schedule.holders, deployment)
     lead = f": 0/{len(schedule.refusals)} clusters can take another: "
     if clusters:
         yield _Section(lead, [f"{entry.count} {entry.message}" for entry in clusters])
         lead = ", "
     for profile, found in (schedule.profile_refusals or {"": schedule.refusals}).items():
         rest = {name: each for name, each in found.items() if name not in of_clusters}
-        entries = word_profile(_tally(rest, schedule, deployment))
+        entries = word_profile(_tally(rest, schedule.holders, deployment))
         if entries:
             of_profile = f"profile {profile}: " if profile else ""
             total = f"{len(rest)} {'has' if len(rest) == 1 else 'have'} no pool that fits"
@@ -230,8 +239,14 @@ def word_profile(counted: list[Counted]) -> list[str]:
 
 def why_not(schedule: Schedule, deployment: Deployment, profile: str) -> str:
     """Return why no candidate takes another replica on a profile, "" where that was not asked."""
-    found = schedule.profile_refusals.get(profile)
-    return "; ".join(f"{each.count} {each.message}" for each in _tally(found, schedule, deployment)) if found else ""
+    if profile in schedule.why:
+        return schedule.why[profile]
+    return word_refusals(schedule.profile_refusals.get(profile, {}), deployment, schedule.holders)
+
+
+def word_refusals(refusals: Mapping[str, Refusal], deployment: Deployment, holders: _Holders | None = None) -> str:
+    """Return why clusters take no other replica, each reason with how many clusters it is of, "" for none."""
+    return "; ".join(f"{each.count} {each.message}" for each in _tally(refusals, holders or {}, deployment))
 
 
 def _capped(section: _Section, room: int) -> str:
@@ -254,7 +269,7 @@ def _tally_all(schedule: Schedule, deployment: Deployment) -> list[Counted]:
     """Return every refusal with its clusters, profile by profile; what holds for all profiles stands once."""
     found: dict[Counted, None] = {}
     for refusals in (schedule.profile_refusals or {"": schedule.refusals}).values():
-        found.update(dict.fromkeys(_tally(refusals, schedule, deployment)))
+        found.update(dict.fromkeys(_tally(refusals, schedule.holders, deployment)))
     return list(found)
 
 

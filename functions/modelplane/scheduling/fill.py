@@ -12,19 +12,28 @@ from typing import Final, NamedTuple
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import digest
 from modelplane.model.placement import Needs, Placement
-from modelplane.model.refusal import NoCacheStorage, NotChecked, OutsideCache, Refusal, SearchBound, SelectorMismatch
+from modelplane.model.refusal import (
+    MetadataDenied,
+    NoCacheStorage,
+    NotChecked,
+    OutsideCache,
+    Refusal,
+    SearchBound,
+    SelectorMismatch,
+)
 from modelplane.scheduling.capability import capability
-from modelplane.scheduling.eligible import lacking, refuse
+from modelplane.scheduling.eligible import denied, lacking, refuse
+from modelplane.scheduling.guess import is_confirmed
 from modelplane.scheduling.hardware import Layout, Shape, layout
 from modelplane.scheduling.hosting import with_placed
-from modelplane.scheduling.options import stamp
 from modelplane.scheduling.search import Assignment, Fits, fits_in_order
 from modelplane.scheduling.shortlist import find_spares, shortlist, verify
+from modelplane.scheduling.stamping import stamp
 from modelplane.scheduling.work import Work
 
-#: (profile, replicas of this deployment, how capable the devices are, minus the room left, hash, name): the smallest is
-#: the cluster to place on. What is not known of devices sorts after all that is.
-Rank = tuple[int, int, tuple[bool, Fraction], int, str, str]
+#: (when it was found full, profile, replicas of this deployment, how capable the devices are, minus the room left,
+#: hash, name): the smallest is the cluster to place on. What is not known of devices sorts after all that is.
+Rank = tuple[int, int, int, tuple[bool, Fraction], int, str, str]
 _UNKNOWN: Final = (True, Fraction(0))
 
 
@@ -89,10 +98,13 @@ class Filling:
             self.plans[cluster.name] = plan
         taken = self._capability(plan.profile, plan.fits[0][0], layout(cluster))
         capable = _UNKNOWN if taken is None else (False, taken)
-        # Of what tells nothing of its replicas it is not known how much room it has.
-        room = sum([times for _, times in plan.fits]) if self.work.ledger.is_told(cluster) else 0
+        # Of what tells nothing of its replicas it is not known how much room it has. What was full when it was read
+        # last comes after all others.
+        told = self.work.ledger.is_told(cluster)
+        room = sum([times for _, times in plan.fits]) if told else 0
+        full = 0 if told else self.work.view.found_full.get(cluster.name, 0)
         tie = digest(self.work.deployment.namespace, self.work.deployment.name, cluster.name)
-        return plan.profile, self.present[cluster.name], capable, -room, tie, cluster.name
+        return full, plan.profile, self.present[cluster.name], capable, -room, tie, cluster.name
 
     def _plan(self, cluster: Cluster) -> _Plan | None:
         """Return the plan of the first profile that a cluster hosts; note why it does not host the others."""
@@ -100,6 +112,9 @@ class Filling:
         for at, profile in enumerate(self.profiles):
             if label := lacking(cluster, profile.cluster_selector):
                 self.of_profiles[at][cluster.name] = SelectorMismatch(*label, profile=profile.name)
+                continue
+            if key := denied(profile, cluster):
+                self.of_profiles[at][cluster.name] = MetadataDenied(key, profile=profile.name)
                 continue
             options = work.options[profile.name].on(where.shape)
             found = fits_in_order(options, where, work.ledger.stock(cluster), work.budget)
@@ -200,9 +215,12 @@ def place(work: Work) -> Needs | None:
         return needs
     found = fill(work)
     if work.unread:
-        return shortlist(work)
-    if work.missing and work.view.shortlisted and not work.view.final:
+        return shortlist(work, found)
+    guessed, confirmed = work.view.shortlisted, is_confirmed(work, found)
+    if guessed is not None and not work.view.final and (work.missing or not confirmed):
         return Needs(candidates=True)
+    if guessed is not None and confirmed:
+        work.why = dict(guessed.why)
     if work.missing:
         work.refusals.update(next(iter(found.values()), {}))
     if work.deployment.model:

@@ -1,5 +1,7 @@
 """What runs on a pool, as the check of room counts it: groups of pods, each of which needs a node of its own."""
 
+from typing import NamedTuple
+
 #: What one pod takes of each entry: (surely, at most). Never more than a node has.
 Demand = tuple[tuple[int, int], ...]
 #: The pods of one engine of one replica: (demand, how many), sorted.
@@ -8,6 +10,14 @@ Group = tuple[tuple[Demand, int], ...]
 Groups = tuple[tuple[Group, int], ...]
 #: The groups on each pool of a cluster, in the pools' order.
 Stock = tuple[Groups, ...]
+
+
+class LackedUnits(NamedTuple):
+    """What nodes lack of a kind that is no device (its place among those): units that a pod needs, and free ones."""
+
+    kind: int
+    needs: int
+    free: int
 
 
 def size(group: Group) -> int:

@@ -7,12 +7,14 @@ per kind of pool and not once per cluster.
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from sys import getsizeof
-from typing import Final
+from typing import Final, cast
 
 from modelplane import cel
-from modelplane.lru import Identity, Lru, remembered
+from modelplane.lru import Lru, remembered
 from modelplane.model.catalogue import Capabilities
 from modelplane.model.fleet import Cluster, Device, PodToleration, Pool
+from modelplane.model.resources import NOTHING, Resources
+from modelplane.scheduling.node_resources import counts_of
 
 #: Most devices of one entry on a node that are counted. No machine has as many; a typo of a billion must not cost
 #: memory, and counting fewer than there are only refuses, it never overcommits.
@@ -24,13 +26,16 @@ _MIB: Final = 1024 * 1024
 class Hardware:
     """The device entries of a node, how many devices each has, and the bytes that the entries keep alive.
 
-    `capabilities` are what the pool declares of its nodes.
+    `capabilities` are what the pool declares of its nodes, `node` what engines have of their CPU and memory. `capacity`
+    is all that the check of room counts: the devices of each entry, and behind them the units of what `node` declares.
     """
 
     devices: tuple[Device, ...]
     counts: tuple[int, ...]
     weight: int
+    capacity: tuple[int, ...]
     capabilities: Capabilities | None = None
+    node: Resources = NOTHING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,9 +54,13 @@ Shape = tuple[tuple[bool, Hardware], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sizes:
-    """Of each pool of a cluster its nodes, and how many devices each entry has: all that room depends on."""
+    """Of each pool of a cluster its nodes, and how much each of them has: all that room depends on.
+
+    `devices` are how many of the kinds that a pool's nodes have are entries of devices.
+    """
 
     pools: tuple[tuple[int, tuple[int, ...]], ...]
+    devices: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,20 +77,21 @@ _HARDWARE: Final = Lru[Hardware](8 * _MIB)
 _SEEN: Final = Lru[Hardware](8 * _MIB)
 _SIZES: Final = Lru[Sizes](2 * _MIB)
 _POOLS: Final = Lru[Layout](4 * _MIB)
-_LAYOUTS: Final = Lru[Layout](8 * _MIB)
 #: Bytes of a pool in a layout, without its hardware.
 _POOL: Final = 512
 
 
-def hardware(devices: tuple[Device, ...], capabilities: Capabilities | None = None) -> Hardware:
-    """Return the hardware of these device entries and capabilities."""
+def hardware(
+    devices: tuple[Device, ...], capabilities: Capabilities | None = None, node: Resources = NOTHING
+) -> Hardware:
+    """Return the hardware of these device entries, capabilities, and CPU and memory."""
 
     def make() -> tuple[Hardware, int]:
         weight = sum(map(cel.weigh_device, devices))
         counts = tuple(max(0, min(device.count, MOST_DEVICES)) for device in devices)
-        return Hardware(devices, counts, weight, capabilities), weight
+        return Hardware(devices, counts, weight, counts + counts_of(node), capabilities, node), weight
 
-    return _HARDWARE.get((devices, capabilities) if capabilities else devices, make)
+    return _HARDWARE.get((devices, capabilities, node) if capabilities or node != NOTHING else devices, make)
 
 
 def seen_by(of: Hardware, see: Callable[[Device], Device], key: Hashable) -> Hardware:
@@ -91,21 +101,22 @@ def seen_by(of: Hardware, see: Callable[[Device], Device], key: Hashable) -> Har
     """
 
     def make() -> tuple[Hardware, int]:
-        return hardware(tuple(map(see, of.devices))), 2 * of.weight
+        return hardware(tuple(map(see, of.devices)), node=of.node), 2 * of.weight
 
     return _SEEN.get((of, key), make)
 
 
-@remembered(_SIZES, lambda pools: _POOL + _POOL * len(pools))
-def _sizes(pools: tuple[tuple[int, tuple[int, ...]], ...]) -> Sizes:
-    return Sizes(pools)
+@remembered(_SIZES, lambda pools, _: _POOL + _POOL * len(pools))
+def _sizes(pools: tuple[tuple[int, tuple[int, ...]], ...], devices: tuple[int, ...]) -> Sizes:
+    return Sizes(pools, devices)
 
 
 @remembered(_POOLS, lambda pools: _POOL * (1 + sum(1 + len(pool[3]) for pool in pools)))
 def _interned(pools: tuple[tuple[str, int, Hardware, tuple[PodToleration, ...]], ...]) -> Layout:
     found = tuple(PoolNodes(*pool) for pool in pools)
     shape = tuple((pool.nodes > 0, pool.hardware) for pool in found)
-    sizes = _sizes(tuple((pool.nodes, pool.hardware.counts) for pool in found))
+    entries = tuple(len(pool.hardware.counts) for pool in found)
+    sizes = _sizes(tuple((pool.nodes, pool.hardware.capacity) for pool in found), entries)
     return Layout(found, {pool.name: position for position, pool in enumerate(found)}, shape, sizes)
 
 
@@ -113,21 +124,29 @@ def weigh_cluster(cluster: Cluster) -> int:
     """Return the bytes that a cluster keeps alive but for devices, or somewhat more, sooner than weighing them does."""
     texts = [text for label in cluster.labels.items() for text in label]
     texts += [text for taint in cluster.taints for text in (taint.key, taint.value)]
-    return 768 + sum([96 + getsizeof(text) for text in texts]) + 288 * len(cluster.pools or ())
+    return 768 + sum([40 + getsizeof(text) for text in texts]) + 224 * len(cluster.pools or ())
 
 
 def layout_of(pools: tuple[Pool, ...]) -> Layout:
     """Return pools as a layout, one value for all that are equal."""
-    hosts = (
-        (pool.name, max(0, pool.nodes), hardware(pool.devices, pool.capabilities), pool.tolerations) for pool in pools
-    )
+    nodes = (hardware(pool.devices, pool.capabilities, pool.node) for pool in pools)
+    hosts = ((pool.name, max(0, pool.nodes), each, pool.tolerations) for pool, each in zip(pools, nodes, strict=True))
     return _interned(tuple(hosts))
 
 
-def _layout(cluster: Cluster) -> tuple[Layout, int]:
-    return layout_of(cluster.pools or ()), weigh_cluster(cluster)
-
-
 def layout(cluster: Cluster) -> Layout:
-    """Return the cluster's pools, one value for all clusters with equal pools; none when it has not published them."""
-    return _LAYOUTS.get(Identity(cluster), lambda: _layout(cluster))
+    """Return the cluster's pools, one value for all clusters with equal pools; none when it has not published them.
+
+    It stays with the cluster, as long as that is kept. A cache by cluster was rejected: a fleet that does not fit into
+    it is looked at in the same order every time, and finds none of its layouts again.
+    """
+    found = cluster.laid_out
+    if found is None:
+        found = layout_of(cluster.pools or ())
+        object.__setattr__(cluster, "laid_out", found)
+    return cast("Layout", found)
+
+
+def weigh_layout(where: Layout) -> int:
+    """Return the bytes that a layout keeps alive but for devices, or somewhat more."""
+    return _POOL + sum(_POOL * (2 + len(pool.tolerations)) for pool in where.pools)

@@ -1,7 +1,6 @@
 """Who holds the pools that have no room, as far as the reader of a refusal may know: only for what is reported."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.placement import Holders
@@ -22,8 +21,8 @@ def nearest_pools(refusals: Mapping[str, Refusal]) -> dict[NoRoom, tuple[str, No
     nearest: dict[NoRoom, tuple[str, NoRoom]] = {}
     for cluster, refusal in sorted(refusals.items()):
         if isinstance(refusal, NoRoom):
-            need = replace(refusal, pool="", free=0)
-            if need not in nearest or refusal.free > nearest[need][1].free:
+            need = refusal.need
+            if need not in nearest or refusal.left > nearest[need][1].left:
                 nearest[need] = cluster, refusal
     return nearest
 

@@ -21,11 +21,11 @@ def reconsider(work: Work) -> Needs | None:
     worst = max((own.rank for own in counted), default=0)
     if not worst or work.missing or work.holds_new or work.needs_to_place(surging=True):
         return None
-    if work.view.shortlisted and not work.view.final:
+    if work.view.shortlisted is not None and not work.view.final:
         return Needs(candidates=True)
     filling, ranks = rank_all(work, Limit(worst - 1))
     room: Counter[int] = Counter()
-    for rank, _, _, negative_room, _, _ in ranks:
+    for _, rank, _, _, negative_room, _, _ in ranks:
         room[rank] -= negative_room
     improved = 0
     for at, profile in enumerate(filling.profiles):

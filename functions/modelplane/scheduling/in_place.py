@@ -4,10 +4,10 @@ from modelplane.model.placement import HeldEdit, Needs, Stamp
 from modelplane.model.refusal import Refusal
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import Engines, identity
-from modelplane.scheduling.options import stamp
 from modelplane.scheduling.own_pools import InPlace
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.search import assign
+from modelplane.scheduling.stamping import stamp
 from modelplane.scheduling.work import Work
 
 
@@ -31,8 +31,8 @@ def apply(work: Work, own: OwnReplica, found: InPlace, engines: Engines) -> None
 def _adopt(work: Work, own: OwnReplica, found: InPlace) -> None:
     """Note whose engines a replica has now: another profile's where its own is gone."""
     if own.profile is None:
-        own.profile = next((each for each in work.deployment.profiles if each.name == found.profile), None)
-        own.rank = work.deployment.rank_of(own.profile)
+        profile = next((each for each in work.deployment.profiles if each.name == found.profile), None)
+        own.run_on(profile, work.deployment)
 
 
 def grow(work: Work) -> Needs | None:

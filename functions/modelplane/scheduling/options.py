@@ -8,57 +8,22 @@ declared order.
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import NamedTuple
 
 from modelplane.catalogue import Offer, driver_selector, no_gpu, offer_of
 from modelplane.cel import Outcome
 from modelplane.lru import Lru
 from modelplane.model.deployment import Engine, Member, Profile
-from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_profile, rank
-from modelplane.model.replica import StampedEngine, StampedMember
-from modelplane.scheduling.budget import WORDING_STATES, Budget, Meter, Searches
+from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_profile
+from modelplane.scheduling.budget import WORDING_STATES, Budget, Meter
 from modelplane.scheduling.demands import Node
-from modelplane.scheduling.hardware import Hardware, Layout, PoolNodes, Shape
-from modelplane.scheduling.match import (
-    Claims,
-    Wish,
-    explain,
-    keys_of,
-    match_classes,
-    match_member,
-    wish_of,
-)
+from modelplane.scheduling.engine_match import Classes, EngineWishes, find_ways
+from modelplane.scheduling.hardware import Hardware, Shape
+from modelplane.scheduling.match import Wish, explain, keys_of, wish_of
 from modelplane.scheduling.selectors import PassVerdicts, Verdicts
-from modelplane.scheduling.ways import (
-    ClusterWays,
-    EngineOption,
-    EngineWays,
-    OptionsByPool,
-    PoolOption,
-    combine,
-    weigh_ways,
-)
+from modelplane.scheduling.ways import ClusterWays, EngineOption, EngineWays, OptionsByPool, weigh_ways
 
-#: Bytes of what is remembered of engines on hardware, and of the options on clusters.
-_REMEMBERED = 16 * 1024 * 1024
-_CLUSTERS = 8 * 1024 * 1024
-
-#: The DeviceClasses that each member of an engine claims.
-Classes = tuple[tuple[str, ...], ...]
-#: What a request finds on a node, request by request and member by member.
-_Wishes = tuple[tuple[Wish, ...], ...]
-
-
-class _Key(NamedTuple):
-    """All that matching an engine turns on: which entries satisfy which request, whatever the devices are.
-
-    `classes` are those that it has to claim, None for any.
-    """
-
-    engine: Engine
-    node: Node
-    wishes: _Wishes
-    classes: Classes | None
+#: The options on clusters, at most 8 MiB of them.
+_ASSEMBLED: Lru[ClusterWays] = Lru(8 * 1024 * 1024)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,58 +55,6 @@ class ClusterOptions:
     nearest: dict[Hashable, tuple[int, dict[str, Refusal]]] = field(default_factory=dict)
 
 
-def stamp_on_pool(engine: Engine, pool: PoolNodes, claims: Sequence[Claims]) -> StampedEngine:
-    """Return the engine stamped on a pool with these claims of its members."""
-    members = tuple(
-        StampedMember(member.role, pool.name, member.pods, claimed, tolerations=pool.tolerations)
-        for member, claimed in zip(engine.members, claims, strict=True)
-    )
-    return StampedEngine(engine.name, members, engine.copies)
-
-
-def stamp(engines: Sequence[Engine], chosen: Sequence[PoolOption], layout: Layout) -> tuple[StampedEngine, ...]:
-    """Return the engines stamped on the pools that were chosen."""
-    return tuple(
-        stamp_on_pool(engine, layout.pools[each.position], each.option.claims)
-        for engine, each in zip(engines, chosen, strict=True)
-    )
-
-
-def _match(key: _Key, meter: Meter) -> EngineWays:
-    engine, node, wishes, classes = key
-    if classes is not None:
-        return _match_classes(key, classes, meter)
-    found = [
-        match_member(engine.name, member, of_member, node, meter)
-        for member, of_member in zip(engine.members, wishes, strict=True)
-    ]
-    failed = [(at, refusal) for at, refusal in enumerate(found) if isinstance(refusal, Refusal)]
-    members = [() if isinstance(options, Refusal) else options for options in found]
-    could_claim = tuple(any(option.claims for option in options) for options in members)
-    refusal = min(failed, key=lambda each: rank(each[1])) if failed else None
-    return EngineWays(combine(engine, members, meter), could_claim, refusal)
-
-
-def _match_classes(key: _Key, classes: Classes, meter: Meter) -> EngineWays:
-    members = [
-        match_classes(member, claimed, of_member, key.node, meter)
-        for member, claimed, of_member in zip(key.engine.members, classes, key.wishes, strict=True)
-    ]
-    return EngineWays(combine(key.engine, members, meter))
-
-
-def _weigh(key: _Key, found: EngineWays | SearchBound) -> int:
-    """Return about how many bytes an entry keeps alive: the texts of the engine, its wishes, and its options."""
-    texts = sum(len(text) for member in key.engine.members for request in member.requests for text in request.selectors)
-    wishes = sum(len(each.matching) + len(each.usable) for of_member in key.wishes for each in of_member)
-    options = 0 if isinstance(found, SearchBound) else len(found.options)
-    return 3000 + texts + 8 * wishes + options * (500 + 100 * len(key.node.counts))
-
-
-MATCHES: Searches[_Key, EngineWays] = Searches(_REMEMBERED, _weigh)
-_ASSEMBLED: Lru[ClusterWays] = Lru(_CLUSTERS)
-
-
 @lru_cache(maxsize=64)
 def _without_options(could_claim: tuple[bool, ...]) -> EngineWays:
     return EngineWays((), could_claim)
@@ -159,8 +72,10 @@ def _on_gpu(engine: Engine, driver: str) -> Engine:
     return replace(engine, members=tuple(map(resolved, engine.members)))
 
 
-def _selectors(engine: Engine) -> tuple[str, ...]:
-    return tuple(text for member in engine.members for each in member.requests for text in each.selectors)
+def _target_of(engine: Engine, gpu: int | None) -> "_Target":
+    selectors = tuple(text for member in engine.members for each in member.requests for text in each.selectors)
+    asked = max((sum(request.count for request in member.requests) for member in engine.members), default=0)
+    return _Target(engine, selectors, gpu, asked)
 
 
 def _only(verdicts: Verdicts, entry: int) -> Verdicts:
@@ -177,12 +92,18 @@ def _only_entry(wish: Wish, entry: int) -> Wish:
     return Wish(tuple(matching), tuple(usable), wish.charged)
 
 
-class _Target(NamedTuple):
-    """An engine on a kind of pool: its requests as they are stamped there, and the place of the pool's GPU."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Target:
+    """An engine on a kind of pool: its requests as they are stamped there, and the place of the pool's GPU.
+
+    `asked` is how many devices the pod asks for that asks for most. One value a pass for all that are alike: compared
+    by identity, because an engine has hundreds of selectors.
+    """
 
     engine: Engine
     selectors: tuple[str, ...]
     gpu: int | None
+    asked: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +112,7 @@ class _Judged:
 
     verdicts: tuple[tuple[Verdicts, ...], ...]
     node: Node
-    wishes: _Wishes
+    wishes: tuple[tuple[Wish, ...], ...]
 
 
 class Options:
@@ -203,10 +124,11 @@ class Options:
         self.budget = budget
         self._requires = profile.requires
         self._verdicts = PassVerdicts(budget)
-        self._plain = [_Target(engine, _selectors(engine), None) for engine in profile.engines]
+        self._plain = [_target_of(engine, None) for engine in profile.engines]
+        self._on_gpu: dict[tuple[int, int, str], _Target] = {}
         self._offers: dict[Hardware, Offer | Refusal] = {}
         self._judged: dict[tuple[_Target, Hardware], _Judged | SearchBound] = {}
-        self._matches: dict[tuple[int, _Target, Hardware, Classes | None], EngineMatch] = {}
+        self._matches: dict[tuple[_Target, Hardware, Classes | None], EngineMatch] = {}
         self._explanations: dict[tuple[_Target, Hardware], Refusal] = {}
         self._clusters: dict[Shape, ClusterOptions] = {}
         self._wording = Meter(WORDING_STATES)
@@ -226,10 +148,10 @@ class Options:
         if isinstance(target, Refusal):
             ways = _without_options((False,) * len(self.engines[at].members))
             return EngineMatch(ways, of_profile(target, self.profile))
-        read = self._verdicts.read(target.selectors, hardware)
-        found = self._matches.get((at, target, read, classes))
+        read = self._verdicts.read(target.selectors, hardware, target.asked)
+        found = self._matches.get((target, read, classes))
         if found is None:
-            found = self._matches[at, target, read, classes] = self._match(target, read, classes)
+            found = self._matches[target, read, classes] = self._match(target, read, classes)
         return found
 
     def _target(self, at: int, hardware: Hardware) -> _Target | Refusal:
@@ -246,8 +168,11 @@ class Options:
             return self._plain[at]
         if offer.gpu is None:
             return no_gpu()
-        engine = _on_gpu(self.engines[at], hardware.devices[offer.gpu].driver)
-        return _Target(engine, _selectors(engine), offer.gpu)
+        key = at, offer.gpu, hardware.devices[offer.gpu].driver
+        target = self._on_gpu.get(key)
+        if target is None:
+            target = self._on_gpu[key] = _target_of(_on_gpu(self.engines[at], key[2]), offer.gpu)
+        return target
 
     def _match(self, target: _Target, hardware: Hardware, classes: Classes | None) -> EngineMatch:
         engine = target.engine
@@ -256,8 +181,7 @@ class Options:
             judged = self._judged[target, hardware] = self._judge(target, hardware)
         if isinstance(judged, SearchBound):
             return self._undecided(engine, judged)
-        key = _Key(engine, judged.node, judged.wishes, classes)
-        found = MATCHES.find(key, self.budget, lambda meter: _match(key, meter))
+        found = find_ways(EngineWishes(engine, judged.node, judged.wishes, classes), self.budget)
         if isinstance(found, SearchBound):
             return self._undecided(engine, found)
         return EngineMatch(found, of_profile(found.refusal[1], self.profile) if found.refusal else None)
@@ -276,7 +200,7 @@ class Options:
         if found.ways.refusal is None or isinstance(target, Refusal):
             return found.refusal
         selectors = target.selectors
-        read = self._verdicts.read(selectors, hardware)
+        read = self._verdicts.read(selectors, hardware, target.asked)
         shown = hardware if self._fails(target, read) else self._verdicts.shown(selectors, hardware)
         known = self._explanations.get((target, shown))
         if known is None:
@@ -293,10 +217,7 @@ class Options:
         return any(each.outcome is Outcome.ERROR for of_member in verdicts for found in of_member for each in found)
 
     def _judge(self, target: _Target, hardware: Hardware) -> _Judged | SearchBound:
-        """Evaluate the selectors of an engine on hardware.
-
-        More devices of an entry than a pod asks for in all are no different from just as many.
-        """
+        """Evaluate the selectors of an engine on hardware, of which no more devices are in view than a pod asks for."""
         keys, engine = keys_of(hardware), target.engine
         verdicts, wishes = [], []
         for member in engine.members:
@@ -311,8 +232,7 @@ class Options:
                 wished.append(wish if only is None else _only_entry(wish, only))
             verdicts.append(tuple(of_member))
             wishes.append(tuple(wished))
-        asked = max((sum(request.count for request in member.requests) for member in engine.members), default=0)
-        node = Node(tuple(min(count, asked) for count in hardware.counts), keys)
+        node = Node(hardware.counts, keys, hardware.node)
         return _Judged(tuple(verdicts), node, tuple(wishes))
 
     def on(self, shape: Shape) -> ClusterOptions:

@@ -11,8 +11,9 @@ from modelplane.scheduling.charge import can_claim
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines
-from modelplane.scheduling.options import ClusterOptions, Options, stamp
+from modelplane.scheduling.options import ClusterOptions, Options
 from modelplane.scheduling.roster import OwnReplica
+from modelplane.scheduling.stamping import stamp
 from modelplane.scheduling.ways import ClusterWays, OptionsByPool
 from modelplane.scheduling.wording import word
 

@@ -41,7 +41,7 @@ def _short(stock: Stock, engines: Engines, where: Layout) -> tuple[str, Shortage
     """Return the first of the engines' pools that is short, and what is short there."""
     for position in sorted({position for position, _ in charges(engines, where)}):
         pool = where.pools[position]
-        short = shortage(pool.nodes, pool.hardware.counts, stock[position])
+        short = shortage(pool.nodes, pool.hardware.capacity, stock[position])
         if short:
             return pool.name, short
     return None
@@ -52,7 +52,7 @@ def has_room(where: Layout, engines: tuple[Engines, ...]) -> bool:
 
     def make() -> tuple[bool, int]:
         stock = stock_of(engines, where)
-        short = any(shortage(pool.nodes, pool.hardware.counts, stock[at]) for at, pool in enumerate(where.pools))
+        short = any(shortage(pool.nodes, pool.hardware.capacity, stock[at]) for at, pool in enumerate(where.pools))
         return not short, weigh(engines)
 
     return _ROOMY.get((where, *map(Identity, engines)), make)

@@ -17,7 +17,7 @@ def roll(work: Work) -> Needs | None:
     """Take the next step of a rollout."""
     work.rollout_step.take(partial(_surge, work), partial(change, work))
     if work.unread or work.doubted:
-        return shortlist(work)
+        return shortlist(work, {})
     return Needs(candidates=True) if work.widened else None
 
 
@@ -38,7 +38,7 @@ def _surge(work: Work, own: OwnReplica) -> bool:
     if not found:
         own.leaving, own.why = None, why
         work.surges_failed.append((own.rank, limit.capability))
-        work.widened |= work.view.shortlisted and not work.view.final
+        work.widened |= work.view.shortlisted is not None and not work.view.final
         work.doubted += find_doubtful(work, refused)
         if work.deployment.model:
             work.profile_refusals.update(refused)

@@ -15,7 +15,7 @@ from modelplane.scheduling.endings import must_leave
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.in_place import apply
 from modelplane.scheduling.own_pools import InPlace, still_hosts
-from modelplane.scheduling.rollout import is_updated
+from modelplane.scheduling.rollout import changes_volume, is_updated
 from modelplane.scheduling.roster import OwnReplica
 from modelplane.scheduling.work import Work
 
@@ -59,13 +59,15 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
     """Hold a replica, let it leave, call it outdated, or apply what is asked for, by what its own pools host."""
     if work.invalid:
         own.hold(work.invalid)
+        own.kept = bool(work.deployment.resolution.problem)
         return
     if why := work.deployment.resolution.skipped.get(own.replica.profile, ""):
         own.hold(f"profile {own.replica.profile} cannot be served as it is written: {why}")
+        own.kept = True
         return
     if _stays_pinned(work, own, cluster):
-        own.pinned = True
         own.hold("")
+        own.kept = True
         return
     found = work.own_pools.resolve(own, cluster)
     if found.undecided:
@@ -84,10 +86,24 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
 
 
 def _stays_pinned(work: Work, own: OwnReplica, cluster: Cluster) -> bool:
-    """Tell whether a replica keeps what it was placed with: edits of its ClusterModel are for new ones only."""
-    model = work.deployment.model
-    pinned = model is not None and model.pinned and bool(own.replica.profile)
-    return pinned and still_hosts(layout(cluster), own.replica.engines)
+    """Tell whether a pinned replica keeps what it was placed with, because its ClusterModel alone says something else.
+
+    What the deployment itself asks for reaches it as it does any other. So does what its pool asks for while its
+    profile says what it said.
+    """
+    deployment, replica = work.deployment, own.replica
+    model = deployment.model
+    if model is None or not model.pinned or replica.model != model.name or not model.allows(replica.profile):
+        return False
+    if replica.choice != deployment.choice or changes_volume(own):
+        return False
+    if deployment.rollout.follow_selectors and drift(deployment, cluster):
+        return False
+    if own.profile is not None and own.profile.digest == replica.digest:
+        found = work.own_pools.resolve(own, cluster)
+        if found.engines is not None or found.undecided:
+            return False
+    return still_hosts(layout(cluster), replica.engines)
 
 
 def _unstaged(work: Work, own: OwnReplica) -> str:

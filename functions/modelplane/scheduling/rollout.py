@@ -21,14 +21,18 @@ Change = Callable[[OwnReplica], bool]
 def is_updated(own: OwnReplica, deployment: Deployment, wanted: Engines) -> bool:
     """Tell whether a replica carries what would be stamped on its own pools now."""
     behind = deployment.rollout.follow_upgrades and own.replica.outdated_builder
-    moves = bool(own.volume and own.replica.volume) and own.volume != own.replica.volume
     same_content = own.profile is not None and own.replica.content == own.profile.content
-    return same_content and same_pods(own.replica.engines, wanted) and not behind and not moves
+    return same_content and same_pods(own.replica.engines, wanted) and not behind and not changes_volume(own)
+
+
+def changes_volume(own: OwnReplica) -> bool:
+    """Tell whether a replica mounts another claim than the one on which its cache is staged now."""
+    return bool(own.volume and own.replica.volume) and own.volume != own.replica.volume
 
 
 def carries(own: OwnReplica, deployment: Deployment) -> bool:
     """Tell whether a replica has all that is asked for in its spec already, before this pass writes anything."""
-    if own.pinned:
+    if own.kept:
         return True
     if own.stamp is Stamp.HOLD and _is_edited(own, deployment):
         return False

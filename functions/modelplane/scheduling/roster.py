@@ -22,7 +22,8 @@ class OwnReplica:
     served with it; `surge_only`: only a new replica elsewhere can take its place. `serves_now`: it is Ready with what
     it carries, as of its present spec, and its cluster answers. `volume`: the claim of the cache that it should mount.
     `profile` is the one that it runs on, None where its deployment has it no longer, and `rank` its place in the order
-    of preference. `pinned`: it stays as it was placed, whatever becomes of its ClusterModel.
+    of preference. `place` is that among all profiles of the ClusterModel, those that cannot be used included. `kept`:
+    it stays as it was placed, whatever its ClusterModel says now, or because nothing of it can be used.
     """
 
     replica: Replica
@@ -40,7 +41,8 @@ class OwnReplica:
     volume: str = ""
     profile: Profile | None = None
     rank: int = 0
-    pinned: bool = False
+    place: int = 0
+    kept: bool = False
 
     @property
     def counted(self) -> bool:
@@ -51,6 +53,11 @@ class OwnReplica:
     def moving(self) -> bool:
         """Return whether it has to go once others serve, but for a rollout, which has a budget of its own."""
         return self.leaving not in (None, EndCause.ROLLED_OUT) and self.ending is None
+
+    def run_on(self, profile: Profile | None, deployment: Deployment) -> None:
+        """Note the profile that it runs on; one that cannot be used keeps the place that it had."""
+        self.profile, self.rank = profile, deployment.rank_of(profile)
+        self.place = deployment.place_of(profile.name if profile else self.replica.profile)
 
     def hold(self, why: str) -> None:
         """Leave its spec unchanged."""
@@ -146,6 +153,5 @@ def build_roster(deployment: Deployment, view: FleetView) -> Roster:
         OwnReplica(replica, roster.reserve(replica.cluster), listed_only) for replica, listed_only in unnumbered
     )
     for own in roster.members:
-        own.profile = find_profile(deployment, own.replica)
-        own.rank = deployment.rank_of(own.profile)
+        own.run_on(find_profile(deployment, own.replica), deployment)
     return roster

@@ -10,17 +10,17 @@ from modelplane.scheduling.roster import OwnReplica
 def surplus(counted: Sequence[OwnReplica], replicas: int) -> list[OwnReplica]:
     """Return the replicas to end so that `replicas` are left, one removal after the other.
 
-    First those that do not serve, then those of the profile that is preferred least, then from the cluster with the
-    most of them, then the latest cluster name, then the highest index.
+    First those that do not serve, then those of the profile that stands last in the ClusterModel, then from the
+    cluster with the most of them, then the latest cluster name, then the highest index.
     """
     on_cluster = Counter(own.replica.cluster for own in counted)
     idle = [own for own in counted if not own.replica.serves]
     serving: dict[int, list[OwnReplica]] = {}
     for each in counted:
         if each.replica.serves:
-            serving.setdefault(each.rank, []).append(each)
+            serving.setdefault(each.place, []).append(each)
     removed: list[OwnReplica] = []
-    for some in (idle, *(serving[rank] for rank in sorted(serving, reverse=True))):
+    for some in (idle, *(serving[place] for place in sorted(serving, reverse=True))):
         removals = _removals(some, on_cluster)
         while len(counted) - len(removed) > replicas and (own := next(removals, None)):
             removed.append(own)

@@ -8,6 +8,7 @@ from modelplane.catalogue import shortness
 from modelplane.model.refusal import (
     CapabilityShort,
     Closest,
+    NodeTooSmall,
     NoDevice,
     NoRoom,
     Refusal,
@@ -19,8 +20,10 @@ from modelplane.model.refusal import (
 from modelplane.scheduling.blocking import Shortage
 from modelplane.scheduling.budget import Budget, Meter, OutOfStatesError, Searches
 from modelplane.scheduling.groups import Stock, join, size, weigh_groups
-from modelplane.scheduling.hardware import Layout, Sizes
+from modelplane.scheduling.hardware import Layout, Shape, Sizes
 from modelplane.scheduling.hosting import Hosting, with_placed
+from modelplane.scheduling.lacking import find_lacked
+from modelplane.scheduling.node_resources import lacked
 from modelplane.scheduling.options import ClusterOptions
 from modelplane.scheduling.room import more, room_states, shortage, shortage_of
 from modelplane.scheduling.rounding import rounded
@@ -116,7 +119,7 @@ def _refusal(lack: Lack, options: ClusterOptions, layout: Layout) -> Refusal:
     """
     found = options.nearest.get(lack)
     if found is None:
-        found = options.nearest[lack] = _nearest(lack, options)
+        found = options.nearest[lack] = _nearest(lack, options, layout.shape)
     position, by_name = found
     name = layout.pools[position].name
     if name not in by_name:
@@ -124,11 +127,12 @@ def _refusal(lack: Lack, options: ClusterOptions, layout: Layout) -> Refusal:
     return by_name[name]
 
 
-def _nearest(lack: Lack, options: ClusterOptions) -> tuple[int, dict[str, Refusal]]:
+def _nearest(lack: Lack, options: ClusterOptions, shape: Shape) -> tuple[int, dict[str, Refusal]]:
     """Return the pool that came nearest by its position, and its refusal under "", for pools of any name."""
     engine, refusals = options.engines[lack.engine].name, dict(options.refusals[lack.engine])
     for position, short in lack.of_pools:
-        refusals[position] = NoRoom(engine, short.needs, short.free, profile=options.profile)
+        of_node = lacked(short.lacked, shape[position][1].node) if short.lacked else None
+        refusals[position] = NoRoom(engine, short.needs, short.free, of_node, profile=options.profile)
     latest = max(map(rank, refusals.values()))
     tied = {position: refusal for position, refusal in refusals.items() if rank(refusal) == latest}
     if not isinstance(next(iter(tied.values())), NoRoom):
@@ -140,10 +144,10 @@ def _nearest(lack: Lack, options: ClusterOptions) -> tuple[int, dict[str, Refusa
 def _distance(refusal: Refusal) -> tuple[object, ...]:
     """Return how far a pool is from hosting, beside others that are refused for the same reason."""
     match refusal:
-        case NoRoom(_, needs, free):
-            return (needs - free,)
-        case TooFewDevices(_, _, has, needs):
+        case NoRoom(_, needs, has) | TooFewDevices(_, _, has, needs):
             return (needs - has,)
+        case NodeTooSmall(_, kind, needs, has):
+            return (kind, needs - has)
         case CapabilityShort():
             return shortness(refusal)
         case NoDevice(closest=Closest(nearness=nearness)):
@@ -159,7 +163,8 @@ def _shortage(sizes: Sizes, stock: Stock, placed: PoolOption) -> Shortage:
     (nodes, counts), group = sizes.pools[placed.position], placed.option.group
     after = join(stock[placed.position], group)
     own = shortage_of(nodes, counts, after, group)
-    return own or shortage(nodes, counts, after) or Shortage(size(group), nodes)
+    short = own or shortage(nodes, counts, after) or Shortage(size(group), nodes)
+    return replace(short, lacked=find_lacked(sizes, stock, placed))
 
 
 def _weigh(key: _Key, _found: object) -> int:

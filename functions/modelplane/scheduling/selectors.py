@@ -1,6 +1,6 @@
 """What the selectors of a request say about a device, and which of them do not compile."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from sys import getsizeof
 from typing import Final
@@ -17,6 +17,7 @@ from modelplane.scheduling.hardware import Hardware, seen_by
 #: Most states of the selectors of a request on the devices of a class that are looked at when a pod is charged with
 #: what it can be given there. Whoever reads the pool pays for it, not only who wrote the selectors.
 CHARGED_STATES: Final = 500
+_MATCH: Final = cel.Outcome.MATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +66,56 @@ class PassVerdicts:
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._reads: dict[tuple[str, ...], cel.Reads] = {}
+        #: What was narrowed in this pass; the second part of a key is the identity of the reads, which are one of each.
+        self._narrowed: dict[tuple[Hardware, int, Hashable], Hardware] = {}
+        self._one_of: dict[cel.Reads, cel.Reads] = {}
         self._compiled: dict[tuple[str, ...], tuple[_Compiled, ...]] = {}
 
     def on(self, selectors: tuple[str, ...], hardware: Hardware) -> Verdicts | SearchBound:
         """Return what the selectors of a request say about each device entry."""
         reads = self._reads_of(selectors)
-        key = selectors, seen_by(hardware, lambda device: cel.seen(device, reads), reads)
+        key = selectors, self._narrow(hardware, reads, "seen", lambda device: cel.seen(device, reads))
         return VERDICTS.find(
             key, self._budget, lambda meter: tuple(_measure(self._compiled_of(selectors), key[1], meter))
         )
 
-    def read(self, selectors: tuple[str, ...], hardware: Hardware) -> Hardware:
-        """Return the hardware with no more of its devices than selectors read, and what they are claimed by."""
+    def read(self, selectors: tuple[str, ...], hardware: Hardware, most: int) -> Hardware:
+        """Return the hardware with no more of its devices than selectors read, what they are claimed by, and `most`.
+
+        More devices of an entry than a pod asks for in all are no different from just as many.
+        """
         reads = self._reads_of(selectors)
 
         def see(device: Device) -> Device:
             only = cel.narrowed(device, lambda name: reads is None or name in reads)
-            return only if only is device else replace(only, name="")
+            # A device with problems is an error as it stands, which names it.
+            return replace(only, name=device.name if only is device else "", count=min(only.count, most))
 
-        return seen_by(hardware, see, ("read", reads))
+        return self._narrow(hardware, reads, ("read", most), see)
 
     def shown(self, selectors: tuple[str, ...], hardware: Hardware) -> Hardware:
         """Return the hardware with no more of its devices than selectors read and a refusal shows."""
         reads = self._reads_of(selectors)
         if reads is None:
             return hardware
-        return seen_by(
-            hardware, lambda each: cel.narrowed(each, lambda name: name in reads or shown(name)), ("shown", reads)
+        return self._narrow(
+            hardware, reads, "shown", lambda each: cel.narrowed(each, lambda name: name in reads or shown(name))
         )
+
+    def _narrow(
+        self, hardware: Hardware, reads: cel.Reads, what: Hashable, see: Callable[[Device], Device]
+    ) -> Hardware:
+        """Return the hardware with no more of each device than `see` leaves, which `what` and the reads stand for."""
+        key = hardware, id(reads), what
+        found = self._narrowed.get(key)
+        if found is None:
+            found = self._narrowed[key] = seen_by(hardware, see, (what, reads))
+        return found
 
     def _reads_of(self, selectors: tuple[str, ...]) -> cel.Reads:
         if selectors not in self._reads:
-            self._reads[selectors] = cel.reads(selectors)
+            found = cel.reads(selectors)
+            self._reads[selectors] = self._one_of.setdefault(found, found)
         return self._reads[selectors]
 
     def _compiled_of(self, selectors: tuple[str, ...]) -> tuple[_Compiled, ...]:
@@ -118,9 +137,9 @@ def _judge(selectors: tuple[_Compiled, ...], subject: cel.Subject) -> SelectorsV
     for index, selector in enumerate(selectors):
         verdict, work = cel.measure(selector, subject)
         states += states_of(work)
-        if verdict.outcome is not cel.Outcome.MATCH:
+        if verdict.outcome is not _MATCH:
             return SelectorsVerdict(verdict.outcome, index, verdict.why or "", states)
-    return SelectorsVerdict(cel.Outcome.MATCH, states=states)
+    return SelectorsVerdict(_MATCH, states=states)
 
 
 def matching(selectors: tuple[str, ...], devices: Sequence[Device]) -> list[bool] | None:

@@ -11,6 +11,7 @@ from typing import Final
 
 from modelplane.model.placement import EndCause, Needs
 from modelplane.model.refusal import NoRoom, Refusal
+from modelplane.scheduling.guess import guess
 from modelplane.scheduling.holders import nearest_pools
 from modelplane.scheduling.work import Work
 
@@ -32,14 +33,29 @@ def find_spares(work: Work, ranks: Iterable[tuple[object, ...]]) -> list[str]:
     return [str(rank[-1]) for rank in heapq.nsmallest(most, unread)]
 
 
-def shortlist(work: Work) -> Needs:
+def shortlist(work: Work, refused: Mapping[str, Mapping[str, Refusal]]) -> Needs:
     """Return the need for the replicas of the clusters that were chosen, and of the spare ones, as far as is bearable.
 
-    What is left out is chosen again in the next round or pass. What better profiles lack is said of all candidates, so
-    that those of several are not narrowed.
+    What is left out is chosen again in the next round or pass. `refused` is, for each profile, why each candidate takes
+    no other replica on it.
     """
     names = _bearable(work, [*work.unread, *work.doubted, *work.spares])
-    return Needs(residents=names, shortlist=not work.doubted and len(work.options) == 1)
+    if not _may_narrow(work, names):
+        return Needs(residents=names)
+    there = work.candidates.keys() & (names | work.view.residents.keys())
+    return Needs(residents=names, shortlist=guess(work, refused, there))
+
+
+def _may_narrow(work: Work, names: frozenset[str]) -> bool:
+    """Tell whether the clusters that are read are enough for the next call.
+
+    With several profiles that has to be confirmed. So the others stay in view where a rollout or an edit may place more
+    than was guessed, where not all that was chosen is read, and where it is not known what takes room there.
+    """
+    if work.doubted or len(work.options) == 1:
+        return not work.doubted
+    told = all(work.ledger.is_told(work.candidates[name]) for name in names)
+    return told and names.issuperset(work.unread) and not (work.rollout_step.waiting or work.reconsiders)
 
 
 def _bearable(work: Work, clusters: Iterable[str]) -> frozenset[str]:

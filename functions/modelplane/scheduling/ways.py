@@ -92,7 +92,7 @@ def combine(engine: Engine, members: Sequence[Sequence[MemberOption]], meter: Me
             shared = tuple([parts.setdefault(each, Part(*each)) for each in formed])
             found[key] = EngineOption(tuple(each.claims for each in chosen), formed, shared)
             meter.check(len(found))
-    return tuple(option for option in found.values() if option.group)
+    return tuple(option for option in found.values() if any(option.claiming))
 
 
 def weigh_ways(found: ClusterWays) -> int:

@@ -11,7 +11,11 @@ from modelplane.model.refusal import (
     CapabilityShort,
     Closest,
     Deleting,
+    LackedResource,
+    MetadataDenied,
     NoCacheStorage,
+    NodeTooSmall,
+    NodeUndeclared,
     NoDevice,
     NoGatewayAddress,
     NoPools,
@@ -52,6 +56,7 @@ _REMEDIES: Mapping[str, str] = {
     "OutsideCache": "Widen spec.clusterSelector of the ModelCache.",
     "NoCacheStorage": "Set spec.cluster.existing.cache.storageClassName of the InferenceCluster.",
     "NotAllowed": "Ask who runs the InferenceCluster to allow the namespace in spec.allowedNamespaces.",
+    "MetadataDenied": "Remove that label or annotation, or have spec.stack.podMetadataPrefixes of a cluster open it.",
     "Tainted": "Tolerate the taint in spec.tolerations, or remove it from the InferenceCluster.",
     "NoPools": "See ClusterReady of the InferenceClusters without GPU pools.",
     "CapabilityShort": "Declare in the InferenceClass or the node pool what it has, or require less in the profile.",
@@ -59,6 +64,8 @@ _REMEDIES: Mapping[str, str] = {
     "NoDevice": "Ask for devices that there are, or add a pool of an InferenceClass that has such devices.",
     "TooFewDevices": "Request fewer devices in a pod, or add a pool with more of them on a node.",
     "SelectorError": "Guard the selector with has().",
+    "NodeUndeclared": "Declare nodePools[].node of the InferenceCluster, or ask for no CPU and memory.",
+    "NodeTooSmall": "Ask for less CPU or memory, or add a pool with larger nodes.",
     "NotClaimable": "Request a device that a DRA driver publishes, too.",
     "NoRoom": "Free nodes by scaling something down, or add nodes.",
     "SearchBound": "Narrow spec.clusterSelector or the device selectors, or request fewer devices.",
@@ -161,7 +168,10 @@ def word_holders(cluster: str, pool: str, holders: Holders | None) -> str:
     more = len(holders.own) - _REPLICAS
     held_by = [*holders.own[:_REPLICAS], *([f"{count(more, 'replica')} more"] if more > 0 else [])]
     held_by += [f"{count(holders.others, 'replica')} of other namespaces"] if holders.others else []
-    return f"{there} is held by {listed(held_by)}" if held_by else f"nothing holds {there}"
+    if held_by:
+        return f"{there} is held by {listed(held_by)}"
+    # A pool that nothing holds is too small, or has no nodes at all.
+    return f"nothing holds {there}: raise its nodeCount or maxNodeCount" if pool else f"nothing holds {there}"
 
 
 def listed(texts: Sequence[str]) -> str:
@@ -182,14 +192,36 @@ def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:
             text = f"{fails} (correct it for every device of the class)"
         case NotClaimable(engine):
             text = f"engine {engine} would claim no device (request one that a DRA driver publishes)"
-        case NoRoom(engine, needs, free):
-            text = f"no room for engine {engine}: needs {count(needs, 'node')}, {'at most ' * at_most}{free} free"
+        case NodeUndeclared(engine, kind, needs):
+            undeclared = f"and nodePools[].node.{kind} of the InferenceCluster does not say what a node has"
+            text = f"engine {engine} needs {write_amount(kind, needs)} {kind} on a node, {undeclared}"
+        case NodeTooSmall(engine, kind, needs, has):
+            amounts = (write_amount(kind, each) for each in (needs, has))
+            text = "engine {} needs {} {kind} on a node, which has {}".format(engine, *amounts, kind=kind)
+        case NoRoom(engine, needs, free, lacked):
+            short = _lacked(lacked, at_most=at_most) if lacked else ""
+            short = short or f"needs {count(needs, 'node')}, {'at most ' * at_most}{free} free"
+            text = f"no room for engine {engine}: {short}"
         case SearchBound(states):
             remedy = "narrow spec.clusterSelector or the device selectors, or request fewer devices"
             text = f"not decided within {states} states of the search ({remedy})"
         case _:
             text = _of_cluster(refusal)
     return text
+
+
+def _lacked(lacked: LackedResource, *, at_most: bool) -> str:
+    """Return what an engine needs of a node beside devices, and what is free there."""
+    needs, free = (write_amount(lacked.kind, each) for each in (lacked.needs, lacked.free))
+    return f"needs {needs} {lacked.kind} on a node, {'at most ' * at_most}{free} free"
+
+
+def write_amount(kind: str, amount: int) -> str:
+    """Return an amount of CPU or memory, as `Resources` counts it, as a quantity."""
+    if kind == "cpu":
+        return f"{amount // 1000}" if amount % 1000 == 0 else f"{amount}m"
+    units = (("Gi", 30), ("Mi", 20), ("Ki", 10))
+    return next((f"{amount >> bits}{unit}" for unit, bits in units if amount % (1 << bits) == 0), f"{amount}")
 
 
 def _of_cluster(refusal: Refusal) -> str:
@@ -199,6 +231,8 @@ def _of_cluster(refusal: Refusal) -> str:
             text = f"tainted ({key})"
         case NotAllowed(namespace, key, value):
             text = f"closed to namespace {namespace}, which lacks label {key}={value}"
+        case MetadataDenied(key):
+            text = f"not open to pods with {key}"
         case SelectorMismatch(key, value):
             text = f"without label {key}={value}"
         case OutsideCache(cache) | NoCacheStorage(cache):

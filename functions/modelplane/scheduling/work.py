@@ -30,6 +30,7 @@ class Work:
     what the own pools of each outdated replica can host. `growing`: the replicas that would take more than they have,
     and what. `checked`: every candidate was looked at, so that none has room beyond what was placed.
     `profile_refusals`: for each profile of a ClusterModel why no candidate can take another replica on it.
+    `why` says so in words, of profiles of which it was said with more candidates in view.
     `improvable`: how many replicas could run on each profile that is better than theirs.
     `surges_failed`: the profiles (the last one's rank) and how capable devices, None for any, surges might have taken
     that found no place in this pass. `unread`: clusters that were chosen by what they publish and have to be read
@@ -53,6 +54,7 @@ class Work:
     held_edits: dict[str, HeldEdit] = field(default_factory=dict)
     refusals: dict[str, Refusal] = field(default_factory=dict)
     profile_refusals: dict[str, dict[str, Refusal]] = field(default_factory=dict)
+    why: Mapping[str, str] = field(default_factory=dict)
     improvable: dict[str, int] = field(default_factory=dict)
     checked: bool = False
     surges_failed: list[tuple[int, Fraction | None]] = field(default_factory=list)

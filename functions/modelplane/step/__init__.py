@@ -1,6 +1,7 @@
 """The contract of a step, `Request -> Result`, pure: no gRPC, no protobuf; the server and the preview run the same."""
 
 from modelplane.step.contract import (
+    ALONE,
     AWAITING,
     RESPONSE_LIMIT,
     SETTLED,
@@ -17,6 +18,7 @@ from modelplane.step.contract import (
 )
 
 __all__ = [
+    "ALONE",
     "AWAITING",
     "RESPONSE_LIMIT",
     "SETTLED",

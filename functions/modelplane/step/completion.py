@@ -15,6 +15,7 @@ from modelplane.lru import Lru, weigh
 from modelplane.model.conditions import CONDITIONS, Condition, Reason, Status, cap
 from modelplane.model.names import GROUP
 from modelplane.step import Request, Result
+from modelplane.step.versions import versions_match
 
 #: Context key of the conditions that earlier steps of the pass set (a JSON text).
 CONTEXT_CONDITIONS: Final = f"{GROUP}/conditions"
@@ -27,6 +28,8 @@ def complete(request: Request, result: Result) -> Result:
     own = {condition.type: replace(condition, message=cap(condition.message)) for condition in result.conditions}
     kind = request.composite.kind
     given = {**_carried_conditions(request.context), **own}
+    if (versions := versions_match(request)) and not _is_skew(given.get(versions.type)):
+        given[versions.type] = own[versions.type] = versions
     carried = _carry(given) if own and _is_last_round(request, result) else {}
     kept = _observed(request) if CONDITIONS.get(kind, {}).keys() - given.keys() else {}
     every = {name: given.get(name) or kept.get(name) or _undetermined(name) for name in CONDITIONS.get(kind, ())}
@@ -37,6 +40,11 @@ def complete(request: Request, result: Result) -> Result:
         events=tuple(replace(event, message=cap(event.message)) for event in result.events),
         fatal=None if result.fatal is None else cap(result.fatal),
     )
+
+
+def _is_skew(found: Condition | None) -> bool:
+    """Tell whether an earlier step of the pass is of another version: one that matches does not make up for it."""
+    return found is not None and found.status is Status.FALSE
 
 
 def _undetermined(name: str) -> Condition:

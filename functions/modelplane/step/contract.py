@@ -19,6 +19,8 @@ Manifest = Mapping[str, Any]
 RESPONSE_LIMIT = 3_670_016
 #: TTL of a response when everything is as asked.
 SETTLED = timedelta(seconds=60)
+#: TTL of a response that was made of the composite alone: whatever changes there brings a pass by itself.
+ALONE = timedelta(minutes=10)
 #: TTL of a response while something is awaited.
 AWAITING = timedelta(seconds=10)
 
@@ -92,7 +94,8 @@ class Request:
 
     `observed` are the composed resources by composition resource name, `desired_names` those the earlier steps want.
     `required` holds the answer to each requirement by its key; a key that is missing was not fetched yet, an empty
-    tuple was looked for and is absent. `schemas` likewise: None for a kind that does not exist.
+    tuple was looked for and is absent. `schemas` likewise: None for a kind that does not exist. `version` is that of
+    the Configuration whose Composition calls the step, "" where it states none.
     """
 
     composite: Object
@@ -101,6 +104,7 @@ class Request:
     required: Mapping[str, tuple[Object, ...]] = field(default_factory=dict)
     schemas: Mapping[str, Manifest | None] = field(default_factory=dict)
     context: Mapping[str, Any] = field(default_factory=dict)
+    version: str = ""
 
     def all(self, requirement: Requirement) -> tuple[Object, ...] | Gap:
         """Return what was fetched for a requirement, `Gap.NOT_FETCHED` when it was not fetched yet."""

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import os
 import re
+import ssl
 from typing import Final, NoReturn
 
 #: What a sealed value prints as, everywhere.
@@ -12,6 +13,7 @@ PLACEHOLDER: Final = "<sealed>"
 _CERTIFICATE: Final = re.compile(
     rb"-----BEGIN CERTIFICATE-----\r?\n(?:[A-Za-z0-9+/=]{1,76}\r?\n)+-----END CERTIFICATE-----"
 )
+_BEGIN: Final = b"-----BEGIN CERTIFICATE-----"
 #: Keys the hash of sealed values: it differs between processes, so that no hash can be looked up.
 _HASH_KEY: Final = os.urandom(16)
 
@@ -50,6 +52,21 @@ class Sealed:
         They are public: whoever opens a TLS connection is shown them. A private key is no certificate.
         """
         return tuple(f"{found.decode()}\n" for found in _CERTIFICATE.findall(self._content))
+
+    def authority(self) -> "Sealed | None":
+        """Return the certificates within the value and nothing else of it; None for none, or if any is not X.509.
+
+        Envoy Gateway hands a CA on unread. Envoy refuses whatever comes together with one that it cannot parse, that of
+        other teams too, and it reads keys and revocation lists beside certificates.
+        """
+        found = "".join(self.certificates())
+        if not found or self._content.count(_BEGIN) != found.count(_BEGIN.decode()):
+            return None
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=found)
+        except (ssl.SSLError, ValueError):
+            return None
+        return Sealed(found.encode())
 
     def __bool__(self) -> bool:
         """Return whether there is any content."""

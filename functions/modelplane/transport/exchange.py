@@ -1,5 +1,6 @@
 """One exchange with Crossplane: serialized request in, serialized response out, one line in the log."""
 
+import logging
 import time
 from collections.abc import Mapping
 from typing import Final
@@ -66,8 +67,7 @@ def _write(given: ParsedRequest, result: Result) -> tuple[Result, bytes]:
 
 def _log(request: Request, result: Result, *, spent: Mapping[str, float], received: int, sent: int) -> None:
     """Log what was asked and answered: names and counts, never content."""
-    composite = request.composite
-    log = structlog.get_logger()
+    composite, log = request.composite, structlog.get_logger().bind()
     log.info(
         "answered" if result.fatal is None else "refused",
         kind=composite.kind,
@@ -82,9 +82,10 @@ def _log(request: Request, result: Result, *, spent: Mapping[str, float], receiv
         sent_bytes=sent,
         **({} if result.fatal is None else {"fatal": result.fatal}),
     )
-    log.debug(
-        "conditions set",
-        conditions={one.type: f"{one.status} {one.reason}" for one in result.conditions},
-        required={name: len(found) for name, found in request.required.items()},
-        requirements=[*(one.name for one in result.requirements), *(one.name for one in result.schemas)],
-    )
+    if log.is_enabled_for(logging.DEBUG):
+        log.debug(
+            "conditions set",
+            conditions={one.type: f"{one.status} {one.reason}" for one in result.conditions},
+            required={name: len(found) for name, found in request.required.items()},
+            requirements=[*(one.name for one in result.requirements), *(one.name for one in result.schemas)],
+        )

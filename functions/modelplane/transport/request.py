@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelplane.step import Object, Request
+from modelplane.step.versions import INPUT_VERSION
 from modelplane.transport.messages import Request as RequestMessage
 from modelplane.transport.objects import WireObject
 from modelplane.transport.structs import decode
@@ -55,4 +56,5 @@ def _read_request(parts: Parts, message: Any, composite: Object) -> Request:
         required={name: tuple(map(WireObject, required[name])) for name in sorted(required)},
         schemas={name: decode(schemas[name].openapi_v3) or None for name in sorted(schemas)},
         context=decode(message.context),
+        version=str(decode(message.input).get(INPUT_VERSION) or ""),
     )

@@ -1,5 +1,7 @@
 """What the XRDs promise beside their fields: names, scope, columns, the scale subresource, and words for kubectl."""
 
+import copy
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,11 +14,11 @@ FACE = {
     "ModelDeployment": ("Namespaced", "modeldeployments", "md", ["REPLICAS", "UPDATED", "SCHEDULED"]),
     "ModelReplica": ("Namespaced", "modelreplicas", "mr", ["CLUSTER", "PROFILE"]),
     "ModelEndpoint": ("Namespaced", "modelendpoints", "me", ["URL", "READY"]),
-    "ModelService": ("Namespaced", "modelservices", "ms", ["ADDRESS", "READY", "KEYS"]),
+    "ModelService": ("Namespaced", "modelservices", "ms", ["URL", "READY", "KEYS", "ADDRESS"]),
     "ModelCache": ("Namespaced", "modelcaches", "mc", ["SOURCE", "READY"]),
     "InferenceClass": ("Cluster", "inferenceclasses", "icl", []),
     "InferenceCluster": ("Cluster", "inferenceclusters", "ic", ["SOURCE", "GATEWAY"]),
-    "InferenceGateway": ("Cluster", "inferencegateways", "ig", ["ADDRESS"]),
+    "InferenceGateway": ("Cluster", "inferencegateways", "ig", ["ADDRESS", "FLEET-URL"]),
 }
 
 
@@ -78,4 +80,19 @@ def test_a_replica_takes_the_pods_that_a_deployment_takes() -> None:
         if path == ".engines[].members[].template"
     ]
     assert len(templates) == 2
-    assert templates[0] == templates[1]
+    asked, carried = map(copy.deepcopy, templates)
+    # What it asks of its node stands beside the template of a replica.
+    del asked["properties"]["spec"]["properties"]["containers"]["items"]["properties"]["resources"]
+    del asked["properties"]["spec"]["properties"]["sharedMemory"]
+    assert asked == carried
+
+
+def test_a_replica_takes_the_resources_that_a_deployment_takes() -> None:
+    blocks = [
+        [path for path, _ in walk(field)] + [field["properties"][each]["properties"] for each in ("requests", "limits")]
+        for kind in ("ModelDeployment", "ModelReplica")
+        for path, field in walk(schema(kind)["properties"]["spec"])
+        if path.endswith(".resources")
+    ]
+    asked, carried = json.loads(json.dumps(blocks).replace("the pod", "the engine"))
+    assert asked == carried

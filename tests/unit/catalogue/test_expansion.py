@@ -113,7 +113,7 @@ def test_a_flag_that_is_given_in_any_form_is_not_generated(given: list[str]) -> 
 
 
 def test_a_model_that_is_given_by_its_place_is_not_named_again() -> None:
-    args = container(profile("Qwen/Qwen3-8B"))["args"]
+    args = container(profile("moonshotai/Kimi-K2-Instruct"))["args"]
     assert not [word for word in args if word.startswith("--model")]
 
 
@@ -276,6 +276,134 @@ CONTRADICTIONS = [
         "SGLang refuses --dp-size=2 on several nodes without --enable-dp-attention; add that to engine.args",
     ),
 ]
+
+
+def _contradicts(given: str, said: str) -> str:
+    return f"{given} contradicts {said}; remove one, or make them equal"
+
+
+_TWO = {"nodes": 2, "gpus": 8, "parallelism": {"tensor": 8, "pipeline": 2}}
+_REPO = "huggingFace.repo: moonshotai/Kimi-K2-Instruct"
+_NAME = "model.name: moonshotai/Kimi-K2-Instruct"
+_EXPERT = "replicaTopology.parallelism.expert"
+_HEADLESS = "keeps the engine from serving requests, and replicaTopology.nodes is 1; remove it"
+#: Arguments, the profile that they contradict, and why they are refused.
+ARGUMENTS: list[tuple[list[str], dict[str, Any], str]] = [
+    (
+        ["--no-enable-expert-parallel"],
+        {"parallelism": {"expert": "enabled"}},
+        f"--no-enable-expert-parallel contradicts {_EXPERT}: enabled; remove one of them",
+    ),
+    (
+        ["--enable-expert-parallel", "--no_enable_expert_parallel"],
+        {"parallelism": {"expert": "enabled"}},
+        f"--no_enable_expert_parallel contradicts {_EXPERT}: enabled; remove one of them",
+    ),
+    (["-ep"], {"parallelism": {"expert": "disabled"}}, f"-ep contradicts {_EXPERT}: disabled; remove one of them"),
+    (
+        ["--ep-size", "1"],
+        {"engine": "SGLang", "parallelism": {"expert": "enabled"}},
+        f"--ep-size=1 contradicts {_EXPERT}: enabled; remove one of them",
+    ),
+    (
+        ["--ep=8"],
+        {"engine": "SGLang", "parallelism": {"expert": "disabled"}},
+        f"--ep=8 contradicts {_EXPERT}: disabled; remove one of them",
+    ),
+    (["--model=org/other"], {}, _contradicts("--model=org/other", _REPO)),
+    (["org/other"], {}, _contradicts("org/other", _REPO)),
+    (["--model-path", "org/other"], {"engine": "SGLang"}, _contradicts("--model-path=org/other", _REPO)),
+    (["--served-model-name=kimi"], {}, _contradicts("--served-model-name=kimi", _NAME)),
+    (["--served-model-name", "kimi", "k2"], {}, _contradicts("--served-model-name=kimi k2", _NAME)),
+    (["--served-model-name=kimi"], {"engine": "SGLang"}, _contradicts("--served-model-name=kimi", _NAME)),
+    (["--nnodes=2"], {}, _contradicts("--nnodes=2", "replicaTopology.nodes: 1")),
+    (["-n", "2"], {}, _contradicts("-n=2", "replicaTopology.nodes: 1")),
+    (["--nnodes", "2"], {"engine": "SGLang"}, _contradicts("--nnodes=2", "replicaTopology.nodes: 1")),
+    (["--node-rank=1"], {}, "--node-rank=1 contradicts replicaTopology.nodes: 1; remove one of them"),
+    (["--headless"], {}, f"--headless {_HEADLESS}"),
+    (
+        ["--nnodes=2"],
+        {**_TWO, "launcher": "Ray"},
+        "--nnodes=2 contradicts engine.launcher: Ray, which gathers the nodes; remove it",
+    ),
+    (
+        ["--distributed-executor-backend", "ray", "-n=2"],
+        _TWO,
+        "-n=2 contradicts --distributed-executor-backend=ray, which gathers the nodes; remove it",
+    ),
+    (
+        ["--master-addr=x"],
+        {**_TWO, "launcher": "Ray"},
+        "--master-addr=x contradicts engine.launcher: Ray, which gathers the nodes; remove it",
+    ),
+    (
+        ["-hl"],
+        {**_TWO, "launcher": "Ray"},
+        "-hl keeps the leader from serving requests; remove it, the workers alone get it",
+    ),
+    (
+        ["--master-addr=10.0.0.1"],
+        _TWO,
+        "--master-addr=10.0.0.1 gives all replicas one leader; remove it, each replica gets its own",
+    ),
+    (
+        ["--dist-init-addr", "10.0.0.1:20000"],
+        {"nodes": 2, "gpus": 8, "engine": "SGLang", "parallelism": {"tensor": 16}},
+        "--dist-init-addr=10.0.0.1:20000 gives all replicas one leader; remove it, each replica gets its own",
+    ),
+]
+
+
+@pytest.mark.parametrize(("args", "more", "why"), ARGUMENTS, ids=[" ".join(args) for args, *_ in ARGUMENTS])
+def test_arguments_that_contradict_what_is_generated_or_asked_are_refused_with_both_sides(
+    args: list[str], more: dict[str, Any], why: str
+) -> None:
+    assert refused(profile(*args, **more)) == InvalidProfile("p", "engine.args", why)
+
+
+MOUNTED = "the deployment's modelCacheRef, which mounts the weights at /mnt/models"
+#: Arguments, whether a deployment has its weights cached, and what they contradict; "" for nothing.
+WEIGHTS: list[tuple[str, bool, str]] = [
+    ("--model=moonshotai/Kimi-K2-Instruct", False, ""),
+    ("--model=moonshotai/Kimi-K2-Instruct", True, MOUNTED),
+    ("--model=/mnt/models", True, ""),
+    ("--model=/mnt/models/", True, ""),
+    ("--model=/mnt/models/model.gguf", True, ""),
+    ("--model=/mnt/modelsx", True, MOUNTED),
+    ("/mnt/models", True, ""),
+    ("--served-model-name=moonshotai/Kimi-K2-Instruct", False, ""),
+    ("--revision=main", False, "huggingFace.revision: v2"),
+    ("--revision=v2", False, ""),
+    ("--revision=main", True, ""),
+]
+
+
+@pytest.mark.parametrize(("arg", "cached", "said"), WEIGHTS)
+def test_weights_that_are_given_must_be_those_of_the_model_or_of_the_deployments_cache(
+    arg: str, cached: bool, said: str
+) -> None:
+    model = {**MODEL, "huggingFace": {**MODEL["huggingFace"], "revision": "v2"}}
+    found = expand(model, profile(arg), cached=cached)
+    expected = InvalidProfile("p", "engine.args", _contradicts(arg, said)) if said else None
+    assert (found if isinstance(found, InvalidProfile) else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("args", "more"),
+    [
+        (["--model=/weights"], {}),
+        (["--served-model-name", "kimi", "plain"], {}),
+        (["--no-enable-expert-parallel"], {"parallelism": {"expert": "disabled"}}),
+        (["--ep-size=1"], {"engine": "SGLang", "parallelism": {"expert": "disabled"}}),
+        (["--ep-size=4"], {"engine": "SGLang", "gpus": 8, "parallelism": {"tensor": 8, "expert": "enabled"}}),
+        (["--nnodes=1", "--node-rank=0"], {}),
+        (["--master-addr=$(MODELPLANE_LEADER_ADDRESS)"], _TWO),
+    ],
+    ids=lambda case: " ".join(case) if isinstance(case, list) else "",
+)
+def test_what_says_the_same_or_nothing_else_says_is_accepted(args: list[str], more: dict[str, Any]) -> None:
+    plain = {"model": {"name": "plain"}, "source": "HuggingFace"}
+    assert isinstance(expand(plain, profile(*args, **more), cached=False), Expansion)
 
 
 @pytest.mark.parametrize(

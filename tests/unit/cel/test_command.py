@@ -112,7 +112,7 @@ def test_without_an_expression_devices_are_only_checked(file: str, tmp_path: Pat
     bad.write_text(MANIFESTS.replace("141Gi", "141GB"))
     result = run("-f", str(bad), "-o", "json")
     assert (verdicts(result)[0][3], result.exit_code) == ("refused", 1)
-    assert "capacity[memory]: '141GB' is not a quantity" in result.stdout
+    assert "capacity[memory]: '141GB' is not a quantity; write 141G, or 141Gi for" in result.stdout
 
 
 def test_a_device_that_is_refused_spoils_a_match(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Declared devices: what a manifest must hold, and what makes a device not evaluable."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from modelplane import cel
+from modelplane.cel.spelling import spell_quantity, spell_version
 from modelplane.model.fleet import Attribute, ClaimKind, Device
 
 DRIVER = "gpu.nvidia.com"
@@ -121,3 +123,28 @@ def test_a_device_with_problems_is_an_error_for_every_selector() -> None:
     verdict = cel.compile("true").evaluate(device({"v": {"version": "1"}}))
     assert verdict.outcome is cel.Outcome.ERROR
     assert "attributes[v]" in (verdict.why or "")
+
+
+#: A quantity or version as people write it, and what to write in its place; "" where that cannot be told.
+SPELLINGS = [
+    (spell_quantity, "80GB", "; write 80G, or 80Gi for powers of 1024"),
+    (spell_quantity, "80 GiB", "; write 80Gi"),
+    (spell_quantity, "80gi", "; write 80Gi"),
+    (spell_quantity, "1.5tb", "; write 1.5T, or 1.5Ti for powers of 1024"),
+    (spell_quantity, "64KB", "; write 64k, or 64Ki for powers of 1024"),
+    (spell_quantity, "much", ""),
+    (spell_quantity, "80GBs", ""),
+    (spell_quantity, "", ""),
+    (spell_version, "8.9", "; write 8.9.0"),
+    (spell_version, "v12", "; write 12.0.0"),
+    (spell_version, "12.04.1", "; write 12.4.1"),
+    (spell_version, "new", ""),
+    (spell_version, "", ""),
+]
+
+
+@pytest.mark.parametrize(("spell", "text", "written"), SPELLINGS)
+def test_what_was_meant_by_a_quantity_or_a_version_is_written_as_kubernetes_reads_it(
+    spell: Callable[[str], str], text: str, written: str
+) -> None:
+    assert spell(text) == written

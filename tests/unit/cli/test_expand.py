@@ -4,11 +4,12 @@ import json
 from copy import deepcopy
 from typing import Any
 
+import pytest
 from click.testing import CliRunner, Result
 
 from modelplane.cli import main
 from modelplane.preview import ControlPlane
-from modelplane.preview.expanding import expand_deployment
+from modelplane.preview.expanding import CannotExpand, expand_deployment
 from modelplane_dev.folders import ROOT
 from unit.preview.test_catalogue import edited, manifests, settled
 
@@ -49,6 +50,36 @@ def test_of_pinned_replicas_it_prints_what_they_were_placed_with() -> None:
         plane.apply(found.manifest)
         assert plane.settle()
         assert objects(plane) == before
+
+
+def test_where_pinned_replicas_run_several_versions_of_a_profile_one_is_named_and_the_others_are_said_to_change() -> (
+    None
+):
+    control = settled(*manifests("gemma-3-27b.yaml"))
+    name = "gemma-3-27b-batch"
+    (first,) = [each["metadata"]["name"] for each in control.list("ModelReplica") if name in each["metadata"]["name"]]
+    edited(control, "gemma-3-27b", lambda spec: spec["serving"][2]["engine"].update(image="vllm/vllm-openai:v9"))
+    ours = control.get("ModelDeployment", NAMESPACE, name)
+    assert ours is not None
+    control.apply({**ours, "spec": {**ours["spec"], "replicas": 2}})
+    assert control.settle()
+    replicas = [each for each in control.list("ModelReplica") if name in each["metadata"]["name"]]
+    digests = {each["metadata"]["name"]: each["spec"]["profile"]["digest"] for each in replicas}
+    (second,) = digests.keys() - {first}
+    with pytest.raises(CannotExpand) as refused:
+        expand_deployment(control, NAMESPACE, name, None)
+    assert str(refused.value).startswith("replicas run 2 versions of profile int4 (")
+    listed = str(refused.value).partition("(")[2].partition(")")[0].split("; ")
+    assert sorted(listed) == sorted(f"{digest}: {replica}" for replica, digest in digests.items())
+    assert "--replica" in str(refused.value)
+    for replica, other in ((first, second), (second, first)):
+        found = expand_deployment(control, NAMESPACE, name, None, replica)
+        assert found.changed == (other,)
+        (engine,) = found.manifest["spec"]["engines"]
+        image = engine["members"][0]["template"]["spec"]["containers"][0]["image"]
+        assert image.endswith("v9") is (replica == second)
+    with pytest.raises(CannotExpand, match="no replica none runs on profile int4"):
+        expand_deployment(control, NAMESPACE, name, None, "none")
 
 
 def test_what_engines_cannot_say_goes_to_standard_error() -> None:

@@ -13,6 +13,7 @@ from modelplane.step import Object, Request, Result
 
 #: Caches on one, three and five clusters; golden files beside them say what each composes.
 CASES = inputs(Path(__file__).with_name("golden"), "cache")
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SEEN_AT = "2026-01-02T03:04:05Z"
 SOURCE = {"repo": "org/model", "revision": "main", "sizeGiB": 40}
 SECRET = {"name": "hub", "key": "HF_TOKEN"}
@@ -81,9 +82,9 @@ def obj(body: Mapping[str, Any]) -> Object:
 def run(body: Mapping[str, Any], observed: Mapping[str, Any] | None = None, **required: Any) -> Result:
     """Run the step; `required` are the answers to its requirements by name (None: not fetched).
 
-    `token` is the Secret that the cache names.
+    `token` is the Secret that the cache names. The download of the claim u-1 has reported its commit.
     """
-    answers = {"clusters": [cluster()], "token": [secret()], "replicas": []} | required
+    answers = {"clusters": [cluster()], "token": [secret()], "replicas": [], "pods": [reporting()]} | required
     named = (((body.get("spec") or {}).get("huggingFace") or {}).get("authSecret") or SECRET)["name"]
     answers[f"source-Secret-{named}"] = answers.pop("token")
     return compose(
@@ -97,6 +98,14 @@ def run(body: Mapping[str, Any], observed: Mapping[str, Any] | None = None, **re
 
 def ended(kind: str, message: str = "") -> dict[str, Any]:
     return {"conditions": [{"type": kind, "status": "True", "reason": "R", "message": message}]}
+
+
+def reporting(commit: str = COMMIT, uid: str = "u-1", at: str = SEEN_AT) -> dict[str, Any]:
+    """Return an Object that looks at a pod which has resolved a commit for the claim of this uid."""
+    ended = {"exitCode": 0, "message": f"{commit}\n", "finishedAt": at}
+    status = {"initContainerStatuses": [{"name": "resolve", "state": {"terminated": ended}}]}
+    manifest = {"kind": "Pod", "metadata": {"name": "p", "labels": {"modelplane.ai/fills": uid}}, "status": status}
+    return {"kind": "Object", "metadata": {"name": "p"}, "status": {"atProvider": {"manifest": manifest}}}
 
 
 def provided(body: Mapping[str, Any], uid: str = "u-1", job: Mapping[str, Any] | None = None) -> dict[str, Any]:

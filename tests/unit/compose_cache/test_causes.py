@@ -8,7 +8,7 @@ SOURCE = "Secret ml/token does not exist. Create it with the token under key t."
 
 
 def test_one_cause_on_several_clusters_is_one_sentence_with_a_count() -> None:
-    alike = [StagingResult(f"c{at}", StagingPhase.HYDRATING, SOURCE, lacks_token=True) for at in range(5)]
+    alike = [StagingResult(f"c{at}", StagingPhase.HYDRATING, SOURCE, lacks_secret=True) for at in range(5)]
     other = StagingResult("d", StagingPhase.PENDING, "the cluster names no storage class for caches")
     _, found = conditions([*alike, other])
     assert found.message == (

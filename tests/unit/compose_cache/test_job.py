@@ -15,7 +15,7 @@ def job(result: Any) -> dict[str, Any]:
 
 
 def test_the_source_reaches_the_program_as_arguments_and_the_token_through_its_environment() -> None:
-    result = given.passes(given.cache({"repo": "org/a$(b)", "authSecret": {"name": "hub", "key": "k.1"}}), 2)
+    result = given.passes(given.cache({"repo": "org/a$(b)", "authSecret": {"name": "hub", "key": "k.1"}}), 2, pods=[])
     (container,) = job(result)["spec"]["template"]["spec"]["containers"]
     assert container["command"] == ["modelplane", "hydrate"]
     assert set(container["args"]) == {"--repo=org/a$$(b)", "--revision=main", "--target=/mnt/models", "--size-gib=40"}
@@ -106,6 +106,49 @@ def test_only_a_job_that_does_not_run_gives_way_to_one_with_the_image_that_the_i
     assert job(given.run(body, given.observed(before, job=state))) == job(before)
     monkeypatch.setenv("MODELPLANE_IMAGE", "example.org/modelplane:v9")
     after = given.run(body, given.observed(before, job=state))
+    assert (job(after) == job(before)) is stays
+
+
+GPU = {"key": "nvidia.com/gpu", "operator": "Exists"}
+AMD = {"key": "amd.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+TEAM = {"key": "team", "operator": "Equal", "value": "ml"}
+#: The tolerations of the pools of a cluster, and those of a download there.
+POOLS: dict[str, tuple[list[Any], list[Any]]] = {
+    "no pools": ([], [GPU]),
+    "pools that tolerate nothing": ([{}, {}], [GPU]),
+    "two pools": ([{"tolerations": [AMD]}, {"tolerations": [{"key": "team", "value": "ml"}]}], [GPU, AMD, TEAM]),
+    "two pools that tolerate the same": ([{"tolerations": [AMD]}, {"tolerations": [AMD]}], [GPU, AMD]),
+}
+
+
+def on_pools(pools: list[Any]) -> list[dict[str, Any]]:
+    return [{**given.cluster(), "spec": {"nodePools": [{"name": f"p{at}", **each} for at, each in enumerate(pools)]}}]
+
+
+@pytest.mark.parametrize(("pools", "tolerated"), POOLS.values(), ids=POOLS)
+def test_a_download_tolerates_what_engines_on_the_pools_of_its_cluster_do(
+    pools: list[Any], tolerated: list[Any]
+) -> None:
+    pod = job(given.passes(given.cache(), 2, clusters=on_pools(pools)))["spec"]["template"]["spec"]
+    assert pod["tolerations"] == tolerated
+
+
+def test_a_download_prefers_nodes_that_are_in_no_pool_of_gpus() -> None:
+    affinity = job(given.passes(given.cache(), 2))["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    (one, two) = affinity["preferredDuringSchedulingIgnoredDuringExecution"]
+    assert [each["preference"]["matchExpressions"] for each in (one, two)] == [
+        [{"key": "modelplane.ai/pool", "operator": "DoesNotExist"}],
+        [{"key": "modelplane.ai/pool", "operator": "In", "values": ["system"]}],
+    ]
+
+
+@pytest.mark.parametrize(("state", "stays"), RUNNING.values(), ids=RUNNING)
+def test_only_a_job_that_does_not_run_gives_way_to_one_that_tolerates_what_pools_do_now(
+    state: dict[str, Any], stays: bool
+) -> None:
+    body = given.cache()
+    before = given.passes(body, 3)
+    after = given.run(body, given.observed(before, job=state), clusters=on_pools([{"tolerations": [AMD]}]))
     assert (job(after) == job(before)) is stays
 
 
@@ -243,10 +286,11 @@ def test_pods_are_looked_at_only_while_a_job_is_there_that_is_not_done() -> None
     body = given.cache()
     looked = []
     result = given.run(body)
-    for _ in range(4):
+    for _ in range(5):
         asked = [each.match_labels for each in result.requirements if each.name == "pods"]
         looked.append(("pods-eu-1" in result.desired, asked))
         body["status"] = dict(result.status or {})
         result = given.run(body, given.observed(result, job=given.ended("Complete") if len(looked) > 2 else {}))
     there = (True, [{"modelplane.ai/pods-of-cache": "weights"}])
-    assert looked == [(False, []), (False, []), there, (False, [])]
+    gone = (False, there[1])
+    assert looked == [(False, []), (False, []), there, gone, (False, [])]

@@ -122,3 +122,18 @@ def test_a_claim_without_a_volume_says_of_which_class_it_waits_for_one() -> None
     row = given.rows(given.run(body, seen))["eu-1"]
     assert row["phase"] == "Pending"
     assert "of storage class rwx is Pending. See its events on the cluster." in row["message"]
+
+
+def test_a_namespace_whose_mirrored_name_could_be_anothers_is_claimed_before_anything_is_staged_there() -> None:
+    body = given.cache()
+    body["metadata"]["namespace"] = team = "n" * 62
+    first = given.run(body)
+    assert list(first.desired) == ["namespace-eu-1"]
+    assert first.desired["namespace-eu-1"].build()["spec"]["managementPolicies"] == ["Observe", "Create"]
+    assert given.rows(first)["eu-1"]["message"].endswith("of the cluster is not seen yet.")
+    seen = given.observed(first)
+    assert len(given.run(body, seen).desired) > 1
+    labels = seen["namespace-eu-1"]["status"]["atProvider"]["manifest"]["metadata"]["labels"]
+    assert labels["modelplane.ai/namespace"] == team
+    labels["modelplane.ai/namespace"] = "m" * 62
+    assert list(given.run(body, seen).desired) == ["namespace-eu-1"]

@@ -59,7 +59,7 @@ def serving(*listeners: str, address: str = "gw.example.org", **fields: Any) -> 
         store[name]["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
     accepted = [{"type": "Accepted", "status": "True"}]
     ancestor = {"name": "public-gateway", "namespace": "modelplane-system"}
-    store["key-filter-policy"]["status"] = {"ancestors": [{"ancestorRef": ancestor, "conditions": accepted}]}
+    store["listener-filters-policy"]["status"] = {"ancestors": [{"ancestorRef": ancestor, "conditions": accepted}]}
     store["gateway"]["status"] = {
         "addresses": [{"value": address}],
         "listeners": [{"name": name, "conditions": programmed} for name in listeners],

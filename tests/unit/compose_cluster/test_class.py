@@ -86,14 +86,41 @@ def test_memory_on_the_box_is_at_most_a_tenth_above_what_the_device_reports(
         )
 
 
-def test_capabilities_name_the_gpu_where_it_is_not_clear() -> None:
-    two = [given.L4 | {"name": "left"}, given.L4 | {"name": "right"}]
-    assert _accepted(_declaring({"interconnect": "nvlink"}, *two))[2] == (
-        "spec.capabilities.device: is missing; name the entry of devices that is the GPU"
-    )
-    assert _accepted(_declaring({"device": "right"}, *two))[0] is Status.TRUE
-    assert _accepted(_declaring({"device": "middle"}, *two))[2] == (
-        "spec.capabilities.device: middle is no entry of devices that is claimed; name the entry of devices that is "
-        "the GPU"
-    )
+TWO = [given.L4 | {"name": "left"}, given.L4 | {"name": "right"}]
+OPEN = (
+    "spec.capabilities.device: pods claim several devices (left, right) and none is named gpu; name the one that is "
+    "the GPU, here or in capabilities.device of each pool: until then no profile is placed there"
+)
+#: What a class declares, its devices, whether it is accepted, and what is said of it.
+GPUS: dict[str, tuple[dict[str, Any], list[dict[str, Any]], bool, str]] = {
+    "one of two is named": ({"device": "right"}, TWO, True, ""),
+    "one of two has the name": ({"interconnect": "nvlink"}, [*TWO, given.L4], True, ""),
+    "left to pools": ({"interconnect": "nvlink"}, TWO, True, OPEN),
+    "none of that name": (
+        {"device": "middle"},
+        TWO,
+        False,
+        "spec.capabilities.device: middle is none of the devices that pods claim (left, right); name the one that is "
+        "the GPU",
+    ),
+    "none that is claimed": (
+        {"interconnect": "nvlink"},
+        [given.L4 | {"claim": "Synthetic"}],
+        False,
+        "spec.capabilities.device: no entry of devices is claimed by pods, so that no profile can ask for a GPU; give "
+        "the GPU claim: DRA",
+    ),
+}
+
+
+@pytest.mark.parametrize(("declared", "devices", "accepted", "message"), GPUS.values(), ids=GPUS)
+def test_which_device_is_the_gpu_is_clear_or_left_to_the_pools(
+    declared: dict[str, Any], devices: list[dict[str, Any]], accepted: bool, message: str
+) -> None:
+    found = _accepted(_declaring(declared, *devices))
+    assert (found[0] is Status.TRUE, found[2]) == (accepted, message)
+
+
+def test_a_class_that_declares_no_capabilities_may_have_any_devices() -> None:
+    two = TWO
     assert _accepted(given.device_class(devices=two))[0] is Status.TRUE

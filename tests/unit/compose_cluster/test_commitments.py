@@ -103,3 +103,64 @@ def test_the_last_groups_stay_while_the_replicas_are_not_fetched() -> None:
     }
     status = given.status(given.run(given.cluster(status=last), replicas=None))
     assert (status["charges"], status["gpuPools"][0]["charged"]) == (last["charges"], "1*1x5")
+
+
+def _asking(name: str, memory: str) -> dict[str, Any]:
+    body = _replica(name)
+    body["spec"]["engines"][0]["members"][0]["resources"] = {"requests": {"memory": memory}}
+    return body
+
+
+def test_what_replicas_ask_for_beside_devices_stands_behind_them() -> None:
+    node = {"cpu": 8, "memory": "64Gi"}
+    body = given.cluster(given.pool("l4", node=node), given.pool("other"))
+    asking, plain = _asking("a", "16Gi"), _replica("c", pool="other")
+    entries = given.status(given.run(body, replicas=[asking, _replica("b"), plain]))["gpuPools"]
+    assert [entry["charged"] for entry in entries] == ["1*1x1 1*1x1,0,1024", "1*1x1"]
+    assert [entry["devicesCommitted"] for entry in entries] == [{"gpu": 2}, {"gpu": 1}]
+
+
+def test_charges_in_units_of_other_nodes_are_not_published_until_the_replicas_are_read_again() -> None:
+    last = {"name": "l4", "nodes": 2, "devices": [given.L4], "charged": "1*1x1,0,1024", "devicesCommitted": {"gpu": 1}}
+    status = {"gpuPools": [last | {"node": {"memory": "64Gi"}}]}
+
+    def published(memory: str) -> dict[str, Any]:
+        body = given.cluster(given.pool("l4", node={"memory": memory}), status=status)
+        (entry,) = given.status(given.run(body, replicas=None))["gpuPools"]
+        return dict(entry)
+
+    assert published("64Gi")["charged"] == "1*1x1,0,1024"
+    assert "charged" not in published("2Ti")
+    assert published("2Ti")["devicesCommitted"] == {"gpu": 1}
+
+
+def _named(*replicas: dict[str, Any]) -> list[tuple[list[str], int]]:
+    body = given.cluster(given.pool("l4", nodeCount=2000), given.pool("other", nodeCount=2000))
+    entries = given.status(given.run(body, replicas=list(replicas)))["gpuPools"]
+    return [(entry.get("holders", []), entry.get("moreHolders", 0)) for entry in entries]
+
+
+def test_who_holds_a_pool_is_named_whatever_namespace_that_is_in() -> None:
+    another = _replica("b")
+    another["metadata"]["namespace"] = "rivals"
+    assert _named(another, _replica("a"), _replica("c", pool="other")) == [
+        (["rivals/b", "team/a"], 0),
+        (["team/c"], 0),
+    ]
+
+
+def test_of_many_holders_the_first_are_named_and_the_others_counted() -> None:
+    long = "x" * 58
+    (pool, more), (other, none) = _named(*(_replica(f"{long}{n:03}") for n in range(100)), _replica("c", pool="other"))
+    assert (len(pool), more, none) == (32, 68, 0)
+    assert other == ["team/c"]
+    spread = [_replica(f"{long}{n:03}", pool=("l4", "other")[n // 40]) for n in range(80)]
+    assert sum(len(name) for names, _ in _named(*spread) for name in names) <= 4096
+    assert [len(names) + more for names, more in _named(*spread)] == [40, 40]
+
+
+def test_who_held_a_pool_stays_named_while_the_replicas_are_not_fetched() -> None:
+    last = {"name": "l4", "nodes": 2, "devices": [given.L4], "holders": ["team/a"], "moreHolders": 3}
+    body = given.cluster(given.pool("l4", node={"memory": "1Gi"}), status={"gpuPools": [last]})
+    (entry,) = given.status(given.run(body, replicas=None))["gpuPools"]
+    assert (entry["holders"], entry["moreHolders"]) == (["team/a"], 3)

@@ -1,14 +1,19 @@
 """The fleet URL: its objects in order, the models that it lists, and when it is published."""
 
 import json
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from unit.compose_cluster.gateways import TLS, bodies, decided, serving
 
 ROUTES = {"fleet-route", "fleet-route-sent", "fleet-route-models"}
-PARTS = {f"fleet-{what}" for what in ("gateway", "path", "answer-503", "models", "filter", "traffic-policy")}
+PARTS = {
+    f"fleet-{what}" for what in ("gateway", "path", "answer-503", "answer-404", "models", "filter", "traffic-policy")
+}
 _GATEWAY = {"name": "public-gateway", "namespace": "modelplane-system"}
 
 
@@ -41,6 +46,9 @@ def listed(services: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return data
 
 
+STORE = accepted()
+
+
 def test_the_routes_come_once_all_that_they_refer_to_is_there_and_then_stay() -> None:
     first = bodies(decided({}, services=[]))
     assert first.keys() >= PARTS
@@ -67,6 +75,12 @@ def test_services_that_need_no_key_are_listed_as_models_in_the_order_of_their_na
     ]
 
 
+def test_services_of_the_namespace_that_the_fleet_url_does_not_serve_are_not_listed() -> None:
+    hidden = service("chat")
+    hidden["metadata"]["namespace"] = "v1"
+    assert [each["id"] for each in listed([hidden, service("a")])] == ["ml/a"]
+
+
 def test_at_most_1000_models_are_listed() -> None:
     assert len(listed([service(f"s-{number}") for number in range(1001)])) == 1000
 
@@ -75,9 +89,36 @@ def test_nothing_but_what_the_filter_made_is_sent_to_the_gateway_again() -> None
     store = accepted()
     (first,) = store["fleet-route"]["spec"]["rules"]
     assert "backendRefs" not in first, "a request that the filter has not sent on would come back for ever"
-    (sent,) = store["fleet-route-sent"]["spec"]["rules"]
+    sent, _ = store["fleet-route-sent"]["spec"]["rules"]
     assert [each["path"] for each in sent["matches"]] == [{"type": "PathPrefix", "value": "/v1/~"}]
     assert sent["timeouts"] == {"request": "0s"}
+
+
+def passes(path: str, store: dict[str, Any]) -> int:
+    """Return how often a path is sent to the gateway again by the route that needs no body."""
+    rewrite = store["fleet-path"]["spec"]["urlRewrite"]["path"]["replaceRegexMatch"]
+    rules = store["fleet-route-sent"]["spec"]["rules"]
+    by_prefix = {each["path"]["value"]: rule for rule in rules for each in rule["matches"]}
+    for count in range(100):
+        matching = [prefix for prefix in by_prefix if f"{path}/".startswith(f"{prefix}/")]
+        if not matching or "backendRefs" not in by_prefix[max(matching, key=len)]:
+            return count
+        path = re.sub(rewrite["pattern"], rewrite["substitution"], path, count=1)
+        path = re.sub("/+", "/", path)
+    raise AssertionError(path)
+
+
+@given(st.lists(st.sampled_from(("v1", "~", "~v1", "ml", "", "v1~")), max_size=12), st.sampled_from((0, 50)))
+def test_no_path_is_sent_to_the_gateway_for_ever(segments: list[str], more: int) -> None:
+    path = re.sub("/+", "/", "/".join(("/v1/~", *segments, *("~",) * more)))
+    assert passes(path, STORE) <= 2
+
+
+def test_the_routes_stay_as_they_are_until_all_that_they_are_to_refer_to_is_there() -> None:
+    store = accepted()
+    del store["fleet-answer-404"]
+    store["fleet-route-sent"]["spec"]["rules"].pop()
+    assert bodies(decided(store, services=[]))["fleet-route-sent"]["spec"] == store["fleet-route-sent"]["spec"]
 
 
 def test_only_the_second_pass_tries_again_and_ends_silent_streams() -> None:

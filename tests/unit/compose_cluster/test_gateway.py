@@ -25,6 +25,8 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "an old picture without address": (given.gateway(error="timeout"), LAST, LAST),
     "the gateway has given it up": (given.gateway(), LAST, None),
     "malformed addresses": (given.looking("Gateway", {"status": {"addresses": "gw"}}), None, None),
+    "what is no address, and one": (given.gateway("a b", "x" * 200_000, "gw.example.org"), None, NEW),
+    "what is no address alone": (given.gateway("../gw"), LAST, None),
     "half-written": (given.looking("Gateway", {}), None, None),
 }
 

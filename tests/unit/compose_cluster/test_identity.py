@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from modelplane.model.conditions import Status
 from modelplane.observed.cluster import read_cluster
 from modelplane.step import Result
@@ -78,8 +80,59 @@ def test_of_two_that_reach_one_cluster_the_first_is_placed_on_and_the_other_name
     assert given.condition(first, "ClusterReady").status is Status.TRUE
 
 
+def test_a_uid_belongs_to_whoever_published_it_first_and_not_to_an_older_one_that_answers_later() -> None:
+    younger = [marked("eu-9", created="2026-02-01T00:00:00Z")]
+    late = given.run(given.cluster(), reached(), same_cluster=younger)
+    assert given.condition(late, "ClusterReady").reason == "DuplicateCluster"
+    # It has neither published the uid nor marked its config, so that the younger one never hears of it.
+    assert "clusterUID" not in given.status(late)
+    assert "labels" not in given.bodies(late)["provider-config"]["metadata"]
+    freed = given.run(given.cluster(), reached(), same_cluster=[])
+    assert given.status(freed)["clusterUID"] == "uid-1"
+    unknown = given.run(given.cluster(), reached(), same_cluster=None)
+    assert "clusterUID" not in given.status(unknown)
+
+
+def test_one_that_shares_a_cluster_publishes_its_uid_and_does_not_take_the_mark() -> None:
+    shared = given.cluster()
+    shared["metadata"]["annotations"] = {"modelplane.ai/shares-cluster": "true"}
+    result = given.run(shared, reached(), same_cluster=[marked("eu-9", created="2026-02-01T00:00:00Z")])
+    assert given.condition(result, "ClusterReady").status is Status.TRUE
+    assert given.status(result)["clusterUID"] == "uid-1"
+    assert "labels" not in given.bodies(result)["provider-config"]["metadata"]
+
+
+@pytest.mark.parametrize("others", [[marked("eu-1"), marked("eu-0")], [], None])
+def test_a_mark_that_was_made_stays(others: list[dict[str, Any]] | None) -> None:
+    result = given.run(before(), reached(), same_cluster=others)
+    assert given.bodies(result)["provider-config"]["metadata"]["labels"] == {"modelplane.ai/cluster-uid": "uid-1"}
+
+
+def test_a_cluster_that_claims_to_be_another_keeps_its_own_mark() -> None:
+    others = [marked("eu-9")]
+    result = given.run(before("uid-0"), reached(), same_cluster=others)
+    assert given.condition(result, "ClusterReady").reason == "IdentityChanged"
+    assert given.bodies(result)["provider-config"]["metadata"]["labels"] == {"modelplane.ai/cluster-uid": "uid-0"}
+
+
 def test_a_cluster_that_does_not_answer_says_that_first() -> None:
     lost = reached("uid-2") | {
         "kube-system": given.looking("Namespace", {"metadata": {"uid": "uid-2"}}, "dial tcp: connection refused")
     }
     assert given.condition(given.run(before(), lost, same_cluster=[]), "ClusterReady").reason == "Unreachable"
+
+
+def test_the_second_of_two_that_reach_one_cluster_makes_no_gateway_there_nor_takes_the_firsts() -> None:
+    absent = given.looking("Gateway", None, "external resource does not exist")
+    others = [marked("eu-0"), marked("eu-1", created="2026-01-02T00:00:00Z")]
+    trusted = [{"kind": "InferenceGateway", "metadata": {"name": "default"}, "status": {"caBundle": "PEM"}}]
+
+    def made(observed: dict[str, Any]) -> list[str]:
+        result = given.run(given.cluster(), observed | {"gateway": absent}, same_cluster=others, gateway=trusted)
+        return [name for name in result.desired if name.startswith("gateway-part-")]
+
+    unseen = given.reached(**{"kube-system": given.looking("Namespace", None)})
+    assert made(reached()) == []
+    assert made(unseen) == []
+    first = given.run(given.cluster(), reached() | {"gateway": absent}, same_cluster=[marked("eu-1")], gateway=trusted)
+    assert [name for name in first.desired if name.startswith("gateway-part-")]

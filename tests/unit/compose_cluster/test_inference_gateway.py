@@ -21,20 +21,22 @@ def test_the_gateway_comes_once_its_pods_policies_and_answers_are_there() -> Non
         "client-pair",
         "client-traffic-policy",
         "envoy-proxy",
+        "fleet-answer-404",
         "fleet-answer-503",
         "fleet-filter",
         "fleet-gateway",
         "fleet-path",
         "fleet-traffic-policy",
         "gateway-class",
-        "key-filter-keys",
-        "key-filter-policy",
+        "listener-filters-keys",
+        "listener-filters-limit",
+        "listener-filters-policy",
         "self-signed-issuer",
         "traffic-policy",
     ]
     partly = {name: body for name, body in first.items() if name != "client-traffic-policy"}
     assert "gateway" not in bodies(decided(partly))
-    assert set(bodies(decided(first))) - set(first) == {"gateway", "unknown-paths", "key-filter-route"}
+    assert set(bodies(decided(first))) - set(first) == {"gateway", "unknown-paths", "listener-filters-route"}
 
 
 def test_nothing_is_composed_before_the_gateways_kinds_exist_and_everything_is_once_it_was() -> None:
@@ -61,13 +63,15 @@ def test_the_url_is_the_gateways_address(address: str, url: str) -> None:
 
 def test_the_url_is_published_once_the_listener_has_the_filter_that_checks_keys() -> None:
     store = serving("http")
-    del store["key-filter-policy"]["status"]
+    del store["listener-filters-policy"]["status"]
     assert "url" not in (decided(store).status or {})
     last = {"url": "http://gw.example.org"}
     assert (decided(store, status=last).status or {})["url"] == last["url"]
-    (rule,) = store["key-filter-route"]["spec"]["rules"]
-    assert rule["matches"] == [{"path": {"type": "Exact", "value": "/.keys"}}], "an exact path is Envoy Gateway's first"
-    assert store["key-filter-keys"]["data"] == {}
+    (rule,) = store["listener-filters-route"]["spec"]["rules"]
+    assert rule["matches"] == [{"path": {"type": "Exact", "value": "/.filters"}}], (
+        "an exact path is Envoy Gateway's first"
+    )
+    assert store["listener-filters-keys"]["data"] == {}
 
 
 #: The listeners that are programmed and the last URL of a gateway with TLS; the URL, and whether HTTP redirects.
@@ -86,6 +90,31 @@ def test_with_tls_the_url_is_https_once_that_is_served_and_never_http_at_first(
     assert result.status is not None
     assert result.status.get("url") == url
     assert ("https-redirect" in result.desired) is redirected
+
+
+def test_a_client_that_is_redirected_to_https_repeats_its_request_with_its_method_and_body() -> None:
+    made = bodies(decided(serving("http", "https", spec=TLS), spec=TLS))
+    ((rule,),) = [made["https-redirect"]["spec"]["rules"]]
+    (redirect,) = rule["filters"]
+    # RFC 9110, section 15.4.9: of the permanent redirects 308 alone forbids a change of the method.
+    assert redirect["requestRedirect"] == {"scheme": "https", "statusCode": 308}
+
+
+@pytest.mark.parametrize(("attached", "stays"), [(3, True), (2, False)], ids=["a service", "our own routes alone"])
+def test_without_tls_any_more_the_https_listener_stays_until_no_service_is_attached_to_it(
+    attached: int, stays: bool
+) -> None:
+    store = serving("http", "https", spec=TLS)
+    store["gateway"]["status"]["listeners"][1]["attachedRoutes"] = attached
+    store |= {"https-redirect": bodies(decided(store, spec=TLS))["https-redirect"]}
+    result = decided(store, status={"url": "https://models.example.com"})
+    assert (result.status or {})["url"] == "http://gw.example.org"
+    made = bodies(result)
+    listeners = made["gateway"]["spec"]["listeners"]
+    was = store["gateway"]["spec"]["listeners"]
+    assert listeners == (was if stays else was[:1])
+    assert ("https-redirect" in made) is stays
+    assert made["unknown-paths"]["spec"]["parentRefs"][0]["sectionName"] == ("https" if stays else "http")
 
 
 def test_a_listener_that_cannot_serve_is_named_with_its_reason() -> None:

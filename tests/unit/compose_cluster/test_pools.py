@@ -118,3 +118,102 @@ def test_capabilities_are_those_of_the_class_with_those_of_the_pool_over_them_fi
         {"memoryPerGpu": "24Gi", "interconnect": "nvlink", "multiNodeCapable": False},
         {"memoryPerGpu": "24Gi", "interconnect": "nvlink", **own},
     ]
+
+
+H100 = given.L4 | {"capacity": {"memory": {"value": "80Gi"}}}
+TWO = [H100 | {"name": "left"}, H100 | {"name": "right"}]
+NOT_PUBLISHED = "It is not published until then."
+TOO_MUCH = "999Gi is more than a tenth above the memory of device gpu, 80Gi; correct one of them"
+UNKNOWN = "middle is none of the devices that pods claim (left, right); name the one that is the GPU"
+SEVERAL = "pods claim several devices (left, right) and none is named gpu"
+#: The class's devices, what it declares, what the pool does, what was published; what is published, and the message.
+OVERRIDES: dict[str, tuple[list[Any], dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any], str]] = {
+    "memory on the box": ([H100], {}, {"memoryPerGpu": "88Gi"}, {}, {"memoryPerGpu": "88Gi"}, ""),
+    "too much memory": (
+        [H100],
+        {"interconnect": "nvlink"},
+        {"memoryPerGpu": "999Gi"},
+        {},
+        {"interconnect": "nvlink"},
+        f"memoryPerGpu: {TOO_MUCH}. {NOT_PUBLISHED}",
+    ),
+    "too much memory of a pool that was published": (
+        [H100],
+        {"memoryPerGpu": "80Gi"},
+        {"memoryPerGpu": "999Gi"},
+        {"memoryPerGpu": "80Gi"},
+        {"memoryPerGpu": "80Gi"},
+        f"memoryPerGpu: {TOO_MUCH}. 80Gi is published until then, as it was before.",
+    ),
+    "too much memory that was published": (
+        [H100],
+        {},
+        {"memoryPerGpu": "999Gi"},
+        {"memoryPerGpu": "999Gi"},
+        {},
+        f"memoryPerGpu: {TOO_MUCH}. {NOT_PUBLISHED}",
+    ),
+    "the pool names the GPU": (
+        TWO,
+        {"interconnect": "x"},
+        {"device": "left"},
+        {},
+        {"interconnect": "x", "device": "left"},
+        "",
+    ),
+    "nobody names the GPU": (
+        TWO,
+        {"interconnect": "x"},
+        {},
+        {},
+        {"interconnect": "x"},
+        f"device: {SEVERAL}. Name the one that is the GPU: no profile is placed on the pool until then.",
+    ),
+    "the pool names another device": (
+        TWO,
+        {"device": "right"},
+        {"device": "middle"},
+        {"device": "right"},
+        {"device": "right"},
+        f"device: {UNKNOWN}. right is published until then, as it was before.",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("devices", "of_class", "of_pool", "before", "expected"),
+    [(*case[:4], case[4:]) for case in OVERRIDES.values()],
+    ids=OVERRIDES,
+)
+def test_what_a_pool_declares_and_its_devices_contradict_is_not_published_and_the_cluster_takes_replicas(
+    devices: list[Any],
+    of_class: dict[str, Any],
+    of_pool: dict[str, Any],
+    before: dict[str, Any],
+    expected: tuple[dict[str, Any], str],
+) -> None:
+    published, message = expected
+    declared = given.device_class("h100", devices)
+    declared["spec"]["capabilities"] = of_class
+    last = {"name": "own", "nodes": 2, "devices": devices, "capabilities": before}
+    body = given.cluster(
+        given.pool("own", className="h100", capabilities=of_pool),
+        given.pool("other"),
+        status={"gpuPools": [last] if before else []},
+    )
+    result = given.run(body, given.reached(), class_h100=[declared])
+    entries = given.status(result)["gpuPools"]
+    assert [(entry["name"], entry.get("capabilities", {})) for entry in entries] == [("own", published), ("other", {})]
+    ready = given.condition(result, "ClusterReady")
+    assert (ready.status, ready.reason) == (Status.TRUE, "ClusterRunning")
+    assert ready.message == (f"spec.nodePools[own].capabilities.{message}" if message else "")
+
+
+def test_a_pool_publishes_what_its_nodes_have_whatever_became_of_its_class() -> None:
+    last = {"name": "l4", "nodes": 1, "devices": [given.L4], "node": {"memory": "1Gi"}}
+    body = given.cluster(given.pool("l4", node={"cpu": 8, "memory": "60Gi"}), status={"gpuPools": [last]})
+    for found in ([given.device_class()], []):
+        published = given.status(given.run(body, given.reached(), class_l4=found))["gpuPools"]
+        assert [entry["node"] for entry in published] == [{"cpu": 8, "memory": "60Gi"}]
+    plain = given.cluster(given.pool("l4"), status={"gpuPools": [last]})
+    assert "node" not in given.status(given.run(plain, given.reached(), class_l4=[]))["gpuPools"][0]

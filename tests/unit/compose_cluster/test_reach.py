@@ -131,6 +131,12 @@ def test_the_storage_class_for_caches_is_published() -> None:
     assert given.status(given.run(body))["cache"] == {"storageClassName": "rwx"}
 
 
+def test_the_user_that_downloads_onto_the_volumes_is_published_with_their_class() -> None:
+    body = given.cluster()
+    body["spec"]["cluster"]["existing"]["cache"] = {"storageClassName": "rwx", "runAsUser": 1000}
+    assert given.status(given.run(body))["cache"] == {"storageClassName": "rwx", "runAsUser": 1000}
+
+
 READY: dict[str, tuple[dict[str, Any], Any, tuple[Status, Status]]] = {
     "both": ({}, [given.device_class()], (Status.TRUE, Status.TRUE)),
     "no class": ({}, [], (Status.FALSE, Status.TRUE)),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from unit.compose_cluster.gateways import NAMED, bodies, decided
+from unit.compose_cluster.gateways import NAMED, bodies, decided, serving
 from unit.compose_cluster.test_authority import secrets, showing
 
 PAIRS = secrets("ca", public_gateway_client="ca", provider_router_pair="ca")
@@ -34,6 +34,27 @@ def test_the_router_is_reached_inside_the_control_cluster_alone_by_the_public_ga
     assert [each["protocol"] for each in made["router"]["spec"]["listeners"]] == ["HTTPS"]
     validation = made["router-client-traffic-policy"]["spec"]["tls"]["clientValidation"]
     assert validation["caCertificateRefs"][0]["name"] == made["router-authority"]["metadata"]["name"]
+
+
+def test_the_gateway_is_not_ready_before_the_router_is_and_says_what_of_it_is_missing() -> None:
+    def reported(store: dict[str, Any], secrets: dict[str, Any] = PAIRS) -> tuple[str, str]:
+        (found,) = decided(store, secrets=secrets).conditions
+        return found.status.value, found.message
+
+    named = "Gateway modelplane-system/provider-router"
+    store = described() | {name: body for name, body in serving("http").items() if "status" in body}
+    assert reported(store, secrets("ca", public_gateway_client="ca")) == (
+        "False",
+        f"{named} is not composed yet: Secret provider-router-pair is not issued",
+    )
+    assert reported(store) == ("False", f"{named} is not composed yet")
+    store["router"] = {**bodies(decided(store, secrets=PAIRS))["router"], "status": {}}
+    assert reported(store) == ("False", f"{named} does not serve yet")
+    refused = [{"type": "Programmed", "status": "False", "message": "no pods are available"}]
+    store["router"]["status"] = {"conditions": refused}
+    assert reported(store) == ("False", f"{named}: no pods are available")
+    store["router"]["status"] = PROGRAMMED
+    assert reported(store)[0] == "True"
 
 
 def test_the_router_is_published_once_it_serves_and_then_always() -> None:

@@ -35,8 +35,12 @@ def placed(address: str | None) -> PlacementMessage:
     )
 
 
+OWNER = {"apiVersion": "modelplane.ai/v1alpha1", "kind": "ModelDeployment", "name": "qwen", "uid": "u"}
+
+
 def observed(kind: str, **parts: Any) -> Object:
-    body = {"kind": kind, "metadata": {"name": "qwen-1234abcd"}, **parts}
+    metadata = {"name": "qwen-1234abcd", "ownerReferences": [{**OWNER, "controller": True}]}
+    body = {"kind": kind, "metadata": metadata, **parts}
     return Object(body, repr(body))
 
 
@@ -96,6 +100,15 @@ def test_an_endpoint_is_not_looked_into_while_its_cluster_and_replica_tell_all()
     assert (spec["url"], spec["ready"]) == ("https://gw.example.org", True)
 
 
+@pytest.mark.parametrize("owners", [[], [OWNER]])
+def test_an_endpoint_that_no_deployment_controls_does_not_say_where_its_replica_is(owners: list[Any]) -> None:
+    spec = {"url": "http://vault.secrets.svc.cluster.local:8200", "mutualTLS": True, "ready": True}
+    forged = observed("ModelEndpoint", metadata={"name": "qwen-1234abcd", "ownerReferences": owners}, spec=spec)
+    assert endpoints(None, endpoint=forged, replica=replica("True")) == {}
+    made = endpoints("gw.example.org", endpoint=forged, replica=replica("True"))["endpoint-a-0"]["spec"]
+    assert (made["url"], "mutualTLS" in made) == ("https://gw.example.org", False)
+
+
 def test_an_ipv6_address_is_bracketed() -> None:
     assert endpoints("2001:db8::1")["endpoint-a-0"]["spec"]["url"] == "https://[2001:db8::1]"
 
@@ -132,6 +145,17 @@ def test_ready_follows_the_replica_and_an_unknown_keeps_the_last_word(
     assert endpoints("x", **seen)["endpoint-a-0"]["spec"]["ready"] is ready
 
 
+def test_an_endpoint_has_the_name_under_which_its_replica_serves_and_keeps_it_while_that_is_not_known() -> None:
+    container = {"name": "engine", "args": ["--served-model-name=example/model"]}
+    engines = [{"members": [{"role": "Standalone", "template": {"spec": {"containers": [container]}}}]}]
+    named, unnamed = (observed("ModelReplica", spec={"engines": found}) for found in (engines, []))
+    assert endpoints("x", replica=named)["endpoint-a-0"]["spec"]["model"] == "example/model"
+    was = observed("ModelEndpoint", spec={"url": "https://x", "ready": True, "model": "last"})
+    assert endpoints("x", endpoint=was)["endpoint-a-0"]["spec"]["model"] == "last"
+    assert endpoints("x", replica=named, endpoint=was)["endpoint-a-0"]["spec"]["model"] == "example/model"
+    assert "model" not in endpoints("x", replica=unnamed, endpoint=was)["endpoint-a-0"]["spec"]
+
+
 def test_without_a_schedule_nothing_is_decided() -> None:
     assert compose(Request(DEPLOYMENT)).fatal is not None
 
@@ -142,7 +166,13 @@ def test_an_endpoint_that_cannot_be_read_stays_as_it_is_while_its_cluster_has_no
         {
             "apiVersion": "modelplane.ai/v1alpha1",
             "kind": "ModelEndpoint",
-            "metadata": {"name": "qwen-1234abcd", "namespace": "ml", "labels": {"a": "b"}, "uid": "e"},
+            "metadata": {
+                "name": "qwen-1234abcd",
+                "namespace": "ml",
+                "labels": {"a": "b"},
+                "uid": "e",
+                "ownerReferences": [{**OWNER, "controller": True}],
+            },
             "spec": spec,
         },
         repr(spec),

@@ -1,5 +1,6 @@
 """How services reach a ModelEndpoint: by its owner, its host and its URL."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -37,6 +38,12 @@ def routing(fqdn: str = "gw.example.org", port: int = 443, *, ready: bool = True
 )
 def test_an_endpoint_of_a_replica_publishes_how_it_is_reached(body: dict[str, Any], expected: dict[str, Any]) -> None:
     assert composed(body) == (expected, "BackendConfigured", "")
+
+
+def test_an_endpoint_of_a_replica_is_made_of_itself_alone_and_seldom_looked_at() -> None:
+    result = compose(Request(Object(endpoint(), object())))
+    assert result.requirements == ()
+    assert result.ttl == timedelta(minutes=10)
 
 
 OTHER = "other-1234abcd.team.eu-1.replicas.modelplane.internal"

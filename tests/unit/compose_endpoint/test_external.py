@@ -5,10 +5,14 @@ from typing import Any
 
 import pytest
 
-from property.externals import ROUTER, External
+from modelplane.step.sealed import Sealed
+from property.externals import CERTIFICATE, ROUTER, External
 
 CREDENTIAL: dict[str, Any] = {"credential": {"secretRef": {"name": "groq", "key": "token"}, "header": "Authorization"}}
 SECRETS = {"groq": {"token": b"sk-1"}}
+#: What Envoy would refuse, and whatever comes together with it.
+CRL = b"-----BEGIN X509 CRL-----\nY2E=\n-----END X509 CRL-----\n"
+PEM_ALONE = b"-----BEGIN CERTIFICATE-----\nY2E=\n-----END CERTIFICATE-----\n"
 
 
 def condition(external: External) -> tuple[str, str, str]:
@@ -51,9 +55,14 @@ def test_a_provider_is_reached_over_the_router_by_a_host_of_its_own() -> None:
     }
 
 
-def test_a_provider_that_may_take_no_traffic_is_not_ready() -> None:
+def test_a_provider_that_is_switched_off_is_not_ready_and_says_so() -> None:
     external = settled(spec=spec(ready=False))
     external.accept()
+    assert condition(external) == (
+        "True",
+        "BackendConfigured",
+        "spec.ready is false: no service sends requests here.",
+    )
     status = external.reconcile().status
     assert status is not None
     assert status["routing"]["ready"] is False
@@ -65,6 +74,11 @@ ROOTS: dict[str, tuple[dict[str, Any], str, tuple[str, int]]] = {
     "a path with a slash": (spec("https://api.example.com/api/"), "/api", ("api.example.com", 443)),
     "no path": (spec("https://api.example.com"), "/v1", ("api.example.com", 443)),
     "a path that is none": (spec("https://api.example.com/"), "/v1", ("api.example.com", 443)),
+    "an older prefix without slashes": (
+        spec("https://api.example.com", rewritePath="p/q"),
+        "/p/q/v1",
+        ("api.example.com", 443),
+    ),
     "an older prefix": (spec("http://api.example.com:8000", rewritePath="/p/"), "/p/v1", ("api.example.com", 8000)),
 }
 
@@ -86,13 +100,13 @@ def test_a_provider_with_tls_is_verified_always() -> None:
         "wellKnownCACertificates": "System",
     }
     own = {"caSecretRef": {"name": "ca", "key": "pem"}, "serverName": "other.example.com"}
-    external = settled(spec=spec(tls=own), secrets={"ca": {"pem": b"certificate"}})
+    external = settled(spec=spec(tls=own), secrets={"ca": {"pem": b"# ours\n" + CERTIFICATE + CRL}})
     secret = external.store["authority"]
     assert external.store["backend"]["spec"]["tls"] == {
         "sni": "other.example.com",
         "caCertificateRefs": [{"group": "", "kind": "Secret", "name": secret["metadata"]["name"]}],
     }
-    assert secret["data"].keys() == {"ca.crt"}
+    assert secret["data"] == {"ca.crt": Sealed(CERTIFICATE)}
     assert "tls" not in settled(spec=spec("http://api.example.com")).store["backend"]["spec"]
 
 
@@ -135,6 +149,12 @@ def test_a_provider_s_name_of_the_model_and_fixed_headers_are_of_its_route_alone
     assert fixed == [{"name": "anthropic-version", "value": "2023-06-01"}]
 
 
+def test_a_percent_sign_in_a_fixed_header_is_no_command_of_envoy() -> None:
+    external = settled(spec=spec(headers={"x-share": "100%", "x-home": "%ENVIRONMENT(HOME)%"}))
+    fixed = rule(external)["filters"][1]["requestHeaderModifier"]["set"]
+    assert fixed == [{"name": "x-home", "value": "%%ENVIRONMENT(HOME)%%"}, {"name": "x-share", "value": "100%%"}]
+
+
 #: What an endpoint by hand names; the reason and words of its condition.
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "an IP address": ({"spec": spec("http://10.0.0.7:8000")}, "InvalidHost", "is an IP address"),
@@ -170,16 +190,46 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "the name of a namespace",
     ),
     "a name that is none": ({"spec": spec("https://a_b.example.com")}, "InvalidURL", "neither a DNS name nor"),
+    "a path with a control character": (
+        {"spec": spec("https://api.example.com/v1\x00")},
+        "InvalidURL",
+        "spec.url: the path has a control character",
+    ),
+    "an older prefix of two lines": (
+        {"spec": spec("https://api.example.com", rewritePath="/p\n")},
+        "InvalidURL",
+        "spec.rewritePath: the path has a control character",
+    ),
+    "a path that no HTTPRoute takes": (
+        {"spec": spec(f"https://api.example.com/{'p' * 1024}")},
+        "InvalidURL",
+        "more than 1024 characters",
+    ),
     "no Secret": ({"spec": spec(**CREDENTIAL)}, "CredentialMissing", "Secret ml/groq has no value under key token"),
     "a line break": (
         {"spec": spec(**CREDENTIAL), "secrets": {"groq": {"token": b"sk-1\n"}}},
         "CredentialMissing",
         "has a value that no header can carry",
     ),
+    "a prefix of two lines": (
+        {"spec": {**spec(), "credential": {**CREDENTIAL["credential"], "prefix": "Bearer\r\n"}}, "secrets": SECRETS},
+        "CredentialMissing",
+        "spec.credential.prefix has a control character",
+    ),
     "no CA": (
         {"spec": spec(tls={"caSecretRef": {"name": "ca", "key": "pem"}})},
         "CredentialMissing",
         "spec.tls.caSecretRef: Secret ml/ca has no value",
+    ),
+    "a CA that is no certificate": (
+        {"spec": spec(tls={"caSecretRef": {"name": "ca", "key": "pem"}}), "secrets": {"ca": {"pem": b"certificate"}}},
+        "CredentialMissing",
+        "spec.tls.caSecretRef: Secret ml/ca has no valid X.509 certificates in PEM under key pem. Write it",
+    ),
+    "a CA that is PEM and no X.509": (
+        {"spec": spec(tls={"caSecretRef": {"name": "ca", "key": "pem"}}), "secrets": {"ca": {"pem": PEM_ALONE}}},
+        "CredentialMissing",
+        "spec.tls.caSecretRef: Secret ml/ca has no valid X.509 certificates in PEM under key pem. Write it",
     ),
     "no kinds": ({"kinds": False}, "WaitingForGateway", "Install Envoy Gateway"),
     "no gateway": ({"gateway": None}, "WaitingForGateway", "there is no InferenceGateway default"),
@@ -198,8 +248,9 @@ def test_an_endpoint_by_hand_that_cannot_be_reached_says_why_and_composes_nothin
     assert words in message
 
 
-def test_the_inference_gateway_may_allow_a_host_inside() -> None:
-    assert "route" in settled(spec=spec("http://models.shop.svc:8000"), allowed=("models.shop.svc",)).store
+@pytest.mark.parametrize("allowed", ["models.shop.svc", "Models.Shop.SVC"])
+def test_the_inference_gateway_may_allow_a_host_inside_in_any_case_of_letters(allowed: str) -> None:
+    assert "route" in settled(spec=spec("http://models.shop.svc:8000"), allowed=(allowed,)).store
 
 
 def test_an_address_that_is_allowed_is_dialled_as_an_address() -> None:
@@ -219,12 +270,110 @@ def test_an_endpoint_says_what_of_it_the_gateway_refuses() -> None:
     assert message == f"Envoy Gateway does not accept Backend {name}: hostname localhost should have two segments"
 
 
-def test_what_was_composed_stays_while_the_credential_is_missing_and_takes_no_new_requests() -> None:
+@pytest.mark.parametrize("secrets", [{}, {"groq": {}}, {"groq": {"token": b"sk-1\n"}}])
+def test_an_endpoint_without_its_credential_stays_and_is_not_even_the_last_resort_of_a_service(
+    secrets: dict[str, dict[str, bytes]],
+) -> None:
     external = settled(spec=spec(**CREDENTIAL), secrets=SECRETS)
     external.accept()
     was = external.desired()
-    external.secrets = {}
+    external.secrets = secrets
+    assert external.desired() == was
+    assert condition(external)[:2] == ("False", "CredentialMissing")
+    assert external.reconcile().status == {}
+
+
+@pytest.mark.parametrize("value", [b"", b"no certificate", PEM_ALONE, CERTIFICATE + PEM_ALONE])
+def test_the_last_certificates_of_a_ca_stay_while_its_secret_has_none(value: bytes) -> None:
+    secrets = {"ca": {"pem": CERTIFICATE}}
+    external = settled(spec=spec(tls={"caSecretRef": {"name": "ca", "key": "pem"}}), secrets=secrets)
+    external.accept()
+    was = external.desired()
+    external.secrets = {"ca": {"pem": value}}
     assert external.desired() == was
     status = external.reconcile().status
     assert status is not None
     assert status["routing"]["ready"] is False
+
+
+def test_an_endpoint_is_ready_once_the_router_has_accepted_the_last_change_and_serves_until_then() -> None:
+    external = settled()
+    external.accept()
+    route = external.store["route"]
+    (seen,) = route["status"]["parents"][0]["conditions"]
+    route["metadata"]["generation"], seen["observedGeneration"] = 2, 1
+    status, reason, message = condition(external)
+    assert (status, reason) == ("False", "WaitingForGateway")
+    assert "Envoy Gateway has not accepted the last change yet" in message
+    published = external.reconcile().status
+    assert published is not None
+    assert published["routing"]["ready"] is True
+    seen["observedGeneration"] = 2
+    assert condition(external)[0] == "True"
+
+
+#: The value of a header in a route that an earlier version composed, and as it stays where nothing new is composed.
+HEADERS_BEFORE = {"100%": "100%%", "%ENVIRONMENT(HOME)%": "%%ENVIRONMENT(HOME)%%", "100%%": "100%%", "plain": "plain"}
+
+
+@pytest.mark.parametrize(("before", "stays"), HEADERS_BEFORE.items())
+def test_a_route_that_is_held_has_no_command_of_envoy_in_a_header(before: str, stays: str) -> None:
+    external = settled(spec=spec(**CREDENTIAL, headers={"x-share": "1"}), secrets=SECRETS)
+    rule(external)["filters"][1]["requestHeaderModifier"]["set"][0]["value"] = before
+    external.secrets = {}
+    for _ in range(2):
+        external.store = external.desired()
+        assert rule(external)["filters"][1]["requestHeaderModifier"]["set"] == [{"name": "x-share", "value": stays}]
+
+
+def test_a_route_whose_path_stops_the_gateway_is_not_held_and_the_endpoint_says_why() -> None:
+    external = settled()
+    external.accept()
+    others = external.store.keys() - {"route"}
+    rule(external)["filters"][0]["urlRewrite"]["path"]["replacePrefixMatch"] = "/v1\x00"
+    external.spec = spec("https://api.example.com/v1\x00")
+    assert external.desired().keys() == others
+    assert condition(external)[:2] == ("False", "InvalidURL")
+    external.store = external.desired()
+    assert external.reconcile().status == {}
+
+
+def test_a_route_by_a_ca_that_is_no_certificate_is_not_held() -> None:
+    secrets = {"ca": {"pem": CERTIFICATE}}
+    external = settled(spec=spec(tls={"caSecretRef": {"name": "ca", "key": "pem"}}), secrets=secrets)
+    external.accept()
+    others = external.store.keys() - {"route"}
+    external.store["authority"]["data"]["ca.crt"] = Sealed(PEM_ALONE)
+    external.secrets = {"ca": {"pem": PEM_ALONE}}
+    assert external.desired().keys() == others
+
+
+def test_an_endpoint_whose_host_is_no_longer_allowed_is_not_even_the_last_resort_of_a_service() -> None:
+    external = settled(spec=spec("http://models.shop.svc:8000"), allowed=("models.shop.svc",))
+    external.accept()
+    was = external.desired()
+    external.allowed = ()
+    assert condition(external)[:2] == ("False", "InvalidHost")
+    assert external.reconcile().status == {}
+    assert external.desired() == was
+
+
+def test_kubernetes_deletes_all_that_an_endpoint_by_hand_has_composed_after_its_route() -> None:
+    secured = {"tls": {"caSecretRef": {"name": "s", "key": "ca"}}}
+    named = spec(model="m", credential={"secretRef": {"name": "s", "key": "k"}}, **secured)
+    external = External(spec=named, secrets={"s": {"k": b"1", "ca": CERTIFICATE}})
+    external.settle()
+    route = external.store["route"]["metadata"]
+    route["uid"] = "u-1"
+    owner = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "name": route["name"], "uid": "u-1"}
+    made = external.desired()
+    assert "ownerReferences" not in made.pop("route")["metadata"]
+    assert made.keys() == {"backend", "model", "credential", "filter", "authority"}
+    for body in made.values():
+        assert body["metadata"]["ownerReferences"] == [owner]
+    # Held ones stay so, too.
+    external.store |= made
+    external.secrets = {}
+    assert {name: body["metadata"] for name, body in external.desired().items() if name != "route"} == {
+        name: body["metadata"] for name, body in made.items()
+    }

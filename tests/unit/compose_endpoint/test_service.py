@@ -1,11 +1,12 @@
 """What a ModelService composes and says, from the first pass on."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from modelplane.model.routing import Endpoint, ServiceEntry
+from modelplane.model.routing import Address, Endpoint, ServiceEntry
 from property.routes import address
 from property.services import GATEWAY, Service
 
@@ -50,6 +51,34 @@ def rule(service: Service) -> dict[str, Any]:
     return found
 
 
+def test_whatever_selectors_a_team_writes_no_endpoint_is_fetched_more_than_twice() -> None:
+    shared = {f"l{number}": "same" for number in range(16)} | {"app": "a"}
+    ready = Endpoint("e-1", shared, address("e-1"), ready=True)
+    other = Endpoint("e-2", {"app": "a"}, address("e-2"), ready=True)
+    foreign = Endpoint("e-3", {"app": "b"}, address("e-3"), ready=True)
+    for count, fetched in ((1, 1), (2, 2), (3, 1), (16, 1)):
+        entries = tuple(ServiceEntry(f"e{at}", {"app": "a", f"l{at}": "same"}, weight=1) for at in range(count))
+        service = settled(endpoints=[ready, other, foreign], entries=entries)
+        result = service.reconcile()
+        wanted = [each for each in result.requirements if each.kind == "ModelEndpoint"]
+        assert len(wanted) == fetched
+        assert all(each.match_labels["app"] == "a" for each in wanted)
+        # What is fetched for all entries is still selected by each: `other` and `foreign` belong to none.
+        assert result.status is not None
+        assert [entry["total"] for entry in result.status["entries"]] == [1, *[0] * (count - 1)]
+
+
+def test_entries_with_nothing_in_common_are_selected_from_the_endpoints_of_the_namespace() -> None:
+    third = Endpoint("e-3", {"app": "c"}, address("e-3"), ready=True)
+    entries = (*SPLIT, ServiceEntry("third", {"app": "c"}, weight=1))
+    service = settled(endpoints=[READY, CANARY, third], entries=entries)
+    result = service.reconcile()
+    (wanted,) = (each for each in result.requirements if each.kind == "ModelEndpoint")
+    assert (dict(wanted.match_labels), wanted.namespace) == ({}, service.namespace)
+    assert result.status is not None
+    assert [entry["total"] for entry in result.status["entries"]] == [1, 1, 1]
+
+
 def test_the_first_pass_composes_all_but_the_route_that_refers_to_it() -> None:
     service = Service(endpoints=[READY])
     first = service.desired()
@@ -71,9 +100,18 @@ def test_a_route_takes_its_path_to_v1_without_the_caller_s_key_and_for_as_long_a
     assert found["timeouts"] == {"request": "0s"}
     assert [each["type"] for each in found["filters"]] == ["URLRewrite", "RequestHeaderModifier", "ExtensionRef"]
     assert found["filters"][1]["requestHeaderModifier"] == {
-        "remove": ["Authorization", "x-api-key", "x-modelplane-caller"]
+        "remove": ["Authorization", "x-api-key", "x-modelplane-caller", "modelplane-served-model"]
     }
     assert all(set(each) == {"group", "kind", "name", "weight"} for each in found["backendRefs"])
+
+
+def test_a_route_tells_by_which_names_the_engines_that_it_leads_to_serve() -> None:
+    idle = replace(STARTING, model="not/listed")
+    service = settled(endpoints=[replace(READY, model="m"), replace(CANARY, model="n"), idle])
+    assert rule(service)["filters"][1]["requestHeaderModifier"] == {
+        "set": [{"name": "modelplane-served-model", "value": "m n=e-2"}],
+        "remove": ["Authorization", "x-api-key", "x-modelplane-caller"],
+    }
 
 
 def test_entries_share_the_traffic_by_weight() -> None:
@@ -82,7 +120,9 @@ def test_entries_share_the_traffic_by_weight() -> None:
     hosts = [e["hostname"] for e in service.store["backend-entry-main-0"]["spec"]["endpoints"]]
     assert hosts == ["e-1.ml.eu-1.replicas.modelplane.internal"]
     assert service.reconcile().status == {
+        "url": "http://gw.example.org/ml/chat/v1",
         "address": "http://gw.example.org/ml/chat",
+        "model": "ml/chat",
         "keys": "open",
         "endpoints": {"total": 3, "ready": 2},
         "entries": [
@@ -125,6 +165,12 @@ def test_no_route_refers_to_a_backend_by_mutual_tls_before_a_ca_is_published() -
     service = Service(endpoints=[secured], gateway={"url": "http://gw.example.org"})
     service.settle()
     assert service.route is None
+    assert conditions(service)["RoutingReady"] == (
+        "False",
+        "WaitingForGateway",
+        "InferenceGateway default has published no CA in status.caBundle, and endpoints are reached by mutual TLS. "
+        "Look at its condition ControllerReady.",
+    )
     service.gateway = dict(GATEWAY)
     service.settle()
     assert len(rule(service)["backendRefs"]) == 1
@@ -137,6 +183,21 @@ def test_without_an_endpoint_the_route_stays_and_answers_503() -> None:
     (answer,) = rule(service)["filters"]
     assert answer["extensionRef"]["name"] == service.store["answer-503"]["metadata"]["name"]
     assert not [name for name in service.store if name.startswith("backend-")]
+
+
+def test_an_endpoint_that_a_person_switches_off_gets_nothing_even_where_a_service_has_no_other() -> None:
+    way = Address("e-1.ml.endpoints.modelplane.internal", "router.example.org", 443, mutual_tls=True)
+    service = settled(endpoints=[Endpoint("e-1", {"app": "a"}, way, ready=True)])
+    assert len(rule(service)["backendRefs"]) == 1
+    service.endpoints = [Endpoint("e-1", {"app": "a"}, way, ready=False, is_off=True)]
+    assert conditions(service)["EndpointsResolved"] == (
+        "False",
+        "NoEndpoints",
+        "0 of 1 endpoints are ready. No requests go to 1 NotReady. Requests are answered with 503.",
+    )
+    service.settle()
+    (answer,) = rule(service)["filters"]
+    assert answer["extensionRef"]["name"] == service.store["answer-503"]["metadata"]["name"]
 
 
 def test_endpoints_that_are_all_not_ready_stay_as_they_were_listed() -> None:
@@ -205,6 +266,36 @@ def test_routing_is_ready_once_the_gateway_has_accepted_the_route(kind: str, sta
     assert ("because" in found[2]) == (status == "False")
 
 
+def test_routing_is_ready_once_the_gateway_has_accepted_the_last_change_of_the_route() -> None:
+    service = settled(endpoints=[READY])
+    accept(service, "HTTPRoute")
+    route = service.store["route"]
+    (seen,) = route["status"]["parents"][0]["conditions"]
+    route["metadata"]["generation"], seen["observedGeneration"] = 2, 1
+    assert conditions(service)["RoutingReady"] == (
+        "False",
+        "Configuring",
+        "Envoy Gateway has not accepted the last change yet. If this stays, look at the pods of its Deployment "
+        "envoy-gateway in namespace envoy-gateway-system.",
+    )
+    seen["observedGeneration"] = 2
+    assert conditions(service)["RoutingReady"][0] == "True"
+
+
+def test_a_service_says_that_its_endpoints_differ_too_much_in_their_names_of_the_model() -> None:
+    def resolved(count: int) -> str:
+        names = [f"{'e' * 60}-{number}" for number in range(count)]
+        others = [Endpoint(name, {}, address(name), ready=True, model="n") for name in names]
+        most = [
+            Endpoint(f"m-{number}", {}, address(f"m-{number}"), ready=True, model="m") for number in range(count + 1)
+        ]
+        return conditions(settled(endpoints=[*others, *most]))["EndpointsResolved"][2]
+
+    assert "different names" not in resolved(60)
+    assert "Its endpoints serve under too many different names" in resolved(70)
+    assert "different names" not in conditions(settled(endpoints=[READY]))["EndpointsResolved"][2]
+
+
 def test_a_service_says_which_endpoints_its_backends_cannot_hold() -> None:
     many = [Endpoint(f"e-{n}", {}, address(f"e-{n}"), ready=True) for n in range(16 * 256 + 3)]
     found = conditions(Service(endpoints=many))["EndpointsResolved"]
@@ -215,6 +306,19 @@ def test_a_service_says_which_endpoints_its_backends_cannot_hold() -> None:
     assert status is not None
     shown = status["entries"][0]["endpoints"]
     assert (len(shown), [each["state"] for each in shown[:4]]) == (64, ["NoRoom"] * 3 + ["Serving"])
+
+
+@pytest.mark.parametrize(
+    ("selector", "words"),
+    [
+        ({"app": "c"}, "no ModelEndpoint of namespace ml has the labels of its selector"),
+        ({"app": "a"}, "what it selects counts for the entries before it"),
+    ],
+)
+def test_a_service_says_which_entry_has_no_endpoint_and_why(selector: dict[str, str], words: str) -> None:
+    entries = (ServiceEntry("main", {"app": "a"}, weight=90), ServiceEntry("canary", selector, weight=10))
+    found = conditions(settled(entries=entries, endpoints=[READY]))["EndpointsResolved"]
+    assert found == ("True", "Resolved", f"1 of 1 endpoints are ready. spec.endpoints[1] has no endpoint: {words}.")
 
 
 #: Endpoints of a service whose Backends list e-1 now, and what each of them does.
@@ -290,4 +394,19 @@ def test_a_service_whose_spec_cannot_be_read_keeps_what_it_has() -> None:
     service = settled(endpoints=[READY])
     service.spec = {"timeouts": {"idle": 5}}
     assert service.desired() == service.store
+    assert service.reconcile().status == service.status
     assert conditions(service)["RoutingReady"][1] == "Configuring"
+
+
+def test_a_service_keeps_its_status_while_there_is_no_inference_gateway() -> None:
+    service = settled(endpoints=[READY])
+    service.gateway = None
+    assert service.status["address"] == "http://gw.example.org/ml/chat"
+    assert service.reconcile().status == service.status
+
+
+def test_a_service_of_an_earlier_version_has_a_url_while_there_is_no_inference_gateway() -> None:
+    service = settled(endpoints=[READY])
+    service.gateway = None
+    del service.status["url"]
+    assert (service.reconcile().status or {})["url"] == "http://gw.example.org/ml/chat/v1"

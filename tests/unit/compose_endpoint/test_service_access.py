@@ -164,14 +164,17 @@ def test_a_service_whose_keys_are_removed_opens_and_its_secret_goes_after_its_po
     assert "caller-keys" not in found.store
 
 
-def test_kubernetes_deletes_the_policy_and_its_secret_after_the_route() -> None:
-    found = service("ann")
+def test_kubernetes_deletes_all_that_a_service_has_composed_after_its_route() -> None:
+    found = service("ann", spec={"keys": [key("ann")], "timeouts": {"idle": "5m"}})
     found.settle()
     assert found.route
     found.route["metadata"]["uid"] = "u-1"
     owner = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "uid": "u-1"}
-    for name in ("security-policy", "caller-keys"):
-        (shown,) = found.desired()[name]["metadata"]["ownerReferences"]
+    made = found.desired()
+    assert "ownerReferences" not in made.pop("route")["metadata"]
+    assert {"security-policy", "caller-keys", "traffic-policy", "backend-entry-all-0", "authority"} <= made.keys()
+    for body in made.values():
+        (shown,) = body["metadata"]["ownerReferences"]
         assert shown == owner | {"name": found.route["metadata"]["name"]}
 
 

@@ -56,7 +56,19 @@ def test_only_the_word_true_gives_a_cluster_up(value: str) -> None:
 
 def test_the_reference_to_the_cluster_stays_so_that_its_finalizer_can_go() -> None:
     desired = given.run(given.replica(), cluster=[given.cluster(**ABANDONED)]).desired
-    assert desired["deployment-main"].build()["spec"]["references"][0]["dependsOn"]["name"] == "eu-1"
+    assert desired["httproute"].build()["spec"]["references"][0]["dependsOn"]["name"] == "eu-1"
+
+
+def test_an_object_that_has_a_reference_to_the_cluster_keeps_it_beside_its_others() -> None:
+    observed, cluster = given.serving(ALL), {"dependsOn": {"kind": "InferenceCluster", "name": "eu-1"}}
+    earlier = ("deployment-main", "service", "copy-secret-token")
+    for name in earlier:
+        observed[name]["spec"]["references"] = [cluster]
+    desired = given.run(ALL, observed).desired
+    found = {name: desired[name].build()["spec"].get("references", []) for name in desired}
+    assert [found[name].count(cluster) for name in earlier] == [1, 1, 1]
+    assert "patchesFrom" in found["copy-secret-token"][0]
+    assert not any("dependsOn" in each for name in found.keys() - {*earlier, "httproute"} for each in found[name])
 
 
 def given_up() -> dict[str, Any]:

@@ -33,11 +33,10 @@ def test_every_source_has_one_object_that_takes_its_data_by_reference() -> None:
     assert set(found) == {"copy-secret-token", "copy-configmap-flags", "copy-secret-registry"}
     for resource, body in found.items():
         _, kind, name = resource.split("-")
-        patch, cluster = body["spec"]["references"]
+        (patch,) = body["spec"]["references"]
         of = {"secret": "Secret", "configmap": "ConfigMap"}[kind]
         source = {"apiVersion": "v1", "kind": of, "namespace": "team", "name": name, "fieldPath": "data"}
         assert patch == {"patchesFrom": source, "toFieldPath": "data"}
-        assert cluster["dependsOn"]["kind"] == "InferenceCluster"
         assert body["spec"]["watch"] is True
         manifest = body["spec"]["forProvider"]["manifest"]
         assert (manifest["metadata"]["name"], manifest["metadata"]["namespace"]) == (name, "mp-team")
@@ -119,6 +118,52 @@ def test_a_missing_source_is_named_and_what_runs_keeps_running(
             name: found["spec"] for name, found in observed.items()
         }
         assert result.ready is bool(observed)
+
+
+def source(kind: str, **data: str) -> dict[str, Any]:
+    """Return a Secret or a ConfigMap with these values."""
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": "t", "namespace": "team"}, "data": data}
+
+
+ADD = "Add it, or name one of the keys that it has"
+#: What an engine names, what is there, and what is said of it; "" for nothing.
+KEYS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "there": (naming(ref("Secret", "t")), source("Secret", k="dg==", a="dg=="), ""),
+    "not there": (
+        naming(ref("Secret", "t")),
+        source("Secret", b="dg==", a="dg=="),
+        f"Secret team/t has no key k; engine main reads it in env T. {ADD}: a, b.",
+    ),
+    "not in a ConfigMap": (
+        naming(ref("ConfigMap", "t")),
+        source("ConfigMap", a="v"),
+        f"ConfigMap team/t has no key k; engine main reads it in env T. {ADD}: a.",
+    ),
+    "optional": (naming(ref("Secret", "t", optional=True)), source("Secret", a="dg=="), ""),
+    "of a Secret that pulls an image": (naming(pull=("t",)), source("Secret", a="dg=="), ""),
+    "of a Secret of which nothing is known": (naming(ref("Secret", "t")), source("Secret"), ""),
+}
+
+
+@pytest.mark.parametrize(("body", "there", "words"), KEYS.values(), ids=KEYS)
+def test_a_key_that_an_engine_reads_and_its_source_lacks_is_named_with_the_keys_that_it_has(
+    body: dict[str, Any], there: dict[str, Any], words: str
+) -> None:
+    running = given.serving(given.replica())
+    answer = {f"source-{there['kind']}-t": [there]}
+    for observed in ({}, running):
+        result = given.run(body, observed, **answer)
+        accepted = given.condition(result, "ModelAccepted")
+        if not words:
+            assert "has no key" not in accepted.message
+            assert any(name.startswith("copy-") for name in result.desired)
+        else:
+            assert (accepted.status, accepted.reason) == (Status.FALSE, "Deploying")
+            assert words in accepted.message
+            assert "dg==" not in accepted.message
+            assert {name: each.build()["spec"] for name, each in result.desired.items()} == {
+                name: found["spec"] for name, found in observed.items()
+            }
 
 
 def test_an_optional_source_that_is_missing_stops_nothing_and_is_copied_once_it_is_there() -> None:

@@ -8,6 +8,15 @@ from modelplane.model.conditions import Status
 from modelplane.step import AWAITING
 from unit.compose_replica import replicas as given
 
+#: Reasons of ClusterReady with which a cluster is not the one that it is said to be.
+MISTAKEN = ("IdentityChanged", "DuplicateCluster", "OtherInstallation")
+
+
+def _mistaken(reason: str) -> dict[str, Any]:
+    row = {"type": "ClusterReady", "status": "False", "reason": reason, "message": "it is another one"}
+    return given.cluster({"providerConfigRef": {"name": given.CLUSTER}, "conditions": [row]})
+
+
 OUT_OF_REACH = {
     "not fetched yet": (None, "is not fetched yet"),
     "absent": ([], "does not exist"),
@@ -25,6 +34,7 @@ OUT_OF_REACH = {
         [given.cluster("none")],
         "is not reached yet, its status.providerConfigRef is empty. See its condition ClusterReady.",
     ),
+    **{reason: ([_mistaken(reason)], "takes nothing new: it is another one") for reason in MISTAKEN},
     "deleted": ([given.cluster(deletionTimestamp="2026-01-01T00:00:00Z")], "is being deleted"),
 }
 

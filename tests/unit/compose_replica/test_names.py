@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from modelplane.model.names import tenant_namespace
 from unit.compose_replica import replicas as given
 
 NAMES = ["qwen-0a1b2c3d", "3.1-llama", "a" * 49, "a" * 63, "x-" + "y" * 60]
+POLL = "crossplane.io/poll-interval"
 ROUTES = ("httproute", "httproute-path")
 
 
@@ -34,8 +36,29 @@ def test_everything_lives_in_the_namespace_that_mirrors_the_teams() -> None:
             assert manifest["metadata"]["namespace"] == "mp-ml-team"
 
 
+def test_a_namespace_whose_mirrored_name_could_be_anothers_is_claimed_before_anything_is_made_there() -> None:
+    team = "n" * 62
+    body = given.replica(metadata={"name": "r", "namespace": team, "labels": {"modelplane.ai/cluster": given.CLUSTER}})
+    first = given.run(body)
+    assert list(first.desired) == ["namespace"]
+    claim = first.desired["namespace"].build()
+    assert claim["spec"]["managementPolicies"] == ["Observe", "Create"]
+    assert given.condition(first, "ModelAccepted").message.endswith("of the cluster is not seen yet.")
+    seen = given.provided(claim)
+    assert "deployment-main" in given.run(body, {"namespace": seen}).desired
+    for labels, found in (
+        ({"modelplane.ai/namespace": "m" * 62}, f"={'m' * 62}."),
+        ({}, "no label modelplane.ai/namespace."),
+    ):
+        seen["status"]["atProvider"]["manifest"]["metadata"]["labels"] = labels
+        refused = given.run(body, {"namespace": seen})
+        assert list(refused.desired) == ["namespace"]
+        assert found in given.condition(refused, "ModelAccepted").message
+    assert "deployment-main" in given.run(body, {**given.serving(given.replica()), "namespace": seen}).desired
+
+
 def test_a_long_namespace_is_cut_and_hashed() -> None:
-    names = {_all("r", namespace="n" * 62 + end)["namespace"]["metadata"]["name"] for end in "ab"}
+    names = {tenant_namespace("n" * 62 + end) for end in "ab"}
     assert len(names) == 2
     assert all(len(name) == 63 for name in names)
 
@@ -51,11 +74,27 @@ def test_no_replica_has_the_name_of_another_ones_route() -> None:
     assert len(set(routes)) == len(routes)
 
 
-def test_the_namespace_outlives_its_object_and_everything_else_holds_the_cluster() -> None:
+def test_the_namespace_outlives_its_object_and_everything_else_goes_with_it() -> None:
     result = given.run(given.replica())
     specs = {resource: desired.build()["spec"] for resource, desired in result.desired.items()}
     assert specs.pop("namespace")["managementPolicies"] == ["Observe", "Create", "Update"]
+    assert not any("managementPolicies" in spec for spec in specs.values())
+
+
+@pytest.mark.parametrize("body", [given.replica(), given.replica(given.gang())], ids=["standalone", "gang"])
+def test_one_object_of_a_replica_keeps_the_cluster_and_does_not_look_at_it_whenever_it_changes(
+    body: dict[str, Any],
+) -> None:
+    specs = {name: desired.build()["spec"] for name, desired in given.run(body).desired.items()}
     cluster = {"apiVersion": "modelplane.ai/v1alpha1", "kind": "InferenceCluster", "name": "eu-1"}
-    for spec in specs.values():
-        assert spec["references"] == [{"dependsOn": cluster}]
-        assert "managementPolicies" not in spec
+    holding = {name: spec["references"] for name, spec in specs.items() if "references" in spec}
+    assert holding == {"httproute": [{"dependsOn": cluster}]}
+    assert "watch" not in specs["httproute"]
+
+
+@pytest.mark.parametrize("body", [given.replica(), given.replica(given.gang())], ids=["standalone", "gang"])
+def test_the_provider_looks_each_minute_at_workloads_alone(body: dict[str, Any]) -> None:
+    made = {name: desired.build() for name, desired in given.run(body).desired.items()}
+    often = {name for name, each in made.items() if POLL not in each["metadata"].get("annotations", {})}
+    assert often == {name for name in made if name.startswith(("deployment-", "leaderworkerset-"))}
+    assert {each["metadata"]["annotations"][POLL] for name, each in made.items() if name not in often} == {"5m"}

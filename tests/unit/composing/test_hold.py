@@ -31,6 +31,12 @@ def test_a_held_resource_keeps_its_identity_and_spec() -> None:
     }
 
 
+def test_a_held_object_is_looked_at_as_often_as_before_and_keeps_no_other_annotation_of_crossplanes() -> None:
+    poll = {"crossplane.io/poll-interval": "5m"}
+    body = observed(annotations={**poll, "crossplane.io/external-name": "x"})
+    assert held(body)["metadata"]["annotations"] == poll
+
+
 def test_a_cluster_scoped_resource_has_no_namespace() -> None:
     body = {"apiVersion": "v1", "kind": "Config", "metadata": {"name": "x"}}
     assert held(body) == {"apiVersion": "v1", "kind": "Config", "metadata": {"name": "x"}}

@@ -168,3 +168,18 @@ def test_progress_is_printed(tmp_path: Path) -> None:
         assert f"at commit {hub.branch}: 3 files" in output
     assert "537 KiB" in output
     assert done.returncode == 0
+
+
+def test_it_resolves_into_a_file_and_downloads_nothing_then(tmp_path: Path) -> None:
+    report, target = tmp_path / "termination-log", tmp_path / "volume"
+    target.mkdir()
+    with serving(FILES) as hub:
+        with start(hub, target, "--revision=main", f"--resolve={report}") as program:
+            assert program.wait(60) == HydrateExit.STAGED
+        assert report.read_text() == hub.branch
+        assert tree(target) == {}
+        commit = hub.branch
+        hub.push({"config.json": b"other"})
+        with start(hub, target, "--revision=main", f"--commit={commit}") as program:
+            assert program.wait(60) == HydrateExit.STAGED
+    assert tree(target) == FILES

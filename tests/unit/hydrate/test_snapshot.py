@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.hydrate import HydrateSettings, hydrate
+from modelplane.hydrate import HydrateSettings, hydrate, resolve
 from modelplane.hydrate.failure import HydrateError
 from modelplane.hydrate.hub import Hub
 from modelplane.hydrate.plan import File, verify
@@ -228,6 +228,57 @@ def test_what_was_staged_is_mended_at_its_own_commit_though_the_revision_has_mov
     assert marker(tmp_path)["commit"] == first
 
 
+def test_what_was_resolved_is_brought_though_the_revision_has_moved_since(hub: FakeHub, tmp_path: Path) -> None:
+    resolved = resolve(HydrateSettings("org/model", "main", tmp_path, Hub(hub.url), print, pause=0.0))
+    assert tree(tmp_path) == {}
+    hub.push(OTHER)
+    run(hub, tmp_path)
+    assert (tree(tmp_path), marker(tmp_path)["commit"]) == (FILES, resolved.commit)
+
+
+def test_the_commit_that_is_given_is_brought_whatever_the_revision_names_now(hub: FakeHub, tmp_path: Path) -> None:
+    first = hub.branch
+    hub.push(OTHER)
+    run(hub, tmp_path, commit=first)
+    assert tree(tmp_path) == FILES
+    assert (marker(tmp_path)["revision"], marker(tmp_path)["commit"]) == ("main", first)
+
+
+def test_what_is_staged_at_another_commit_than_the_one_that_is_given_is_brought_to_that(
+    hub: FakeHub, tmp_path: Path
+) -> None:
+    run(hub, tmp_path)
+    second = hub.push(OTHER)
+    run(hub, tmp_path, commit=second)
+    assert (tree(tmp_path), marker(tmp_path)["commit"]) == (OTHER, second)
+
+
+def test_a_commit_that_was_given_and_is_gone_is_no_other(hub: FakeHub, tmp_path: Path) -> None:
+    assert fails(hub, tmp_path, commit="0" * 40).exit_code is HydrateExit.NOT_FOUND
+
+
+ALIKE = {"README.md": b"a", "sub/x.bin": b"b", "readme.md": b"c"}
+
+
+def test_files_that_differ_in_case_alone_are_brought_where_the_volume_tells_case_apart(tmp_path: Path) -> None:
+    with serving(ALIKE) as hub:
+        run(hub, tmp_path)
+    assert tree(tmp_path) == ALIKE
+
+
+@pytest.mark.parametrize("pair", [("README.md", "readme.md"), ("Caf\u00e9", "Cafe\u0301"), ("a/B", "A/b")])
+def test_files_that_would_be_one_on_a_volume_that_tells_no_case_apart_are_refused(
+    tmp_path: Path, pair: tuple[str, str]
+) -> None:
+    # A link stands for the second name under which such a volume would find our folder.
+    (tmp_path / ".modelplane").mkdir()
+    (tmp_path / ".MODELPLANE").symlink_to(tmp_path / ".modelplane")
+    with serving(dict.fromkeys(pair, b"x")) as hub:
+        failure = fails(hub, tmp_path)
+    assert failure.exit_code is HydrateExit.UNWRITABLE
+    assert "does not tell upper from lower case" in str(failure)
+
+
 OUTSIDE = (
     "../out.txt",
     "/out.txt",
@@ -271,6 +322,24 @@ def test_a_repository_that_is_larger_than_it_may_be_is_not_begun(hub: FakeHub, t
     assert tree(tmp_path) == {}
     run(hub, tmp_path, limit=size)
     assert tree(tmp_path) == FILES
+
+
+@pytest.mark.parametrize("listed", [-1_000_000, "1", 1.5, float("nan")])
+def test_a_size_that_is_none_takes_nothing_off_what_a_repository_may_have(
+    hub: FakeHub, tmp_path: Path, listed: object
+) -> None:
+    def listing(path: str, answer: Answer) -> Answer:
+        status, headers, body = answer
+        if not path.startswith("/api/"):
+            return answer
+        found = json.loads(body)
+        found["siblings"][0]["size"] = listed
+        return status, headers, json.dumps(found).encode()
+
+    hub.mishap = listing
+    failure = fails(hub, tmp_path, limit=sum(map(len, FILES.values())) - 1)
+    assert "does not say what 'config.json' is" in str(failure)
+    assert tree(tmp_path) == {}
 
 
 def test_a_repository_that_is_larger_than_the_volume_is_not_begun(

@@ -158,4 +158,7 @@ def test_commands_run_side_by_side_to_their_ends_and_the_first_that_fails_is_the
     lines = done.stdout.splitlines()
     assert lines[0] == "two | early"
     assert "one | late" in lines
-    assert [line.split(" after ")[0] for line in lines if " after " in line] == ["two | failed", "one | failed"]
+    ends = [line.split(" after ")[0] for line in lines if " after " in line]
+    assert ends[:2] == ["two | failed", "one | failed"]
+    # Once more at the end, where whoever sees nothing else looks: the last lines of each, in the order given.
+    assert lines[-4:] == ["one | late", lines[lines.index("one | late") + 1], *lines[:2]]

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from modelplane.lru import ENTRY
 from modelplane.model.fleet import Attribute, Cluster, Device, Effect, Pool, Taint
-from modelplane.observed.cluster import read_cluster
+from modelplane.observed.cluster import _weigh, read_cluster
+from modelplane.observed.memo import _LIMIT
 from modelplane.step import Object
 
 GPU = {
@@ -116,3 +118,11 @@ def test_a_version_of_an_object_is_read_once() -> None:
 def test_a_cluster_stages_caches_where_it_names_a_storage_class_for_them() -> None:
     assert read_cluster(cluster("e", status={"cache": {"storageClassName": "shared"}})).stages_caches
     assert not read_cluster(cluster("e", status={"cache": {}})).stages_caches
+
+
+def test_what_is_read_of_ten_thousand_alike_clusters_is_kept() -> None:
+    pools = [{"name": f"pool-{at}", "nodes": 8, "devices": [GPU], "charged": "2*1x8"} for at in range(4)]
+    labels = {f"example.com/label-{at}": f"a-usual-value-{at}" for at in range(10)}
+    status = {"gpuPools": pools, "gateway": {"address": "10.0.0.1"}}
+    read = [read_cluster(cluster(f"kept-{at}", metadata={"labels": labels}, status=status)) for at in range(100)]
+    assert 10_000 * (_weigh(read[-1]) + ENTRY) <= _LIMIT

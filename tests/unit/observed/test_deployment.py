@@ -33,6 +33,7 @@ def test_what_is_left_out_has_the_defaults_of_the_api() -> None:
         created="2026-01-01T00:00:00Z",
         replicas=1,
         carried=read.carried,
+        choice=read.choice,
     )
 
 

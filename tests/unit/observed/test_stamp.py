@@ -189,3 +189,17 @@ def test_every_example_is_carried_as_it_is_asked() -> None:
     for obj in replicas:
         of = obj["metadata"]["namespace"], obj["metadata"]["labels"]["modelplane.ai/deployment"]
         assert carried_content(Object(obj, "")) == wanted[of], obj["metadata"]["name"]
+
+
+def test_what_is_asked_of_a_node_is_part_of_what_pods_are_made_of_and_a_replica_carries_it_beside_them() -> None:
+    block = {"requests": {"cpu": 8, "memory": "64Gi"}, "limits": {"memory": "96Gi"}}
+
+    def ask(body: Body) -> None:
+        body["spec"]["engines"][0]["members"][0]["template"]["spec"]["containers"][0]["resources"] = block
+
+    def carry(body: Body) -> None:
+        body["spec"]["engines"][0]["members"][0]["resources"] = block
+
+    assert wanted_content(edited(ASKED, ask)) == carried_content(edited(CARRIED, carry))
+    assert wanted_content(edited(ASKED, ask)) != carried_content(Object(CARRIED, ""))
+    assert revision(edited(ASKED, ask)) != revision(Object(ASKED, ""))

@@ -4,6 +4,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from click.testing import CliRunner
 
@@ -169,6 +170,39 @@ def test_an_edit_of_the_catalogue_is_a_rollout_and_pinned_replicas_stay() -> Non
     assert pinned[:2] == ("False", "Pinned")
 
 
+#: What is asked of a pinned deployment whose ClusterModel was edited, and the image that its replicas have then.
+PINNED: dict[str, tuple[dict[str, Any], str]] = {
+    "what is no pod's": ({"replicaLabels": {"tier": "batch"}}, "v0.23.0"),
+    "another drain": ({"drainSeconds": 60}, "v0.24.0"),
+    "that it follows": ({"modelRef": {"name": "gemma-3-27b", "updates": "Follow"}}, "v0.24.0"),
+}
+
+
+@pytest.mark.parametrize(("spec", "image"), PINNED.values(), ids=PINNED)
+def test_an_edit_of_a_pinned_deployment_itself_is_rolled_out_with_the_profile_as_it_is_then(
+    spec: dict[str, Any], image: str
+) -> None:
+    control = settled(*manifests("gemma-3-27b.yaml"))
+    name = "gemma-3-27b-batch"
+
+    def images() -> set[str]:
+        replicas = [each for each in control.list("ModelReplica") if name in each["metadata"]["name"]]
+        engines = [engine for each in replicas for engine in each["spec"]["engines"]]
+        pods = [member["template"]["spec"] for engine in engines for member in engine["members"]]
+        return {pod["containers"][0]["image"].partition(":")[2] for pod in pods}
+
+    def upgraded(model: Any) -> None:
+        for profile in model["serving"]:
+            profile["engine"]["image"] = "vllm/vllm-openai:v0.24.0"
+
+    edited(control, "gemma-3-27b", upgraded)
+    assert images() == {"v0.23.0"}
+    ours = deployment(control, name)
+    control.apply({**ours, "spec": {**ours["spec"], **spec}})
+    assert control.settle()
+    assert images() == {image}
+
+
 def test_a_better_profile_that_an_edit_adds_is_said_to_be_possible_until_replicas_run_on_it() -> None:
     control = settled(*manifests("gemma-3-27b.yaml"))
     profiles: list[Any] = []
@@ -278,9 +312,53 @@ def test_a_model_that_is_gone_holds_what_runs() -> None:
     control.delete("ClusterModel", None, "kimi-k2-instruct")
     assert control.settle()
     assert placements(control, "kimi-k2-instruct") == [("vllm-h200-multinode", ["frontier-multinode"])]
-    found = conditions_of(deployment(control, "kimi-k2-instruct"))["ModelResolved"]
-    assert found[:2] == ("False", "ModelNotFound")
     assert len(workloads(control, "LeaderWorkerSet")) == 1
+
+
+@pytest.mark.parametrize(("replicas", "scheduled"), [(1, "ReplicasScheduled"), (2, "ModelNotFound")])
+def test_every_condition_says_that_the_model_is_gone_and_what_to_do(replicas: int, scheduled: str) -> None:
+    control = settled(*manifests("kimi-k2-instruct.yaml"))
+    control.delete("ClusterModel", None, "kimi-k2-instruct")
+    ours = deployment(control, "kimi-k2-instruct")
+    control.apply({**ours, "spec": {**ours["spec"], "replicas": replicas}})
+    assert control.settle()
+    found = conditions_of(deployment(control, "kimi-k2-instruct"))
+    says = "there is no ClusterModel kimi-k2-instruct: create it, or name another in spec.modelRef.name"
+    told = ("ReplicasScheduled", "ReplicasReady", "RolloutProgressing", "ModelResolved")
+    assert {kind: says in found[kind][2] for kind in told} == dict.fromkeys(told, True)
+    reasons = {kind: found[kind][1] for kind in told}
+    assert reasons == {
+        "ReplicasScheduled": scheduled,
+        "ReplicasReady": "AllReplicasReady" if replicas == 1 else "Degraded",
+        "RolloutProgressing": "ModelNotFound",
+        "ModelResolved": "ModelNotFound",
+    }
+
+
+def test_an_edit_that_makes_the_best_profile_contradict_itself_keeps_it_the_last_to_be_scaled_down() -> None:
+    objects = manifests("gemma-3-27b.yaml")
+    for each in objects:
+        for pool in each.get("spec", {}).get("nodePools", ()):
+            pool["maxNodeCount"] = 1
+        if each["kind"] == "ClusterModel":
+            each["spec"]["serving"][0]["replicaTopology"] |= {"gpusPerNode": 8, "parallelism": {"tensor": 8}}
+        if each["metadata"]["name"] == "gemma-3-27b" and each["kind"] == "ModelDeployment":
+            each["spec"]["replicas"] = 3
+    control = settled(*objects)
+    placed = [name for name, _ in placements(control, "gemma-3-27b")]
+    assert sorted(placed) == ["fp8", "fp8", "int4"]
+
+    def contradict(spec: Any) -> None:
+        spec["serving"][0]["replicaTopology"]["parallelism"] = {"tensor": 7}
+
+    edited(control, "gemma-3-27b", contradict)
+    progress = conditions_of(deployment(control, "gemma-3-27b"))["RolloutProgressing"]
+    assert progress[:2] == ("False", "RolloutComplete")
+    assert "stay as they were placed, on a profile that ModelResolved says how to correct" in progress[2]
+    ours = deployment(control, "gemma-3-27b")
+    control.apply({**ours, "spec": {**ours["spec"], "replicas": placed.count("fp8")}})
+    assert control.settle()
+    assert {name for name, _ in placements(control, "gemma-3-27b")} == {"fp8"}
 
 
 def test_a_cache_is_loaded_instead_of_the_repository() -> None:

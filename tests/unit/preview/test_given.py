@@ -116,6 +116,19 @@ def test_a_secret_that_is_not_in_the_input_is_assumed_and_said_once_and_strict_t
     assert "Secret team/token does not exist" in " ".join(strict.stdout.split())
 
 
+def test_the_values_that_services_and_endpoints_read_of_an_assumed_secret_are_assumed_too() -> None:
+    gateway = {"kind": "InferenceGateway", "metadata": {"name": "default"}, "spec": {}}
+    keys = [{"name": name, "secretRef": {"name": "keys", "key": name}} for name in ("ann", "bob")]
+    service = {"kind": "ModelService", "spec": {"endpoints": [{"selector": {"matchLabels": {}}}], "keys": keys}}
+    credential = {"secretRef": {"name": "keys", "key": "token"}}
+    endpoint = {"kind": "ModelEndpoint", "spec": {"url": "https://api.example.com", "credential": credential}}
+    named = {"apiVersion": "modelplane.ai/v1alpha1", "metadata": {"name": "chat", "namespace": "team"}}
+    objects = [{**named, **each} for each in (gateway, service, endpoint)]
+    found = json.loads(preview([*FLEET, *objects, deployment()], "-o", "json").stdout)
+    rows = {row["kind"]: row for row in found["others"]}
+    assert (rows["ModelService"]["state"], rows["ModelEndpoint"]["reason"]) == ("Ready", "WaitingForGateway")
+
+
 def test_a_field_that_a_pod_does_not_have_is_caught_with_the_one_that_was_meant() -> None:
     done = preview([*FLEET, reading(fieldRef={"fieldPath": "status.podIp"})])
     assert done.exit_code == 1
@@ -215,3 +228,17 @@ def test_the_demo_fits_one_screen_with_three_clusters_and_a_refusal_with_its_rem
     assert sum(line.endswith("Ready") for line in lines) == 3
     assert "0 of 1 placed" in run.stdout
     assert "Ask for devices that there are" in run.stdout
+
+
+def test_a_given_secret_without_the_key_that_an_engine_reads_is_refused_and_its_keys_are_named() -> None:
+    ours = deployment()
+    container = ours["spec"]["engines"][0]["members"][0]["template"]["spec"]["containers"][0]
+    container["env"] = [{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hub", "key": "token"}}}]
+    namespace = ours["metadata"]["namespace"]
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hub", "namespace": namespace}}
+    says = f"Secret {namespace}/hub has no key token; engine"
+    for values, serves in (({"stringData": {"pass": "x"}}, False), ({"data": {"token": "eA=="}}, True), ({}, True)):
+        done = preview([*FLEET, ours, {**secret, **values}])
+        assert (says in done.output) is not serves
+        assert ("keys that it has: pass" in done.output) is not serves
+        assert "eA==" not in done.output

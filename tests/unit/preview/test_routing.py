@@ -3,10 +3,14 @@
 import copy
 from typing import Any
 
+import pytest
 import yaml
 
 from modelplane.preview import ControlPlane
+from modelplane.preview.store import Store
+from modelplane.reading.kinds import Key
 from modelplane_dev.folders import ROOT
+from property.services import references
 from unit.preview.fakes import conditions_of
 
 API = "modelplane.ai/v1alpha1"
@@ -42,6 +46,27 @@ def test_the_gateway_cannot_be_deleted_while_a_service_is_reached_through_it() -
     assert control.settle()
     control.delete("InferenceGateway", None, "default")
     assert control.get("InferenceGateway", None, "default") is not None
+
+
+def test_the_route_of_a_service_that_is_deleted_refers_to_what_is_there_between_any_two_deletions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    control = ControlPlane([*documents(), GATEWAY, SERVICE])
+    assert control.settle()
+    removed, remove = [], Store.remove
+
+    def watched(store: Store, key: Key) -> None:
+        remove(store, key)
+        removed.append(key.kind.partition(".")[0])
+        there = {(each["kind"], each["metadata"]["name"]) for each in control.everything()}
+        for route in control.list("HTTPRoute"):
+            if route["metadata"]["namespace"] == "ml":
+                assert references(route) <= there
+
+    monkeypatch.setattr(Store, "remove", watched)
+    control.delete("ModelService", "ml", "chat")
+    assert removed[:2] == ["ModelService", "HTTPRoute"]
+    assert {"Backend", "HTTPRouteFilter"} <= set(removed)
 
 
 def test_without_envoy_gateway_a_service_waits_and_no_pass_fails() -> None:

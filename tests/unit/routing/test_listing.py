@@ -43,7 +43,7 @@ def addresses(count: int) -> tuple[Address, ...]:
 BACKENDS = {
     "90 to 10": ([(90, 0, 1), (10, 0, 7)], [("0-0", 1, 90, False), ("1-0", 7, 10, False)], {}),
     "an entry without endpoints": ([(90, 0, 0), (10, 0, 1)], [("1-0", 1, 10, False)], {}),
-    "a fallback beside a primary": ([(1, 0, 1), (1, 1, 1)], [("0-0", 1, 1, False), ("1-0", 1, 1, True)], {}),
+    "a fallback beside a primary": ([(1, 0, 1), (1, 1, 1)], [("0-0", 1, 1, False), ("fallback-1-0", 1, 1, True)], {}),
     "a fallback alone": ([(1, 0, 0), (1, 1, 1)], [("1-0", 1, 1, False)], {}),
     "257 endpoints": (
         [(3, 0, 257), (1, 0, 1)],
@@ -76,3 +76,10 @@ def test_the_backends_of_entries(
     result = plan_backends(given, [addresses(count) for *_, count in entries])
     assert [(plan.key, len(plan.endpoints), plan.weight, plan.fallback) for plan in result.plans] == planned
     assert result.left_out == left_out
+
+
+def test_entries_with_the_same_selector_leave_none_of_their_endpoints_out() -> None:
+    given = [ServiceEntry("same", {}), ServiceEntry("same", {}, weight=3)]
+    result = plan_backends(given, [addresses(3), ()])
+    assert [(plan.key, len(plan.endpoints)) for plan in result.plans] == [("same-0", 3)]
+    assert result.left_out == {}

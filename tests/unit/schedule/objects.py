@@ -105,10 +105,13 @@ class Server:
         return tuple(sorted(found, key=lambda obj: (obj.namespace, obj.name)))
 
 
-def run(composite: Object, server: Server, *observed: Object) -> tuple[Any, int]:
-    """Return the stable result of the schedule step and the number of calls it took, at most six."""
+def run(composite: Object, server: Server, *observed: Object, version: str = "") -> tuple[Any, int]:
+    """Return the stable result of the schedule step and the number of calls it took, at most six.
+
+    `version` is what the Composition states.
+    """
     seen = {obj.metadata["annotations"]["crossplane.io/composition-resource-name"]: obj for obj in observed}
-    request, asked = Request(composite, observed=seen), None
+    request, asked = Request(composite, observed=seen, version=version), None
     for calls in range(1, 7):
         server.asked.clear()
         result = STEPS["ModelDeployment"](request)
@@ -119,5 +122,5 @@ def run(composite: Object, server: Server, *observed: Object) -> tuple[Any, int]
         asked = result.requirements
         required = {wanted.name: server.fetch(wanted) for wanted in asked}
         context = {**request.context, **result.context}
-        request = Request(composite, observed=seen, required=required, context=context)
+        request = Request(composite, observed=seen, required=required, context=context, version=version)
     raise AssertionError("the requirements did not stabilize within Crossplane's rounds")

@@ -26,7 +26,9 @@ def profile(
     else:
         members = (Member(Role.LEADER, 1, asked), Member(Role.WORKER, nodes - 1, asked))
     wanted = replace(requires or Requires(), several_nodes=nodes > 1)
-    return Profile((Engine(name, members),), content or f"content of {name}", name, wanted, clusters or {}, f"r-{name}")
+    said = content or f"content of {name}"
+    found = Profile((Engine(name, members),), said, name, wanted, clusters or {}, f"r-{name}")
+    return replace(found, digest=f"digest of {said}")
 
 
 def catalogued(*profiles: Profile, replicas: int = 1, pinned: bool = False, **skipped: str) -> Deployment:

@@ -139,7 +139,9 @@ def _given(composed: Replica, one: Deployment, placement: Placement) -> Replica:
     """Return a replica with what is composed into it of the profile that it is placed with."""
     profile = one.find_profile(placement.profile)
     content = profile.content if profile else composed.content
-    return replace(composed, profile=placement.profile, content=content)
+    given = replace(composed, profile=placement.profile, content=content, choice=one.choice)
+    model = one.model.name if one.model else ""
+    return replace(given, model=model, digest=profile.digest) if profile else given
 
 
 class Scene:

@@ -8,8 +8,9 @@ from modelplane.model.refusal import Closest, NoDevice, NoRoom, NotClaimable, Re
 from modelplane.scheduling.budget import Budget
 from modelplane.scheduling.groups import Stock
 from modelplane.scheduling.hardware import layout
-from modelplane.scheduling.options import Options, stamp
+from modelplane.scheduling.options import Options
 from modelplane.scheduling.search import assign, fits_in_order
+from modelplane.scheduling.stamping import stamp
 from unit.scheduling.scene import GPU, NIC, cluster, gang, gpu, memory, nic, pool, request, standalone
 
 

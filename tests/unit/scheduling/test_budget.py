@@ -7,7 +7,7 @@ import pytest
 
 from modelplane.model.fleet import Attribute, Cluster, Device, Effect, Taint
 from modelplane.model.refusal import Closest, NoDevice, NoRoom, Refusal, SearchBound, Tainted
-from modelplane.scheduling import budget, options
+from modelplane.scheduling import budget, engine_match
 from modelplane.scheduling.match import match_member
 from unit.scheduling.scene import GPU, Scene, cluster, deployment, gpu, places, pool, replica, request, standalone
 
@@ -94,7 +94,7 @@ def test_a_search_that_a_pass_could_not_end_is_made_again_only_with_more_states(
         searched.append(args)
         return match_member(*args)
 
-    monkeypatch.setattr(options, "match_member", counted)
+    monkeypatch.setattr(engine_match, "match_member", counted)
     ours = deployment(standalone(*(request(1, RECENT, name=f"own-{at}") for at in range(4))))
     for states, searches in ((4, 1), (4, 1), (3, 1), (5, 2), (100, 3), (100, 3), (5, 3)):
         monkeypatch.setattr(budget, "PASS_STATES", states)

@@ -48,6 +48,14 @@ NEVER = {
 }
 
 
+def test_a_replica_by_hand_that_its_own_pass_has_refused_holds_nothing_until_it_is_not() -> None:
+    there, refused = cluster("a", pool(1)), replace(by_hand(), refused=True)
+    assert places(Scene([there], [refused]).decide(deployment())) == ["a/0"]
+    waiting = replica(deployment(name="first"), "a/0", age=10, serves=False)
+    assert find_no_room(refused, there, [waiting, refused]) is not None
+    assert Scene([there], [replace(refused, serves=True)]).decide(deployment()).unplaced == 1
+
+
 @pytest.mark.parametrize("never", NEVER.values(), ids=NEVER)
 def test_a_replica_by_hand_that_can_never_bind_holds_nothing(never: Replica) -> None:
     ours = deployment(replicas=4)

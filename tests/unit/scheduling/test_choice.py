@@ -1,12 +1,18 @@
 """Which profile of a ClusterModel a replica is placed with: the best that any candidate hosts, before all else."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from modelplane.model.catalogue import Requires
-from modelplane.model.fleet import ClaimKind, Device
+from modelplane.model.conditions import Reason
+from modelplane.model.deployment import Deployment, ModelRef
+from modelplane.model.fleet import ClaimKind, Device, PodToleration
 from modelplane.model.placement import EndCause, Schedule
-from modelplane.model.refusal import CapabilityShort, NoRoom, NotMultiNode, SelectorMismatch
+from modelplane.model.refusal import CapabilityShort, MetadataDenied, NoRoom, NotMultiNode, SelectorMismatch
 from modelplane.model.replica import Claim
+from modelplane.model.rollout import Rollout
 from modelplane.scheduling.explain import explain
 from unit.scheduling.catalogued import catalogued, offering, profile
 from unit.scheduling.scene import GPU, Scene, cluster, gpu, places, replica, stamped
@@ -108,6 +114,15 @@ def test_a_profile_goes_only_where_its_own_selector_allows() -> None:
     decided = Scene(clusters).decide(ours)
     assert chosen(decided) == [("b/0", "h200")]
     assert decided.refusals["a"] == SelectorMismatch("region", "us", profile="h200")
+
+
+def test_a_profile_whose_pods_a_cluster_does_not_take_leaves_the_cluster_to_the_others() -> None:
+    ours = catalogued(replace(FIRST, acting=frozenset({"k8s.v1.cni.cncf.io/networks"})), SECOND)
+    closed, opened = cluster("a", H200), replace(cluster("b", H200), pod_metadata=("k8s.v1.cni.cncf.io",))
+    alone = Scene([closed]).decide(ours)
+    assert chosen(alone) == [("a/0", "any")]
+    assert alone.profile_refusals["h200"]["a"] == MetadataDenied("k8s.v1.cni.cncf.io/networks", profile="h200")
+    assert chosen(Scene([closed, opened]).decide(ours)) == [("b/0", "h200")]
 
 
 def test_the_selector_of_the_model_holds_for_all_its_profiles() -> None:
@@ -214,6 +229,52 @@ def test_pinned_replicas_stay_and_new_ones_get_the_edit() -> None:
     assert (settled.rolling, [each.updated for each in settled.placements]) == (None, [False, True])
 
 
+TOLERATION = PodToleration("team", "Equal", "ml")
+
+#: What is edited while the ClusterModel says something else than before, and whether it reaches a pinned replica.
+EDITS: dict[str, tuple[Callable[[Deployment], Deployment], bool]] = {
+    "nothing of the deployment": (lambda ours: ours, False),
+    "its number of replicas": (lambda ours: replace(ours, replicas=1, created="2024-01-01"), False),
+    "its cache, picker or drain": (lambda ours: replace(ours, choice="another"), True),
+    "the name of its ClusterModel": (lambda ours: replace(ours, model=ModelRef("n", pinned=True)), True),
+    "the profiles that it allows": (lambda ours: replace(ours, model=ModelRef("m", frozenset("x"), pinned=True)), True),
+    "that it follows": (lambda ours: replace(ours, model=ModelRef("m")), True),
+    "selectors that it follows": (
+        lambda ours: replace(ours, cluster_selector={"tier": "x"}, rollout=Rollout(follow_selectors=True)),
+        True,
+    ),
+    "selectors that it does not follow": (lambda ours: replace(ours, cluster_selector={"tier": "x"}), False),
+}
+
+
+@pytest.mark.parametrize(("edit", "reaches"), EDITS.values(), ids=EDITS)
+def test_of_a_pinned_replica_edits_of_its_own_deployment_are_rolled_out_and_those_of_the_clustermodel_are_not(
+    edit: Callable[[Deployment], Deployment], reaches: bool
+) -> None:
+    scene = serving("any")
+    scene.clusters["b"] = cluster("b", H100, tier="x")
+    decided = scene.decide(edit(catalogued(profile("any", content="edited"), pinned=True)))
+    assert places(decided)[0] == ("-a/0" if reaches else "a/0")
+    assert len(places(decided)) == (2 if reaches else 1)
+
+
+def test_a_requirement_that_the_own_pool_does_not_satisfy_leaves_a_pinned_replica_where_it_is() -> None:
+    scene = serving("any")
+    scene.clusters["b"] = cluster("b", H200)
+    decided = scene.decide(catalogued(profile("any", requires=BIG), pinned=True))
+    assert (places(decided), decided.rolling) == (["a/0"], None)
+
+
+@pytest.mark.parametrize(("content", "reaches"), [("", True), ("edited", False)], ids=["as it was", "edited"])
+def test_what_its_pool_asks_for_reaches_a_pinned_replica_while_its_profile_says_what_it_said(
+    content: str, reaches: bool
+) -> None:
+    scene = serving("any")
+    scene.clusters["a"] = cluster("a", replace(H100, tolerations=(TOLERATION,)))
+    decided = scene.decide(catalogued(profile("any", content=content), pinned=True))
+    assert (decided.rolling is not None) is reaches
+
+
 def test_engines_that_the_profile_expands_to_take_its_place_without_a_change() -> None:
     (own,) = catalogued(profile("any")).profiles
     scene = serving("any")
@@ -238,7 +299,12 @@ def test_a_model_that_is_gone_holds_what_runs_and_places_nothing() -> None:
     decided = scene.decide(gone)
     assert places(decided) == ["a/0"]
     assert (decided.unplaced, decided.ending) == (1, ())
-    assert explain(decided, gone).message == "1 of 2 replicas scheduled: there is no ClusterModel m"
+    assert decided.rolling is None
+    report = explain(decided, gone)
+    assert (report.reason, report.message) == (
+        Reason.MODEL_NOT_FOUND,
+        "1 of 2 replicas scheduled: there is no ClusterModel m",
+    )
 
 
 def test_a_profile_that_cannot_be_served_keeps_its_replicas_as_they_are() -> None:
@@ -246,6 +312,18 @@ def test_a_profile_that_cannot_be_served_keeps_its_replicas_as_they_are() -> Non
     decided = scene.decide(catalogued(profile("other"), any="tensor 8 contradicts 4"))
     assert places(decided) == ["a/0"]
     assert "tensor 8 contradicts 4" in decided.placements[0].why
+    assert decided.rolling is None
+
+
+def test_scaling_down_takes_the_last_profile_first_though_the_first_cannot_be_used_any_more() -> None:
+    ours = catalogued(FIRST, SECOND, profile("third"), replicas=2)
+    scene = Scene([cluster("a", H200), cluster("b", H100)])
+    scene.run(ours)
+    scene.serve()
+    assert sorted(name for _, name in chosen(scene.decide(ours))) == ["any", "h200"]
+    skipped = catalogued(SECOND, profile("third"), replicas=1, h200="tensor 8 contradicts 4")
+    skipped = replace(skipped, resolution=replace(skipped.resolution, order=("h200", "any", "third")))
+    assert [name for _, name in chosen(scene.decide(skipped))] == ["h200"]
 
 
 def test_replicas_of_a_deployment_with_engines_are_taken_over_by_the_profile_that_makes_the_same_pods() -> None:

@@ -9,6 +9,7 @@ from modelplane.model.fleet import Cluster, Effect, Taint
 from modelplane.model.placement import Footprint
 from modelplane.model.refusal import (
     Deleting,
+    MetadataDenied,
     NoGatewayAddress,
     NoPools,
     NotAllowed,
@@ -19,7 +20,7 @@ from modelplane.model.refusal import (
     Tainted,
 )
 from modelplane.scheduling.eligible import refuse, tolerates
-from unit.scheduling.scene import cluster, deployment, pool
+from unit.scheduling.scene import Scene, cluster, deployment, places, pool, replica
 
 HEALTHY = cluster("a", pool(1), region="eu")
 WRONG_EVERYWHERE = Cluster("a", deleting=True, taints=(Taint("k", Effect.NO_SCHEDULE),))
@@ -80,3 +81,14 @@ def test_every_taint_must_be_tolerated() -> None:
     assert refuse(one, there, None, {}) == Tainted("l", "NoExecute")
     both = replace(one, tolerations=(*one.tolerations, Toleration("l", exists=True)))
     assert refuse(both, there, None, {}) is None
+
+
+def test_pods_with_metadata_that_a_cluster_does_not_open_go_elsewhere_and_those_that_run_there_stay() -> None:
+    profile = replace(deployment().profiles[0], acting=frozenset({"k8s.v1.cni.cncf.io/networks"}))
+    one = replace(deployment(), profiles=(profile,))
+    scene = Scene([cluster("a", pool(1)), replace(cluster("b", pool(1)), pod_metadata=("k8s.v1.cni.cncf.io",))])
+    decided = scene.decide(replace(one, replicas=2))
+    assert places(decided) == ["b/0"]
+    assert decided.refusals["a"] == MetadataDenied("k8s.v1.cni.cncf.io/networks")
+    ran = Scene([cluster("a", pool(1))], [replica(one, "a/0")])
+    assert places(ran.decide(one)) == ["a/0"]

@@ -11,7 +11,10 @@ from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldE
 from modelplane.model.refusal import (
     Closest,
     Deleting,
+    MetadataDenied,
     NoCacheStorage,
+    NodeTooSmall,
+    NodeUndeclared,
     NoDevice,
     NoGatewayAddress,
     NoPools,
@@ -140,6 +143,13 @@ WORDS: list[tuple[Refusal, str]] = [
     (NoGatewayAddress(), "without gateway address"),
     (SelectorMismatch("region", "eu"), "without label region=eu"),
     (OutsideCache("weights"), "outside ModelCache weights"),
+    (MetadataDenied("a.k8s.io/b"), "not open to pods with a.k8s.io/b"),
+    (
+        NodeUndeclared("main", "cpu", 500),
+        "engine main needs 500m cpu on a node, and nodePools[].node.cpu of the "
+        "InferenceCluster does not say what a node has",
+    ),
+    (NodeTooSmall("main", "memory", 2**31, 3 * 2**29), "engine main needs 2Gi memory on a node, which has 1536Mi"),
     (NotAllowed("ml", "tier", "gold"), "closed to namespace ml, which lacks label tier=gold"),
     (NoCacheStorage("weights"), "without storage class for ModelCache weights"),
     (Tainted("k", "NoSchedule"), "tainted (k)"),
@@ -197,7 +207,7 @@ def test_a_long_selector_is_quoted_in_part() -> None:
 
 
 #: What a remedy begins with: it is an instruction.
-VERBS = {"ask", "correct", "free", "narrow", "request", "see", "set", "tolerate", "widen"}
+VERBS = {"declare", "remove", "ask", "correct", "free", "narrow", "request", "see", "set", "tolerate", "widen"}
 BAD = BadSelector("main", "gpu", 'devise.driver\n == "a"', 2, 7, "undeclared reference to 'devise'")
 
 
@@ -261,10 +271,12 @@ def test_a_lack_of_room_names_the_nearest_cluster_and_pool_and_what_holds_it_oth
     )
 
 
-def test_a_pool_without_room_that_nothing_holds_is_said_to_be_so() -> None:
+@pytest.mark.parametrize("has", [0, 1])
+def test_a_pool_without_room_that_nothing_holds_is_said_to_need_more_nodes(has: int) -> None:
     wanted = deployment(standalone(copies=2))
-    (entry,) = explain(Scene(nodes(a=1)).decide(wanted), wanted).reasons
-    assert entry.message == "pool x: no room for engine main: needs 2 nodes, 1 free (nothing holds pool x of a)"
+    (entry,) = explain(Scene(nodes(a=has)).decide(wanted), wanted).reasons
+    remedy = "nothing holds pool x of a: raise its nodeCount or maxNodeCount"
+    assert entry.message == f"pool x: no room for engine main: needs 2 nodes, {has} free ({remedy})"
 
 
 def test_no_more_than_three_replicas_that_hold_a_pool_are_named() -> None:

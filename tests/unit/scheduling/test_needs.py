@@ -7,7 +7,7 @@ import pytest
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Effect, Taint
 from modelplane.model.observation import Gap
-from modelplane.model.placement import FleetView, Footprint, Needs
+from modelplane.model.placement import FleetView, Footprint, Guess, Needs
 from modelplane.model.replica import Replica
 from modelplane.scheduling import schedule
 from unit.scheduling.scene import Scene, cluster, deployment, nodes, pool, replica, request, stamped, standalone
@@ -21,7 +21,7 @@ FILL = Needs(candidates=True, siblings=True)
 
 def read(*clusters: str) -> Needs:
     """Return the need for the replicas of clusters that were chosen, and of those that rank next."""
-    return Needs(residents=frozenset(clusters), shortlist=True)
+    return Needs(residents=frozenset(clusters), shortlist=Guess())
 
 
 @dataclass(frozen=True)

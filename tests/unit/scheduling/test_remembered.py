@@ -1,18 +1,19 @@
 """What is remembered between passes is weighed at no less than it keeps alive, however large a spec makes it."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from modelplane.lru import Lru, weigh
 from modelplane.model.deployment import Role
-from modelplane.model.fleet import ClaimKind, Cluster, Device, Effect, Pool, Taint
+from modelplane.model.fleet import ClaimKind, Cluster, Device, Effect, PodToleration, Pool, Taint
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.scheduling import charge, hardware, room
 from modelplane.scheduling.blocking import PoolGroups, Shortage
 from modelplane.scheduling.charge import engine_group, weigh_engine
 from modelplane.scheduling.groups import Groups, weigh_groups
-from modelplane.scheduling.hardware import layout, weigh_cluster
+from modelplane.scheduling.hardware import layout, weigh_cluster, weigh_layout
 from modelplane.scheduling.room import shortage
 
 GPU = Device(name="gpu", driver="gpu.nvidia.com", count=8, device_class="gpu.nvidia.com", claim=ClaimKind.DRA)
@@ -78,18 +79,49 @@ def test_a_cluster_is_weighed_without_its_devices(size: int) -> None:
     assert weigh(cluster) <= weigh_cluster(cluster) <= 4 * weigh(cluster)
 
 
-def test_engines_clusters_and_verdicts_that_never_come_again_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_that_never_come_again_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = 256 * 1024
-    caches = {(charge, "_GROUPS"): Lru(limit), (hardware, "_LAYOUTS"): Lru(limit)}  # type: ignore[var-annotated]
-    for (module, name), cache in caches.items():
-        monkeypatch.setattr(module, name, cache)
+    cache: Lru[Any] = Lru(limit)
+    monkeypatch.setattr(charge, "_GROUPS", cache)
     where = layout(Cluster("a", pools=(Pool("pool", 8, (GPU,)),)))
     for number in range(400):
         engine = replace(_engine(1, 4, 2, 2000), name=f"{number}")
         assert engine_group(engine, engine.pool, where.pools[0].hardware)
-        assert layout(Cluster(f"c{number}", labels={"text": "x" * 5000}, pools=(Pool("pool", 8, (GPU,)),))) is where
-    for cache in caches.values():
-        assert weigh(list(cache._kept)) <= limit + 100 * 1024
+    assert weigh(list(cache._kept)) <= limit + 100 * 1024
+
+
+def test_a_cluster_is_laid_out_once_in_however_large_a_fleet(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out: list[tuple[Pool, ...]] = []
+
+    def layout_of(pools: tuple[Pool, ...]) -> hardware.Layout:
+        laid_out.append(pools)
+        return found(pools)
+
+    found = hardware.layout_of
+    monkeypatch.setattr(hardware, "layout_of", layout_of)
+    labels = {"text": "x" * 5000}
+    fleet = [Cluster(f"c{number}", labels=labels, pools=(Pool("pool", 8, (GPU,)),)) for number in range(4000)]
+    assert len({id(layout(each)) for _ in range(2) for each in fleet}) == 1
+    assert len(laid_out) == len(fleet)
+
+
+def test_a_cluster_with_other_pools_is_laid_out_anew() -> None:
+    before = Cluster("a", pools=(Pool("pool", 8, (GPU,)),))
+    assert layout(before).pools[0].nodes == 8
+    after = replace(before, pools=(Pool("pool", 9, (GPU,)),))
+    assert layout(after).pools[0].nodes == 9
+    assert replace(after, pools=before.pools) == before
+
+
+@pytest.mark.parametrize("pools", [1, 16])
+@pytest.mark.parametrize("tolerations", [0, 8])
+def test_a_layout_is_weighed_without_its_devices(pools: int, tolerations: int) -> None:
+    allowed = (
+        tuple(PodToleration(f"{at}/{n}" * 20, value="v" * 63) for n in range(tolerations)) for at in range(pools)
+    )
+    there = tuple(Pool(f"p{at}" * 8, 1000 + at, tolerations=each) for at, each in enumerate(allowed))
+    where = layout(Cluster("a", pools=there))
+    assert weigh(where) <= weigh_layout(where) <= 6 * weigh(where)
 
 
 def test_a_verdict_on_room_is_found_again_by_content(monkeypatch: pytest.MonkeyPatch) -> None:

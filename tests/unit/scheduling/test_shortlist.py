@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from modelplane.model.fleet import Effect
-from modelplane.model.placement import FleetView, Needs, Schedule
+from modelplane.model.fleet import Cluster, Effect
+from modelplane.model.placement import FleetView, Guess, Needs, Schedule
 from modelplane.model.refusal import NotChecked
 from modelplane.scheduling import schedule
 from publishing import published
@@ -33,7 +33,7 @@ def test_no_more_replicas_are_read_in_a_round_than_the_bound_or_those_of_one_clu
     fleet = tuple(replace(each, replicas=replicas) for each in nodes(**{f"c{number}": 2 for number in range(12)}))
     needs = schedule(replace(OURS, replicas=4), FleetView(candidates=fleet, siblings=()))
     assert isinstance(needs, Needs)
-    assert (len(needs.residents), needs.shortlist) == (read, True)
+    assert (len(needs.residents), needs.shortlist) == (read, Guess())
 
 
 def test_a_cluster_that_no_call_is_left_for_is_not_chosen_and_says_that_it_was_not_checked() -> None:
@@ -47,7 +47,7 @@ def test_a_cluster_that_no_call_is_left_for_is_not_chosen_and_says_that_it_was_n
 
 def test_a_shortlist_that_does_not_do_asks_for_all_candidates_again() -> None:
     taken = (replica(deployment(name="other"), "a/0"),)
-    view = FleetView(candidates=nodes(a=1), siblings=(), residents={"a": taken}, shortlisted=True)
+    view = FleetView(candidates=nodes(a=1), siblings=(), residents={"a": taken}, shortlisted=Guess())
     assert schedule(OURS, view) == Needs(candidates=True)
 
 
@@ -99,3 +99,36 @@ def test_an_evicted_replica_that_no_cluster_has_room_for_ends_once_those_were_re
     decided = scene.decide(ours)
     assert (places(decided), len(decided.ending)) == ([], 1)
     assert scene.asked[-1].residents == frozenset("bcd")
+
+
+PROFILES = catalogued(profile("large", 8), profile("small", 4))
+EMPTY = tuple(published(cluster(name, pool(1)), []) for name in "ab")
+
+
+def guessed(candidates: tuple[Cluster, ...] = EMPTY) -> Needs:
+    """Return what a pass over candidates asks for that publish that they are empty."""
+    needs = schedule(PROFILES, FleetView(candidates=candidates, siblings=()))
+    assert isinstance(needs, Needs)
+    return needs
+
+
+def test_several_profiles_are_decided_on_a_shortlist_that_confirms_what_was_guessed() -> None:
+    outside = published(cluster("c", pool(1, gpu(2))), [])
+    needs = guessed((*EMPTY, outside))
+    assert needs.residents == {"a", "b"}
+    view = FleetView(candidates=EMPTY, siblings=(), residents={"a": (), "b": ()}, shortlisted=needs.shortlist)
+    decided = schedule(PROFILES, view)
+    assert isinstance(decided, Schedule)
+    assert [each.profile for each in decided.placements] == ["large"]
+    assert decided.why["large"].startswith("1 pool ")
+
+
+def test_a_shortlist_with_less_room_than_it_published_is_no_reason_for_a_worse_profile() -> None:
+    other = deployment(name="other")
+    residents = {name: (replica(other, f"{name}/0", stamped(count=4)),) for name in "ab"}
+    view = FleetView(candidates=EMPTY, siblings=(), residents=residents, shortlisted=guessed().shortlist)
+    assert schedule(PROFILES, view) == Needs(candidates=True)
+
+
+def test_several_profiles_are_not_narrowed_where_clusters_do_not_publish_what_takes_room() -> None:
+    assert guessed(nodes(a=1, b=1)).shortlist is None

@@ -13,6 +13,7 @@ import yaml
 from modelplane.step.opening import open_secrets
 from modelplane.step.sealed import PLACEHOLDER, Sealed
 from modelplane.step.secrets import mask_secrets, seal_secrets, with_values_of
+from property.externals import CERTIFICATE
 
 MARK = "hush-4711"
 IN_BASE64 = "aHVzaC00NzEx"
@@ -141,3 +142,20 @@ def test_values_are_sealed_as_a_server_holds_them_and_masked_for_a_reader() -> N
     assert "stringData" not in sealed
     assert mask_secrets(sealed)["data"] == dict.fromkeys(("a", "again", "b"), PLACEHOLDER)
     assert open_secrets(sealed)["data"]["b"] == "aHVzaC00NzEx"
+
+
+def test_an_authority_is_its_certificates_alone_and_none_if_one_of_them_cannot_be_parsed() -> None:
+    certificate, no_x509 = CERTIFICATE, b"-----BEGIN CERTIFICATE-----\nY2E=\n-----END CERTIFICATE-----\n"
+    key = b"-----BEGIN PRIVATE KEY-----\nY2E=\n-----END PRIVATE KEY-----\n"
+    assert Sealed(key + b"ours\n" + certificate + key + certificate).authority() == Sealed(certificate * 2)
+    assert Sealed(certificate.replace(b"\n", b"\r\n")).authority() is not None
+    for value in (
+        b"",
+        key,
+        no_x509,
+        certificate + no_x509,
+        no_x509 + certificate,
+        certificate[:-30],
+        certificate * 2 + b"-----BEGIN CERTIFICATE-----",
+    ):
+        assert Sealed(value).authority() is None

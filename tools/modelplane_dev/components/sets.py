@@ -58,6 +58,10 @@ SETS = {
         },
         usually="6 to 8 minutes on two cores",
     ),
+    "etcd": ComponentSet(
+        {name: Binary(f"go.etcd.io/etcd/{name}/v3") for name in ("etcdctl", "etcdutl")},
+        usually="a minute on two cores",
+    ),
     "kwok": ComponentSet({"kwok": Binary("sigs.k8s.io/kwok/cmd/kwok")}, usually="2 minutes on two cores"),
     "lws": ComponentSet({"lws": Binary("sigs.k8s.io/lws/cmd")}, usually="2 minutes on two cores"),
     "cert-manager": ComponentSet({}),

@@ -34,6 +34,8 @@ import sys
 from modelplane.cli import main
 sys.exit(main())
 """
+#: Number of the user modelplane and of its group.
+_USER = 65532
 _BUNDLE = "etc/ssl/certs/ca-certificates.crt"
 
 #: A file of a layer: its bytes, or where a link leads; and its mode.
@@ -53,7 +55,8 @@ class Image:
     def write(self, file: Path, entrypoint: Iterable[str], environment: Mapping[str, str]) -> None:
         """Write the image with an entrypoint and variables of its own into a file, as `docker save` does.
 
-        It names no user: Crossplane runs functions without rights, and a download has to own what it writes.
+        It runs as a user of its own unless a pod says otherwise, as Jobs that download onto volumes of root do. The
+        user is named by its number: Kubernetes cannot tell whether one that is named otherwise is root.
         """
         variables = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -65,6 +68,7 @@ class Image:
             "architecture": "amd64",
             "os": "linux",
             "config": {
+                "User": f"{_USER}:{_USER}",
                 "Entrypoint": list(entrypoint),
                 "Env": [f"{name}={value}" for name, value in variables.items()],
                 "ExposedPorts": {"9443/tcp": {}},
@@ -111,12 +115,12 @@ def _tarball(files: Mapping[str, Content]) -> bytes:
 
 
 def _system() -> dict[str, Content]:
-    """Return the files of the Debian packages, a user, and the certificate authorities in one file."""
+    """Return the files of the Debian packages, the users, and the certificate authorities in one file."""
     files: dict[str, Content] = {
         # Debian's folders of binaries and libraries are one; the packages of this release still name both.
         **{name: (f"usr/{name}", 0o777) for name in ("bin", "lib", "lib64")},
-        "etc/passwd": (b"root:x:0:0:root:/:/bin/false\n", 0o644),
-        "etc/group": (b"root:x:0:\n", 0o644),
+        "etc/passwd": (f"root:x:0:0:root:/:/bin/false\nmodelplane:x:{_USER}:{_USER}::/:/bin/false\n".encode(), 0o644),
+        "etc/group": (f"root:x:0:\nmodelplane:x:{_USER}:\n".encode(), 0o644),
     }
     for package in _debian_packages():
         files.update(_unpacked(package))

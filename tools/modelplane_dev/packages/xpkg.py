@@ -6,10 +6,16 @@ Packages are the same, byte for byte, whenever and wherever they are built from 
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+import yaml
+
+from modelplane import __version__
 from modelplane.kube.images import Image
+from modelplane.model.names import API_VERSION
+from modelplane.step.versions import INPUT_KIND, INPUT_VERSION
 from modelplane_dev import components
 from modelplane_dev.folders import ROOT
 from modelplane_dev.packages import image
@@ -49,7 +55,17 @@ def build_configuration(file: Path) -> Path:
         for folder in CONTENT:
             shutil.copytree(ROOT / folder, root / folder)
         shutil.copy(ROOT / "crossplane.yaml", root)
+        for composition in sorted((root / "compositions").glob("*.yaml")):
+            stating = with_version(yaml.safe_load(composition.read_text()))
+            composition.write_text(yaml.safe_dump(stating, sort_keys=False))
         return build(root, file)
+
+
+def with_version(composition: Mapping[str, Any], version: str = __version__) -> dict[str, Any]:
+    """Return a Composition that states a version, that of the tree if none is given, to each of its steps."""
+    stated = {"apiVersion": API_VERSION, "kind": INPUT_KIND, INPUT_VERSION: version}
+    steps = [{**step, "input": stated} for step in composition["spec"]["pipeline"]]
+    return {**composition, "spec": {**composition["spec"], "pipeline": steps}}
 
 
 def build(root: Path, file: Path, *options: str) -> Path:

@@ -1,19 +1,20 @@
 """A small client of one API server: apply, read, patch and delete objects as JSON."""
 
+import http.client
 import json
 import ssl
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
-from collections.abc import Mapping
+import weakref
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-#: Seconds that one request may take.
-PATIENCE = 30.0
-#: How often a request is made again, a second later, when the server asks for that.
+#: Seconds that one request may take: longer than an API server lets it, which then says so.
+PATIENCE = 90.0
+#: How often a request is made again, a second later, when the server asks for that or did not come to an end with it.
 TRIES = 10
 
 Manifest = dict[str, Any]
@@ -34,7 +35,7 @@ class ApiError(Exception):
         self.status = status
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Api:
     """The API server at `url`, asked with a bearer token."""
 
@@ -42,6 +43,11 @@ class Api:
     token: str
     trust: ssl.SSLContext
     _resources: dict[Kind, tuple[str, bool]] = field(default_factory=dict)
+    _idle: deque[http.client.HTTPSConnection] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        """Close its connections when it is gone."""
+        weakref.finalize(self, _close, self._idle)
 
     def request(self, method: str, path: str, body: Any = None, content: str = "application/json") -> Any:
         """Return the answer's JSON. Raises ApiError."""
@@ -49,45 +55,59 @@ class Api:
             try:
                 return self._ask(method, path, body, content)
             except ApiError as error:
-                # A server that begins to serve a kind, or has too much to do, asks to come again.
-                if error.status != HTTPStatus.TOO_MANY_REQUESTS:
+                if not _may_come_again(method, error.status):
                     raise
             time.sleep(1)
         return self._ask(method, path, body, content)
 
     def _ask(self, method: str, path: str, body: Any, content: str) -> Any:
-        request = urllib.request.Request(  # noqa: S310 - the URL is always https on loopback
-            self.url + path,
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {self.token}", "Content-Type": content, "Accept": "application/json"},
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE, context=self.trust) as answer:  # noqa: S310
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            body = error.read().decode(errors="replace")
-            message = json.loads(body).get("message", body) if body.startswith("{") else body
-            raise ApiError(error.code, message) from None
-        except OSError as error:
-            raise ApiError(0, str(error)) from error
+        status, text = self._answer(method, path, None if body is None else json.dumps(body), content)
+        if status >= HTTPStatus.BAD_REQUEST:
+            raise ApiError(status, json.loads(text).get("message", text) if text.startswith("{") else text)
+        return json.loads(text)
 
     def ready(self) -> bool:
         """Return whether the server says that it is ready."""
         try:
             self.text("/readyz")
-        except OSError:
+        except ApiError:
             return False
         return True
 
     def text(self, path: str) -> str:
-        """Return what the server says at a path, as text."""
-        request = urllib.request.Request(  # noqa: S310 - the URL is always https on loopback
-            self.url + path, headers={"Authorization": f"Bearer {self.token}"}
-        )
-        with urllib.request.urlopen(request, timeout=PATIENCE, context=self.trust) as answer:  # noqa: S310
-            body: bytes = answer.read()
-        return body.decode()
+        """Return what the server says at a path, as text. Raises ApiError."""
+        status, text = self._answer("GET", path, None, "application/json")
+        if status >= HTTPStatus.BAD_REQUEST:
+            raise ApiError(status, text)
+        return text
+
+    def _answer(self, method: str, path: str, body: str | None, content: str) -> tuple[int, str]:
+        """Return status and text of an answer. Raises ApiError when there is none.
+
+        Connections stay open: to open one costs the server three times as much as to answer.
+        """
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connection()
+        old = connection.sock is not None
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content, "Accept": "application/json"}
+        try:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            found = answer.status, answer.read().decode(errors="replace")
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            if old and isinstance(error, ConnectionError | ssl.SSLError):
+                # The server has closed it since its last request, or was started again.
+                return self._answer(method, path, body, content)
+            raise ApiError(0, str(error)) from error
+        self._idle.append(connection)
+        return found
+
+    def _connection(self) -> http.client.HTTPSConnection:
+        address = urllib.parse.urlsplit(self.url)
+        return http.client.HTTPSConnection(address.hostname or "", address.port, timeout=PATIENCE, context=self.trust)
 
     def apply(self, manifest: Mapping[str, Any]) -> Manifest:
         """Apply a manifest as `kubectl apply --server-side` does. Raises ApiError with the server's words."""
@@ -147,6 +167,20 @@ class Api:
         if kind not in self._resources:
             raise ApiError(404, f"no kind {kind.kind} in {kind.api_version}")
         return self._resources[kind]
+
+
+def _may_come_again(method: str, status: int) -> bool:
+    """Return whether a request is to be made once more.
+
+    A server that begins to serve a kind, or has too much to do, asks for that. One that is starved gives up after 34
+    seconds, and whether it has written is open: all but what creates may be written twice.
+    """
+    return status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.GATEWAY_TIMEOUT and method != "POST")
+
+
+def _close(connections: Iterable[http.client.HTTPSConnection]) -> None:
+    for connection in connections:
+        connection.close()
 
 
 def condition(manifest: Mapping[str, Any], kind: str) -> Mapping[str, Any]:

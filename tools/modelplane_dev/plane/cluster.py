@@ -30,7 +30,9 @@ ACCOUNTS: Mapping[str, str] = {
     "provider-kubernetes": "crossplane-system:modelplane-provider-kubernetes",
 }
 #: Seconds that a script on a page may take.
-SCRIPT = 300.0
+SCRIPT = 1000.0
+#: What the API servers say of each request: who, what and when, once it is answered.
+_AUDIT = Path(__file__).with_name("audit.yaml")
 EVERYWHERE = ("garbage-collector-controller", "namespace-controller")
 
 
@@ -42,14 +44,14 @@ class Run:
     certificates: Certificates
 
 
-def etcd(run: Run, port: int) -> Process:
-    """Return the one etcd of the run, which keeps every API server's objects under a prefix of its own."""
+def etcd(run: Run, port: int, name: str = "etcd") -> Process:
+    """Return an etcd, whose data is in the folder of its name; each API server has a prefix of its own in it."""
     client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{free_port()}"
-    command: list[str | Path] = [components.path("etcd"), "--data-dir", run.folder / "etcd", "--unsafe-no-fsync"]
+    command: list[str | Path] = [components.path("etcd"), "--data-dir", run.folder / name, "--unsafe-no-fsync"]
     command += ["--listen-client-urls", client, "--advertise-client-urls", client]
     command += ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer]
     command += ["--initial-cluster", f"default={peer}", "--log-level=warn"]
-    return Process("etcd", run.folder, command)
+    return Process(name, run.folder, command)
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,16 @@ class Cluster:
             f"--service-account-signing-key-file={certificates.token_key}",
             "--service-cluster-ip-range=10.0.0.0/24",
             "--disable-admission-plugins=ServiceAccount",
+            f"--audit-policy-file={_AUDIT}",
+            f"--audit-log-path={self.audit_log}",
+            "--audit-log-maxsize=1000",
         ]
         return Process(f"{self.name}-apiserver", self.run.folder, command)
+
+    @property
+    def audit_log(self) -> Path:
+        """Return the file in which the API server says who asked for what, a line of JSON for each request."""
+        return self.run.folder / f"{self.name}-audit.log"
 
     @property
     def url(self) -> str:

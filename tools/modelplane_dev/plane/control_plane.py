@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,14 +12,14 @@ import yaml
 from modelplane.model.names import ANNOTATION_SHARES, API_VERSION, SYSTEM_NAMESPACE
 from modelplane_dev.folders import ROOT
 from modelplane_dev.packages import xpkg
-from modelplane_dev.plane import crossplane, provider
+from modelplane_dev.plane import crossplane, inference, provider
 from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.certificates import make_certificates
 from modelplane_dev.plane.cluster import ADMIN, EVERYWHERE, Cluster, Run, etcd
 from modelplane_dev.plane.inference import InferenceSite, inference_site
 from modelplane_dev.plane.waiting import PlaneError, eventually, only_one
 from modelplane_dev.processes.ports import free_port, listens
-from modelplane_dev.processes.process import Process
+from modelplane_dev.processes.process import START, Process
 
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io/v1", "ClusterRole")
 XRD = Kind("apiextensions.crossplane.io/v2", "CompositeResourceDefinition")
@@ -101,7 +102,7 @@ def install(hub: Cluster, ports: Mapping[str, int]) -> None:
         for name in (definition["metadata"]["name"] for definition in hub.api.list(XRD)):
             assert hub.api.get(CLUSTER_ROLE, f"crossplane:composite:{name}:aggregate-to-crossplane"), name
 
-    eventually(granted, within=60)
+    eventually(granted, within=START)
 
 
 def provider_arguments() -> list[str]:
@@ -133,23 +134,36 @@ def control_plane(folder: Path, sites: Sequence[str], queue: float) -> Iterator[
         if busy := provider.taken():
             raise PlaneError(f"provider-kubernetes needs the ports {provider.FIXED_PORTS}, and {busy} are taken")
         timeline = Timeline()
-        run, port = Run(folder, make_certificates(folder / "certificates")), free_port()
-        store = stack.enter_context(etcd(run, port))
-        store.wait_for(lambda: listens(port))
-        hub, *others = (Cluster(run, name, free_port(), port) for name in ("hub", *sites))
+        run = Run(folder, make_certificates(folder / "certificates"))
+        # Two: a snapshot of the control cluster's restores nothing of the others.
+        store, port = _store(stack, run, "etcd")
+        _, of_sites = _store(stack, run, "etcd-of-sites")
+        hub = Cluster(run, "hub", free_port(), port)
+        others = [Cluster(run, name, free_port(), of_sites) for name in sites]
         for cluster in (hub, *others):
             stack.enter_context(cluster.api_server)
         hub.api_server.wait_for(hub.api.ready)
         timeline.mark("the control cluster's API server is ready")
         core = crossplane.Core(hub)
-        processes = {"etcd": store, "hub": hub.api_server, **_start_modelplane(stack, core)}
-        timeline.mark("Modelplane is installed")
-        running = {}
-        for number, cluster in enumerate(others):
-            cluster.api_server.wait_for(cluster.api.ready)
-            running[cluster.name] = stack.enter_context(inference_site(cluster, GATEWAYS.format(number + 10)))
+        with ThreadPoolExecutor(len(others)) as pool:
+            addresses = [GATEWAYS.format(number) for number in range(10, 10 + len(others))]
+            prepared = pool.map(inference.prepare, others, addresses)
+            processes = {"etcd": store, "hub": hub.api_server, **_start_modelplane(stack, core)}
+            timeline.mark("Modelplane is installed")
+            list(prepared)
+        running = {cluster.name: stack.enter_context(inference_site(cluster)) for cluster in others}
+        for site in running.values():
+            site.open()
         timeline.mark("the inference clusters run")
         yield ControlPlane(hub, core, running, processes, timeline)
+
+
+def _store(stack: ExitStack, run: Run, name: str) -> tuple[Process, int]:
+    """Run an etcd; return it with its port."""
+    port = free_port()
+    store = stack.enter_context(etcd(run, port, name))
+    store.wait_for(lambda: listens(port))
+    return store, port
 
 
 def _start_modelplane(stack: ExitStack, core: crossplane.Core) -> dict[str, Process]:
@@ -164,7 +178,7 @@ def _start_modelplane(stack: ExitStack, core: crossplane.Core) -> dict[str, Proc
     provider.prepare(hub)
     apply_installation(hub)
     core.initialise()
-    processes["crossplane"] = stack.enter_context(core.start(*crossplane.NO_BREAKER))
+    processes["crossplane"] = stack.enter_context(core.start(*crossplane.installed_settings()))
     with crossplane.rbac_manager(hub):
         install(hub, ports)
     # The RBAC manager and the provider both insist on port 8080: the first ends when it has granted our kinds.

@@ -13,11 +13,12 @@ import yaml
 
 from modelplane.cli.serve import FUNCTIONS as SERVED
 from modelplane_dev import components
+from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.api import Kind, condition
 from modelplane_dev.plane.cluster import Cluster, Run, namespace
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.ports import free_port
-from modelplane_dev.processes.process import Process
+from modelplane_dev.processes.process import START, Process
 
 NAMESPACE = "crossplane-system"
 CRD = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
@@ -38,8 +39,11 @@ _RIGHTS = (
     "rbac-manager-allowed-provider-permissions",
     "rbac-manager-managed-clusterroles",
 )
-#: A test edits one object far more often than the default of the circuit breaker allows.
-NO_BREAKER = ("--circuit-breaker-burst=1000000", "--circuit-breaker-refill-rate=10000")
+
+
+def installed_settings() -> tuple[str, ...]:
+    """Return the arguments that an installation gives Crossplane beside those of its chart."""
+    return tuple(yaml.safe_load((ROOT / "install/crossplane/values.yaml").read_text())["args"])
 
 
 def crds(folder: Path, pattern: str = "*.yaml") -> Iterator[dict[str, Any]]:
@@ -56,7 +60,7 @@ def establish(cluster: Cluster, definitions: Iterator[dict[str, Any]]) -> None:
         for name in names:
             assert condition(cluster.api.get(CRD, name) or {}, "Established").get("status") == "True", name
 
-    eventually(established, within=30)
+    eventually(established, within=START)
 
 
 def rights() -> Iterator[dict[str, Any]]:
@@ -91,7 +95,7 @@ class Core:
 
     def initialise(self) -> None:
         """Run what makes Crossplane's kinds and Secrets, and then ends; lead its webhook to this machine."""
-        self._process("crossplane-init", "init").run(within=60)
+        self._process("crossplane-init", "init").run(within=START)
         (name,) = (found["metadata"]["name"] for found in self.hub.api.list(WEBHOOKS))
         found = self.hub.api.get(WEBHOOKS, name) or {}
         for webhook in found["webhooks"]:
@@ -100,10 +104,10 @@ class Core:
             webhook["clientConfig"] = {"url": url, "caBundle": self.hub.run.certificates.bundle}
         self.hub.api.patch(WEBHOOKS, name, {"webhooks": found["webhooks"]})
 
-    def start(self, *breaker: str) -> Process:
-        """Return the process that stays, with the settings of the circuit breaker (none: the defaults)."""
+    def start(self, *settings: str) -> Process:
+        """Return the process that stays, with settings of an installation (none: the defaults)."""
         ports = (f"--metrics-port={self.metrics_port}", f"--health-probe-port={free_port()}")
-        return self._process("crossplane", "start", "--package-runtime=External", *ports, *breaker)
+        return self._process("crossplane", "start", "--package-runtime=External", *ports, *settings)
 
     def _process(self, name: str, *arguments: str) -> Process:
         run = self.hub.run
@@ -151,7 +155,7 @@ def install_configuration(hub: Cluster, file: Path, name: str) -> None:
         found = hub.api.get(CONFIGURATION, name) or {}
         assert condition(found, "Healthy").get("status") == "True", found.get("status")
 
-    eventually(healthy, within=60)
+    eventually(healthy, within=START)
 
 
 def install_function(hub: Cluster, file: Path, name: str, port: int) -> None:
@@ -167,7 +171,7 @@ def install_function(hub: Cluster, file: Path, name: str, port: int) -> None:
         revision: str = revisions[0]["metadata"]["name"]
         return revision
 
-    revision = eventually(capable, within=60)
+    revision = eventually(capable, within=START)
     status = {"status": {"endpoint": f"dns:///localhost:{port}"}}
     hub.api.patch(REVISION, revision, status, subresource="status")
 

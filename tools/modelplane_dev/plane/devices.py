@@ -16,7 +16,12 @@ def node(name: str, **labels: str) -> dict[str, Any]:
         "kind": "Node",
         "metadata": {
             "name": name,
-            "labels": {"kubernetes.io/hostname": name, **labels},
+            "labels": {
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/os": "linux",
+                "kubernetes.io/arch": "amd64",
+                **labels,
+            },
             "annotations": {"kwok.x-k8s.io/node": "fake"},
         },
     }
@@ -36,8 +41,10 @@ def gpu_node(name: str, pool: Mapping[str, Any]) -> dict[str, Any]:
     return {**node(name, **{LABEL_POOL: pool["name"]}), "spec": {"taints": taints(pool)}}
 
 
-#: What a node of the fake kubelet has besides devices.
-NODE_STATUS: Mapping[str, Any] = {"status": {"capacity": _ROOM, "allocatable": _ROOM}}
+def node_status(pool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a node of the fake kubelet has besides devices: what its pool declares, else plenty."""
+    room = {**_ROOM, **(pool.get("node") or {})}
+    return {"status": {"capacity": room, "allocatable": room}}
 
 
 def claimed(inference_class: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from modelplane.kube.gateway.key_filter import key_filter_policy
-from modelplane.model.names import CLUSTER_GATEWAY, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.kube.gateway.listener_filters import filters_policy
+from modelplane.model.names import CLUSTER_GATEWAY, LISTENER_HTTPS, PUBLIC_GATEWAY, ROUTER, SYSTEM_NAMESPACE
 from modelplane_dev import components
 from modelplane_dev.components import sources
 from modelplane_dev.plane.api import Kind, Manifest
@@ -53,6 +53,17 @@ def play_public_gateway(hub: Cluster, address: str) -> None:
     hub.api.patch(GATEWAY, PUBLIC_GATEWAY, {"status": status}, SYSTEM_NAMESPACE, "status")
 
 
+def play_router(hub: Cluster) -> None:
+    """Play Envoy Gateway: the router serves."""
+    listener = {
+        "name": LISTENER_HTTPS,
+        "attachedRoutes": 0,
+        "supportedKinds": [],
+        "conditions": [_condition("Programmed")],
+    }
+    hub.api.patch(GATEWAY, ROUTER, {"status": {"listeners": [listener]}}, SYSTEM_NAMESPACE, "status")
+
+
 def play_acceptance(hub: Cluster, route: Manifest) -> None:
     """Play Envoy Gateway: it accepts an HTTPRoute of the public Gateway."""
     parent = {
@@ -64,9 +75,9 @@ def play_acceptance(hub: Cluster, route: Manifest) -> None:
     hub.api.patch(ROUTE, metadata["name"], {"status": {"parents": [parent]}}, metadata["namespace"], "status")
 
 
-def play_key_filter(hub: Cluster) -> None:
+def play_listener_filters(hub: Cluster) -> None:
     """Play Envoy Gateway: it accepts the policy by which the public Gateway checks keys from the beginning."""
-    metadata = key_filter_policy()["metadata"]
+    metadata = filters_policy()["metadata"]
     ancestor = {
         "ancestorRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": PUBLIC_GATEWAY},
         "controllerName": "fake.example.org/gateway",

@@ -10,7 +10,7 @@ from modelplane_dev import components
 from modelplane_dev.plane import lws
 from modelplane_dev.plane.api import Kind
 from modelplane_dev.plane.cluster import EVERYWHERE, Cluster
-from modelplane_dev.plane.devices import DRA, NODE_STATUS, device_classes, gpu_node, node, slices
+from modelplane_dev.plane.devices import DRA, device_classes, gpu_node, node, node_status, slices
 from modelplane_dev.plane.fakes import NODE_LEASE, kubelets, play_gateway, play_storage
 from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import Process
@@ -34,10 +34,16 @@ CONTROLLERS = (
 
 @dataclass(frozen=True, slots=True)
 class InferenceSite:
-    """A running inference cluster, and its processes by what they are."""
+    """A running inference cluster, its processes by what they are, and the port of its webhooks."""
 
     cluster: Cluster
     processes: Mapping[str, Process]
+    webhooks: int
+
+    def open(self) -> None:
+        """Connect what has been started, as soon as that is possible."""
+        lws.connect_webhooks(self.cluster, self.processes["lws"], self.webhooks)
+        self.add_system_node()
 
     def offer(self, inference_cluster: Mapping[str, Any], classes: Iterable[Mapping[str, Any]]) -> None:
         """Make the nodes that an InferenceCluster declares, with the devices that its classes declare."""
@@ -51,17 +57,17 @@ class InferenceSite:
 
     def add_node(self, name: str, pool: Mapping[str, Any], inference_class: Mapping[str, Any]) -> None:
         """Make one node of a pool and publish its devices."""
-        self._add(gpu_node(name, pool))
+        self._add(gpu_node(name, pool), pool)
         for published in slices(name, inference_class):
             self.cluster.api.apply(published)
 
     def add_system_node(self) -> None:
         """Make a node without devices, for all that needs none."""
-        self._add(node("system"))
+        self._add(node("system"), {})
 
-    def _add(self, manifest: dict[str, Any]) -> None:
+    def _add(self, manifest: dict[str, Any], pool: Mapping[str, Any]) -> None:
         self.cluster.api.apply(manifest)
-        self.cluster.api.patch(NODE, manifest["metadata"]["name"], NODE_STATUS, subresource="status")
+        self.cluster.api.patch(NODE, manifest["metadata"]["name"], node_status(pool), subresource="status")
 
     def pods(self, namespace: str | None = None) -> list[dict[str, Any]]:
         """Return the pods that are not on their way out."""
@@ -76,10 +82,20 @@ def scheduler(cluster: Cluster) -> Process:
     )
 
 
-@contextmanager
-def inference_site(cluster: Cluster, address: str) -> Iterator[InferenceSite]:
-    """Run the rest of an inference cluster beside its API server, which is ready. `address` is its gateway's."""
+def prepare(cluster: Cluster, address: str) -> None:
+    """Install what an inference cluster has beside its programs, once its API server is ready.
+
+    `address` is its gateway's. No process is started: this may be called from a thread that ends.
+    """
+    cluster.api_server.wait_for(cluster.api.ready)
     lws.prepare(cluster)
+    play_gateway(cluster, address)
+    play_storage(cluster)
+
+
+@contextmanager
+def inference_site(cluster: Cluster) -> Iterator[InferenceSite]:
+    """Run the rest of an inference cluster that is prepared; it is to be opened."""
     webhooks = free_port()
     processes = {
         "controllers": cluster.controllers(CONTROLLERS, f"--node-monitor-grace-period={NODE_LEASE + 10}s"),
@@ -90,9 +106,4 @@ def inference_site(cluster: Cluster, address: str) -> Iterator[InferenceSite]:
     with ExitStack() as stack:
         for process in processes.values():
             stack.enter_context(process)
-        lws.connect_webhooks(cluster, processes["lws"], webhooks)
-        play_gateway(cluster, address)
-        play_storage(cluster)
-        site = InferenceSite(cluster, {"api_server": cluster.api_server, **processes})
-        site.add_system_node()
-        yield site
+        yield InferenceSite(cluster, {"api_server": cluster.api_server, **processes}, webhooks)

@@ -24,7 +24,7 @@ CERTIFICATE = Kind("cert-manager.io/v1", "Certificate")
 ISSUER = Kind("cert-manager.io/v1", "Issuer")
 SECRET = Kind("v1", "Secret")
 #: Seconds between two looks at the Certificates.
-_PULSE = 0.5
+_PULSE = 1.0
 _USAGES = {"client auth": "clientAuth", "server auth": "serverAuth", "digital signature": ""}
 _NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 _SIGNING = """
@@ -80,12 +80,18 @@ class FakeIssuer:
 
     def _issue_due(self) -> None:
         found = self.cluster.api.list(CERTIFICATE)
+        # One request for all of them: this looks every second, for as long as the cluster runs.
+        stored = {
+            (namespace, each["metadata"]["name"])
+            for namespace in {each["metadata"]["namespace"] for each in found}
+            for each in self.cluster.api.list(SECRET, namespace)
+        }
         for certificate in sorted(found, key=lambda each: not each["spec"].get("isCA")):
-            name, spec = certificate["metadata"]["name"], certificate["spec"]
-            secret = self._secret(certificate, spec["secretName"])
-            if secret and name not in self._due and spec.get("isCA"):
+            metadata, spec = certificate["metadata"], certificate["spec"]
+            name, is_stored = metadata["name"], (metadata["namespace"], spec["secretName"]) in stored
+            if is_stored and name not in self._due and spec.get("isCA"):
                 self._due[name] = float("inf")
-            if secret is None or self._due.get(name, 0.0) <= time.monotonic():
+            if not is_stored or self._due.get(name, 0.0) <= time.monotonic():
                 self._issue(certificate)
             if not certificate.get("status", {}).get("conditions"):
                 self._say_ready(certificate)

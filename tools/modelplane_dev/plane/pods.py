@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import yaml
 
+from modelplane.kube.hydration import RESOLVE
 from modelplane_dev.components import sources
 
 #: An image with this tag cannot be pulled, from any registry.
@@ -40,6 +41,10 @@ containerStatuses:
 """
 
 
+#: The commit that a download resolves every revision to.
+COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"
+_COMPLETED = "      reason: Completed\n"
+_RESOLVED = f'      {{{{ if eq .name "{RESOLVE}" }}}}message: "{COMMIT}"{{{{ end }}}}\n'
 #: How long a pod that is being deleted answers on: the longest sleep of its containers before they are stopped. Asked
 #: to stop, a played engine stops at once.
 _DRAIN = '"\\([.spec.containers[].lifecycle.preStop.sleep.seconds // 0] | max)s"'
@@ -56,6 +61,8 @@ def stages() -> Iterator[dict[str, Any]]:
         stage = yaml.safe_load(file.read_text())
         if stage["metadata"]["name"] == "pod-ready":
             stage["spec"]["selector"]["matchExpressions"].append({"key": _CANNOT_PULL, "operator": "DoesNotExist"})
+            template = stage["spec"]["next"]["statusTemplate"]
+            stage["spec"]["next"]["statusTemplate"] = template.replace(_COMPLETED, _COMPLETED + _RESOLVED)
         if stage["metadata"]["name"] == "pod-delete":
             stage["spec"]["delay"] = {"durationMilliseconds": 0, "durationFrom": {"expressionFrom": _DRAIN}}
         yield stage

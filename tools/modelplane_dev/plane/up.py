@@ -83,7 +83,7 @@ def keep(keeper: Background) -> NoReturn:
 
 
 def _serve(plane: ControlPlane, gateways: LiveGateways) -> str:
-    """Run the public gateway and engines that answer, make a service, and return its URL on this machine."""
+    """Run the public gateway and engines that answer, make a service, and return its base URL on this machine."""
     gateways.open_sites()
 
     def named() -> None:
@@ -96,7 +96,7 @@ def _serve(plane: ControlPlane, gateways: LiveGateways) -> str:
     for site in gateways.sites.values():
         site.run_engine_for_all(POD_ADDRESSES)
     apply_service(plane, SERVED)
-    return f"http://{gateways.public.reach(f'{ADDRESS}:80')}/{TEAM}/{SERVED}"
+    return f"http://{gateways.public.reach(f'{ADDRESS}:80')}/{TEAM}/{SERVED}/v1"
 
 
 def keep_cut(folder: Path, servers: Mapping[str, Process]) -> None:
@@ -168,15 +168,15 @@ def _welcome(kubeconfigs: dict[str, Path], url: str | None) -> str:
 
 
 def _about_requests(url: str | None) -> list[str]:
-    """Return what there is to know of requests; `url` is None where no gateway runs."""
+    """Return what there is to know of requests; `url` is the base URL for clients, None where no gateway runs."""
     fakes = "are fakes (tools/modelplane_dev/plane/fakes.py)"
     if not url:
         return [f"Kubelets, engines and gateways {fakes}: no request is answered. As root, gateways are real."]
     chat = """--json '{"model": "try", "messages": [{"role": "user", "content": "Hello"}]}'"""
     return [
-        f"Kubelets and engines {fakes}. ModelService {TEAM}/{SERVED} answers on this machine, once ModelDeployment",
-        f"{TEAM}/{SERVED} of docs/try.md serves:",
-        f"  curl {url}/v1/chat/completions {chat}",
+        f"Kubelets and engines {fakes}. ModelService {TEAM}/{SERVED} answers on this machine at {url}",
+        f"once ModelDeployment {TEAM}/{SERVED} of docs/try.md serves:",
+        f"  curl {url}/chat/completions {chat}",
     ]
 
 

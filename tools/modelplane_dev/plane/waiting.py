@@ -9,6 +9,10 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 
+#: Seconds from one check to the next, at least and at most, and the share of the time waited so far that lies between.
+SOONEST, LATEST, PATIENCE = 0.2, 1.0, 0.05
+
+
 class PlaneError(Exception):
     """The control planes cannot be started; the text says why."""
 
@@ -34,13 +38,18 @@ def only_one(name: str, *, within: float) -> Iterator[None]:
         yield
 
 
-def eventually(check: Callable[[], Found], *, within: float, every: float = 0.2) -> Found:
-    """Return what `check` returns once it raises no AssertionError; after `within` seconds its last one is raised."""
-    deadline = time.monotonic() + within
+def eventually(check: Callable[[], Found], *, within: float, every: float | None = None) -> Found:
+    """Return what `check` returns once it raises no AssertionError; after `within` seconds its last one is raised.
+
+    It is checked every so many seconds. Where nothing is said of that, ever less often: a check costs what it looks at,
+    and who has waited for a minute does not mind a second.
+    """
+    started = time.monotonic()
     while True:
         try:
             return check()
         except AssertionError:
-            if time.monotonic() > deadline:
+            waited = time.monotonic() - started
+            if waited > within:
                 raise
-        time.sleep(every)
+        time.sleep(min(max(SOONEST, waited * PATIENCE), LATEST) if every is None else every)

@@ -1,19 +1,26 @@
 """Runs commands side by side: `python -m modelplane_dev.processes.beside NAME=COMMAND ...`.
 
-Each line that a command prints stands behind its name. All run to their ends, whatever becomes of the others; the exit
-code is that of the first that fails, in the order in which they were given.
+Each line that a command prints stands behind its name. The last one says how long it took, and how much processor time
+with that of the processes that it has started and waited for. All run to their ends, whatever becomes of the others;
+the exit code is that of the first that fails, in the order in which they were given. The last lines of those that
+failed are printed again at the very end: a failure may be an hour of other commands' output away from it, and many who
+read a log see its end alone.
 """
 
+import os
 import subprocess
 import threading
 import time
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 
 import click
 
 from modelplane_dev.processes.process import DIE_WITH_PARENT
 
 _PRINTING = threading.Lock()
+_LAST_LINES = 12
+"""Where pytest names the tests that failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,7 @@ class _Command:
 
     name: str
     text: str
+    last: deque[str] = field(default_factory=lambda: deque(maxlen=_LAST_LINES))
 
     def run(self) -> int:
         """Run the command to its end; return its exit code."""
@@ -30,11 +38,19 @@ class _Command:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
             for line in process.stdout or ():
                 self._say(line)
-        code = process.returncode
-        self._say(f"{'failed' if code else 'passed'} after {time.monotonic() - started:.0f} s\n")
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = code = os.waitstatus_to_exitcode(status)
+        lasted, busy = time.monotonic() - started, used.ru_utime + used.ru_stime
+        self._say(f"{'failed' if code else 'passed'} after {lasted:.0f} s, {busy:.0f} s of processor time\n")
         return code
 
+    def repeat(self) -> None:
+        """Print the last lines once more."""
+        for line in self.last:
+            click.echo(f"{self.name} | {line}", nl=False)
+
     def _say(self, line: str) -> None:
+        self.last.append(line)
         with _PRINTING:
             click.echo(f"{self.name} | {line}", nl=False)
 
@@ -61,6 +77,9 @@ def main(commands: tuple[str, ...]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+    for each in parsed:
+        if codes[each.name]:
+            each.repeat()
     raise SystemExit(next((codes[each.name] for each in parsed if codes[each.name]), 0))
 
 

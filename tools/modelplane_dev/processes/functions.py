@@ -11,9 +11,6 @@ from typing import Self
 from modelplane_dev.processes.ports import free_port, listens
 from modelplane_dev.processes.process import Process
 
-#: Seconds that a function may take until it listens.
-START = 30.0
-
 #: The `modelplane` command of the environment that runs this.
 MODELPLANE = Path(sys.executable).with_name("modelplane")
 
@@ -38,7 +35,7 @@ class Functions:
             port = free_port()
             address = f"127.0.0.1:{port}"
             process = self._running.enter_context(Process(name, self.logs, self.command(name, address)))
-            process.wait_for(lambda: listens(port), within=START)
+            process.wait_for(lambda: listens(port))
             self._addresses[name] = address
         return self._addresses[name]
 

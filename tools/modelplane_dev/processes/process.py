@@ -9,15 +9,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-#: Seconds that a component may take to stop by itself.
-STOP = 5.0
+#: Seconds that a component may take to start, on a machine that many of them start on at once, and to stop by itself.
+START, STOP = 180.0, 5.0
 #: The kernel kills the process when the thread that started it ends, however that ends: none is left behind. Set by
 #: util-linux before the process begins; Python code between fork and exec may hang where gRPC has threads.
 DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 
 #: Settings of Go's collector. Components of a run that are short of processors collect three times less often, while
-#: their memory stays moderate. What the environment says goes first.
-_GO = {"GOGC": "400", "GOMEMLIMIT": "1GiB"}
+#: their memory stays moderate: only the control cluster's API server, which has 400 MiB alive, comes near the limit
+#: (with 1 GiB it spent a quarter of its time on collecting). What the environment says goes first.
+_GO = {"GOGC": "400", "GOMEMLIMIT": "2GiB"}
 
 
 class ProcessError(Exception):
@@ -99,7 +100,7 @@ class Process:
             if self._running is None or self._running.poll() != 0:
                 raise ProcessError(f"{self.name} failed, or took longer than {within:g} s: {self.tail()}")
 
-    def wait_for(self, ready: Callable[[], bool], *, within: float = 60) -> None:
+    def wait_for(self, ready: Callable[[], bool], *, within: float = START) -> None:
         """Wait until `ready` says so. Raises ProcessError with the log's end when the component ends before."""
         deadline = time.monotonic() + within
         while not ready():

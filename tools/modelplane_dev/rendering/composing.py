@@ -55,10 +55,18 @@ def composite_in(manifest: Path) -> Manifest:
 
 
 def render(
-    composite: Manifest, running: Functions, binaries: CrossplaneBinaries, *, others: Iterable[Mapping[str, Any]] = ()
+    composite: Manifest,
+    running: Functions,
+    binaries: CrossplaneBinaries,
+    *,
+    others: Iterable[Mapping[str, Any]] = (),
+    composition: Mapping[str, Any] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Return what the CLI says of a composite's first pass; `others` is what the control cluster holds besides it."""
-    composition = composition_of(composite["kind"])
+    """Return what the CLI says of a composite's first pass; `others` is what the control cluster holds besides it.
+
+    `composition` is the one to use, that of the tree if none is given.
+    """
+    composition = composition or composition_of(composite["kind"])
     if composition is None:
         raise NotComposedError(f"no Composition composes a {composite['kind']}")
     names = dict.fromkeys(step["functionRef"]["name"] for step in composition["spec"]["pipeline"])

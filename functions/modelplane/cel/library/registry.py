@@ -45,6 +45,8 @@ _PYTHON: dict[str, type] = {
     types.QUANTITY.name: QuantityValue,
     types.SEMVER.name: Semver,
 }
+#: What it is one unit of work to look at, as `weight` has it; known here because most arguments are of these types.
+_SCALARS = frozenset({bool, int, Uint, float, NoneType, TypeValue, QuantityValue, Semver})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +69,21 @@ class Overload:
 
 @dataclass(slots=True)
 class Function:
-    """A function and its overloads, in the order in which Kubernetes declares them."""
+    """A function and its overloads, in the order in which Kubernetes declares them.
+
+    `chosen` remembers which one was picked for the types of arguments, None for none.
+    """
 
     name: str
     overloads: list[Overload] = field(default_factory=list)
-    _chosen: dict[tuple[type, ...], Overload | None] = field(default_factory=dict)
+    chosen: dict[tuple[type, ...], Overload | None] = field(default_factory=dict)
 
     def choose(self, arguments: tuple[Value, ...]) -> Overload:
         """Return the overload for these arguments. Raises EvaluationError when there is none."""
         kinds = tuple([type(each) for each in arguments])
-        chosen = self._chosen.get(kinds)
+        chosen = self.chosen.get(kinds)
         if chosen is None:
-            chosen = self._chosen[kinds] = next((each for each in self.overloads if each.accepts(kinds)), None)
+            chosen = self.chosen[kinds] = next((each for each in self.overloads if each.accepts(kinds)), None)
         if chosen is None:
             raise EvaluationError(f"no such overload: {self.name}({', '.join(map(type_name, arguments))})")
         return chosen
@@ -90,7 +95,10 @@ FUNCTIONS: dict[str, Function] = {}
 
 def total_weight(*arguments: Value) -> int:
     """Return the cost of looking at every argument once."""
-    return 1 + sum([weight(each) for each in arguments])
+    total = 1
+    for each in arguments:
+        total += 1 if type(each) in _SCALARS else weight(each)
+    return total
 
 
 def pairwise(left: Value, right: Value, *_: Value) -> int:

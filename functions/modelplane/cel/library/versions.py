@@ -25,12 +25,12 @@ def _is_semver(text: str, normalize: bool = False) -> bool:  # noqa: FBT001, FBT
 
 @method("isGreaterThan", "semver, semver -> bool")
 def _is_greater(left: Semver, right: Semver) -> bool:
-    return semver.compare(left, right) > 0
+    return left.rank > right.rank
 
 
 @method("isLessThan", "semver, semver -> bool")
 def _is_less(left: Semver, right: Semver) -> bool:
-    return semver.compare(left, right) < 0
+    return left.rank < right.rank
 
 
 @method("compareTo", "semver, semver -> int")

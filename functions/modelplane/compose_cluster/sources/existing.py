@@ -30,4 +30,5 @@ def provision(request: Request, spec: InferenceClusterSpec) -> Provision | Malfo
         kubeconfig=_kubeconfig(existing),
         nodes={pool.name: _nodes(pool) for pool in spec.nodePools or ()},
         storage_class=existing.cache.storageClassName if existing.cache else None,
+        cache_user=existing.cache.runAsUser if existing.cache else None,
     )

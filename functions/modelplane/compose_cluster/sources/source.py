@@ -38,13 +38,15 @@ class Provision:
     """What a source makes of a cluster in one pass.
 
     `resources` are what it composes by composition resource name, beside what every cluster has. `kubeconfig` is None
-    until there is one. `storage_class` is for model caches, None for none. `nodes` are, by node pool, the nodes that
-    replicas are placed on. `missing` says what the cluster waits for, a message each.
+    until there is one. `storage_class` is for model caches, None for none, and `cache_user` downloads onto its volumes,
+    None for root. `nodes` are, by node pool, the nodes that replicas are placed on. `missing` says
+    what the cluster waits for, a message each.
     """
 
     kubeconfig: Kubeconfig | None
     nodes: Mapping[str, int]
     storage_class: str | None = None
+    cache_user: int | None = None
     resources: Mapping[str, Resource] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
 

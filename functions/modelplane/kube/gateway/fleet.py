@@ -20,6 +20,10 @@ _SENT: Final = f"{FLEET}-sent"
 _MODELS: Final = f"{FLEET}-models"
 #: It matches whatever is below PREFIX, so that no request is sent on as it came.
 _PATTERN: Final = rf"^{PREFIX}(?:{NAMED.removeprefix(PREFIX)})?/?([^/]*/?[^/]*)"
+#: The namespace whose paths begin as those of the fleet URL: what is sent on for it would come back, once for each `~`
+#: that a caller has written into the path.
+_COMING_BACK: Final = (f"{PREFIX}/v1", f"{NAMED}/v1")
+_NOT_FOUND: Final = "There is nothing at this path."
 _NOT_READY: Final = "The fleet URL does not take requests yet. Use the URL of the service."
 
 
@@ -47,23 +51,28 @@ def fleet_surroundings(address: str, models: Sequence[FleetModel]) -> dict[str, 
         "answer-503": direct_response(
             f"{FLEET}-503", SYSTEM_NAMESPACE, status=503, message=_NOT_READY, code="unavailable"
         ),
+        "answer-404": direct_response(
+            f"{FLEET}-404", SYSTEM_NAMESPACE, status=404, message=_NOT_FOUND, code="not_found"
+        ),
         "models": json_response(_MODELS, SYSTEM_NAMESPACE, status=200, body=_list(models)),
         "filter": fleet_filter(*at, FLEET),
         "traffic-policy": loop_traffic_policy(*at, (FLEET, _SENT), too_large=TOO_LARGE),
     }
 
 
-def _route(name: str, listener: str, only: Mapping[str, Any]) -> dict[str, Any]:
-    return gateway_object(KIND, name, SYSTEM_NAMESPACE, {"parentRefs": [parent(listener)], "rules": [dict(only)]})
+def _route(name: str, listener: str, *rules: Mapping[str, Any]) -> dict[str, Any]:
+    spec = {"parentRefs": [parent(listener)], "rules": list(map(dict, rules))}
+    return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)
 
 
 def fleet_routes(listener: str) -> dict[str, dict[str, Any]]:
     """Return the HTTPRoutes, by what they are. The first answers 503 where its filter does not send the request on."""
     again = {"group": ENVOY_GROUP, "kind": "Backend", "name": FLEET}
     sent = rule([PREFIX], [filter_reference(FLEET)]) | {"timeouts": {"request": "0s"}, "backendRefs": [again]}
+    back = rule(_COMING_BACK, [filter_reference(f"{FLEET}-404")])
     asked = {"path": {"type": "Exact", "value": "/v1/models"}, "method": "GET"}
     return {
         "route": _route(FLEET, listener, rule(["/v1"], [filter_reference(f"{FLEET}-503")])),
-        "route-sent": _route(_SENT, listener, sent),
+        "route-sent": _route(_SENT, listener, sent, back),
         "route-models": _route(_MODELS, listener, {"matches": [asked], "filters": [filter_reference(_MODELS)]}),
     }

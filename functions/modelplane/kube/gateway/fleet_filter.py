@@ -5,6 +5,7 @@ from typing import Any, Final
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
 from modelplane.kube.gateway.model_name import FIND_MODEL
+from modelplane.model.names import HEADER_UNNAMED
 
 #: Bytes of a body that are looked through. A long array of numbers takes a worker 70 ms for each MB.
 LIMIT: Final = 8 * 1024 * 1024
@@ -12,12 +13,12 @@ LIMIT: Final = 8 * 1024 * 1024
 #: where the caller has named the engine's own model.
 PREFIX: Final = "/v1/~"
 NAMED: Final = f"{PREFIX}/~"
+#: The namespace whose services are not served: their paths begin as those of the fleet URL, and could come back to it.
+UNSERVED: Final = "v1"
 TOO_LARGE: Final = "The fleet URL takes at most 8 MiB of a request. Send it to the URL of the service."
 
 #: The path that it sets is below `/v1` still. After this Envoy looks for a route anew, and a service's own must not be
 #: found: whether callers need a key was decided by the first route, and only the second pass asks for it.
-#: A namespace called v1 has services whose paths begin as those of the fleet URL; requests to it could come back for
-#: ever.
 _SEND: Final = """
 local function refuse(handle, status, body)
   handle:respond({[':status'] = status, ['content-type'] = 'application/json'}, body)
@@ -38,7 +39,7 @@ function envoy_on_request(handle)
   local own, name = string.match(service or '', '^([^/]+)/(.+)$')
   service = own or service
   if not namespace or not find(service, '^[a-z0-9][-a-z0-9.]*$') or #namespace > 63 or #service > 253
-    or namespace == 'v1' then
+    or namespace == 'UNSERVED' then
     return refuse(handle, '404', UNKNOWN)
   end
   -- The headers from before the body was read are no longer to be used.
@@ -48,6 +49,7 @@ function envoy_on_request(handle)
     body:setBytes(renamed)
     headers:replace('content-length', tostring(#renamed))
   end
+  if name then headers:remove('HEADER_UNNAMED') else headers:replace('HEADER_UNNAMED', 'true') end
   headers:replace(':path', (name and NAMED or PREFIX) .. '/' .. namespace .. '/' .. service .. rest)
 end
 """
@@ -76,6 +78,6 @@ def _constants() -> str:
 
 def fleet_filter(name: str, namespace: str, route: str) -> dict[str, Any]:
     """Return the policy with the filter of the route that takes the requests to the fleet URL."""
-    source = _constants() + FIND_MODEL + _SEND
+    source = _constants() + FIND_MODEL + _SEND.replace("HEADER_UNNAMED", HEADER_UNNAMED).replace("UNSERVED", UNSERVED)
     spec = {"targetRefs": [target("HTTPRoute", route)], "lua": [{"type": "Inline", "inline": source}]}
     return envoy_object("EnvoyExtensionPolicy", name, namespace, spec)

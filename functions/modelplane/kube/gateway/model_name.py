@@ -1,6 +1,9 @@
-"""Where a request's body names the model, and the filter that puts a provider's own name there; in Lua."""
+"""Where a request's body names the model, and the filters that put a provider's or engine's own name there; in Lua."""
 
-from typing import Final
+from typing import Any, Final
+
+from modelplane.kube.gateway.kinds import envoy_object, target
+from modelplane.model.names import HEADER_SERVED, HEADER_UNNAMED
 
 #: Finds the value of the top-level `model` of a JSON object without parsing the rest: prompts are large. A body that
 #: names it twice, or by an escaped key, or is no object, has none.
@@ -66,19 +69,52 @@ local function find_model(s)
 end
 """
 _RENAME: Final = """
-function envoy_on_request(handle)
+local function rename(handle, name)
   local body = handle:body()
   if body == nil then return end
   local text = body:getBytes(0, body:length())
   local first, last = find_model(text)
   if not first then return end
-  local renamed = sub(text, 1, first - 1) .. '%s' .. sub(text, last + 1)
+  local renamed = sub(text, 1, first - 1) .. name .. sub(text, last + 1)
   body:setBytes(renamed)
   handle:headers():replace('content-length', tostring(#renamed))
+end
+"""
+_ALWAYS: Final = """
+function envoy_on_request(handle)
+  rename(handle, '%s')
+end
+"""
+#: Only requests that name a service and no model are held back until their body is there. The first word of the header
+#: is the name for all endpoints, each other word one name and the replicas that have it. The host is the endpoint's.
+_AS_SERVED: Final = f"""
+function envoy_on_request(handle)
+  local headers = handle:headers()
+  local unnamed, served = headers:get('{HEADER_UNNAMED}'), headers:get('{HEADER_SERVED}')
+  headers:remove('{HEADER_UNNAMED}')
+  headers:remove('{HEADER_SERVED}')
+  if not unnamed or not served then return end
+  local replica = string.match(headers:get(':authority') or '', '^[^.:]+') or ''
+  local name = string.match(served, '^[^ ]+')
+  for other, replicas in string.gmatch(served, ' ([^ =]+)=([^ ]+)') do
+    if find(',' .. replicas .. ',', ',' .. replica .. ',', 1, true) then name = other end
+  end
+  if name and string.match(name, '^[%w/][%w._:/@+-]*$') then rename(handle, name) end
 end
 """
 
 
 def rename_model(model: str) -> str:
     """Return the source of the filter. The name is of letters, digits and `-._:/@+`: it is quoted as it is."""
-    return FIND_MODEL + _RENAME.replace("%s", model)
+    return FIND_MODEL + _RENAME + _ALWAYS.replace("%s", model)
+
+
+def served_model_filter(name: str, namespace: str, gateway: str) -> dict[str, Any]:
+    """Return the policy of a cluster's Gateway that puts the engine's own name into requests which name no model.
+
+    It is one for all routes, because each policy of a route adds a filter to the listener: the names come with the
+    requests.
+    """
+    source = FIND_MODEL + _RENAME + _AS_SERVED
+    spec = {"targetRefs": [target("Gateway", gateway)], "lua": [{"type": "Inline", "inline": source}]}
+    return envoy_object("EnvoyExtensionPolicy", name, namespace, spec)

@@ -12,12 +12,12 @@ from modelplane.kube.gateway.kinds import envoy_object, gateway_object, target
 from modelplane.kube.gateway.model_name import rename_model
 from modelplane.kube.gateway.route import parent
 from modelplane.kube.gateway.security import KEY_HEADERS
-from modelplane.model.names import LISTENER_HTTPS, ROUTER
+from modelplane.model.names import HEADER_SERVED, HEADER_UNNAMED, LISTENER_HTTPS, ROUTER
 from modelplane.model.routing import BackendReference, Provider
 
 #: Key of the Secret that Envoy Gateway reads a credential from.
 CREDENTIAL_KEY: Final = "credential"
-#: What says where a request comes from: a provider is not told.
+#: What says where a request comes from, or is for clusters' gateways: a provider is not told.
 _ORIGIN_HEADERS: Final = (
     "x-forwarded-for",
     "x-forwarded-host",
@@ -26,6 +26,8 @@ _ORIGIN_HEADERS: Final = (
     "x-forwarded-client-cert",
     "x-envoy-external-address",
     "x-request-id",
+    HEADER_SERVED,
+    HEADER_UNNAMED,
 )
 
 
@@ -87,10 +89,18 @@ def _removed(route: ProviderRoute) -> Sequence[str]:
     return (*(each for each in KEY_HEADERS if each.lower() != kept), *_ORIGIN_HEADERS)
 
 
+def escape_commands(value: str) -> str:
+    """Return a header's value so that Envoy sends it as it is.
+
+    A percent sign begins a command of Envoy's, which refuses the routes of all teams for one that it does not know.
+    """
+    return value.replace("%", "%%")
+
+
 def provider_route(route: ProviderRoute, provider: Provider) -> dict[str, Any]:
     """Return the HTTPRoute that takes what comes for an endpoint to its provider, whose root stands for /v1."""
     path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": provider.root}
-    fixed = [{"name": name, "value": value} for name, value in sorted(route.headers.items())]
+    fixed = [{"name": name, "value": escape_commands(value)} for name, value in sorted(route.headers.items())]
     modifier = {"remove": list(_removed(route)), **({"set": fixed} if fixed else {})}
     filters = [
         {"type": "URLRewrite", "urlRewrite": {"hostname": provider.authority, "path": path}},

@@ -8,7 +8,7 @@ from modelplane.kube.gateway.backend import backend_reference
 from modelplane.kube.gateway.filters import filter_reference
 from modelplane.kube.gateway.kinds import GATEWAY_GROUP, gateway_object
 from modelplane.kube.gateway.security import KEY_HEADERS
-from modelplane.model.names import HEADER_CALLER, LISTENER_HTTP, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.model.names import HEADER_CALLER, HEADER_SERVED, LISTENER_HTTP, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
 from modelplane.model.routing import BackendReference
 
 KIND = "HTTPRoute"
@@ -24,7 +24,8 @@ class ServiceRoute:
 
     `listener` is the section of the public Gateway. `not_found`, `host` and `refusal` name HTTPRouteFilters: the one
     that answers 404, the one that sets the endpoint's hostname, and the one that answers all requests, None while they
-    go to `backends`. `timeout` limits a whole request, 0s does not.
+    go to `backends`. `timeout` limits a whole request, 0s does not. `served` says by which names the endpoints' engines
+    serve, "" where that is not known.
     """
 
     name: str
@@ -36,6 +37,7 @@ class ServiceRoute:
     refusal: str | None
     backends: Sequence[BackendReference]
     timeout: str
+    served: str = ""
 
 
 def parent(listener: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, str]:
@@ -50,12 +52,18 @@ def rule(paths: Sequence[str], filters: Sequence[dict[str, Any]]) -> dict[str, A
     return {"matches": matches, "filters": list(filters)}
 
 
+def _headers(served: str) -> dict[str, Any]:
+    if not served:
+        return {"remove": [*_CALLER_HEADERS, HEADER_SERVED]}
+    return {"set": [{"name": HEADER_SERVED, "value": served}], "remove": list(_CALLER_HEADERS)}
+
+
 def _forwarding(route: ServiceRoute) -> dict[str, Any]:
     """Return the rule that takes `<path>/v1` to `/v1` of the endpoints, without the caller's key."""
     path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/v1"}
     filters = [
         {"type": "URLRewrite", "urlRewrite": {"path": path}},
-        {"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": list(_CALLER_HEADERS)}},
+        {"type": "RequestHeaderModifier", "requestHeaderModifier": _headers(route.served)},
         filter_reference(route.host),
     ]
     taken = rule([f"{route.path}/v1"], filters)
@@ -74,8 +82,11 @@ def service_route(route: ServiceRoute) -> dict[str, Any]:
 
 
 def https_redirect(name: str) -> dict[str, Any]:
-    """Return the HTTPRoute that redirects whatever comes by plain HTTP to HTTPS."""
-    redirect = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
+    """Return the HTTPRoute that redirects whatever comes by plain HTTP to HTTPS.
+
+    After 308 a client repeats its request as it was; after 301, which is more common, most send a GET without the body.
+    """
+    redirect = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 308}}
     spec = {"parentRefs": [parent(LISTENER_HTTP)], "rules": [rule(["/"], [redirect])]}
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)
 

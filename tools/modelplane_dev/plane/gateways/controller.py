@@ -57,6 +57,8 @@ _CONFIGURATION = {
     "extensionApis": {"enableBackend": True},
 }
 _RELAY = (sys.executable, "-m", "modelplane_dev.plane.gateways.relay")
+#: The port of the Envoy of a Gateway where nothing else is said.
+_ADMINISTRATION = 19000
 _AVAILABLE = {"type": "Available", "status": "True", "reason": "Fake", "message": ""}
 
 
@@ -81,7 +83,7 @@ class Gateways:
         """Run the Envoy of the Gateway, once the controller asks for it, at an address of the network."""
         self.envoy = self.open_beside(gateway, address)
 
-    def open_beside(self, gateway: str, address: str, administration: int = 19000) -> Process:
+    def open_beside(self, gateway: str, address: str, administration: int = _ADMINISTRATION) -> Process:
         """Run the Envoy of one more Gateway, whose port of administration is another, and return it.
 
         It resolves the names that there are by then: of a file it sees no later change.
@@ -116,6 +118,12 @@ class Gateways:
     def access_log(self) -> list[dict[str, Any]]:
         """Return the requests that Envoy has logged by now; it writes them every 10 s."""
         return [json.loads(line) for line in self.envoy.log.read_text().splitlines() if line.startswith("{")]
+
+    def configuration(self) -> str:
+        """Return the clusters and routes by which Envoy sends requests now, as JSON."""
+        address = f"http://127.0.0.1:{_ADMINISTRATION}/config_dump?resource="
+        parts = ("dynamic_active_clusters", "dynamic_route_configs")
+        return "".join(self.network.output("curl", "-sS", "--fail", address + part) for part in parts)
 
     def run_engines(self, pods: Iterable[Manifest], cidr: str) -> dict[str, Process]:
         """Run a fake engine at the address of each pod; return them by the pods' names. `cidr` has all addresses."""

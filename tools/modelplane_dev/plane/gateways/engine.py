@@ -119,6 +119,8 @@ class Server(ThreadingHTTPServer):
 
     request_queue_size = 1024
     daemon_threads = True
+    # One that answers for every address of a network may run beside those of single pods, which go first.
+    allow_reuse_port = True
 
 
 def main(host: str, port: str, name: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from modelplane_dev.processes.process import Process
+from modelplane_dev.processes.process import START, Process
 
 #: Builds the root folder of a namespace from the host's, then stays for others to enter. The arguments are pairs of a
 #: file or folder and where it is mounted. /mnt is where a host has nothing that is needed here.
@@ -79,7 +79,7 @@ class Network:
 
     def run(self, name: str, *command: str | Path) -> None:
         """Run a command in the namespace to its end. Raises ProcessError when it fails."""
-        self.process(name, *command).run(within=10)
+        self.process(name, *command).run(within=START)
 
     def output(self, *command: str | Path, environment: Mapping[str, str] | None = None) -> str:
         """Return what a command prints that runs in the namespace; assert that it succeeds."""

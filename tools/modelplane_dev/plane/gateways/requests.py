@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 BROKEN, CUT = 0, 1
 #: Seconds that an answer may take.
 PATIENCE = 60.0
-_BODY = json.dumps({"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]})
+BODY = json.dumps({"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]})
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Caller:
         """Return the status of an answer, or what stands for it, and which engine gave it, "" for none."""
         status = BROKEN
         try:
-            self._connection.request("POST", self._path, _BODY, {"Content-Type": "application/json"})
+            self._connection.request("POST", self._path, BODY, {"Content-Type": "application/json"})
             answer = self._connection.getresponse()
             status = CUT
             body = answer.read()

@@ -1,0 +1,78 @@
+"""The pull secrets of a download: their Secrets here, and a copy of each beside the Job while weights are staged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from modelplane.compose_cache.cluster_staging import ClusterStaging, Manifests
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held
+from modelplane.composing.messages import sentences
+from modelplane.model.names import digest
+from modelplane.model.observation import Gap
+from modelplane.observed.fields import text
+from modelplane.step import Object, Requirement
+
+#: Where the content of a pull secret is, by its type.
+_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {"kubernetes.io/dockerconfigjson": ".dockerconfigjson", "kubernetes.io/dockercfg": ".dockercfg"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PullSecrets:
+    """The pull secrets of a download on one cluster.
+
+    `names` are those of their copies. `copies` are the Objects to be. `missing` says which cannot be copied. `complete`
+    tells that all are, or can be.
+    """
+
+    names: tuple[str, ...] = ()
+    copies: Manifests = field(default_factory=dict)
+    missing: str = ""
+    complete: bool = True
+
+
+def requirement(namespace: str, name: str) -> Requirement:
+    """Return the requirement of a pull secret of a cache in this namespace."""
+    return require.source("Secret", name, namespace)
+
+
+def resource(staging: ClusterStaging, name: str) -> str:
+    """Return the composition resource name of the copy of a pull secret."""
+    return f"pull-{staging.site.cluster}-{_copied(staging, name)}"
+
+
+def _copied(staging: ClusterStaging, name: str) -> str:
+    """Return the name of the copy: engines may have one of the same Secret under the team's own name."""
+    return f"{staging.spec.volume}-{digest('pull', name)}"
+
+
+def _missing(staging: ClusterStaging, name: str, found: Object | Gap) -> str:
+    """Return that a Secret cannot be a pull secret, "" if it can or is not known."""
+    called = f"Secret {staging.site.team}/{name} of spec.imagePullSecrets"
+    if found is Gap.ABSENT:
+        return sentences(f"{called} does not exist", "Create it.")
+    kind = text(found.body.get("type")) if isinstance(found, Object) else ""
+    if isinstance(found, Object) and kind not in _KEYS:
+        return sentences(f"{called} is of type {kind or 'Opaque'}", "Give it the type kubernetes.io/dockerconfigjson.")
+    return ""
+
+
+def find(staging: ClusterStaging) -> PullSecrets:
+    """Return the pull secrets of a cache on one cluster. A copy that was made stays while its Secret is not there."""
+    copies, missing, complete = {}, [], True
+    for name in staging.spec.pull_secrets:
+        found, copy = staging.request.one(requirement(staging.site.team, name)), resource(staging, name)
+        wrong, observed = _missing(staging, name, found), staging.request.observed.get(copy)
+        if isinstance(found, Object) and not wrong:
+            key = _KEYS[text(found.body.get("type"))]
+            copies[copy] = staging.site.place_pull_secret(found.body, key, _copied(staging, name))
+        elif observed:
+            copies[copy] = held(observed.body)
+        else:
+            complete = False
+        missing += [wrong] if wrong else []
+    names = tuple(_copied(staging, name) for name in staging.spec.pull_secrets)
+    return PullSecrets(names, copies, sentences(*missing), complete)

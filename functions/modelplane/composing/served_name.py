@@ -1,0 +1,65 @@
+"""The name under which an engine serves its model, as far as it can be read from how the engine is started."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from modelplane.composing.flags import following, read_flag
+from modelplane.model.deployment import Role
+from modelplane.model.names import MODELS_PATH
+from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.memo import once_per_version
+from modelplane.step import Object
+
+#: Flags by which the common engines are told what to load; the first argument may be the model itself.
+LOADS: Final = ("--model", "--model-path", "--model-id", "-m")
+#: What a ModelEndpoint takes as the name of a model: one that a shell would fill in is none.
+_NAME: Final = re.compile(r"[A-Za-z0-9/][-A-Za-z0-9._:/@+]{0,255}")
+
+
+def serving_container(engine: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]]:
+    """Return which member of an engine takes requests, by its place, and its container; (0, {}) without members."""
+    members = list(mappings(engine.get("members")))
+    at = next((index for index, each in enumerate(members) if each.get("role") != Role.WORKER), 0)
+    return at, container_of(members[at]) if members else {}
+
+
+def container_of(member: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the engine's container of a member, {} without any."""
+    return next(iter(mappings(mapping(mapping(member.get("template")).get("spec")).get("containers"))), {})
+
+
+def names_weights(container: Mapping[str, Any]) -> bool:
+    """Tell whether a container says itself what it loads: with a command, a flag, or the model as first argument."""
+    first = next(iter(container.get("args") or ()), "-")
+    named = read_flag(container, *LOADS) is not None or not text(first).startswith("-")
+    return bool(container.get("command")) or named
+
+
+def served_name(container: Mapping[str, Any]) -> str | None:
+    """Return the first name that an engine serves its model under: a name that it is given, else what it loads.
+
+    None where its command does not say.
+    """
+    named = read_flag(container, "--served-model-name") or read_flag(container, *LOADS[:-1])
+    return named or following(container, "vllm", "serve") or _first_argument(container)
+
+
+def _first_argument(container: Mapping[str, Any]) -> str | None:
+    """Return the model as the first argument of what the image starts."""
+    first = text(next(iter(container.get("args") or ()), ""))
+    return None if container.get("command") or not _NAME.fullmatch(first) else first
+
+
+@once_per_version
+def served_model(replica: Object) -> str:
+    """Return the first name under which the engines of a ModelReplica serve, "" where they differ or do not say.
+
+    An engine that is told nothing and gets the path of a cache's weights serves under that.
+    """
+    spec = mapping(replica.body.get("spec"))
+    containers = [serving_container(each)[1] for each in mappings(spec.get("engines"))]
+    weights = MODELS_PATH if spec.get("modelCacheRef") else ""
+    names = {served_name(each) or ("" if names_weights(each) else weights) for each in containers}
+    name = names.pop() if len(names) == 1 else ""
+    return name if _NAME.fullmatch(name) else ""

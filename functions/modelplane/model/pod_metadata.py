@@ -1,0 +1,62 @@
+"""Which labels and annotations of a team's pods act on a cluster, so that its platform has to allow them."""
+
+from collections.abc import Iterable
+from typing import Final
+
+#: Domains whose keys, and those of whatever lies below, are read by parts of clusters: Kubernetes and what runs in it
+#: (AppArmor profiles, autoscalers), attachments to other networks, identities of clouds, and what injects containers.
+_ACTING: Final = (
+    "kubernetes.io",
+    "k8s.io",
+    "cni.cncf.io",
+    "multus-cni.io",
+    "projectcalico.org",
+    "cilium.io",
+    "ovn.org",
+    "openshift.io",
+    "amazonaws.com",
+    "azure.com",
+    "azure.workload.identity",
+    "aadpodidbinding",
+    "gke.io",
+    "cloud.google.com",
+    "istio.io",
+    "linkerd.io",
+    "vault.hashicorp.com",
+)
+#: Kubernetes' recommended labels, by which nothing is done.
+_HARMLESS: Final = ("app.kubernetes.io",)
+_OURS: Final = "modelplane.ai"
+
+
+def _prefix(key: str) -> str:
+    """Return what stands before the slash of a key, of one without a slash all of it."""
+    return key.partition("/")[0].lower()
+
+
+def _is_below(prefix: str, domain: str) -> bool:
+    return prefix == domain or prefix.endswith(f".{domain}")
+
+
+def acting(keys: Iterable[str]) -> frozenset[str]:
+    """Return those of the keys that a platform has to allow, or that are ours."""
+    found = {key: _prefix(key) for key in keys}
+    return frozenset(
+        key
+        for key, prefix in found.items()
+        if prefix not in _HARMLESS and any(_is_below(prefix, domain) for domain in (_OURS, *_ACTING))
+    )
+
+
+def find_denied(keys: Iterable[str], opened: Iterable[str]) -> str:
+    """Return the first acting key that is not opened, "" when all are; ours cannot be.
+
+    `opened` are prefixes: `a.example` opens its own keys, `*.example` those of all domains below.
+    """
+    found = frozenset(each.lower() for each in opened)
+
+    def is_open(prefix: str) -> bool:
+        below = any(each.startswith("*.") and prefix.endswith(each[1:]) for each in found)
+        return not _is_below(prefix, _OURS) and (prefix in found or below)
+
+    return next((key for key in sorted(keys) if not is_open(_prefix(key))), "")

@@ -1,0 +1,86 @@
+"""Reads CPU and memory: what a member asks of its node, and what a pool declares of its nodes.
+
+A ModelDeployment states them in the container, as Kubernetes does. A ModelReplica has them beside the template: what
+places replicas reads the fleet's without their templates.
+"""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+
+from modelplane.cel.quantity import QuantityError, parse
+from modelplane.model.resources import NOTHING, Resources
+from modelplane.observed.fields import mapping, mappings
+
+#: The kinds, and in how many parts of one `Resources` counts them.
+_PARTS = {"cpu": 1000, "memory": 1}
+
+
+def _number(value: Any) -> Fraction:
+    """Return a quantity as a number, 0 where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return Fraction(0)
+    try:
+        return max(Fraction(0), parse(str(value)).number())
+    except QuantityError:
+        return Fraction(0)
+
+
+def read_asked(block: Any) -> Resources:
+    """Return what `resources` of a container ask for, rounded up: of each kind the request, else the limit.
+
+    Kubernetes takes the limit for the request that is not given.
+    """
+    if not mapping(block):
+        return NOTHING
+    asked = {**mapping(block.get("limits")), **mapping(block.get("requests"))}
+    return Resources(**{kind: ceil(_number(asked.get(kind)) * parts) for kind, parts in _PARTS.items()})
+
+
+def read_node(declared: Any) -> Resources:
+    """Return what a pool declares that engines have on a node, rounded down."""
+    if not mapping(declared):
+        return NOTHING
+    return Resources(**{kind: floor(_number(declared.get(kind)) * parts) for kind, parts in _PARTS.items()})
+
+
+def read_bytes(value: Any) -> int:
+    """Return a quantity of memory in bytes, rounded up; 0 where it is none."""
+    return ceil(_number(value))
+
+
+def read_shared_memory(pod: Mapping[str, Any]) -> int | None:
+    """Return what bounds the shared memory of a pod spec: its own bound in bytes, 0 its memory limit, None nothing."""
+    if own := read_bytes(pod.get("sharedMemory")):
+        return own
+    limits = (mapping(mapping(each.get("resources")).get("limits")) for each in mappings(pod.get("containers")))
+    return 0 if any("memory" in each for each in limits) else None
+
+
+def lift(member: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a member of a ModelDeployment as a ModelReplica has it: its resources and bounds beside the template."""
+    template = mapping(member.get("template"))
+    pod = mapping(template.get("spec"))
+    containers = pod.get("containers")
+    block = next((each["resources"] for each in mappings(containers) if mapping(each.get("resources"))), None)
+    beside = {"resources": block, "sharedMemory": pod.get("sharedMemory")}
+    found = {key: value for key, value in beside.items() if value is not None}
+    if not found or not isinstance(containers, list):
+        return member
+    plain = [{key: value for key, value in each.items() if key != "resources"} for each in containers]
+    left = {key: value for key, value in pod.items() if key != "sharedMemory"}
+    return {**member, **found, "template": {**template, "spec": {**left, "containers": plain}}}
+
+
+def above_limits(engines: Any) -> Iterator[tuple[str, str]]:
+    """Yield which requests in `spec.engines` exceed their limit, which Kubernetes refuses: where, and in words."""
+    for engine in mappings(engines):
+        for index, member in enumerate(mappings(engine.get("members"))):
+            block = mapping(lift(member).get("resources"))
+            requests, limits = mapping(block.get("requests")), mapping(block.get("limits"))
+            for kind in sorted(requests.keys() & limits.keys() & _PARTS.keys()):
+                if _number(requests[kind]) > _number(limits[kind]):
+                    where = f"spec.engines[{engine.get('name')}].members[{index}]"
+                    why = f"requests {requests[kind]} of {kind}, more than its limit of {limits[kind]}"
+                    yield where, why

@@ -1,0 +1,59 @@
+"""Who asked an API server for what, by its audit log."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Asked(NamedTuple):
+    """A kind of request: the account, the verb, the resource with its subresource, the namespace, and how it went."""
+
+    user: str
+    verb: str
+    resource: str
+    namespace: str
+    status: int
+
+    def __str__(self) -> str:
+        """Return account, verb and resource, and the status of what failed."""
+        failed = [str(self.status)] if self.status >= 400 else []
+        return " ".join([self.user, self.verb, self.resource, *failed])
+
+
+def now() -> datetime:
+    """Return the time, as an audit log has it."""
+    return datetime.now(UTC)
+
+
+def requests(log: Path, since: datetime, until: datetime) -> Counter[Asked]:
+    """Return how many requests of each kind were answered within a time."""
+    return Counter(asked for when, asked in _read(log) if since <= when <= until)
+
+
+def table(found: Counter[Asked], *, rows: int, minutes: float) -> list[str]:
+    """Return a line for each of the most frequent kinds of request, with how many there were a minute."""
+    summed: Counter[str] = Counter()
+    for asked, count in found.items():
+        summed[str(asked)] += count
+    return [f"  {count / minutes:7.1f} {what}" for what, count in summed.most_common(rows)]
+
+
+def _read(log: Path) -> Iterator[tuple[datetime, Asked]]:
+    with log.open() as lines:
+        for line in lines:
+            # The last line may still be being written.
+            if line.endswith("\n"):
+                event = json.loads(line)
+                yield datetime.fromisoformat(event["stageTimestamp"]), _asked(event)
+
+
+def _asked(event: dict[str, Any]) -> Asked:
+    subject = event.get("objectRef", {})
+    parts = (subject.get("resource"), subject.get("subresource"))
+    resource = "/".join(filter(None, parts)) or event["requestURI"].partition("?")[0]
+    user = event["user"]["username"].rpartition(":")[2]
+    code = event.get("responseStatus", {}).get("code", 0)
+    return Asked(user, event["verb"], resource, subject.get("namespace", ""), code)
