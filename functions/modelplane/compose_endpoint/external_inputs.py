@@ -122,30 +122,34 @@ def _provider(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway 
         if why:
             remedy = "Name another, or let spec.endpointHosts of InferenceGateway default allow it"
             return NoAddress(Reason.INVALID_HOST, f"{field}: the host {name} {why}. {remedy}.")
-    if not is_dns_name(host):
-        why = f"the host {host} is neither a DNS name nor an IPv4 address"
-        return NoAddress(Reason.INVALID_URL, f"spec.url: {why}. Give the provider a DNS name.")
-    authority = spec.host or host
-    server_name = (spec.tls and spec.tls.serverName) or authority
-    if is_ip(authority):
-        why = f"{host} is an address, which Envoy Gateway does not send as the Host header"
-        return NoAddress(
-            Reason.INVALID_URL, f"spec.url: {why}. Set spec.host to a name, that of its certificate with TLS."
-        )
-    root = _root(parts[4] or "", spec.rewritePath or "")
-    if not PATH.fullmatch(root):
-        field = "spec.url" if parts[4] else "spec.rewritePath"
-        why = "the path has a control character, or more than 1024 characters"
-        return NoAddress(Reason.INVALID_URL, f"{field}: {why}. Correct it.")
-    return Provider(
+    provider = Provider(
         host=host,
         is_ip=is_ip(host),
         port=int(parts[3] or PORTS[parts[1]]),
         tls=parts[1] == "https",
-        authority=authority,
-        server_name=server_name,
-        root=root,
+        authority=spec.host or host,
+        server_name=(spec.tls and spec.tls.serverName) or spec.host or host,
+        root=_root(parts[4] or "", spec.rewritePath or ""),
     )
+    wrong = _unusable(spec, provider, "spec.url" if parts[4] else "spec.rewritePath")
+    return NoAddress(Reason.INVALID_URL, wrong) if wrong else provider
+
+
+def _unusable(spec: ModelEndpointSpec, provider: Provider, path_field: str) -> str:
+    """Return what of a provider Envoy Gateway or Envoy does not take, "" where it takes all."""
+    if not is_dns_name(provider.host):
+        why = f"the host {provider.host} is neither a DNS name nor an IPv4 address"
+        return f"spec.url: {why}. Give the provider a DNS name."
+    if is_ip(provider.authority):
+        why = f"{provider.host} is an address, which Envoy Gateway does not send as the Host header"
+        return f"spec.url: {why}. Set spec.host to a name, that of its certificate with TLS."
+    if provider.tls and not is_dns_name(provider.server_name):
+        field = "spec.tls.serverName" if spec.tls and spec.tls.serverName else "spec.host"
+        why = f"{provider.server_name} is no DNS name, whose parts between dots have at most 63 characters"
+        return f"{field}: {why}. Give the name that stands in the certificate."
+    if not PATH.fullmatch(provider.root):
+        return f"{path_field}: the path has a control character, or more than 1024 characters. Correct it."
+    return ""
 
 
 def _root(path: str, rewrite: str) -> str:

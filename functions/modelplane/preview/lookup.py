@@ -6,12 +6,16 @@ Exception
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from modelplane.reading.kinds import Key, qualify
 from modelplane.reading.manifest_store import ManifestStore
 from modelplane.reading.reader import as_object
 from modelplane.reading.tree import Manifest
 from modelplane.step import Object, Requirement, SchemaRequirement
+
+#: The namespaces that every cluster has.
+_NAMESPACES: Final = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
 
 
 class FetchError(Exception):
@@ -51,9 +55,20 @@ def select(store: ManifestStore, requirement: Requirement) -> list[Manifest]:
         namespace = ""
     if requirement.match_name is not None:
         key = Key(qualify(api_version, kind), namespace, requirement.match_name)
-        found = store.peek(key)
+        found = store.peek(key) or _namespace(store, key)
         if found is None:
             store.sought.add(key)
         return [] if found is None else [found]
     listed = store.scan(qualify(api_version, kind), requirement.match_labels)
     return [obj for obj in listed if namespace in {"", obj["metadata"].get("namespace") or ""}]
+
+
+def _namespace(store: ManifestStore, key: Key) -> Manifest | None:
+    """Return a namespace that certainly exists though no manifest says so: objects are in it, or every cluster has it.
+
+    Its labels are not known.
+    """
+    if key.kind != "Namespace" or not (key.name in _NAMESPACES or store.has_namespace(key.name)):
+        return None
+    metadata = {"name": key.name, "uid": f"assumed-{key.name}", "resourceVersion": "0"}
+    return {"apiVersion": "v1", "kind": key.kind, "metadata": metadata}

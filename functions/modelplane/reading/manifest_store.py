@@ -76,6 +76,10 @@ class ManifestStore:
         table = self._tables.get(key.kind)
         return None if table is None else table.get((key.namespace, key.name))
 
+    def has_namespace(self, name: str) -> bool:
+        """Tell whether some object is in a namespace."""
+        return any(table.has_namespace(name) for table in self._tables.values())
+
     def scan(self, kind: str, labels: Mapping[str, str] = _NO_LABELS) -> Iterator[Manifest]:
         """Yield the objects of one kind (`Kind.group`) with these labels themselves, sorted by namespace and name."""
         table = self._tables.get(kind)

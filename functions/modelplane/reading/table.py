@@ -26,6 +26,11 @@ class Table:
         """Return the object at a place itself, None when there is none."""
         return self._objects.get(place)
 
+    def has_namespace(self, name: str) -> bool:
+        """Tell whether some object is in a namespace."""
+        at = bisect_left(self._order, (name, ""))
+        return at < len(self._order) and self._order[at][0] == name
+
     def __iter__(self) -> Iterator[Manifest]:
         """Yield the objects themselves, sorted by namespace and name."""
         return (self._objects[place] for place in tuple(self._order))

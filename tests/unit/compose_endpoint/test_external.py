@@ -94,6 +94,14 @@ def test_the_root_of_a_provider_stands_for_v1(given: dict[str, Any], root: str, 
     assert rule(external)["timeouts"] == {"request": "0s"}
 
 
+def test_a_host_header_without_tls_may_be_any_name() -> None:
+    host = f"{'a' * 64}.example.com"
+    external = settled(spec=spec("http://api.example.com", host=host))
+    external.accept()
+    assert condition(external)[:2] == ("True", "BackendConfigured")
+    assert rule(external)["filters"][0]["urlRewrite"]["hostname"] == host
+
+
 def test_a_provider_with_tls_is_verified_always() -> None:
     assert settled().store["backend"]["spec"]["tls"] == {
         "sni": "api.example.com",
@@ -190,6 +198,16 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "the name of a namespace",
     ),
     "a name that is none": ({"spec": spec("https://a_b.example.com")}, "InvalidURL", "neither a DNS name nor"),
+    "a certificate's name that is none": (
+        {"spec": spec(tls={"serverName": f"{'a' * 64}.example.com"})},
+        "InvalidURL",
+        f"spec.tls.serverName: {'a' * 64}.example.com is no DNS name",
+    ),
+    "a host that no certificate has": (
+        {"spec": spec(host=f"{'a' * 64}.example.com")},
+        "InvalidURL",
+        f"spec.host: {'a' * 64}.example.com is no DNS name",
+    ),
     "a path with a control character": (
         {"spec": spec("https://api.example.com/v1\x00")},
         "InvalidURL",

@@ -75,3 +75,22 @@ def test_without_envoy_gateway_a_service_waits_and_no_pass_fails() -> None:
     assert control.errors == {}
     assert conditions_of(control.get("ModelService", "ml", "chat"))["RoutingReady"][1] == "WaitingForGateway"
     assert conditions_of(control.get("InferenceGateway", None, "default"))["ControllerReady"][1] == "Installing"
+
+
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [
+        ("kubernetes.default", "InvalidHost"),
+        ("kube-dns.kube-system", "InvalidHost"),
+        ("chat.ml", "InvalidHost"),
+        ("web", "InvalidHost"),
+        ("api.example", "WaitingForGateway"),
+    ],
+)
+def test_a_host_that_is_called_as_a_service_of_a_namespace_that_there_is_is_refused(host: str, reason: str) -> None:
+    metadata = {"name": "provider", "namespace": "ml"}
+    endpoint = {"apiVersion": API, "kind": "ModelEndpoint", "metadata": metadata, "spec": {"url": f"https://{host}"}}
+    control = ControlPlane([GATEWAY, SERVICE, endpoint])
+    assert control.settle()
+    found = conditions_of(control.get("ModelEndpoint", "ml", "provider"))["RoutingReady"]
+    assert found[:2] == ("False", reason)
