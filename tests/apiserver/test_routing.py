@@ -17,7 +17,8 @@ from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.dns_name import endpoint_slice, headless_service
 from modelplane.kube.gateway.filters import backend_host, direct_response
-from modelplane.kube.gateway.fleet import FleetModel, fleet_routes, fleet_surroundings
+from modelplane.kube.gateway.fleet import fleet_routes, fleet_surroundings
+from modelplane.kube.gateway.model_list import FleetModel
 from modelplane.kube.gateway.model_name import served_model_filter
 from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway

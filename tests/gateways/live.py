@@ -116,8 +116,15 @@ class LiveFleet:
 
     def call_by_openai(self, url: str, key: str) -> Any:
         """Return what OpenAI's client is answered at a base URL."""
+        return self._run_client("gateways.openai_calls", url, key)
+
+    def read_models(self, url: str, key: str, *names: str) -> Any:
+        """Return what OpenAI's client is answered at a base URL, by the names of models that it reads."""
+        return self._run_client("gateways.openai_models", url, key, *names)
+
+    def _run_client(self, module: str, *arguments: str) -> Any:
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
-        command = (executable, "-m", "gateways.openai_calls", url, key)
+        command = (executable, "-m", module, *arguments)
         return json.loads(self.gateways.public.network.output(*command, environment=environment))
 
     def observed(self, service: str) -> ObservedService:

@@ -219,7 +219,7 @@ def test_the_log_says_who_called_which_service_where_it_went_and_what_it_cost(li
     assert live.ask(f"http://{ADDRESS}/healthz").status == 200
 
 
-def test_openai_s_client_chats_streams_embeds_and_sends_2_mb(live: LiveFleet) -> None:
+def test_openai_s_client_chats_streams_embeds_reads_models_and_sends_2_mb(live: LiveFleet) -> None:
     url = _serve(live, "client", keys=_write_keys(live, "client", ann="key-of-ann"))
     live.wait_answer(200, url, CHAT, _bearer("key-of-ann"))
     assert live.call_by_openai(url.removesuffix("/chat/completions"), "key-of-ann") == {
@@ -231,6 +231,8 @@ def test_openai_s_client_chats_streams_embeds_and_sends_2_mb(live: LiveFleet) ->
         "models": ["example/model"],
         "refused": "invalid_api_key",
     }
+    names = {"example/model": "example/model", "none": "404 not_found"}
+    assert live.read_models(url.removesuffix("/chat/completions"), "key-of-ann", *names) == names
 
 
 def test_the_page_on_keys_lets_callers_in_and_replaces_a_key(live: LiveFleet, tmp_path: Path) -> None:

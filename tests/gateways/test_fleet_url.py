@@ -219,7 +219,7 @@ def test_what_is_too_large_is_refused_with_and_without_a_length(live: LiveFleet,
         assert json.loads(text)["model"] == SERVED["llama"]
 
 
-def test_services_without_keys_are_listed_as_models(live: LiveFleet, services: str) -> None:
+def test_services_without_keys_are_listed_as_models_and_each_can_be_read(live: LiveFleet, services: str) -> None:
     def complete() -> None:
         answer = live.ask(f"{BASE}/models")
         assert answer.status == 200
@@ -228,6 +228,13 @@ def test_services_without_keys_are_listed_as_models(live: LiveFleet, services: s
         assert listed == {f"{services}/open"}, found
 
     eventually(complete, within=SOON)
+    one = f"{services}/open"
+    names = {one: one, f"{services}/keyed": "404 model_not_found", "gpt-4": "404 model_not_found"}
+    assert live.read_models(BASE, "no-key", *names) == names
+    assert live.ask(f"{BASE}/models/{one}").body in live.ask(f"{BASE}/models").body["data"]
+    head = ("curl", "-sS", "--head", "--max-time", "30", "--write-out", "%{http_code}", "--output", "/dev/null")
+    for path, status in (("", "200"), (f"/{one}", "405")):
+        assert live.gateways.public.network.output(*head, f"{BASE}/models{path}") == status
 
 
 def test_the_log_says_of_the_second_pass_which_service_it_was_for(live: LiveFleet, services: str) -> None:

@@ -7,8 +7,9 @@ from typing import Final
 from modelplane.api.inferencegateway import InferenceGatewaySpec
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
-from modelplane.kube.gateway.fleet import FleetModel, fleet_routes, fleet_surroundings
+from modelplane.kube.gateway.fleet import fleet_routes, fleet_surroundings
 from modelplane.kube.gateway.fleet_filter import UNSERVED
+from modelplane.kube.gateway.model_list import FleetModel
 from modelplane.model.names import ENVOY_NAMESPACE, LISTENER_HTTP, PUBLIC_GATEWAY
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import is_accepted, rejection

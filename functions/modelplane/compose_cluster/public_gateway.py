@@ -81,7 +81,7 @@ def bodies(request: Request, spec: InferenceGatewaySpec, client_pair: str | None
             PUBLIC_GATEWAY, SYSTEM_NAMESPACE, class_name=CLASS_NAME, proxy=PUBLIC_GATEWAY, certificate=certificate
         )
         made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, LISTENER_HTTPS if certificate else LISTENER_HTTP, _UNKNOWN_NAME)
-        made[_FILTERS_ROUTE] = filters_route(LISTENER_HTTPS if spec.tls else LISTENER_HTTP, _UNKNOWN_NAME)
+        made[_FILTERS_ROUTE] = filters_route(_UNKNOWN_NAME)
         gateway = request.observed.get(GATEWAY)
         if certificate and gateway and serves(gateway.body, LISTENER_HTTPS):
             made[_REDIRECT] = https_redirect(_REDIRECT_NAME)
@@ -98,7 +98,7 @@ def _certificate_in_use(request: Request) -> str | None:
     if gateway is None or not certificate:
         return None
     ours = (request.observed.get(name) for name in (_UNKNOWN, _FILTERS_ROUTE))
-    attached = sum(1 for each in ours if each and read_listener(each) == LISTENER_HTTPS)
+    attached = sum(1 for each in ours if each and read_listener(each) in ("", LISTENER_HTTPS))
     return certificate if attached_routes(gateway.body, LISTENER_HTTPS) > attached else None
 
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from unit.compose_cluster.gateways import TLS, bodies, decided, serving
 
 ROUTES = {"fleet-route", "fleet-route-sent", "fleet-route-models"}
-PARTS = {
-    f"fleet-{what}" for what in ("gateway", "path", "answer-503", "answer-404", "models", "filter", "traffic-policy")
-}
+_AROUND = ("gateway", "path", "answer-503", "answer-404", "models", "model", "filter", "traffic-policy")
+PARTS = {f"fleet-{what}" for what in _AROUND}
 _GATEWAY = {"name": "public-gateway", "namespace": "modelplane-system"}
 
 
@@ -73,6 +72,18 @@ def test_services_that_need_no_key_are_listed_as_models_in_the_order_of_their_na
         {"id": "ml/a", "object": "model", "created": 1767323045, "owned_by": "ml"},
         {"id": "ml/b", "object": "model", "created": 1767323045, "owned_by": "ml"},
     ]
+
+
+def test_a_filter_of_the_listener_does_not_change_with_the_list() -> None:
+    empty, full = (bodies(decided({}, services=services)) for services in ([], [service("a")]))
+    changed = {name for name in PARTS if empty[name] != full[name]}
+    assert changed == {"fleet-models"}
+
+
+def test_a_model_is_read_below_the_list_by_get_and_the_list_by_head_too() -> None:
+    (rule,) = accepted()["fleet-route-models"]["spec"]["rules"]
+    path = {"type": "PathPrefix", "value": "/v1/models"}
+    assert rule["matches"] == [{"path": path, "method": "GET"}, {"path": path, "method": "HEAD"}]
 
 
 def test_services_of_the_namespace_that_the_fleet_url_does_not_serve_are_not_listed() -> None:

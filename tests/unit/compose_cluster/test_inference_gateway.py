@@ -25,6 +25,7 @@ def test_the_gateway_comes_once_its_pods_policies_and_answers_are_there() -> Non
         "fleet-answer-503",
         "fleet-filter",
         "fleet-gateway",
+        "fleet-model",
         "fleet-path",
         "fleet-traffic-policy",
         "gateway-class",
@@ -72,6 +73,13 @@ def test_the_url_is_published_once_the_listener_has_the_filter_that_checks_keys(
         "an exact path is Envoy Gateway's first"
     )
     assert store["listener-filters-keys"]["data"] == {}
+
+
+@pytest.mark.parametrize("spec", [{}, TLS])
+def test_each_listener_has_the_filter_that_checks_keys_from_its_beginning(spec: dict[str, object]) -> None:
+    (parent,) = serving("http", spec=spec)["listener-filters-route"]["spec"]["parentRefs"]
+    assert parent["name"] == "public-gateway"
+    assert "sectionName" not in parent, "all listeners, also while services are on the other"
 
 
 #: The listeners that are programmed and the last URL of a gateway with TLS; the URL, and whether HTTP redirects.

@@ -4,14 +4,13 @@ A request passes the gateway twice. The filter of the first route says by the pa
 route sends it to the gateway again, as an ordinary request to the service's URL.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.kube.gateway.filters import direct_response, filter_reference, json_response, replace_path
 from modelplane.kube.gateway.fleet_filter import NAMED, PREFIX, TOO_LARGE, fleet_filter
 from modelplane.kube.gateway.kinds import ENVOY_GROUP, envoy_object, gateway_object
+from modelplane.kube.gateway.model_list import MODELS_PATH, FleetModel, list_models, model_selection
 from modelplane.kube.gateway.route import KIND, parent, rule
 from modelplane.kube.gateway.traffic import loop_traffic_policy
 from modelplane.model.names import FLEET, SYSTEM_NAMESPACE
@@ -27,20 +26,6 @@ _NOT_FOUND: Final = "There is nothing at this path."
 _NOT_READY: Final = "The fleet URL does not take requests yet. Use the URL of the service."
 
 
-@dataclass(frozen=True, slots=True)
-class FleetModel:
-    """A service in the list of models: its `id`, the team's namespace, and when it was made, in seconds of Unix."""
-
-    id: str
-    namespace: str
-    created: int
-
-
-def _list(models: Sequence[FleetModel]) -> str:
-    found = [{"id": each.id, "object": "model", "created": each.created, "owned_by": each.namespace} for each in models]
-    return json.dumps({"object": "list", "data": found}, separators=(",", ":"))
-
-
 def fleet_surroundings(address: str, models: Sequence[FleetModel]) -> dict[str, dict[str, Any]]:
     """Return what the routes refer to and depend on, by what it is. `address` is the gateway's own DNS name."""
     at = (FLEET, SYSTEM_NAMESPACE)
@@ -54,7 +39,8 @@ def fleet_surroundings(address: str, models: Sequence[FleetModel]) -> dict[str, 
         "answer-404": direct_response(
             f"{FLEET}-404", SYSTEM_NAMESPACE, status=404, message=_NOT_FOUND, code="not_found"
         ),
-        "models": json_response(_MODELS, SYSTEM_NAMESPACE, status=200, body=_list(models)),
+        "models": json_response(_MODELS, SYSTEM_NAMESPACE, status=200, body=list_models(models)),
+        "model": model_selection(_MODELS, SYSTEM_NAMESPACE, _MODELS),
         "filter": fleet_filter(*at, FLEET),
         "traffic-policy": loop_traffic_policy(*at, (FLEET, _SENT), too_large=TOO_LARGE),
     }
@@ -70,9 +56,10 @@ def fleet_routes(listener: str) -> dict[str, dict[str, Any]]:
     again = {"group": ENVOY_GROUP, "kind": "Backend", "name": FLEET}
     sent = rule([PREFIX], [filter_reference(FLEET)]) | {"timeouts": {"request": "0s"}, "backendRefs": [again]}
     back = rule(_COMING_BACK, [filter_reference(f"{FLEET}-404")])
-    asked = {"path": {"type": "Exact", "value": "/v1/models"}, "method": "GET"}
+    path = {"type": "PathPrefix", "value": MODELS_PATH}
+    asked = [{"path": path, "method": method} for method in ("GET", "HEAD")]
     return {
         "route": _route(FLEET, listener, rule(["/v1"], [filter_reference(f"{FLEET}-503")])),
         "route-sent": _route(_SENT, listener, sent, back),
-        "route-models": _route(_MODELS, listener, {"matches": [asked], "filters": [filter_reference(_MODELS)]}),
+        "route-models": _route(_MODELS, listener, {"matches": asked, "filters": [filter_reference(_MODELS)]}),
     }

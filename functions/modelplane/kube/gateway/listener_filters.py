@@ -1,10 +1,11 @@
-"""What keeps the filters of keys, origins and limits in the public gateway's listener, also while no service has any.
+"""What keeps the filters of keys, origins and limits in the public gateway's listeners, also while no service has any.
 
 Envoy has such a filter in a listener only where some route asks for it. A connection that was opened before the first
 such route keeps the filters that it began with, for as long as the listener drains, and new routes: what a caller sends
-on it would be let in without a key, and not be limited. So one route asks for all of them from the beginning; nothing
-is behind it. Its path is matched exactly, which comes first in Envoy Gateway's order: the filter of keys is made of it,
-and does not change with the keys of services.
+on it would be let in without a key, and not be limited. So one route asks for all of them from the beginning, on every
+listener from its own beginning: services go over from one to another with TLS. Nothing is behind it. Its path is
+matched exactly, which comes first in Envoy Gateway's order: the filter of keys is made of it, and does not change with
+the keys of services.
 """
 
 from typing import Any, Final
@@ -40,8 +41,8 @@ def filters_limit() -> dict[str, Any]:
     return service_traffic_policy(_NAME, SYSTEM_NAMESPACE, _NAME, Traffic(rate=_RATE)) or {}
 
 
-def filters_route(listener: str, not_found: str) -> dict[str, Any]:
+def filters_route(not_found: str) -> dict[str, Any]:
     """Return the HTTPRoute, which an HTTPRouteFilter answers."""
     matches = [{"path": {"type": "Exact", "value": _PATH}}]
     rules = [{"matches": matches, "filters": [filter_reference(not_found)]}]
-    return gateway_object(KIND, _NAME, SYSTEM_NAMESPACE, {"parentRefs": [parent(listener)], "rules": rules})
+    return gateway_object(KIND, _NAME, SYSTEM_NAMESPACE, {"parentRefs": [parent(None)], "rules": rules})

@@ -40,10 +40,10 @@ class ServiceRoute:
     served: str = ""
 
 
-def parent(listener: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, str]:
-    """Return the reference of a route to a listener of a Gateway of ours."""
+def parent(listener: str | None, gateway: str = PUBLIC_GATEWAY) -> dict[str, str]:
+    """Return the reference of a route to a listener of a Gateway of ours, None for all that it has and will have."""
     named = {"group": GATEWAY_GROUP, "kind": "Gateway", "name": gateway, "namespace": SYSTEM_NAMESPACE}
-    return {**named, "sectionName": listener}
+    return {**named, "sectionName": listener} if listener else named
 
 
 def rule(paths: Sequence[str], filters: Sequence[dict[str, Any]]) -> dict[str, Any]:

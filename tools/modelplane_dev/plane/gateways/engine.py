@@ -33,9 +33,12 @@ class Engine(BaseHTTPRequestHandler):
     name = ""
 
     def do_GET(self) -> None:
-        """Answer the list of models."""
+        """Answer the list of models, or the one that is in it."""
+        model = {"id": "example/model", "object": "model"}
         if self.path == "/v1/models":
-            self._answer(200, {"object": "list", "data": [{"id": "example/model", "object": "model"}]})
+            self._answer(200, {"object": "list", "data": [model]})
+        elif self.path == f"/v1/models/{model['id']}":
+            self._answer(200, model)
         else:
             self._answer(404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
 
