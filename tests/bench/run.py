@@ -1,7 +1,8 @@
 """`make bench`: how fast and how large the functions are, over gRPC, and what the gateway adds to a request.
 
 Exit code 1 when a limit is missed twice: what misses one is measured again, because something else may have had the
-machine. The yardstick is a bare function that returns the same messages.
+machine. The yardstick is a bare function that returns the same messages; limits in seconds are those of a quiet
+machine, and a slower one is allowed as much longer as it takes for a fixed piece of work.
 """
 
 import sys
@@ -15,7 +16,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools")]
 
 from bench import burst, cases, catalogued, fit, gateway, previews, races, soak  # noqa: E402 - the path comes first
-from bench.figures import Figure, best, print_table, to_json  # noqa: E402
+from bench.figures import Figure, at_pace, best, print_table, to_json  # noqa: E402
+from bench.pace import pace  # noqa: E402
 from bench.tenants import composing, messages, routing, scheduling  # noqa: E402
 from bench.tenants.table import measured  # noqa: E402
 
@@ -49,12 +51,12 @@ def main(output: str) -> None:
     ):
         click.echo(f"measuring: {case.__name__} ...", err=True)
         began = time.monotonic()
-        found = list(case())
+        found = list(at_pace(case(), pace))
         for _ in range(AGAIN):
             if all(figure.met for figure in found):
                 break
             click.echo(f"measuring: {case.__name__} again, a limit was missed ...", err=True)
-            found = best(found, list(case()))
+            found = best(found, list(at_pace(case(), pace)))
         click.echo(f"measured: {case.__name__} in {time.monotonic() - began:.0f} s", err=True)
         figures += found
     if output == "json":

@@ -7,9 +7,10 @@ import pytest
 from bench import gateway, races, soak
 from bench.catalogued import scenes
 from bench.connection import CallError, Connection
-from bench.figures import Figure, at_most, best, compared, to_json
+from bench.figures import Figure, at_most, at_pace, best, compared, to_json
 from bench.fleet import cluster, deployment, others
 from bench.measure import served, timed
+from bench.pace import pace
 from bench.passes import NotSettledError, Scene, Store, run_pass, settle
 from bench.tenants.table import Case, measured
 from modelplane.step import Request
@@ -30,6 +31,23 @@ from modelplane.transport.structs import decode, encode
 )
 def test_a_figure_is_met_up_to_its_limit(figure: Figure, met: bool, ratio: float | None) -> None:
     assert (figure.met, figure.ratio) == (met, ratio)
+
+
+def test_a_slower_machine_is_allowed_more_time_and_no_more_of_anything_else() -> None:
+    measured = [
+        at_most("seconds", 1.5, 1.0, "s"),
+        at_most("size", 1.5, 1.0, "MiB"),
+        compared("ratio", 3.0, 2.0, 1.0, "ms"),
+        Figure("without a limit", 9.0, "s"),
+    ]
+    paces = iter([2.0, 1.25])
+    found = list(at_pace(measured, lambda: next(paces)))
+    assert [figure.allowed for figure in found] == [2.0, 1.0, 1.0, None]
+    assert [figure.met for figure in found] == [True, False, False, True]
+
+
+def test_the_pace_is_never_better_than_that_of_the_machine_that_limits_were_set_on() -> None:
+    assert pace() >= 1.0
 
 
 def test_a_limit_is_missed_only_by_a_figure_that_misses_it_twice() -> None:
