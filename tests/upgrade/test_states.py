@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import pytest
 
+from modelplane.model.names import LABEL_ISOLATED
 from modelplane.preview import ControlPlane
 from upgrade.changelog import announced
 from upgrade.manifests import Manifest
@@ -85,6 +86,20 @@ def test_what_an_earlier_version_left_stands_and_serves_on(name: str) -> None:
     assert control.settle()
     assert watching.lost(control, allowed, finishing=True) == []
     assert failed(control) == known
+
+
+@pytest.mark.parametrize("name", [name for name in STATES if name.endswith("/topologies")])
+def test_a_namespace_that_an_earlier_version_made_is_not_closed(name: str) -> None:
+    state = read_state(STATES[name])
+    control = ControlPlane(state, world=Clusters())
+    assert control.settle()
+    before = {obj["metadata"]["uid"] for obj in state if obj["kind"] == "ModelReplica"}
+    made = [obj for obj in control.list("Object") if obj["metadata"]["ownerReferences"][0]["uid"] in before]
+    put = [obj["spec"]["forProvider"]["manifest"] for obj in made]
+    namespaces = [manifest for manifest in put if manifest["kind"] == "Namespace"]
+    assert len(namespaces) == len(before) > 0
+    assert not any(LABEL_ISOLATED in manifest["metadata"]["labels"] for manifest in namespaces)
+    assert not [manifest for manifest in put if manifest["kind"] == "NetworkPolicy"]
 
 
 def test_the_states_hold_what_they_are_kept_for() -> None:

@@ -127,7 +127,7 @@ class Cluster(BaseModel):
 class Stack(BaseModel):
     """Parts of the serving stack that the cluster has already, only with source Existing: Present is not installed, only checked for. And the walls between the teams on the cluster."""
 
-    isolation: Literal["Open", "Enforced"] = "Open"
+    isolation: Literal["Open", "NewNamespaces", "Enforced"] = "NewNamespaces"
     podMetadataPrefixes: list[str] | None = None
     gatewayCIDRs: list[str] | None = None
     podSecurity: Literal["Warn", "Enforce"] = "Warn"

@@ -14,7 +14,7 @@ from modelplane.model.observation import Gap
 from modelplane.model.staging import StagingPhase
 from modelplane.observed.cluster import mistaken, read_cluster, read_walls
 from modelplane.observed.fields import count, mapping, mappings, text
-from modelplane.observed.remote import read_remote
+from modelplane.observed.remote import Remote, read_remote
 from modelplane.observed.tolerations import read_tolerations
 from modelplane.scheduling.eligible import find_not_allowed
 from modelplane.scheduling.wording import remedy_of, word
@@ -54,10 +54,9 @@ def observe(request: Request, spec: CacheSpec, cluster: Object, last: Mapping[st
     return ClusterStaging(request, spec, site, storage_class, last, tolerations, user, barred)
 
 
-def _find_unclaimed(staging: ClusterStaging, resource: str) -> str:
+def _find_unclaimed(staging: ClusterStaging, seen: Remote | None) -> str:
     """Return why nothing may be made yet in the team's namespace on the cluster; what was begun there goes on."""
-    seen = staging.request.observed.get(resource)
-    return "" if staging.observed else find_unclaimed(staging.site.team, read_remote(seen) if seen else None)
+    return "" if staging.observed else find_unclaimed(staging.site.team, seen)
 
 
 def stage(staging: ClusterStaging) -> StagingResult:
@@ -67,9 +66,11 @@ def stage(staging: ClusterStaging) -> StagingResult:
         volume = staging.mistaken
     if isinstance(volume, str):
         return StagingResult(cluster, StagingPhase.PENDING, volume, last)
-    resource = f"namespace-{cluster}"
-    unclaimed, site = _find_unclaimed(staging, resource), staging.site
-    namespace = {resource: site.claim_namespace() if unclaimed else site.place_namespace()}
+    resource, site = f"namespace-{cluster}", staging.site
+    found = staging.request.observed.get(resource)
+    seen = read_remote(found) if found else None
+    unclaimed = _find_unclaimed(staging, seen)
+    namespace = {resource: site.claim_namespace(seen) if unclaimed else site.place_namespace(seen)}
     if message := unclaimed or staging.wrong_storage_class() or staging.wrong_commit():
         return StagingResult(cluster, StagingPhase.PENDING, message, last, namespace)
     objects = {staging.resource: volume, **namespace}

@@ -195,10 +195,10 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     if isinstance(found, Obstacle):
         return _hold(request, spec, found, requirements)
     config, mount = found
-    instance = _instance(request, spec, config, mount.volume)
+    instance, seen = _instance(request, spec, config, mount.volume), remotes.get(_NAMESPACE)
     if unclaimed := _find_unclaimed(request, instance.site):
         return _result(
-            _findings(request, spec, {}, unclaimed), {_NAMESPACE: instance.site.claim_namespace()}, requirements
+            _findings(request, spec, {}, unclaimed), {_NAMESPACE: instance.site.claim_namespace(seen)}, requirements
         )
     order = _order(request, spec, mount)
     if denied := _find_denied(request, spec, order):
@@ -206,8 +206,9 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     objects = builder.build(workloads.compose(instance, spec), request.observed, order)
     objects |= copies.objects(instance.site)
     objects |= weights.protect(request, spec, remotes)
-    if instance.site.walls.isolated or _POLICY in request.observed:
-        objects[_POLICY] = instance.site.place_network_policy()
+    objects[_NAMESPACE] = instance.site.place_namespace(seen)
+    if policy := instance.site.place_network_policy(seen, composed=_POLICY in request.observed):
+        objects[_POLICY] = policy
     objects |= keep_answering(objects, request.observed, remotes)
     if unready := _findings(request, spec, objects, mount=mount).workloads_to_observe():
         objects[_PODS] = _observe_pods(request, spec, instance.site, unready)

@@ -67,7 +67,7 @@ _ENGINES: Final[Mapping[frozenset[Role], Callable[[Instance, Engine], Objects]]]
 
 def compose(instance: Instance, spec: ReplicaSpec) -> Objects:
     """Return all Objects of a valid replica by composition resource name."""
-    objects: Objects = {"namespace": instance.site.place_namespace()}
+    objects: Objects = {}
     for engine in spec.engines:
         objects |= claims_of(instance, engine) | _ENGINES[engine.roles](instance, engine)
     return objects | (edge.compose_pool(instance, spec) if spec.picked else edge.compose_service(instance, spec))

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from modelplane.composing.isolation import is_closed, read_mark, wanted_mark
 from modelplane.kube.collection import collection
 from modelplane.kube.copy import key_copy, source_copy
 from modelplane.kube.namespace import closed, opened, tenant
 from modelplane.kube.object import CLAIMED, ORPHANED, Handling, observed_only, remote_object
 from modelplane.model.fleet import Walls
 from modelplane.model.names import API_VERSION, tenant_namespace
+from modelplane.observed.remote import Remote
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +77,34 @@ class Site:
         handling, kind = Handling(watch=True, used_by=self._used), secret["type"]
         return key_copy(secret, key, self.namespace, handling, config=self.config, name=name, kind=kind)
 
-    def place_namespace(self) -> dict[str, Any]:
-        """Return the Object of the namespace, which is always orphaned: the team's other objects live in it."""
-        namespace = tenant(self.team, enforces_pod_security=self.walls.enforces_pod_security)
-        return remote_object(namespace, ORPHANED, namespace=self.team, config=self.config)
+    def place_namespace(self, seen: Remote | None) -> dict[str, Any]:
+        """Return the Object of the namespace, which is always orphaned: the team's other objects live in it.
 
-    def claim_namespace(self) -> dict[str, Any]:
-        """Return the Object that makes the namespace where there is none, and changes none that is there."""
-        return remote_object(tenant(self.team), CLAIMED, namespace=self.team, config=self.config)
-
-    def place_network_policy(self) -> dict[str, Any]:
-        """Return the Object of the namespace's NetworkPolicy, orphaned as the namespace is: the team's pods share it.
-
-        Where the cluster is not isolated it lets everything in.
+        `seen` is that Object as it is observed. Until it shows the namespace, one that is there is left as it is.
         """
-        policy = closed(self.team, self.walls.gateway_cidrs) if self.walls.isolated else opened(self.team)
+        return self._namespace(seen, ORPHANED if seen and seen.manifest is not None else CLAIMED)
+
+    def claim_namespace(self, seen: Remote | None) -> dict[str, Any]:
+        """Return the Object that makes the namespace where there is none, and changes none that is there."""
+        return self._namespace(seen, CLAIMED)
+
+    def _namespace(self, seen: Remote | None, handling: Handling) -> dict[str, Any]:
+        mark, enforces = wanted_mark(self.walls, seen), self.walls.enforces_pod_security
+        namespace = tenant(self.team, mark, enforces_pod_security=enforces)
+        return remote_object(namespace, handling, namespace=self.team, config=self.config)
+
+    def place_network_policy(self, seen: Remote | None, *, composed: bool) -> dict[str, Any] | None:
+        """Return the Object of the namespace's NetworkPolicy, None where it needs none.
+
+        It is orphaned as the namespace is: the team's pods share it. So where it has been `composed`, or the namespace
+        `seen` says so, it is there though the namespace is open, and lets everything in.
+        """
+        if is_closed(self.walls, seen):
+            policy = closed(self.team, self.walls.gateway_cidrs)
+        elif composed or read_mark(seen):
+            policy = opened(self.team)
+        else:
+            return None
         return remote_object(policy, ORPHANED, namespace=self.team, config=self.config)
 
     def observe(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:

@@ -3,19 +3,32 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from modelplane.model.names import LABEL_NAMESPACE, LABEL_REACHES_ENGINES, tenant_namespace
+from modelplane.model.fleet import Mark
+from modelplane.model.names import (
+    CLUSTER_GATEWAY,
+    LABEL_ISOLATED,
+    LABEL_NAMESPACE,
+    LABEL_REACHES_ENGINES,
+    tenant_namespace,
+)
 
 _POD_SECURITY: Final = "pod-security.kubernetes.io"
 _STANDARD: Final = "baseline"
 _POLICY: Final = "modelplane"
+#: Labels of a gateway's pods: those that Envoy Gateway gives its proxies, whose namespace is its own by default, and
+#: the one that Gateway API asks of every implementation (GEP-1762).
+_GATEWAYS: Final = (
+    {"app.kubernetes.io/component": "proxy", "app.kubernetes.io/managed-by": "envoy-gateway"},
+    {"gateway.networking.k8s.io/gateway-name": CLUSTER_GATEWAY},
+)
 
 
-def tenant(namespace: str, *, enforces_pod_security: bool = False) -> dict[str, Any]:
+def tenant(namespace: str, mark: Mark = Mark.NONE, *, enforces_pod_security: bool = False) -> dict[str, Any]:
     """Return the Namespace that mirrors the team's `namespace` of the control cluster.
 
     What the pod security standard baseline refuses is warned of and audited, which refuses nothing.
     """
-    labels = {LABEL_NAMESPACE: namespace}
+    labels = {LABEL_NAMESPACE: namespace} | ({LABEL_ISOLATED: str(mark)} if mark else {})
     modes = ["audit", "warn", *(["enforce"] if enforces_pod_security else [])]
     labels |= {f"{_POD_SECURITY}/{mode}": _STANDARD for mode in modes}
     return {
@@ -32,10 +45,15 @@ def _policy(namespace: str, ingress: Sequence[dict[str, Any]]) -> dict[str, Any]
 
 
 def closed(namespace: str, cidrs: Sequence[str]) -> dict[str, Any]:
-    """Return the NetworkPolicy by which only a team's own pods, those of gateways and these networks reach its pods."""
-    gateways = {"namespaceSelector": {"matchLabels": {LABEL_REACHES_ENGINES: "true"}}}
+    """Return the NetworkPolicy by which only a team's own pods, those of gateways and these networks reach its pods.
+
+    A gateway is known by labels of its pods, outside of the namespaces that Modelplane makes: teams label pods there.
+    """
+    labelled = {"namespaceSelector": {"matchLabels": {LABEL_REACHES_ENGINES: "true"}}}
+    elsewhere = {"matchExpressions": [{"key": LABEL_NAMESPACE, "operator": "DoesNotExist"}]}
+    gateways = [{"namespaceSelector": elsewhere, "podSelector": {"matchLabels": dict(each)}} for each in _GATEWAYS]
     networks = [{"ipBlock": {"cidr": cidr}} for cidr in cidrs]
-    return _policy(namespace, [{"from": [{"podSelector": {}}, gateways, *networks]}])
+    return _policy(namespace, [{"from": [{"podSelector": {}}, labelled, *gateways, *networks]}])
 
 
 def opened(namespace: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Handling:
 #: Create and update it, and leave it on the cluster when the Object goes.
 ORPHANED = Handling(policies=("Observe", "Create", "Update"), seldom=True)
 #: One that is left as it is where it exists.
-CLAIMED = Handling(policies=("Observe", "Create"))
+CLAIMED = Handling(policies=("Observe", "Create"), seldom=True)
 
 
 def observed_only(*, ready_when: str | None = None, watch: bool = False, seldom: bool = False) -> Handling:

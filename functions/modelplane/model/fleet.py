@@ -90,15 +90,31 @@ class Taint:
     value: str = ""
 
 
+class Isolation(StrEnum):
+    """Which namespaces of teams a cluster closes (InferenceCluster.spec.stack.isolation)."""
+
+    OPEN = "Open"
+    NEW_NAMESPACES = "NewNamespaces"
+    ENFORCED = "Enforced"
+
+
+class Mark(StrEnum):
+    """Why a team's namespace has a NetworkPolicy of Modelplane: it was made with it, or the platform enforced it."""
+
+    NONE = ""
+    CREATION = "creation"
+    ENFORCED = "enforced"
+
+
 @dataclass(frozen=True, slots=True)
 class Walls:
     """What keeps the teams on a cluster apart.
 
-    `isolated`: only the team's own namespace, those of gateways and the hosts of `gateway_cidrs` reach its pods.
-    `enforces_pod_security`: pods that the pod security standard baseline refuses are not admitted.
+    In a namespace that `isolation` closes, only the team's own pods, those of gateways and the hosts of `gateway_cidrs`
+    reach its pods. `enforces_pod_security`: pods that the pod security standard baseline refuses are not admitted.
     """
 
-    isolated: bool = False
+    isolation: Isolation = Isolation.NEW_NAMESPACES
     gateway_cidrs: tuple[str, ...] = ()
     enforces_pod_security: bool = False
 

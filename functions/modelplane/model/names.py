@@ -20,6 +20,8 @@ LABEL_SERVING = f"{GROUP}/serving"
 LABEL_NAMESPACE = f"{GROUP}/namespace"
 #: Label of the namespaces on an inference cluster whose pods reach engines in spite of isolation.
 LABEL_REACHES_ENGINES = f"{GROUP}/reaches-engines"
+#: Label of a team's namespace on an inference cluster that has a NetworkPolicy of Modelplane: why (`model.fleet.Mark`).
+LABEL_ISOLATED = f"{GROUP}/isolated"
 #: Label that Kubernetes gives each namespace.
 LABEL_NAMESPACE_NAME = "kubernetes.io/metadata.name"
 #: On every pod of one engine of one replica: its workload's name.

@@ -4,10 +4,18 @@ from collections.abc import Iterable
 from typing import Final
 
 #: Domains whose keys, and those of whatever lies below, are read by parts of clusters: Kubernetes and what runs in it
-#: (AppArmor profiles, autoscalers), attachments to other networks, identities of clouds, and what injects containers.
+#: (AppArmor profiles, autoscalers, queues), container runtimes and their plugins, attachments to other networks,
+#: gateways and meshes, identities of clouds, and what injects containers, Secrets or variables.
 _ACTING: Final = (
     "kubernetes.io",
     "k8s.io",
+    "x-k8s.io",
+    "karpenter.sh",
+    "koordinator.sh",
+    "stakater.com",
+    "crio.io",
+    "nri.io",
+    "noderesource.dev",
     "cni.cncf.io",
     "multus-cni.io",
     "projectcalico.org",
@@ -20,9 +28,28 @@ _ACTING: Final = (
     "aadpodidbinding",
     "gke.io",
     "cloud.google.com",
+    "envoyproxy.io",
     "istio.io",
     "linkerd.io",
-    "vault.hashicorp.com",
+    "kuma.io",
+    "dapr.io",
+    "hashicorp.com",
+    "banzaicloud.io",
+    "bank-vaults.io",
+    "1password.io",
+    "opentelemetry.io",
+    "admission.datadoghq.com",
+    "dynatrace.com",
+)
+#: What keys of container runtimes begin with, whose domains stand the other way round: CRI-O and containerd, hooks,
+#: runc and crun (properties of systemd units, among others), Kata Containers, gVisor.
+_RUNTIMES: Final = (
+    "io.kubernetes.",
+    "io.containers.",
+    "org.systemd.",
+    "run.oci.",
+    "io.katacontainers.",
+    "dev.gvisor.",
 )
 #: Kubernetes' recommended labels, by which nothing is done.
 _HARMLESS: Final = ("app.kubernetes.io",)
@@ -38,14 +65,14 @@ def _is_below(prefix: str, domain: str) -> bool:
     return prefix == domain or prefix.endswith(f".{domain}")
 
 
+def _acts(prefix: str) -> bool:
+    return prefix.startswith(_RUNTIMES) or any(_is_below(prefix, domain) for domain in (_OURS, *_ACTING))
+
+
 def acting(keys: Iterable[str]) -> frozenset[str]:
     """Return those of the keys that a platform has to allow, or that are ours."""
     found = {key: _prefix(key) for key in keys}
-    return frozenset(
-        key
-        for key, prefix in found.items()
-        if prefix not in _HARMLESS and any(_is_below(prefix, domain) for domain in (_OURS, *_ACTING))
-    )
+    return frozenset(key for key, prefix in found.items() if prefix not in _HARMLESS and _acts(prefix))
 
 
 def find_denied(keys: Iterable[str], opened: Iterable[str]) -> str:

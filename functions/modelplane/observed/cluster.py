@@ -7,7 +7,7 @@ from typing import Any, Final
 from modelplane.cel import weigh_device
 from modelplane.model.catalogue import Capabilities
 from modelplane.model.conditions import ClusterCondition, Reason
-from modelplane.model.fleet import Cluster, Effect, Pool, Taint, Walls
+from modelplane.model.fleet import Cluster, Effect, Isolation, Pool, Taint, Walls
 from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text, texts
@@ -88,9 +88,9 @@ def _allowed(declared: Any) -> dict[str, str] | None:
 def read_walls(obj: Object) -> Walls:
     """Return what keeps the teams on an InferenceCluster apart."""
     stack = mapping(mapping(obj.body.get("spec")).get("stack"))
-    cidrs = stack.get("gatewayCIDRs")
+    cidrs, asked = stack.get("gatewayCIDRs"), stack.get("isolation")
     return Walls(
-        isolated=stack.get("isolation") == "Enforced",
+        isolation=Isolation(asked) if asked in tuple(Isolation) else Isolation.NEW_NAMESPACES,
         gateway_cidrs=tuple(map(text, cidrs)) if isinstance(cidrs, list) else (),
         enforces_pod_security=stack.get("podSecurity") == "Enforce",
     )

@@ -50,8 +50,10 @@ def test_that_a_cluster_is_abandoned_is_reported_before_all_that_it_does_not_ans
 @pytest.mark.parametrize("value", ["false", "", "True", "yes"])
 def test_only_the_word_true_gives_a_cluster_up(value: str) -> None:
     annotated = {"annotations": {"modelplane.ai/abandon": value}}
-    assert policies(ALL, {}, **annotated) == policies(ALL, {})
-    assert {tuple(found or ()) for found in policies(ALL, {}).values()} == {(), tuple(LEAVE)}
+    observed = given.serving(ALL)
+    found = policies(ALL, observed, **annotated)
+    assert found == policies(ALL, observed)
+    assert {name for name, each in found.items() if each == LEAVE} == {"namespace", "network-policy"}
 
 
 def test_the_reference_to_the_cluster_stays_so_that_its_finalizer_can_go() -> None:
@@ -81,7 +83,7 @@ def given_up() -> dict[str, Any]:
 
 @pytest.mark.parametrize("held", [False, True])
 def test_a_cluster_that_is_no_longer_given_up_is_cleaned_up_again(held: bool) -> None:
-    assert policies(ALL, given_up(), **({"status": {}} if held else {})) == policies(ALL, {})
+    assert policies(ALL, given_up(), **({"status": {}} if held else {})) == policies(ALL, given.serving(ALL))
 
 
 ELSEWHERE = given.cluster({"providerConfigRef": {"name": "us-1"}}, name="us-1")

@@ -74,10 +74,12 @@ def test_no_replica_has_the_name_of_another_ones_route() -> None:
     assert len(set(routes)) == len(routes)
 
 
-def test_the_namespace_outlives_its_object_and_everything_else_goes_with_it() -> None:
-    result = given.run(given.replica())
+def test_the_namespace_and_its_walls_outlive_their_objects_and_everything_else_goes_with_it() -> None:
+    observed = given.serving(given.replica())
+    result = given.run(given.replica(), observed)
     specs = {resource: desired.build()["spec"] for resource, desired in result.desired.items()}
-    assert specs.pop("namespace")["managementPolicies"] == ["Observe", "Create", "Update"]
+    for shared in ("namespace", "network-policy"):
+        assert specs.pop(shared)["managementPolicies"] == ["Observe", "Create", "Update"]
     assert not any("managementPolicies" in spec for spec in specs.values())
 
 

@@ -1,9 +1,12 @@
 """The walls between teams on an inference cluster, and what an engine's container may do there."""
 
+import copy
 from typing import Any
 
 import pytest
 
+from modelplane.step import Result
+from unit.compose_cache import caches
 from unit.compose_replica import replicas as given
 
 DROPPED = ["AUDIT_WRITE", "MKNOD", "NET_RAW", "SETFCAP", "SYS_CHROOT"]
@@ -65,18 +68,103 @@ def test_pods_outside_of_the_baseline_are_recorded_and_refused_only_where_the_pl
     assert labels_of(walled(podSecurity="Enforce")) == {"audit": "baseline", "enforce": "baseline", "warn": "baseline"}
 
 
-def test_an_isolated_cluster_lets_the_team_gateways_and_named_networks_in_alone() -> None:
+ISOLATED = "modelplane.ai/isolated"
+GATEWAYS = [
+    {"app.kubernetes.io/component": "proxy", "app.kubernetes.io/managed-by": "envoy-gateway"},
+    {"gateway.networking.k8s.io/gateway-name": "inference-gateway"},
+]
+
+
+def in_namespace(observed: dict[str, Any], mark: str | None, **stack: Any) -> Result:
+    """Return what a replica composes whose namespace the cluster shows with this mark."""
+    seen = copy.deepcopy(observed)
+    labels = {"modelplane.ai/namespace": "team"} | ({ISOLATED: mark} if mark else {})
+    seen["namespace"]["status"]["atProvider"]["manifest"]["metadata"]["labels"] = labels
+    return given.run(given.replica(), seen, cluster=[walled(**stack)])
+
+
+def fresh(**stack: Any) -> dict[str, Any]:
+    """Return what is observed of a replica after its first pass, on a cluster that made all of it."""
+    desired = given.run(given.replica(), cluster=[walled(**stack)]).desired
+    return {name: given.provided(each.build()) for name, each in desired.items()}
+
+
+def policy_in(result: Result) -> str:
+    """Return what the NetworkPolicy of a namespace does, "none" where none is composed."""
+    if "network-policy" not in result.desired:
+        return "none"
+    return "open" if given.manifest_of(result, "network-policy")["spec"]["ingress"] == [{}] else "closed"
+
+
+def mark_in(result: Result) -> str | None:
+    mark: str | None = given.manifest_of(result, "namespace")["metadata"]["labels"].get(ISOLATED)
+    return mark
+
+
+def test_a_closed_namespace_lets_the_team_gateways_and_named_networks_in_alone() -> None:
     cluster = walled(isolation="Enforced", gatewayCIDRs=["192.0.2.0/24"])
     policy = given.manifest_of(given.run(given.replica(), cluster=[cluster]), "network-policy")
     assert policy["metadata"] == {"name": "modelplane", "namespace": "mp-team"}
-    gateways = {"namespaceSelector": {"matchLabels": {"modelplane.ai/reaches-engines": "true"}}}
-    allowed = [{"podSelector": {}}, gateways, {"ipBlock": {"cidr": "192.0.2.0/24"}}]
+    labelled = {"namespaceSelector": {"matchLabels": {"modelplane.ai/reaches-engines": "true"}}}
+    no_team = {"matchExpressions": [{"key": "modelplane.ai/namespace", "operator": "DoesNotExist"}]}
+    gateways = [{"namespaceSelector": no_team, "podSelector": {"matchLabels": each}} for each in GATEWAYS]
+    allowed = [{"podSelector": {}}, labelled, *gateways, {"ipBlock": {"cidr": "192.0.2.0/24"}}]
     assert policy["spec"] == {"podSelector": {}, "policyTypes": ["Ingress"], "ingress": [{"from": allowed}]}
 
 
-def test_isolation_that_is_taken_back_lets_everything_in_again_and_nothing_is_composed_where_it_never_was() -> None:
-    body = given.replica()
-    assert "network-policy" not in given.run(body).desired
-    made = given.run(body, cluster=[walled(isolation="Enforced")]).desired["network-policy"].build()
-    observed = given.serving(body) | {"network-policy": given.provided(made)}
-    assert given.manifest_of(given.run(body, observed), "network-policy")["spec"]["ingress"] == [{}]
+@pytest.mark.parametrize(("isolation", "mark"), [(None, "creation"), ("NewNamespaces", "creation"), ("Open", None)])
+def test_a_namespace_that_is_not_seen_yet_is_marked_if_it_is_made_and_left_as_it_is_where_it_exists(
+    isolation: str | None, mark: str | None
+) -> None:
+    made = given.run(given.replica(), cluster=[walled(**({"isolation": isolation} if isolation else {}))])
+    assert mark_in(made) == mark
+    assert made.desired["namespace"].build()["spec"]["managementPolicies"] == ["Observe", "Create"]
+    assert policy_in(made) == "none"
+
+
+#: What a namespace is marked with, and isolation: what its policy does, and what it is marked with then.
+CLOSING: dict[str, tuple[str | None, str, str, str | None]] = {
+    "made by Modelplane": ("creation", "NewNamespaces", "closed", "creation"),
+    "there before": (None, "NewNamespaces", "none", None),
+    "there before, with a mark of somebody's": ("yes", "NewNamespaces", "none", None),
+    "enforced once": ("enforced", "NewNamespaces", "open", "enforced"),
+    "there before, enforced": (None, "Enforced", "closed", "enforced"),
+    "made by Modelplane, enforced": ("creation", "Enforced", "closed", "creation"),
+    "made by Modelplane, opened": ("creation", "Open", "open", "creation"),
+    "enforced once, opened": ("enforced", "Open", "open", "enforced"),
+    "there before, opened": (None, "Open", "none", None),
+}
+
+
+@pytest.mark.parametrize(("mark", "isolation", "does", "then"), CLOSING.values(), ids=CLOSING)
+def test_a_namespace_is_closed_if_modelplane_made_it_or_the_platform_enforces_it(
+    mark: str | None, isolation: str, does: str, then: str | None
+) -> None:
+    found = in_namespace(fresh(), mark, isolation=isolation)
+    assert policy_in(found) == does
+    assert mark_in(found) == then
+    assert found.desired["namespace"].build()["spec"]["managementPolicies"] == ["Observe", "Create", "Update"]
+
+
+def test_a_policy_that_was_composed_is_opened_and_never_left_closed_behind() -> None:
+    observed = given.serving(given.replica())
+    assert "network-policy" in observed
+    for isolation in ("Open", "NewNamespaces"):
+        assert policy_in(in_namespace(observed, None, isolation=isolation)) == "open"
+
+
+def test_replicas_and_caches_of_a_namespace_want_the_same_of_it_whoever_made_it() -> None:
+    replica = in_namespace(fresh(), "creation").desired["namespace"].build()
+    first = caches.run(caches.cache())
+    seen = caches.observed(first)
+    cache = caches.run(caches.cache(), seen).desired["namespace-eu-1"].build()
+    assert replica["spec"]["forProvider"]["manifest"] == cache["spec"]["forProvider"]["manifest"]
+    seen["namespace-eu-1"]["status"]["atProvider"]["manifest"]["metadata"]["labels"] = {}
+    cache = caches.run(caches.cache(), seen).desired["namespace-eu-1"].build()
+    before = in_namespace(fresh(), None).desired["namespace"].build()
+    assert before["spec"]["forProvider"]["manifest"] == cache["spec"]["forProvider"]["manifest"]
+
+
+def test_walls_change_no_pod() -> None:
+    closed, left_open = (in_namespace(fresh(), mark) for mark in ("creation", None))
+    assert given.manifest_of(closed, "deployment-main") == given.manifest_of(left_open, "deployment-main")

@@ -19,13 +19,44 @@ from modelplane.model.pod_metadata import acting, find_denied
         "sidecar.istio.io/inject",
         "K8S.V1.cni.cncf.io/networks",
         "modelplane.ai/builder",
+        "io.kubernetes.cri-o.Devices",
+        "io.kubernetes.cri-o.userns-mode/engine",
+        "io.containers.trace-syscall",
+        "org.systemd.property.SuccessAction",
+        "run.oci.hooks.stdout",
+        "io.katacontainers.config.hypervisor.kernel_params",
+        "dev.gvisor.flag.debug",
+        "irq-load-balancing.crio.io",
+        "cpu-quota.crio.io",
+        "devices.nri.io/container.engine",
+        "devices.noderesource.dev/pod",
+        "karpenter.sh/do-not-disrupt",
+        "kueue.x-k8s.io/queue-name",
+        "koordinator.sh/qosClass",
+        "reloader.stakater.com/auto",
+        "gateway.envoyproxy.io/owning-gateway-name",
+        "gateway.networking.k8s.io/gateway-name",
+        "instrumentation.opentelemetry.io/inject-python",
+        "sidecar.opentelemetry.io/inject",
+        "consul.hashicorp.com/connect-inject",
+        "vault.hashicorp.com/agent-inject",
+        "vault.security.banzaicloud.io/vault-addr",
+        "secrets-webhook.security.bank-vaults.io/provider",
+        "operator.1password.io/inject",
+        "kuma.io/sidecar-injection",
+        "dapr.io/enabled",
+        "admission.datadoghq.com/enabled",
+        "oneagent.dynatrace.com/inject",
     ],
 )
 def test_what_a_cluster_acts_on_is_for_its_platform_to_open(key: str) -> None:
     assert acting([key, "team"]) == {key}
 
 
-@pytest.mark.parametrize("key", ["team", "prometheus.io/scrape", "app.kubernetes.io/name", "notk8s.io/a", "k8s/a"])
+@pytest.mark.parametrize(
+    "key",
+    ["team", "prometheus.io/scrape", "app.kubernetes.io/name", "notk8s.io/a", "k8s/a", "io.kubernetesx", "a.run.oci.b"],
+)
 def test_everything_else_is_the_teams(key: str) -> None:
     assert not acting([key])
 
@@ -43,6 +74,12 @@ def test_everything_else_is_the_teams(key: str) -> None:
 )
 def test_a_prefix_opens_its_own_keys_and_with_a_star_those_below(opened: tuple[str, ...], denied: str) -> None:
     assert find_denied({"iam.amazonaws.com/role"}, opened) == denied
+
+
+def test_a_key_of_a_container_runtime_is_opened_by_its_own_name() -> None:
+    key = "io.kubernetes.cri-o.ShmSize"
+    assert find_denied({key}, ("io.kubernetes.cri-o.ShmSize",)) == ""
+    assert find_denied({key}, ("io.kubernetes", "*.kubernetes")) == key
 
 
 def test_keys_of_modelplane_are_never_open() -> None:
