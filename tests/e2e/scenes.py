@@ -57,13 +57,17 @@ def member(gpus: int, role: str = "Standalone", gib: int = 0, **fields: Any) -> 
     return {"role": role, "nodeSelector": {"devices": [request]}, "template": template, **fields}
 
 
-def engine(gpus: int, copies: int = 1, workers: int = 0, gib: int = 0, **fields: Any) -> dict[str, Any]:
+def engine(
+    gpus: int, copies: int = 1, workers: int = 0, gib: int = 0, *, idle: int = 0, **fields: Any
+) -> dict[str, Any]:
     """Return an engine: of one pod, or of a leader and workers, each pod with so many GPUs; `fields` are added.
 
-    Each pod asks for `gib` GiB of its node's memory.
+    Each pod asks for `gib` GiB of its node's memory. Instead of such workers it may have `idle` ones, without devices.
     """
-    gang = [member(gpus, "Leader", gib), member(gpus, "Worker", gib, worker={"nodes": workers})]
-    members = gang if workers else [member(gpus, gib=gib)]
+    worker = member(gpus, "Worker", gib, worker={"nodes": workers or idle})
+    if idle:
+        del worker["nodeSelector"]
+    members = [member(gpus, "Leader", gib), worker] if workers or idle else [member(gpus, gib=gib)]
     return {"name": "main", "copies": copies, "members": members, **fields}
 
 
@@ -71,21 +75,28 @@ def engine(gpus: int, copies: int = 1, workers: int = 0, gib: int = 0, **fields:
 class Demand:
     """What an engine takes of a cluster: `copies` of a pod, or of a leader and `workers`.
 
-    Each of them takes `gpus`, and `gib` GiB of its node's memory.
+    Each of them takes `gpus`, and `gib` GiB of its node's memory. Instead of workers a leader may have `idle` ones,
+    which take nothing.
     """
 
     gpus: int
     copies: int = 1
     workers: int = 0
     gib: int = 0
+    idle: int = 0
+
+    @property
+    def claiming(self) -> int:
+        """Return how many pods that are which take GPUs."""
+        return self.copies * (1 + self.workers)
 
     @property
     def pods(self) -> int:
         """Return how many pods that are."""
-        return self.copies * (1 + self.workers)
+        return self.claiming + self.copies * self.idle
 
     def manifests(self, namespace: str, pool: str) -> Iterator[dict[str, Any]]:
-        """Return the pods as they would be without Modelplane: bare, each on a node of its own, with a claim."""
+        """Return the pods as they would be without Modelplane: bare; each that claims on a node of its own."""
         labels = {"demand": "one"}
         request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": self.gpus}}
         name = f"gpus-{self.gpus}"
@@ -101,19 +112,18 @@ class Demand:
             "image": "engine",
             "resources": {"claims": [{"name": "devices"}], **asking(self.gib)},
         }
+        on_pool = {"nodeSelector": {LABEL_POOL: pool}, "tolerations": [{"key": GPU_TAINT, "operator": "Exists"}]}
+        claiming = {
+            "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}},
+            "resourceClaims": [{"name": "devices", "resourceClaimTemplateName": name}],
+            "containers": [container],
+        }
+        idle = {"containers": [{"name": "engine", "image": "engine"}]}
         for number in range(self.pods):
-            yield {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": {"name": f"pod-{number}", "namespace": namespace, "labels": labels},
-                "spec": {
-                    "nodeSelector": {LABEL_POOL: pool},
-                    "tolerations": [{"key": GPU_TAINT, "operator": "Exists"}],
-                    "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}},
-                    "resourceClaims": [{"name": "devices", "resourceClaimTemplateName": name}],
-                    "containers": [container],
-                },
-            }
+            claims = number < self.claiming
+            named = {"name": f"pod-{number}", "namespace": namespace, "labels": labels if claims else {}}
+            spec = {**on_pool, **(claiming if claims else idle)}
+            yield {"apiVersion": "v1", "kind": "Pod", "metadata": named, "spec": spec}
 
 
 def deployment(name: str, namespace: str, **spec: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from modelplane_dev.plane.waiting import eventually
 from property.oracles.amounts import can_be_stranded
 from property.oracles.arrangements import stranded
 
-FLEETS, FLEETS_OF_MEMORY = 60, 20
+FLEETS, FLEETS_OF_MEMORY, FLEETS_OF_PODS = 60, 20, 20
 #: Fleets whose pods are there at the same time.
 AT_ONCE = 20
 #: Of what is refused, kube-scheduler may bind at most this share although no arrangement of the pods leaves one without
@@ -37,11 +37,16 @@ TEAM = "truth"
 MAKES_PODS = ("Namespace", "ResourceClaimTemplate", "Deployment", "LeaderWorkerSet")
 
 
+def asked_of(demand: Demand) -> Manifest:
+    """Return the engine that takes so much."""
+    return engine(demand.gpus, demand.copies, demand.workers, demand.gib, idle=demand.idle)
+
+
 @dataclass(frozen=True)
 class Trial:
     """One cluster on a site, with a pool of its name, and what is asked of it, by the name of the deployment.
 
-    Its nodes declare `gib` GiB of memory, nothing of that where it is 0.
+    Its nodes declare `gib` GiB of memory and run so many pods, nothing of that where it is 0.
     """
 
     site: InferenceSite
@@ -50,6 +55,7 @@ class Trial:
     gpus: int
     demands: dict[str, Demand]
     gib: int = 0
+    pods_each: int = 0
 
     @property
     def name(self) -> str:
@@ -69,16 +75,15 @@ class Trial:
     @property
     def cluster(self) -> Manifest:
         """Return the InferenceCluster."""
-        node = {"node": {"memory": f"{self.gib}Gi"}} if self.gib else {}
-        return cluster(self.name, {}, [{"name": self.name, "className": "gpus", "nodeCount": self.nodes, **node}])
+        node: Manifest = {"memory": f"{self.gib}Gi"} if self.gib else {}
+        node |= {"pods": self.pods_each} if self.pods_each else {}
+        pool = {"name": self.name, "className": "gpus", "nodeCount": self.nodes}
+        return cluster(self.name, {}, [pool | ({"node": node} if node else {})])
 
     @cached_property
     def decided(self) -> Preview:
         """Return the control plane with the cluster and all deployments, settled."""
-        asked = [
-            deployment(name, self.team, engines=[engine(demand.gpus, demand.copies, demand.workers, demand.gib)])
-            for name, demand in self.demands.items()
-        ]
+        asked = [deployment(name, self.team, engines=[asked_of(demand)]) for name, demand in self.demands.items()]
         preview = Preview([self.hardware, self.cluster, *asked])
         assert preview.settle()
         return preview
@@ -125,6 +130,10 @@ class Trial:
     def strands(self, demand: Demand) -> bool:
         """Return whether kube-scheduler can arrange the pods of what is placed and of this so that one has no node."""
         everything = (*self.placed.values(), demand)
+        if self.pods_each:
+            claiming = [((d.gpus, 1),) * d.claiming for d in everything]
+            idle = [((0, 1),) for d in everything for _ in range(d.pods - d.claiming)]
+            return can_be_stranded(self.nodes, (self.gpus, self.pods_each), [*claiming, *idle])
         if self.gib:
             return can_be_stranded(self.nodes, (self.gpus, self.gib), [((d.gpus, d.gib),) * d.pods for d in everything])
         device = Device("gpu", "gpu.nvidia.com", "gpu.nvidia.com", self.gpus)
@@ -202,6 +211,19 @@ def trials_of_memory(plane: ControlPlane, seed: int) -> Iterator[Trial]:
         yield Trial(plane.sites[("east", "west")[number % 2]], FLEETS + number, nodes, 8, demands, gib)
 
 
+def trials_of_pods(plane: ControlPlane, seed: int) -> Iterator[Trial]:
+    """Return random fleets of gangs whose workers claim nothing, on nodes that run few pods: mostly they lack slots."""
+    chance = random.Random(seed)  # noqa: S311 - a fixed seed is the point
+    for number in range(FLEETS_OF_PODS):
+        nodes, pods = chance.randint(1, 2), chance.randint(3, 5)
+        demands = {
+            f"d{place}": Demand(chance.choice((1, 1, 2)), idle=chance.choice((0, 1, 2, 3)))
+            for place in range(chance.randint(3, 4))
+        }
+        site = plane.sites[("east", "west")[number % 2]]
+        yield Trial(site, FLEETS + FLEETS_OF_MEMORY + number, nodes, 2, demands, pods_each=pods)
+
+
 @pytest.mark.long
 def test_everything_placed_is_bound_and_few_refusals_were_needless(fleet: Fleet) -> None:
     _play(fleet, list(trials(fleet.plane, seed=1)), "devices")
@@ -210,6 +232,11 @@ def test_everything_placed_is_bound_and_few_refusals_were_needless(fleet: Fleet)
 @pytest.mark.long
 def test_so_it_is_where_pods_ask_for_memory_of_their_nodes(fleet: Fleet) -> None:
     _play(fleet, list(trials_of_memory(fleet.plane, seed=2)), "memory")
+
+
+@pytest.mark.long
+def test_so_it_is_where_pods_without_devices_fill_nodes_by_their_number(fleet: Fleet) -> None:
+    _play(fleet, list(trials_of_pods(fleet.plane, seed=3)), "pods")
 
 
 def _play(fleet: Fleet, everything: list[Trial], what: str) -> None:

@@ -19,8 +19,8 @@ def demands(draw: st.DrawFn, counts: tuple[int, ...]) -> Demand:
 
 @st.composite
 def groups_of(draw: st.DrawFn, counts: tuple[int, ...]) -> Group:
-    """Draw the pods of an engine: of one or two members."""
-    pods: dict[Demand, int] = {}
+    """Draw the pods of an engine: of one or two members, some with pods beside them that take no device."""
+    pods: dict[Demand, int] = {(): draw(st.integers(1, 12))} if draw(st.integers(0, 4)) == 0 else {}
     for _ in range(draw(st.integers(1, 2))):
         demand = draw(demands(counts))
         pods[demand] = pods.get(demand, 0) + draw(st.integers(1, 5))

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelplane.scheduling import room, rounding
-from modelplane.scheduling.beside import Beside, PoolSize
+from modelplane.scheduling.beside import Beside, PoolView
 from modelplane.scheduling.budget import Meter
-from modelplane.scheduling.groups import Group, Groups, join
+from modelplane.scheduling.groups import Group, Groups, join, with_nodes
+from modelplane.scheduling.hardware import PoolSize
+from modelplane.scheduling.pod_slots import PodSlots
 from modelplane.scheduling.room import has_room
 from modelplane.scheduling.ways import EngineOption, Part
 from property.groups import groups_of, pools
@@ -22,12 +24,13 @@ LIMITS: Final = (4, 16, 64, rounding.MOST_WORK)
 
 
 def options_of(groups: list[Group]) -> list[EngineOption]:
-    parts = {each: Part(*each) for group in groups for each in group}
-    return [EngineOption((), group, tuple(parts[each] for each in group)) for group in groups]
+    parts = {each: Part(*each) for group in groups for each in with_nodes(group)}
+    return [EngineOption((), group, tuple(parts[each] for each in with_nodes(group))) for group in groups]
 
 
-def alone(nodes: int, counts: tuple[int, ...], groups: Groups, options: list[EngineOption], start: int) -> int | None:
-    fits = (at for at in range(start, len(options)) if has_room(nodes, counts, join(groups, options[at].group)))
+def alone(on: PoolSize, groups: Groups, options: list[EngineOption], start: int) -> int | None:
+    nodes, counts, slots = on
+    fits = (at for at in range(start, len(options)) if has_room(nodes, counts, join(groups, options[at].group), slots))
     return next(fits, None)
 
 
@@ -38,18 +41,20 @@ def test_the_first_option_with_room_is_found_however_much_is_known_of_others(
 ) -> None:
     nodes, counts, groups = pool
     nodes += data.draw(st.integers(0, 6))
+    slots = PodSlots(data.draw(st.sampled_from((5, 20, 100))), sum(counts))
+    on = nodes, counts, slots
     drawn = data.draw(st.lists(groups_of(counts), min_size=5, max_size=12))
-    single: Mapping[Group, None] = dict.fromkeys((each,) for group in drawn for each in group)
+    single: Mapping[Group, None] = dict.fromkeys((each,) for group in drawn for each in with_nodes(group))
     options = options_of([*drawn, *single])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounding, "MOST_WORK", limit)
         patch.setattr(room._VERDICTS, "limit", 0)
-        left = Beside(PoolSize(nodes, counts, Meter(), lambda of: has_room(nodes, counts, of)), groups)
+        left = Beside(PoolView(*on, Meter(), lambda of: has_room(nodes, counts, of, slots)), groups)
         for _ in range(4):
             start = 0
             while (found := left.first(options, start)) is not None:
-                assert found == alone(nodes, counts, groups, options, start)
+                assert found == alone(on, groups, options, start)
                 start = found + 1
-            assert alone(nodes, counts, groups, options, start) is None
+            assert alone(on, groups, options, start) is None
             groups = join(groups, data.draw(st.sampled_from(options)).group)
             left = left.with_more(groups)

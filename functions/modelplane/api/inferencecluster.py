@@ -160,10 +160,11 @@ class Taint(BaseModel):
 
 
 class Node(BaseModel):
-    """CPUs and memory that engines have on a node of the pool: what the node can allocate, less what others such as DaemonSets request. Engines that ask for these (containers[].resources) run only where they are declared. Half of the memory bounds /dev/shm of an engine that has no bound of its own; an edit is rolled out to the replicas on the pool."""
+    """CPUs, memory and pods that engines have on a node of the pool: what the node can allocate, less what others such as DaemonSets take. Engines that ask for CPUs or memory (containers[].resources) run only where they are declared. Half of the memory bounds /dev/shm of an engine that has no bound of its own; an edit is rolled out to the replicas on the pool."""
 
     cpu: int | str | None = None
     memory: int | str | None = None
+    pods: int | None = None
 
 
 class Toleration(BaseModel):

@@ -13,7 +13,7 @@ from modelplane.observed.cluster import read_cluster
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import count, mappings, text
 from modelplane.observed.replica import read_replica
-from modelplane.observed.resources import read_node
+from modelplane.observed.resources import read_node, read_pods
 from modelplane.scheduling.by_hand import holding
 from modelplane.scheduling.charged import write_stock
 from modelplane.scheduling.groups import Groups
@@ -73,6 +73,7 @@ def _read_pool(entry: Mapping[str, Any]) -> Pool:
         count(entry.get("nodes")),
         tuple(device for device in devices if isinstance(device, Device)),
         node=read_node(entry.get("node")),
+        pods=read_pods(entry.get("node")),
     )
 
 

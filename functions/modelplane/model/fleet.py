@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 from modelplane.model.catalogue import Capabilities
-from modelplane.model.resources import NOTHING, Resources
+from modelplane.model.resources import DEFAULT_PODS, NOTHING, Resources
 
 
 class ClaimKind(StrEnum):
@@ -69,7 +69,8 @@ class Pool:
 
     `capabilities` are None where the pool declares none. `charged` is what the replicas there took when the cluster
     was reconciled last (see `scheduling.charged`), None where it publishes nothing of that. `tolerations` are those of
-    every pod of an engine there. `node` is what engines have of the CPU and memory of each node, as declared.
+    every pod of an engine there. `node` is what engines have of the CPU and memory of each node, as declared, and
+    `pods` how many of their pods a node runs.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Pool:
     charged: str | None = None
     tolerations: tuple[PodToleration, ...] = ()
     node: Resources = NOTHING
+    pods: int = DEFAULT_PODS
 
 
 @dataclass(frozen=True, slots=True)

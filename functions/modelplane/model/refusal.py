@@ -204,7 +204,10 @@ class NotClaimable(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class LackedResource:
-    """CPU or memory (`kind`, as `Resources` counts it) that a pod needs of a node, and that is surely free there."""
+    """CPU or memory (`kind`, as `Resources` counts it) that a pod needs of a node, and that is surely free there.
+
+    Of the kind pods it is how many of the engine's pods that take no device the pool has to run, and surely runs.
+    """
 
     kind: str
     needs: int
@@ -215,7 +218,7 @@ class LackedResource:
 class NoRoom(Refusal):
     """The pool fits by kind, but not beside what is there: nodes the engine needs, nodes that are surely free.
 
-    `lacked` is set where CPU or memory is what the nodes lack, and not devices.
+    `lacked` is set where CPU, memory or slots for pods are what the nodes lack, and not devices.
     """
 
     engine: str
@@ -231,7 +234,7 @@ class NoRoom(Refusal):
 
     @property
     def left(self) -> int:
-        """Return what is free of that which is short: nodes, or CPU or memory of a node."""
+        """Return what is free of that which is short: nodes, CPU or memory of a node, or slots for pods."""
         return self.lacked.free if self.lacked else self.free
 
     def with_left(self, left: int) -> "NoRoom":

@@ -13,3 +13,7 @@ class Resources:
 
 #: Nothing asked, or nothing declared.
 NOTHING = Resources()
+
+#: Pods of engines that a node runs where its pool declares nothing: the 110 of a kubelet that is not told otherwise,
+#: less 10 for DaemonSets.
+DEFAULT_PODS = 100

@@ -12,7 +12,7 @@ from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text, texts
 from modelplane.observed.memo import kept_by_weight
-from modelplane.observed.resources import read_node
+from modelplane.observed.resources import read_node, read_pods
 from modelplane.observed.tolerations import read_tolerations
 from modelplane.scheduling.hardware import layout, weigh_cluster, weigh_layout
 from modelplane.step import Object
@@ -64,8 +64,9 @@ def _pools(published: Any) -> tuple[Pool, ...] | None:
         charged, capabilities = entry.get("charged"), read_capabilities(entry.get("capabilities"))
         taken = charged if isinstance(charged, str) else None
         tolerations = read_tolerations(entry.get("tolerations"))
-        node = read_node(entry.get("node"))
-        pools.append(Pool(name, count(entry.get("nodes")), readable, capabilities, taken, tolerations, node))
+        node = entry.get("node")
+        on_node = read_node(node), read_pods(node)
+        pools.append(Pool(name, count(entry.get("nodes")), readable, capabilities, taken, tolerations, *on_node))
     return tuple(pools)
 
 

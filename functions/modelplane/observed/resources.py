@@ -10,8 +10,8 @@ from math import ceil, floor
 from typing import Any
 
 from modelplane.cel.quantity import QuantityError, parse
-from modelplane.model.resources import NOTHING, Resources
-from modelplane.observed.fields import mapping, mappings
+from modelplane.model.resources import DEFAULT_PODS, NOTHING, Resources
+from modelplane.observed.fields import count, mapping, mappings
 
 #: The kinds, and in how many parts of one `Resources` counts them.
 _PARTS = {"cpu": 1000, "memory": 1}
@@ -43,6 +43,11 @@ def read_node(declared: Any) -> Resources:
     if not mapping(declared):
         return NOTHING
     return Resources(**{kind: floor(_number(declared.get(kind)) * parts) for kind, parts in _PARTS.items()})
+
+
+def read_pods(declared: Any) -> int:
+    """Return how many pods of engines a node of a pool runs, by what the pool declares."""
+    return count(mapping(declared).get("pods"), DEFAULT_PODS)
 
 
 def read_bytes(value: Any) -> int:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from modelplane.scheduling.blocking import PoolGroups
 from modelplane.scheduling.budget import Meter
-from modelplane.scheduling.groups import Group, Groups, join, size
+from modelplane.scheduling.groups import Group, Groups, join, size, with_nodes
+from modelplane.scheduling.pod_slots import PodSlots, count_deviceless
 from modelplane.scheduling.room import room_states
 from modelplane.scheduling.rounding import are_few, rounded
 from modelplane.scheduling.ways import EngineOption, Part
@@ -21,11 +22,12 @@ _GLANCES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class PoolSize:
-    """A pool's nodes and the devices of each entry; `holds` tells whether it has room for groups, and is charged."""
+class PoolView:
+    """A pool's nodes, what each of them has and runs; `holds` tells whether it has room for groups, and is charged."""
 
     nodes: int
     counts: tuple[int, ...]
+    slots: PodSlots
     meter: Meter
     holds: Callable[[Groups], bool]
 
@@ -36,10 +38,11 @@ class Beside:
     `free` holds of a part at most how many nodes are left for its pods, 0 where other groups would lack some.
     """
 
-    def __init__(self, pool: PoolSize, groups: Groups, free: Mapping[Part, int] | None = None) -> None:
+    def __init__(self, pool: PoolView, groups: Groups, free: Mapping[Part, int] | None = None) -> None:
         self._pool = pool
         self._groups = groups
         self._pods = sum([size(group) * many for group, many in groups])
+        self._deviceless = count_deviceless(groups)
         self._free = dict(free or {})
         self._asked: set[Part] = set()
         self._others: PoolGroups | None = None
@@ -59,7 +62,7 @@ class Beside:
             if not (at - start) % _GLANCES:
                 self._pool.meter.spend()
             option = options[at]
-            if option.size <= unused:
+            if option.size <= unused and not self._fills(option):
                 return at
             for part in option.parts:
                 if free.get(part, nodes) < option.size:
@@ -76,8 +79,8 @@ class Beside:
                 self._free[part] = self._free_for(part, alone=len(option.parts) == 1)
             if self._free[part] < option.size:
                 return False
-        if self._is_exact(option.group):
-            return not self._strands(option.group)
+        if self._is_exact(option.group) and not self._fills(option):
+            return not self._strands(with_nodes(option.group))
         return self._pool.holds(join(self._groups, option.group))
 
     def _free_for(self, part: Part, *, alone: bool) -> int:
@@ -90,6 +93,10 @@ class Beside:
         # Rounded, a part may lack room that the whole option has; as it is, it never does.
         lacks = free < part.pods or (not alone and self._is_exact(group) and self._strands(group))
         return 0 if lacks else free
+
+    def _fills(self, option: EngineOption) -> bool:
+        """Tell whether pods fill nodes by their number once the option is there."""
+        return self._pool.slots.most_full_of(self._deviceless + option.deviceless, self._pods + option.size) > 0
 
     def _strands(self, group: Group) -> bool:
         self._pool.meter.spend(self._states)

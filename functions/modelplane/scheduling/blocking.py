@@ -20,7 +20,7 @@ _Units = tuple[int | None, ...]
 class Shortage:
     """A group that could be left without nodes: nodes it needs, nodes that are surely free for it.
 
-    `lacked` is set where they lack CPU or memory, and not devices.
+    `lacked` is set where they lack CPU, memory or slots for pods, and not devices.
     """
 
     needs: int

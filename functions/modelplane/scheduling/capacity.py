@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from modelplane.model.fleet import ClaimKind, Cluster
 from modelplane.model.replica import Replica
-from modelplane.scheduling.groups import Groups
+from modelplane.scheduling.groups import Groups, with_nodes
 from modelplane.scheduling.hardware import PoolNodes, layout
 from modelplane.scheduling.ledger import Ledger
 from modelplane.scheduling.room import blocked
@@ -34,7 +34,7 @@ class PoolRoom:
 def _pool_room(cluster: str, pool: PoolNodes, groups: Groups) -> PoolRoom:
     counts, capacity = pool.hardware.counts, pool.hardware.capacity
     held = [
-        sum(demand[entry][1] * pods * many for group, many in groups for demand, pods in group)
+        sum(demand[entry][1] * pods * many for group, many in groups for demand, pods in with_nodes(group))
         for entry in range(len(counts))
     ]
     claimable = [device.claim is ClaimKind.DRA for device in pool.hardware.devices]
@@ -45,7 +45,8 @@ def _pool_room(cluster: str, pool: PoolNodes, groups: Groups) -> PoolRoom:
         for device, count, taken, claims in zip(pool.hardware.devices, counts, held, claimable, strict=True)
         if claims
     )
-    return PoolRoom(cluster, pool.name, pool.nodes, pool.nodes - blocked(pool.nodes, capacity, groups, whole), devices)
+    taken = blocked(pool.nodes, capacity, groups, whole, pool.slots)
+    return PoolRoom(cluster, pool.name, pool.nodes, pool.nodes - taken, devices)
 
 
 def capacity(clusters: Iterable[Cluster], replicas: Iterable[Replica]) -> tuple[PoolRoom, ...]:

@@ -77,12 +77,14 @@ def _demand_of(member: StampedMember, hardware: Hardware) -> Demand:
     return demand(member.claims, hardware) + asked
 
 
-def group(pods: Iterable[tuple[Demand, int]]) -> Group:
-    """Return the group that pods (what each takes, how many) form; () when they take nothing."""
+def group(pods: Iterable[tuple[Demand, int]], devices: int) -> Group:
+    """Return the group that pods (what each takes, how many) form on nodes with so many entries of devices."""
     counted: dict[Demand, int] = {}
     for taken, many in pods:
         if many > 0 and any(most for _, most in taken):
             counted[taken] = counted.get(taken, 0) + many
+        if many > 0 and not any(most for _, most in taken[:devices]):
+            counted[()] = counted.get((), 0) + many
     return tuple(sorted(counted.items()))
 
 
@@ -94,11 +96,12 @@ def weigh_engine(engine: StampedEngine) -> int:
 
 
 def engine_group(engine: StampedEngine, pool: str, hardware: Hardware) -> Group:
-    """Return the group of the engine's pods on the pool of that name that claim devices, or ask for CPU or memory."""
+    """Return the group of the engine's pods on the pool of that name."""
 
     def make() -> tuple[Group, int]:
         members = (member for member in engine.members if member.pool == pool)
-        found = group((_demand_of(member, hardware), member.pods * engine.copies) for member in members)
+        pods = ((_demand_of(member, hardware), member.pods * engine.copies) for member in members)
+        found = group(pods, len(hardware.counts))
         return found, weigh_engine(engine) + weigh_groups(len(hardware.capacity), ((found, 1),))
 
     return _GROUPS.get((Identity(engine), pool, hardware), make)

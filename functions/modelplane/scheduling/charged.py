@@ -4,7 +4,8 @@ The groups are those that the check of room compares (docs/scheduling.md, "Room"
 the replicas: a scheduling pass that reads the same replicas itself finds the same groups. A text has the groups apart
 by spaces: `2*1x8` are two groups of one pod that takes 8 devices of the pool's only entry, `1*1x4,0+3x8,0-2` is a group
 of one pod and of three others on nodes with two entries, of which the second is taken as 0 to 2 devices. Units of CPU
-and memory stand behind the entries where pods ask for some: what is not written of them is 0.
+and memory stand behind the entries where pods ask for some: what is not written of them is 0. Pods that take no device
+come first in their group: `1*5x0+1x8`.
 """
 
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ _SHORT: Final = 512
 
 
 def _write_demand(demand: Demand, devices: int) -> str:
+    demand = demand or ((0, 0),) * devices
     written = len(demand)
     while written > devices and not demand[written - 1][1]:
         written -= 1
@@ -51,7 +53,7 @@ def write_stock(stock: Stock, devices: Sequence[int]) -> tuple[str, ...] | None:
 
 
 def _read_demand(text: str, counts: Sequence[int], devices: int) -> Demand | None:
-    """Return what a pod takes, None where it is of other entries, or more than a node has."""
+    """Return what a pod takes, () nothing, None where it is of other entries, or more than a node has."""
     pairs = [entry.split("-") for entry in text.split(",")]
     demand = tuple((int(pair[0]), int(pair[-1])) for pair in pairs)
     if len(demand) >= devices:
@@ -59,7 +61,9 @@ def _read_demand(text: str, counts: Sequence[int], devices: int) -> Demand | Non
     fits = len(demand) == len(counts) and all(
         surely <= most <= count for (surely, most), count in zip(demand, counts, strict=True)
     )
-    return demand if fits else None
+    if not fits:
+        return None
+    return demand if any(most for _, most in demand) else ()
 
 
 def _read_group(text: str, counts: Sequence[int], devices: int) -> tuple[Group, int] | None:
@@ -92,7 +96,7 @@ def read_groups(text: str, counts: tuple[int, ...], devices: int) -> Groups | No
 
 def _read_stock(texts: tuple[str, ...], sizes: Sizes) -> Stock | None:
     found: list[Groups] = []
-    for text, (_, counts), devices in zip(texts, sizes.pools, sizes.devices, strict=True):
+    for text, (_, counts, _), devices in zip(texts, sizes.pools, sizes.devices, strict=True):
         groups = read_groups(text, counts, devices)
         if groups is None:
             return None

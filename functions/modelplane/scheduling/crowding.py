@@ -61,7 +61,7 @@ def _find(work: Work, cluster: Cluster, own: Mapping[str, Replica]) -> Iterator[
         for position, group in charges(replica.engines, where):
             pool, groups = where.pools[position], crowded.get(position, ())
             known = any(each == group for each, _ in groups)
-            if known and (short := shortage_of(pool.nodes, pool.hardware.capacity, groups, group)):
+            if known and (short := shortage_of(pool.nodes, pool.hardware.capacity, groups, group, pool.slots)):
                 yield TooSmall(replica, pool.name, short.needs, short.free)
                 break
 
@@ -75,4 +75,8 @@ def _crowded(work: Work, cluster: Cluster) -> dict[int, Groups]:
     else:
         stock = read_stock(cluster) or ()
     there = enumerate(zip(stock, where.pools, strict=False))
-    return {at: groups for at, (groups, on) in there if groups and not has_room(on.nodes, on.hardware.capacity, groups)}
+    return {
+        at: groups
+        for at, (groups, on) in there
+        if groups and not has_room(on.nodes, on.hardware.capacity, groups, on.slots)
+    }

@@ -44,7 +44,7 @@ def _search(key: EngineWishes, meter: Meter) -> EngineWays:
     members = [() if isinstance(options, Refusal) else options for options in found]
     could_claim = tuple(any(option.claims for option in options) for options in members)
     refusal = min(failed, key=lambda each: rank(each[1])) if failed else None
-    return EngineWays(combine(engine, members, meter), could_claim, refusal)
+    return EngineWays(combine(engine, members, len(node.counts), meter), could_claim, refusal)
 
 
 def _match_classes(key: EngineWishes, classes: Classes, meter: Meter) -> EngineWays:
@@ -53,7 +53,7 @@ def _match_classes(key: EngineWishes, classes: Classes, meter: Meter) -> EngineW
         for member, claimed, of_member in zip(key.engine.members, classes, key.wishes, strict=True)
     ]
     members = [() if isinstance(options, Refusal) else options for options in found]
-    return EngineWays(combine(key.engine, members, meter))
+    return EngineWays(combine(key.engine, members, len(key.node.counts), meter))
 
 
 def _with_resources(

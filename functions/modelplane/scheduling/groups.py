@@ -1,10 +1,15 @@
-"""What runs on a pool, as the check of room counts it: groups of pods, each of which needs a node of its own."""
+"""What runs on a pool, as the check of room counts it: groups of pods, and how many of these take no device.
+
+Pods that take some of an entry (a device, or units of CPU or memory) need a node of their own in their group. All
+others stand wherever a node takes one pod more.
+"""
 
 from typing import NamedTuple
 
 #: What one pod takes of each entry: (surely, at most). Never more than a node has.
 Demand = tuple[tuple[int, int], ...]
-#: The pods of one engine of one replica: (demand, how many), sorted.
+#: The pods of one engine of one replica: (demand, how many), sorted. Under the empty demand, which comes first, stands
+#: how many of them take no device; those of them that take CPU or memory stand under their demand as well.
 Group = tuple[tuple[Demand, int], ...]
 #: The groups of a pool: (group, how many alike), sorted.
 Groups = tuple[tuple[Group, int], ...]
@@ -21,8 +26,24 @@ class LackedUnits(NamedTuple):
 
 
 def size(group: Group) -> int:
-    """Return the number of pods of a group, each of which needs a node of its own."""
-    return sum([pods for _, pods in group])
+    """Return the number of pods of a group that need a node of their own."""
+    return sum([pods for demand, pods in group if demand])
+
+
+def with_nodes(group: Group) -> Group:
+    """Return the pods of a group that need a node of their own."""
+    return group[1:] if group and not group[0][0] else group
+
+
+def all_with_nodes(groups: Groups) -> Groups:
+    """Return of all groups the pods that need a node of their own; the value itself where there are no others."""
+    if () not in [group[0][0] for group, _ in groups]:
+        return groups
+    counted: dict[Group, int] = {}
+    for group, many in groups:
+        if rest := with_nodes(group):
+            counted[rest] = counted.get(rest, 0) + many
+    return tuple(sorted(counted.items()))
 
 
 def join(groups: Groups, group: Group, times: int = 1) -> Groups:

@@ -9,6 +9,9 @@ from modelplane.scheduling.ledger import Engines, charges
 
 
 def _within(less: Demand, more: Demand) -> bool:
+    """Tell whether a pod takes no more than another; one that takes no device counts only against such pods."""
+    if not less or not more:
+        return less == more
     return all(most <= most_before for (_, most), (_, most_before) in zip(less, more, strict=True))
 
 

@@ -12,9 +12,10 @@ from typing import Final, cast
 from modelplane import cel
 from modelplane.lru import Lru, remembered
 from modelplane.model.catalogue import Capabilities
-from modelplane.model.fleet import Cluster, Device, PodToleration, Pool
+from modelplane.model.fleet import ClaimKind, Cluster, Device, PodToleration, Pool
 from modelplane.model.resources import NOTHING, Resources
 from modelplane.scheduling.node_resources import counts_of
+from modelplane.scheduling.pod_slots import ANY_NODE, PodSlots
 
 #: Most devices of one entry on a node that are counted. No machine has as many; a typo of a billion must not cost
 #: memory, and counting fewer than there are only refuses, it never overcommits.
@@ -40,26 +41,31 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolNodes:
-    """A pool: its nodes, what each of them carries, and what pods tolerate there."""
+    """A pool: its nodes, what each of them carries, what pods tolerate there, and how many of them a node runs."""
 
     name: str
     nodes: int
     hardware: Hardware
     tolerations: tuple[PodToleration, ...] = ()
+    slots: PodSlots = ANY_NODE
 
 
 #: The pools of a cluster: whether each has nodes at all, and its hardware.
 Shape = tuple[tuple[bool, Hardware], ...]
 
 
+#: The nodes of a pool, what each of them has of every kind, and the pods that it runs.
+PoolSize = tuple[int, tuple[int, ...], PodSlots]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sizes:
-    """Of each pool of a cluster its nodes, and how much each of them has: all that room depends on.
+    """Of each pool of a cluster its nodes, and how much each of them has and runs: all that room depends on.
 
     `devices` are how many of the kinds that a pool's nodes have are entries of devices.
     """
 
-    pools: tuple[tuple[int, tuple[int, ...]], ...]
+    pools: tuple[PoolSize, ...]
     devices: tuple[int, ...]
 
 
@@ -107,16 +113,16 @@ def seen_by(of: Hardware, see: Callable[[Device], Device], key: Hashable) -> Har
 
 
 @remembered(_SIZES, lambda pools, _: _POOL + _POOL * len(pools))
-def _sizes(pools: tuple[tuple[int, tuple[int, ...]], ...], devices: tuple[int, ...]) -> Sizes:
+def _sizes(pools: tuple[PoolSize, ...], devices: tuple[int, ...]) -> Sizes:
     return Sizes(pools, devices)
 
 
 @remembered(_POOLS, lambda pools: _POOL * (1 + sum(1 + len(pool[3]) for pool in pools)))
-def _interned(pools: tuple[tuple[str, int, Hardware, tuple[PodToleration, ...]], ...]) -> Layout:
+def _interned(pools: tuple[tuple[str, int, Hardware, tuple[PodToleration, ...], PodSlots], ...]) -> Layout:
     found = tuple(PoolNodes(*pool) for pool in pools)
     shape = tuple((pool.nodes > 0, pool.hardware) for pool in found)
     entries = tuple(len(pool.hardware.counts) for pool in found)
-    sizes = _sizes(tuple((pool.nodes, pool.hardware.capacity) for pool in found), entries)
+    sizes = _sizes(tuple((pool.nodes, pool.hardware.capacity, pool.slots) for pool in found), entries)
     return Layout(found, {pool.name: position for position, pool in enumerate(found)}, shape, sizes)
 
 
@@ -129,9 +135,18 @@ def weigh_cluster(cluster: Cluster) -> int:
 
 def layout_of(pools: tuple[Pool, ...]) -> Layout:
     """Return pools as a layout, one value for all that are equal."""
-    nodes = (hardware(pool.devices, pool.capabilities, pool.node) for pool in pools)
-    hosts = ((pool.name, max(0, pool.nodes), each, pool.tolerations) for pool, each in zip(pools, nodes, strict=True))
-    return _interned(tuple(hosts))
+    nodes = [hardware(pool.devices, pool.capabilities, pool.node) for pool in pools]
+    return _interned(
+        tuple(
+            (pool.name, max(0, pool.nodes), each, pool.tolerations, _slots(pool.pods, each))
+            for pool, each in zip(pools, nodes, strict=True)
+        )
+    )
+
+
+def _slots(pods: int, of: Hardware) -> PodSlots:
+    claimable = (device.claim is ClaimKind.DRA for device in of.devices)
+    return PodSlots(pods, sum(count for count, claims in zip(of.counts, claimable, strict=True) if claims))
 
 
 def layout(cluster: Cluster) -> Layout:

@@ -8,7 +8,7 @@ there; the sets of all pools are joined. That takes the orders and permutations 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from modelplane.scheduling.beside import Beside, PoolSize
+from modelplane.scheduling.beside import Beside, PoolView
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.groups import Group, Groups, Stock, join
 from modelplane.scheduling.hardware import Sizes
@@ -57,9 +57,9 @@ class Hosting:
         key = self._kinds[position], groups
         found = self._room.get(key)
         if found is None:
-            nodes, counts = self._pools[position]
+            nodes, counts, slots = self._pools[position]
             self._meter.spend(room_states(nodes, counts, groups))
-            found = nodes > 0 and has_room(nodes, counts, groups)
+            found = nodes > 0 and has_room(nodes, counts, groups, slots)
             self._room[key] = found
         return found
 
@@ -68,8 +68,7 @@ class Hosting:
         key = self._kinds[position], groups
         found = self._beside.get(key)
         if found is None:
-            nodes, counts = self._pools[position]
-            pool = PoolSize(nodes, counts, self._meter, partial(self.fits, position))
+            pool = PoolView(*self._pools[position], self._meter, partial(self.fits, position))
             found = self._beside[key] = Beside(pool, groups)
         return found
 

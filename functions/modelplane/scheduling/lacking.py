@@ -1,54 +1,71 @@
-"""Whether CPU or memory is what a pool lacks for an engine whose devices it has, and how much of it is free."""
+"""Whether CPU, memory or slots for pods are what a pool lacks for an engine whose devices it has, and what is free."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
-from modelplane.scheduling.groups import Demand, Group, Groups, LackedUnits, Stock, join
+from modelplane.scheduling.groups import Demand, Group, LackedUnits, Stock, join, with_nodes
 from modelplane.scheduling.hardware import Sizes
-from modelplane.scheduling.node_resources import KINDS
+from modelplane.scheduling.node_resources import KINDS, PODS
 from modelplane.scheduling.room import has_room
-from modelplane.scheduling.ways import PoolOption
+from modelplane.scheduling.ways import EngineOption, PoolOption
+
+#: Returns a group that asks for no more than so much of a kind.
+_Limit = Callable[[Group, int], Group]
 
 
 def find_lacked(sizes: Sizes, stock: Stock, placed: PoolOption) -> LackedUnits | None:
     """Return the kind for want of which an option has no room beside the stock, None where devices are short too."""
-    (nodes, counts), groups = sizes.pools[placed.position], stock[placed.position]
-    asked = list(_asked(placed.option.group, sizes.devices[placed.position]))
+    (nodes, counts, slots), groups = sizes.pools[placed.position], stock[placed.position]
+
+    def fits(group: Group) -> bool:
+        return has_room(nodes, counts, join(groups, group), slots)
+
     modest = placed.option.group
     # Of two kinds that are short the last is named, with what is free of it beside none of the other.
-    for kind, entry, needs in asked:
-        without = _with_most(modest, entry, 0)
-        if has_room(nodes, counts, join(groups, without)):
-            return LackedUnits(kind, needs, _most_free(nodes, counts, groups, modest, entry))
+    for kind, needs, limit in _asked(placed.option, sizes.devices[placed.position]):
+        without = limit(modest, 0)
+        if fits(without):
+            return LackedUnits(kind, needs, _most_free(needs, partial(limit, modest), fits))
         modest = without
     return None
 
 
-def _asked(group: Group, devices: int) -> Iterator[tuple[int, int, int]]:
-    """Yield (kind, entry, most units of a pod) of what a group asks for, behind so many entries of devices."""
+def _asked(option: EngineOption, devices: int) -> Iterator[tuple[int, int, _Limit]]:
+    """Yield (kind, how much at most, what limits it) of what a group asks for behind so many entries of devices."""
+    if option.deviceless:
+        yield PODS, option.deviceless, _with_pods
     for kind in range(len(KINDS)):
         entry = devices + kind
-        most = max((demand[entry][1] for demand, _ in group if len(demand) > entry), default=0)
+        most = max((demand[entry][1] for demand, _ in option.group if demand and len(demand) > entry), default=0)
         if most:
-            yield kind, entry, most
+            yield kind, most, partial(_with_most, entry)
 
 
-def _most_free(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group, entry: int) -> int:
-    """Return the most of an entry that each pod of a group could take, where there is room for it with none."""
-    fits, fails = 0, counts[entry] + 1
-    while fails - fits > 1:
-        middle = (fits + fails) // 2
-        if has_room(nodes, counts, join(groups, _with_most(group, entry, middle))):
-            fits = middle
+def _most_free(fails: int, limited: Callable[[int], Group], fits: Callable[[Group], bool]) -> int:
+    """Return the most of a kind with which a group fits, as it does with none and not with so much."""
+    found = 0
+    while fails - found > 1:
+        middle = (found + fails) // 2
+        if fits(limited(middle)):
+            found = middle
         else:
             fails = middle
-    return fits
+    return found
 
 
-def _with_most(group: Group, entry: int, most: int) -> Group:
+def _with_pods(group: Group, most: int) -> Group:
+    """Return the group with no more than so many pods that take no device."""
+    return (((), most), *with_nodes(group)) if most else with_nodes(group)
+
+
+def _with_most(entry: int, group: Group, most: int) -> Group:
     """Return the group with no more than `most` of an entry taken by each pod."""
     pods: dict[Demand, int] = {}
     for demand, many in group:
-        low, high = demand[entry]
-        less = (*demand[:entry], (min(low, most), min(high, most)), *demand[entry + 1 :])
-        pods[less] = pods.get(less, 0) + many
-    return tuple(sorted((demand, many) for demand, many in pods.items() if any(high for _, high in demand)))
+        less = demand
+        if demand:
+            low, high = demand[entry]
+            less = (*demand[:entry], (min(low, most), min(high, most)), *demand[entry + 1 :])
+        if not demand or any(high for _, high in less):
+            pods[less] = pods.get(less, 0) + many
+    return tuple(sorted(pods.items()))

@@ -16,6 +16,8 @@ from modelplane.scheduling.groups import Demand, LackedUnits
 
 #: The kinds, in the order in which they stand behind the entries of devices.
 KINDS: Final = ("cpu", "memory")
+#: What stands for pods where a kind is named by its place: they are counted by `pod_slots`, whole and for the pool.
+PODS: Final = len(KINDS)
 #: Most units of a kind on a node.
 MOST_UNITS: Final = 4096
 #: Units of CPU, in thousandths, each a multiple of the one before, so that requests of whole CPUs and tenths are mostly
@@ -58,6 +60,8 @@ def shared_memory(member: Member, node: Resources) -> int:
 
 def lacked(short: LackedUnits, node: Resources) -> LackedResource:
     """Return what pods lack of such nodes in units as an amount."""
+    if short.kind == PODS:
+        return LackedResource("pods", short.needs, short.free)
     unit = units(node)[short.kind]
     return LackedResource(KINDS[short.kind], short.needs * unit, short.free * unit)
 

@@ -41,7 +41,7 @@ def _short(stock: Stock, engines: Engines, where: Layout) -> tuple[str, Shortage
     """Return the first of the engines' pools that is short, and what is short there."""
     for position in sorted({position for position, _ in charges(engines, where)}):
         pool = where.pools[position]
-        short = shortage(pool.nodes, pool.hardware.capacity, stock[position])
+        short = shortage(pool.nodes, pool.hardware.capacity, stock[position], pool.slots)
         if short:
             return pool.name, short
     return None
@@ -52,8 +52,9 @@ def has_room(where: Layout, engines: tuple[Engines, ...]) -> bool:
 
     def make() -> tuple[bool, int]:
         stock = stock_of(engines, where)
-        short = any(shortage(pool.nodes, pool.hardware.capacity, stock[at]) for at, pool in enumerate(where.pools))
-        return not short, weigh(engines)
+        pools = zip(where.pools, stock, strict=True)
+        short = (shortage(pool.nodes, pool.hardware.capacity, there, pool.slots) for pool, there in pools)
+        return not any(short), weigh(engines)
 
     return _ROOMY.get((where, *map(Identity, engines)), make)
 

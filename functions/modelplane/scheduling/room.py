@@ -7,6 +7,8 @@ block are counted from their pods' weights. All arithmetic is exact, in integers
 
 Where groups are too many to compare each with every other they are rounded up to few classes (see `rounding`).
 
+Nodes that pods can fill by their number are left out first (see `pod_slots`): what is said above holds of the others.
+
 One reading goes beyond the rule's letter. A request that matches several entries of its class may take any part of
 its count from each of them, so its pods can form every sum between what they surely take and the most they can take.
 """
@@ -16,6 +18,7 @@ from typing import Any, Final
 from modelplane.lru import Lru, remembered
 from modelplane.scheduling.blocking import PoolGroups, Shortage
 from modelplane.scheduling.groups import Demand, Group, Groups, join, size, weigh_groups
+from modelplane.scheduling.pod_slots import ANY_NODE, PodSlots
 from modelplane.scheduling.rounding import rounded
 
 #: Bits of a number of devices in an integer that holds one for each entry; the highest one stays free.
@@ -32,26 +35,28 @@ def room_states(nodes: int, counts: tuple[int, ...], groups: Groups) -> int:
     return 1 + (rounding + len(few.groups) * sum([len(group) for group, _ in few.groups])) // 4
 
 
-def _weigh_verdict(_nodes: int, counts: tuple[int, ...], groups: Groups, *_others: Group) -> int:
+def _weigh_verdict(_nodes: int, counts: tuple[int, ...], groups: Groups, *_others: object) -> int:
     return 256 + weigh_groups(len(counts), groups)
 
 
-def has_room(nodes: int, counts: tuple[int, ...], groups: Groups) -> bool:
+def has_room(nodes: int, counts: tuple[int, ...], groups: Groups, slots: PodSlots = ANY_NODE) -> bool:
     """Tell whether there is room for all groups: what `shortage` says, mostly for a fraction of its work."""
     if not groups:
         return True
+    full = slots.most_full(groups)
     sizes = [size(group) for group, _ in groups]
-    if nodes < max(sizes):
+    if nodes - full < max(1, *sizes):
         return False
-    if sum([pods * many for pods, (_, many) in zip(sizes, groups, strict=True)]) <= nodes:
+    if sum([pods * many for pods, (_, many) in zip(sizes, groups, strict=True)]) <= nodes - full:
         return True
-    return _has_room(nodes, counts, groups)
+    return _has_room(nodes, counts, groups, full)
 
 
 @remembered(_VERDICTS, _weigh_verdict)
-def _has_room(nodes: int, counts: tuple[int, ...], groups: Groups) -> bool:
-    """Tell whether there is room for groups that have more pods than there are nodes."""
+def _has_room(nodes: int, counts: tuple[int, ...], groups: Groups, full: int) -> bool:
+    """Tell whether there is room for groups that have more pods than there are nodes which are not full of pods."""
     few = rounded(nodes, counts, groups).groups
+    nodes -= full
     sizes = [size(group) for group, _ in few]
     vectors = [(_most(demand), pods, at) for at, (group, _) in enumerate(few) for demand, pods in group]
     beyond = sum([(_HALF - 1 - count) << (_BITS * entry) for entry, count in enumerate(counts)])
@@ -73,17 +78,22 @@ def _most(demand: Demand) -> int:
     return sum([most << (_BITS * entry) for entry, (_, most) in enumerate(demand)])
 
 
-def shortage(nodes: int, counts: tuple[int, ...], groups: Groups) -> Shortage | None:
+def shortage(nodes: int, counts: tuple[int, ...], groups: Groups, slots: PodSlots = ANY_NODE) -> Shortage | None:
     """Return a group that the others could strand, None when there is room for all groups."""
-    if sum([size(group) * many for group, many in groups]) <= nodes:
+    if not groups:
         return None
-    return _shortage(nodes, counts, groups)
+    full = slots.most_full(groups)
+    if full >= nodes:
+        return Shortage(max(1, size(groups[-1][0])), 0)
+    if sum([size(group) * many for group, many in groups]) <= nodes - full:
+        return None
+    return _shortage(nodes, counts, groups, full)
 
 
 @remembered(_VERDICTS, _weigh_verdict)
-def _shortage(nodes: int, counts: tuple[int, ...], groups: Groups) -> Shortage | None:
+def _shortage(nodes: int, counts: tuple[int, ...], groups: Groups, full: int) -> Shortage | None:
     few = rounded(nodes, counts, groups)
-    pool = PoolGroups(nodes, counts, few.groups)
+    pool = PoolGroups(nodes - full, counts, few.groups)
     short = {group: found for group, _ in few.groups if (found := pool.shortage_of(group))}
     return next((_of(group, short[few.of(group)]) for group, _ in groups if few.of(group) in short), None)
 
@@ -94,30 +104,40 @@ def _of(group: Group, short: Shortage) -> Shortage:
     return Shortage(needs, min(short.free, needs - 1))
 
 
-def shortage_of(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group) -> Shortage | None:
+def shortage_of(
+    nodes: int, counts: tuple[int, ...], groups: Groups, group: Group, slots: PodSlots = ANY_NODE
+) -> Shortage | None:
     """Return whether the others of `groups` could strand `group`, which is one of them."""
+    free = nodes - slots.most_full(groups)
+    if free < 1 or not size(group):
+        return Shortage(max(1, size(group)), 0) if free < 1 else None
     few = rounded(nodes, counts, groups)
-    short = PoolGroups(nodes, counts, few.groups).shortage_of(few.of(group))
+    short = PoolGroups(free, counts, few.groups).shortage_of(few.of(group))
     return _of(group, short) if short else None
 
 
 @remembered(_VERDICTS, _weigh_verdict)
-def more(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group) -> int:
+def more(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group, slots: PodSlots = ANY_NODE) -> int:
     """Return how many more alike groups a pool takes; adding one never makes room, so this is a binary search."""
-    if not group or not has_room(nodes, counts, join(groups, group)):
+
+    def fit(times: int) -> bool:
+        return has_room(nodes, counts, join(groups, group, times), slots)
+
+    if not group or not fit(1):
         return 0
     fits, fails = 1, 2
-    while has_room(nodes, counts, join(groups, group, fails)):
+    while fit(fails):
         fits, fails = fails, fails * 2
     while fails - fits > 1:
         middle = (fits + fails) // 2
-        if has_room(nodes, counts, join(groups, group, middle)):
+        if fit(middle):
             fits = middle
         else:
             fails = middle
     return fits
 
 
-def blocked(nodes: int, counts: tuple[int, ...], others: Groups, demand: Demand) -> int:
+def blocked(nodes: int, counts: tuple[int, ...], others: Groups, demand: Demand, slots: PodSlots = ANY_NODE) -> int:
     """Return how many nodes the pods of `others` could block for a pod of `demand`."""
-    return PoolGroups(nodes, counts, rounded(nodes, counts, others).groups).blocked_for(demand)
+    full = min(nodes, slots.most_full((*others, (((demand, 1),), 1))))
+    return full + PoolGroups(nodes - full, counts, rounded(nodes, counts, others).groups).blocked_for(demand)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from modelplane.lru import Lru, remembered
-from modelplane.scheduling.groups import Demand, Group, Groups, size, weigh_groups
+from modelplane.scheduling.groups import Demand, Group, Groups, all_with_nodes, size, weigh_groups, with_nodes
 
 #: Most comparisons of a pod's demand of one entry with a group; a check of room with more of them is rounded. That is
 #: 90 groups of one demand each on nodes with one entry.
@@ -81,14 +81,18 @@ def work(counts: tuple[int, ...], groups: Groups) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """The groups to compare, and the class of each given group; no classes where the groups are as given."""
+    """The groups to compare, and the class of each given group; no classes where the groups are as given.
+
+    Pods that need no node of their own are not in them.
+    """
 
     groups: Groups
     classes: Mapping[Group, Group] = field(default_factory=dict)
 
     def of(self, group: Group) -> Group:
         """Return the class of a group."""
-        return self.classes.get(group, group)
+        compared = with_nodes(group)
+        return self.classes.get(compared, compared)
 
 
 def rounded(nodes: int, counts: tuple[int, ...], groups: Groups, most: int | None = None) -> Rounded:
@@ -98,6 +102,7 @@ def rounded(nodes: int, counts: tuple[int, ...], groups: Groups, most: int | Non
     whatever `most` says.
     """
     limit = MOST_WORK if most is None else most
+    groups = all_with_nodes(groups)
     return Rounded(groups) if work(counts, groups) <= limit else _rounded(nodes, counts, groups, limit)
 
 

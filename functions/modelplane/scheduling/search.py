@@ -102,7 +102,7 @@ class _Search:
         """Return what an engine lacks that finds no room beside the stock."""
         shortages = []
         for position, options in self.ways.by_pool[at]:
-            nodes, counts = self.sizes.pools[position]
+            nodes, counts, _ = self.sizes.pools[position]
             few = not rounded(nodes, counts, stock[position]).classes
             asked = [PoolOption(position, option) for option in options[: _ASKED if few else 1]]
             found = (_shortage(self.sizes, stock, option) for option in asked)
@@ -160,10 +160,10 @@ def _distance(refusal: Refusal) -> tuple[object, ...]:
 
 def _shortage(sizes: Sizes, stock: Stock, placed: PoolOption) -> Shortage:
     """Return what the pool lacks: nodes for the engine itself, or for a group that it would strand."""
-    (nodes, counts), group = sizes.pools[placed.position], placed.option.group
+    (nodes, counts, slots), group = sizes.pools[placed.position], placed.option.group
     after = join(stock[placed.position], group)
-    own = shortage_of(nodes, counts, after, group)
-    short = own or shortage(nodes, counts, after) or Shortage(size(group), nodes)
+    own = shortage_of(nodes, counts, after, group, slots)
+    short = own or shortage(nodes, counts, after, slots) or Shortage(size(group), nodes)
     return replace(short, lacked=find_lacked(sizes, stock, placed))
 
 
@@ -171,7 +171,7 @@ def _weigh(key: _Key, _found: object) -> int:
     """Return about how many bytes an entry keeps alive: the stock, and options that nothing else may keep."""
     ways, sizes, stock = key
     here = zip(sizes.pools, stock, strict=True)
-    return weigh_ways(ways) + sum([128 + weigh_groups(len(counts), groups) for (_, counts), groups in here])
+    return weigh_ways(ways) + sum([128 + weigh_groups(len(counts), groups) for (_, counts, _), groups in here])
 
 
 def _weigh_fits(key: _Key, found: Fits | Lack | SearchBound) -> int:
@@ -227,10 +227,10 @@ def _count(ways: ClusterWays, sizes: Sizes, stock: Stock, meter: Meter) -> Fits 
 def _count_one(search: _Search, stock: Stock, meter: Meter) -> Iterator[tuple[Assignment, int]]:
     hosting = search.hosting
     for position, options in search.ways.by_pool[0]:
-        (nodes, counts), groups = search.sizes.pools[position], stock[position]
+        (nodes, counts, slots), groups = search.sizes.pools[position], stock[position]
         at = hosting.beside(position, groups).first(options)
         while at is not None:
-            times = more(nodes, counts, groups, options[at].group)
+            times = more(nodes, counts, groups, options[at].group, slots)
             meter.spend(room_states(nodes, counts, groups) * times.bit_length())
             yield (PoolOption(position, options[at]),), times
             groups = hosting.with_more(position, groups, options[at].group, times)

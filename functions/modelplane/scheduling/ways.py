@@ -9,8 +9,9 @@ from modelplane.model.deployment import Engine
 from modelplane.model.refusal import Refusal
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.charge import group
-from modelplane.scheduling.groups import Demand, Group, size
+from modelplane.scheduling.groups import Demand, Group, size, with_nodes
 from modelplane.scheduling.match import Claims, MemberOption
+from modelplane.scheduling.pod_slots import count_deviceless
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,16 +26,19 @@ class Part:
 class EngineOption:
     """What the members of an engine can claim on the nodes of a pool, and the group that their pods form there.
 
-    `parts` are the pods of the group, `size` is how many there are.
+    `parts` are the pods of the group that need a node of their own, `size` is how many there are, and
+    `deviceless` how many of all pods take no device.
     """
 
     claims: tuple[Claims, ...]
     group: Group
     parts: tuple[Part, ...]
     size: int = field(init=False)
+    deviceless: int = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", size(self.group))
+        object.__setattr__(self, "deviceless", count_deviceless(((self.group, 1),) if self.group else ()))
 
     @property
     def claiming(self) -> tuple[bool, ...]:
@@ -76,20 +80,22 @@ class ClusterWays:
         return (PoolOption(position, option) for position, options in self.by_pool[at] for option in options)
 
 
-def combine(engine: Engine, members: Sequence[Sequence[MemberOption]], meter: Meter) -> tuple[EngineOption, ...]:
+def combine(
+    engine: Engine, members: Sequence[Sequence[MemberOption]], devices: int, meter: Meter
+) -> tuple[EngineOption, ...]:
     """Return the options for an engine, in order: of one group with the same members that claim only the first.
 
-    Raises OutOfStatesError.
+    `devices` are the entries of devices of the nodes. Raises OutOfStatesError.
     """
     found: dict[object, EngineOption] = {}
     parts: dict[tuple[Demand, int], Part] = {}
     for chosen in product(*members):
         meter.spend()
         pods = ((each.demand, member.pods * engine.copies) for member, each in zip(engine.members, chosen, strict=True))
-        formed = group(pods)
+        formed = group(pods, devices)
         key = formed, tuple([bool(each.claims) for each in chosen])
         if key not in found:
-            shared = tuple([parts.setdefault(each, Part(*each)) for each in formed])
+            shared = tuple([parts.setdefault(each, Part(*each)) for each in with_nodes(formed)])
             found[key] = EngineOption(tuple(each.claims for each in chosen), formed, shared)
             meter.check(len(found))
     return tuple(option for option in found.values() if any(option.claiming))

@@ -211,7 +211,9 @@ def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:
 
 
 def _lacked(lacked: LackedResource, *, at_most: bool) -> str:
-    """Return what an engine needs of a node beside devices, and what is free there."""
+    """Return what an engine needs beside devices, and what is free of it."""
+    if lacked.kind == "pods":
+        return f"needs slots for {count(lacked.needs, 'pod')} without devices, {'at most ' * at_most}{lacked.free} free"
     needs, free = (write_amount(lacked.kind, each) for each in (lacked.needs, lacked.free))
     return f"needs {needs} {lacked.kind} on a node, {'at most ' * at_most}{free} free"
 

@@ -59,11 +59,11 @@ def test_a_claim_whose_selectors_take_long_is_charged_with_every_entry_of_its_cl
     assert [each.group for each in options] == [((((0, 2), (0, 2), (0, 0)), 1),), ((((0, 0), (0, 0), (2, 2)), 1),)]
 
 
-def test_the_claiming_pods_of_all_copies_are_one_group() -> None:
+def test_the_pods_of_all_copies_are_one_group_in_which_those_without_devices_are_counted() -> None:
     leader = StampedMember(Role.LEADER, "x", 1)
     worker = StampedMember(Role.WORKER, "x", 3, (claim(1, ANY),))
     engine = StampedEngine("main", (leader, worker), copies=2)
-    assert engine_group(engine, "x", hardware((gpu(8),))) == ((((1, 1),), 6),)
+    assert engine_group(engine, "x", hardware((gpu(8),))) == (((), 2), (((1, 1),), 6))
     assert engine_group(engine, "y", hardware((gpu(8),))) == ()
 
 
