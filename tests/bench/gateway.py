@@ -24,12 +24,13 @@ from modelplane.kube.gateway.fleet_filter import PREFIX
 from modelplane_dev.components.builds import envoy
 from modelplane_dev.processes.ports import free_port
 
-#: Requests of each kind, one after the other, and those of all connections at a time.
-ONE_BY_ONE: Final = 300
+#: Requests of all connections at a time.
 AT_ONCE, CONNECTIONS = 1200, 8
 #: A request that passes Envoy twice takes at most so many times as long as one that passes it once.
 LIMIT: Final = 4.0
-_SIZES: Final = {"264 B": 264, "20 KB": 20_000}
+_SMALLEST: Final = 264
+#: Bytes of a request, and how many there are of each kind, one after the other.
+SIZES: Final = {"264 B": (_SMALLEST, 300), "20 KB": (20_000, 300), "2 MB": (2_000_000, 30)}
 _API: Final = "type.googleapis.com/envoy"
 _EXTENSIONS: Final = f"{_API}.extensions.filters"
 _BUFFER: Final = 50 * 1024 * 1024
@@ -164,18 +165,18 @@ def _each_second(at: tuple[int, str]) -> float:
             call()
 
     with ExitStack() as stack, ThreadPoolExecutor(CONNECTIONS) as pool:
-        calls = [stack.enter_context(_caller(*at, _SIZES["264 B"])) for _ in range(CONNECTIONS)]
+        calls = [stack.enter_context(_caller(*at, _SMALLEST)) for _ in range(CONNECTIONS)]
         began = time.perf_counter()
         list(pool.map(send, calls))
         return AT_ONCE / (time.perf_counter() - began)
 
 
-def _one_by_one(ways: Mapping[str, tuple[int, str]], size: int) -> dict[str, list[float]]:
+def _one_by_one(ways: Mapping[str, tuple[int, str]], size: int, requests: int) -> dict[str, list[float]]:
     """Return the milliseconds of requests on each way, which take turns."""
     spent: dict[str, list[float]] = {way: [] for way in ways}
     with ExitStack() as stack:
         calls = {way: stack.enter_context(_caller(*at, size)) for way, at in ways.items()}
-        for _ in range(ONE_BY_ONE):
+        for _ in range(requests):
             for way, call in calls.items():
                 spent[way].append(_milliseconds(call))
     return spent
@@ -186,8 +187,8 @@ def gateway() -> Iterator[Figure]:
     with _running() as (front, engine):
         ways = {"direct": (engine, "/v1"), "service URL": (front, "/ml/chat/v1"), "fleet URL": (front, "/v1")}
         through = ("service URL", "fleet URL")
-        for named, size in _SIZES.items():
-            spent = _one_by_one(ways, size)
+        for named, (size, requests) in SIZES.items():
+            spent = _one_by_one(ways, size, requests)
             for way in through:
                 for percent in (50, 99):
                     value, bare = (_percentile(spent[each], percent) for each in (way, "direct"))

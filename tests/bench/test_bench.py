@@ -148,13 +148,13 @@ def test_calls_on_one_connection_are_answered_as_grpc_s_own_client_is() -> None:
 def test_what_the_gateway_adds_is_measured_at_both_urls_beside_a_direct_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gateway, "ONE_BY_ONE", 10)
+    monkeypatch.setattr(gateway, "SIZES", {name: (size, 10) for name, (size, _) in gateway.SIZES.items()})
     monkeypatch.setattr(gateway, "AT_ONCE", 16)
     found = list(gateway.gateway())
     assert all(figure.value > 0 and figure.yardstick for figure in found)
     for way in ("service URL", "fleet URL"):
         named = {figure.name for figure in found if figure.name.startswith(f"gateway, {way}, ")}
-        wanted = [f"{size}, p{percent}" for size in ("264 B", "20 KB") for percent in (50, 99)]
+        wanted = [f"{size}, p{percent}" for size in ("264 B", "20 KB", "2 MB") for percent in (50, 99)]
         assert named == {f"gateway, {way}, {each}" for each in (*wanted, "8 connections")}
 
 

@@ -25,6 +25,7 @@ from modelplane.model.names import (
     endpoint_hostname,
 )
 from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.control_plane import ENDPOINT
 from modelplane_dev.plane.gateways.live import INFERENCE_GATEWAY_KIND, PROVIDER_ADDRESS
 from modelplane_dev.plane.gateways.provider import HTTP_PORT
 from modelplane_dev.plane.issuer import SECRET
@@ -203,7 +204,9 @@ def test_what_a_provider_refuses_with_429_is_answered_by_another_endpoint(
     assert (lost(counts), counts[HOST]) == ({}, 0), counts
 
 
-def test_a_provider_is_the_fallback_of_another_behind_the_same_router(live: LiveFleet, providers: Providers) -> None:
+def test_a_provider_is_the_fallback_of_another_behind_the_same_router_and_takes_over_when_that_is_deleted(
+    live: LiveFleet, providers: Providers
+) -> None:
     other = providers.route_to("other", url=f"https://{OTHER_HOST}")
     url = providers.serve("providers", vendor(providers), other | {"priority": 1})
     counts = live.send_many(url, REQUESTS_SENT)
@@ -216,6 +219,10 @@ def test_a_provider_is_the_fallback_of_another_behind_the_same_router(live: Live
         providers.answer_with(HOST, 200)
     assert (lost(counts), counts[OTHER_HOST]) == ({}, REQUESTS_SENT), counts
     assert "authorization" not in str(providers.reached(OTHER_HOST))
+    with live.watched(url) as seen:
+        live.fleet.plane.hub.api.delete(ENDPOINT, "vendor", live.fleet.tag)
+        eventually(lambda: _assert_listed(live, "providers", 1), within=SOON)
+    assert {status for status, _ in seen} == {200}, f"while the endpoint of the first tier was deleted: {seen}"
 
 
 def test_a_provider_whose_certificate_another_ca_has_signed_gets_nothing(live: LiveFleet, providers: Providers) -> None:
