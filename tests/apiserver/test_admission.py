@@ -7,11 +7,14 @@ import pytest
 
 from apiserver.installed import installed, refusal, refusal_of_change
 from apiserver.server import Server
+from modelplane.kube.certificate import authority_config_map
 from modelplane.kube.gateway.filters import backend_host
 from modelplane.kube.gateway.kinds import envoy_object, gateway_object, target
+from modelplane.kube.gateway.provider import provider_secret
 from modelplane.kube.gateway.route import unknown_paths
+from modelplane.kube.gateway.security import caller_keys
 from modelplane.kube.gateway.traffic import Traffic, gateway_traffic_policy, service_traffic_policy
-from modelplane.model.names import PUBLIC_GATEWAY, SYSTEM_NAMESPACE, service_object
+from modelplane.model.names import PUBLIC_GATEWAY, SYSTEM_NAMESPACE, endpoint_object, service_object
 from modelplane_dev.plane.cluster import ACCOUNTS, ADMIN, CROSSPLANE, TEAM
 
 Manifest = dict[str, Any]
@@ -19,6 +22,7 @@ Manifest = dict[str, Any]
 ROUTE_WORDS = "only Modelplane attaches routes to Gateways of modelplane-system"
 POLICY_WORDS = "only Modelplane makes policies"
 BACKEND_WORDS = "only Modelplane makes Backends and HTTPRouteFilters"
+TRUST_WORDS = "only Modelplane writes the ConfigMaps and Secrets of ModelServices"
 SELECTOR_WORDS = "targetSelectors that name no label of your own"
 ROUTE = service_object("chat", "ml", "route")
 RBAC = "rbac.authorization.k8s.io"
@@ -38,6 +42,10 @@ def backend(name: str, namespace: str) -> Manifest:
     return envoy_object("Backend", name, namespace, {"type": "Endpoints", "endpoints": [{"fqdn": fqdn}]})
 
 
+def trusted(name: str) -> Manifest:
+    return authority_config_map(name, "ml", "pem")
+
+
 OURS = {"name": PUBLIC_GATEWAY, "namespace": SYSTEM_NAMESPACE}
 THEIRS = {"name": PUBLIC_GATEWAY}
 BY_NAME = {"targetRefs": [target("HTTPRoute", ROUTE)]}
@@ -55,6 +63,20 @@ FOREIGN: dict[str, tuple[Manifest, str]] = {
     "a Backend of a service": (backend(service_object("chat", "ml", "backend-0"), "ml"), BACKEND_WORDS),
     "the Backend of the fleet URL": (backend("fleet", SYSTEM_NAMESPACE), BACKEND_WORDS),
     "a filter of a service": (backend_host(service_object("chat", "ml", "endpoint-host"), "ml"), BACKEND_WORDS),
+    "the CA of a service's Backends": (trusted(service_object("chat", "ml", "authority")), TRUST_WORDS),
+    "that of a service with the longest name": (trusted(service_object("s" * 63, "ml", "authority")), TRUST_WORDS),
+    "keys of a service's callers": (
+        caller_keys(service_object("chat", "ml", "caller-keys"), "ml", {"ann": "YQ=="}),
+        TRUST_WORDS,
+    ),
+    "a provider's CA": (
+        provider_secret(endpoint_object("groq", "ml", "authority"), "ml", "ca.crt", "YQ=="),
+        TRUST_WORDS,
+    ),
+    "a provider's credential": (
+        provider_secret(endpoint_object("groq", "ml", "credential"), "ml", "credential", "YQ=="),
+        TRUST_WORDS,
+    ),
     "a policy of any route": (policy({"targetSelectors": [BY_LABEL]}), SELECTOR_WORDS),
     "of what a service composed": (
         policy({"targetSelectors": [BY_LABEL | {"matchLabels": {"crossplane.io/composite": "chat"}}]}),
@@ -62,6 +84,8 @@ FOREIGN: dict[str, tuple[Manifest, str]] = {
     ),
 }
 ALLOWED = {
+    "a CA of its own": trusted("my-authority"),
+    "what another tool has given a name": trusted("my-tools-1234abcd"),
     "a route to a Gateway of its own": route(THEIRS),
     "a route to none": gateway_object("HTTPRoute", "foreign", "ml", {}),
     "a policy of its own route": policy(OF_THEIRS),
@@ -133,3 +157,26 @@ def test_nobody_but_crossplane_changes_a_route_of_the_gateway(guarded: Server, c
         assert refusal_of_change(crossplane, f"{path}/{ROUTE}", change) == ""
     finally:
         crossplane.request("DELETE", f"{path}/{ROUTE}")
+
+
+#: What somebody changes of a CA that Crossplane made: whether that is refused.
+TRUST: dict[str, tuple[Manifest, bool]] = {
+    "whom it trusts": ({"data": {"ca.crt": "no certificate"}}, True),
+    "its finalizers, as the garbage collector does": ({"metadata": {"finalizers": ["example.org/wait"]}}, False),
+}
+
+
+@pytest.mark.parametrize("user", [TEAM, ADMIN])
+@pytest.mark.parametrize(("change", "refused"), TRUST.values(), ids=TRUST)
+def test_nobody_but_crossplane_changes_what_a_route_refers_to(
+    guarded: Server, change: Manifest, refused: bool, user: str
+) -> None:
+    made = trusted(service_object("chat", "ml", "authority"))
+    path, name = guarded.path(made), made["metadata"]["name"]
+    crossplane, other = (guarded.cluster.api_of(each) for each in (CROSSPLANE, user))
+    crossplane.request("POST", path, made)
+    try:
+        assert (TRUST_WORDS in refusal_of_change(other, f"{path}/{name}", change)) is refused
+        assert refusal_of_change(crossplane, f"{path}/{name}", change) == ""
+    finally:
+        other.request("DELETE", f"{path}/{name}")
