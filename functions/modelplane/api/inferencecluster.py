@@ -131,6 +131,7 @@ class Stack(BaseModel):
     podMetadataPrefixes: list[str] | None = None
     gatewayCIDRs: list[str] | None = None
     podSecurity: Literal["Warn", "Enforce"] = "Warn"
+    engineCapabilities: Literal["Default", "None"] = "Default"
     certManager: Literal["Managed", "Present"] = "Managed"
     gateway: Literal["Managed", "Present"] = "Managed"
     aiGateway: Literal["Managed", "Present"] = "Managed"

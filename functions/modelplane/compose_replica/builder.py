@@ -12,6 +12,7 @@ from typing import Any, Final
 from modelplane.compose_replica.claims import named_claims
 from modelplane.compose_replica.readiness import WORKLOAD_KINDS
 from modelplane.composing.hold import held
+from modelplane.kube import pod
 from modelplane.model.names import GROUP
 from modelplane.model.rollout import BUILDER
 from modelplane.observed.fields import mapping, text
@@ -78,6 +79,16 @@ def ran(observed: Mapping[str, Object]) -> str:
     return (built_from.pop() or UNKNOWN) if len(built_from) == 1 else UNKNOWN
 
 
+def drops_all(observed: Mapping[str, Object], order: Order, *, asked: bool) -> bool:
+    """Return whether a replica's engines drop all capabilities: as `asked` of its cluster, where they are built now.
+
+    What was built from the same keeps what it has: the platform's choice restarts nothing.
+    """
+    bodies = [found.body for found in observed.values() if _is_workload(found.body)]
+    built = [body for body in bodies if order.least <= built_by(body) and _is_same(body, order)]
+    return any(pod.drops_all(_manifest(body)) for body in built) if built else asked
+
+
 def build(fresh: Objects, observed: Mapping[str, Object], order: Order) -> dict[str, Mapping[str, Any]]:
     """Return a replica's Objects: workloads of an earlier builder as they were made, everything else as in `fresh`."""
     claims = _claims(fresh) | _claims({resource: found.body for resource, found in observed.items()})
@@ -119,10 +130,14 @@ def _claims(objects: Objects) -> dict[str, str]:
 
 def _stays(body: Mapping[str, Any], order: Order, claims: Mapping[str, str]) -> bool:
     """Tell whether a workload stays as an earlier builder made it: the same is asked for, and its claims are there."""
-    built_from = mapping(mapping(body.get("metadata")).get("annotations")).get(ANNOTATION_BUILT_FROM)
-    same = order.unchanged if built_from is None else built_from == order.digest
     whole = named_claims(_manifest(body)) <= set(claims.values())
-    return order.least <= built_by(body) < BUILDER and same and whole
+    return order.least <= built_by(body) < BUILDER and _is_same(body, order) and whole
+
+
+def _is_same(body: Mapping[str, Any], order: Order) -> bool:
+    """Tell whether a workload was built from what is asked for now."""
+    built_from = mapping(mapping(body.get("metadata")).get("annotations")).get(ANNOTATION_BUILT_FROM)
+    return order.unchanged if built_from is None else built_from == order.digest
 
 
 def _with_manifest(body: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -68,6 +68,7 @@ def _pod(  # noqa: PLR0913 - what a pod is made of
             spread=engine.spread,
             resources=member.resources,
             shared_memory=member.shared_memory,
+            drops_all=instance.drops_all,
         )
     )
 

@@ -20,7 +20,8 @@ class Instance:
     """A ModelReplica called `replica` at a site.
 
     `deployment` is "" for a hand-written replica, `volume` the claim that holds its weights, "" for none,
-    `drain_seconds` how long its pods go on answering while they are being deleted.
+    `drain_seconds` how long its pods go on answering while they are being deleted. `drops_all`: its engines have no
+    capability but those that they add.
     """
 
     site: Site
@@ -28,6 +29,7 @@ class Instance:
     deployment: str = ""
     volume: str = ""
     drain_seconds: int = 0
+    drops_all: bool = False
 
     @property
     def name(self) -> str:

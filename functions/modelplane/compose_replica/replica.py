@@ -40,13 +40,14 @@ _POLICY = "network-policy"
 _PODS = "pods"
 
 
-def _instance(request: Request, spec: ReplicaSpec, config: str, volume: str) -> Instance:
+def _instance(request: Request, spec: ReplicaSpec, config: str, volume: str, order: builder.Order) -> Instance:
     replica = request.composite
     cluster = request.one(require.cluster(spec.cluster))
     walls = read_walls(cluster) if isinstance(cluster, Object) else Walls()
     site = Site(replica.namespace, spec.cluster, config, walls)
     deployment = labels(replica).get(LABEL_DEPLOYMENT, "")
-    return Instance(site, replica.name, deployment, volume, spec.drain_seconds)
+    drops_all = builder.drops_all(request.observed, order, asked=walls.drops_all)
+    return Instance(site, replica.name, deployment, volume, spec.drain_seconds, drops_all)
 
 
 def _observe_pods(request: Request, spec: ReplicaSpec, site: Site, workloads: list[str]) -> dict[str, Any]:
@@ -195,12 +196,12 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     if isinstance(found, Obstacle):
         return _hold(request, spec, found, requirements)
     config, mount = found
-    instance, seen = _instance(request, spec, config, mount.volume), remotes.get(_NAMESPACE)
+    order, seen = _order(request, spec, mount), remotes.get(_NAMESPACE)
+    instance = _instance(request, spec, config, mount.volume, order)
     if unclaimed := _find_unclaimed(request, instance.site):
         return _result(
             _findings(request, spec, {}, unclaimed), {_NAMESPACE: instance.site.claim_namespace(seen)}, requirements
         )
-    order = _order(request, spec, mount)
     if denied := _find_denied(request, spec, order):
         return _hold(request, spec, denied, requirements)
     objects = builder.build(workloads.compose(instance, spec), request.observed, order)

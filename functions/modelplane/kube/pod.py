@@ -26,6 +26,7 @@ _STOP_SECONDS = 30
 _NODE = "kubernetes.io/hostname"
 #: Capabilities of the container runtime's default that no engine needs. Dropping all breaks images that run as root.
 _DROPPED: Final = ("AUDIT_WRITE", "MKNOD", "NET_RAW", "SETFCAP", "SYS_CHROOT")
+_ALL: Final = "ALL"
 _SHARED_MEMORY = "shared-memory"
 _MODELS = "models"
 
@@ -41,7 +42,8 @@ class EnginePod:
     `tolerations` are those of the pool, beside the one for NVIDIA's taint that every pod has.
     `spread`: it keeps to nodes without pods of the deployment where there are such. `resources` are the requests and
     limits of CPU and memory, of which each pod that requests some has a node without others of its engine.
-    `shared_memory` is the most of /dev/shm that a pod may fill, None for no bound.
+    `shared_memory` is the most of /dev/shm that a pod may fill, None for no bound. `drops_all`: the engine has no
+    capability but those that it adds.
     """
 
     workload: str
@@ -59,6 +61,7 @@ class EnginePod:
     spread: bool = True
     resources: Mapping[str, Any] = field(default_factory=dict)
     shared_memory: int | str | None = None
+    drops_all: bool = False
 
     @property
     def holds_node(self) -> bool:
@@ -119,10 +122,19 @@ def _draining(seconds: int) -> dict[str, Any]:
     return {"lifecycle": {"preStop": {"sleep": {"seconds": seconds}}}} if seconds else {}
 
 
-def _security(container: Mapping[str, Any]) -> dict[str, Any]:
+def _security(pod: EnginePod) -> dict[str, Any]:
     """Return the security context of an engine: what the user has set, without the capabilities that are dropped."""
-    asked = container.get("securityContext") or {}
-    return {**asked, "capabilities": {**(asked.get("capabilities") or {}), "drop": list(_DROPPED)}}
+    asked = pod.container.get("securityContext") or {}
+    drop = [_ALL] if pod.drops_all else list(_DROPPED)
+    return {**asked, "capabilities": {**(asked.get("capabilities") or {}), "drop": drop}}
+
+
+def drops_all(manifest: Any) -> bool:
+    """Tell whether a container of a workload's manifest, or of a part of one, was built to drop all capabilities."""
+    if isinstance(manifest, Mapping):
+        drop = manifest.get("drop")
+        return (isinstance(drop, list) and _ALL in drop) or any(map(drops_all, manifest.values()))
+    return isinstance(manifest, list) and any(map(drops_all, manifest))
 
 
 def _container(pod: EnginePod) -> dict[str, Any]:
@@ -130,7 +142,7 @@ def _container(pod: EnginePod) -> dict[str, Any]:
     mounts: list[dict[str, Any]] = [{"name": _SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108
     if pod.volume:
         mounts.append({"name": _MODELS, "mountPath": MODELS_PATH, "readOnly": True})
-    security = {"securityContext": _security(pod.container)}
+    security = {"securityContext": _security(pod)}
     container = {**pod.container, **security, **_draining(pod.drain_seconds), "volumeMounts": mounts}
     resources = {**pod.resources, **({"claims": [{"name": CLAIM_NAME}]} if pod.claim else {})}
     return container | ({"resources": resources} if resources else {})

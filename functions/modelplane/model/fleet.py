@@ -114,11 +114,13 @@ class Walls:
 
     In a namespace that `isolation` closes, only the team's own pods, those of gateways and the hosts of `gateway_cidrs`
     reach its pods. `enforces_pod_security`: pods that the pod security standard baseline refuses are not admitted.
+    `drops_all`: engines that are built from now on have no capability but those that they add.
     """
 
     isolation: Isolation = Isolation.NEW_NAMESPACES
     gateway_cidrs: tuple[str, ...] = ()
     enforces_pod_security: bool = False
+    drops_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

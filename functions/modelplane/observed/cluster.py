@@ -94,6 +94,7 @@ def read_walls(obj: Object) -> Walls:
         isolation=Isolation(asked) if asked in tuple(Isolation) else Isolation.NEW_NAMESPACES,
         gateway_cidrs=tuple(map(text, cidrs)) if isinstance(cidrs, list) else (),
         enforces_pod_security=stack.get("podSecurity") == "Enforce",
+        drops_all=stack.get("engineCapabilities") == "None",
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.model.rollout import BUILDER
 from modelplane.step import Result
 from unit.compose_cache import caches
 from unit.compose_replica import replicas as given
@@ -55,6 +56,36 @@ def test_the_members_of_a_gang_drop_it_too() -> None:
     for pod in (template["leaderTemplate"]["spec"], template["workerTemplate"]["spec"]):
         assert pod["automountServiceAccountToken"] is False
         assert pod["containers"][0]["securityContext"] == {"capabilities": {"drop": DROPPED}}
+
+
+def dropped(body: dict[str, Any], observed: dict[str, Any], *, choice: str) -> list[list[str]]:
+    """Return what the engines of a replica drop, on a cluster with this choice of the platform's."""
+    result = given.run(body, observed, cluster=[walled(engineCapabilities=choice)])
+    manifests = (given.manifest_of(result, name) for name in result.desired if name.startswith("deployment-"))
+    containers = [each["spec"]["template"]["spec"]["containers"][0] for each in manifests]
+    return [each["securityContext"]["capabilities"]["drop"] for each in containers]
+
+
+def test_an_engine_that_the_platform_gives_no_capabilities_has_those_alone_that_it_adds() -> None:
+    body = given.replica(engine(securityContext={"capabilities": {"add": ["IPC_LOCK"]}}))
+    made = given.manifest_of(given.run(body, cluster=[walled(engineCapabilities="None")]), "deployment-main")
+    (container,) = made["spec"]["template"]["spec"]["containers"]
+    assert container["securityContext"] == {"capabilities": {"add": ["IPC_LOCK"], "drop": ["ALL"]}}
+
+
+@pytest.mark.parametrize(("before", "after", "drop"), [("Default", "None", DROPPED), ("None", "Default", ["ALL"])])
+def test_another_choice_of_capabilities_reaches_an_engine_with_its_next_edit_and_restarts_nothing(
+    before: str, after: str, drop: list[str]
+) -> None:
+    body, edited = given.replica(), given.replica(engine(args=["--max-num-seqs=8"]))
+    made = given.run(body, cluster=[walled(engineCapabilities=before)]).desired
+    observed = {name: given.provided(each.build()) for name, each in made.items()}
+    assert dropped(body, observed, choice=after) == [drop]
+    assert dropped(edited, observed, choice=after) == [["ALL"] if after == "None" else DROPPED]
+    followed = {**body, "spec": {**body["spec"], "builder": BUILDER}}
+    assert dropped(followed, observed, choice=after) == [drop]
+    observed["deployment-main"]["metadata"]["annotations"]["modelplane.ai/builder"] = str(BUILDER - 1)
+    assert dropped(followed, observed, choice=after) == [["ALL"] if after == "None" else DROPPED]
 
 
 def labels_of(cluster: dict[str, Any]) -> dict[str, str]:
