@@ -36,8 +36,10 @@ def command(*, deployment: str, paths: tuple[str, ...], profile: str | None, rep
     Exit code: 0 expanded, 1 there is no such deployment, 2 bad input.
     """
     configure_logs(debug=False)
-    control = settled(paths)
     namespace, _, name = deployment.partition("/")
+    if not namespace or not name:
+        raise click.UsageError(f"{deployment!r} is no NAMESPACE/NAME: write, for example, ml/{deployment.strip('/')}")
+    control = settled(paths)
     try:
         found = expand_deployment(control, namespace, name, profile, replica)
     except CannotExpand as error:

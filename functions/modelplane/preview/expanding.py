@@ -65,20 +65,10 @@ def expand_deployment(
     replicas = [control.get("ModelReplica", namespace, each) or {} for each in running[chosen]]
     versions = _versions(replicas, catalogued.specs.get(chosen), pinned=deployment.model.pinned)
     version = _choose_version(versions, chosen, replica)
-    kept = {key: value for key, value in found["spec"].items() if key not in ("modelRef", "crossplane", "serving")}
-    serving = {"serving": version.serving} if version.serving else {}
     of_profile = next((each for each in catalogued.deployment.profiles if each.name == chosen), None)
     labels = {**catalogued.deployment.resolution.selector, **(of_profile.cluster_selector if of_profile else {})}
-    selector = {**labels, **mapping(found, "spec", "clusterSelector", "matchLabels")}
-    selecting = {"clusterSelector": {"matchLabels": selector}} if selector else {}
-    manifest = {
-        "apiVersion": found["apiVersion"],
-        "kind": found["kind"],
-        "metadata": {key: found["metadata"][key] for key in _KEPT if found["metadata"].get(key)},
-        "spec": kept | selecting | serving | {"engines": version.engines},
-    }
     others = sorted(each for other in versions if other is not version for each in other.replicas)
-    return Expanded(manifest, tuple(_lost(of_profile)) if of_profile else (), tuple(others))
+    return Expanded(_manifest(found, version, labels), tuple(_lost(of_profile)) if of_profile else (), tuple(others))
 
 
 def _running(deployment: Manifest) -> dict[str, list[str]]:
@@ -115,6 +105,20 @@ def _versions(replicas: Sequence[Manifest], spec: Mapping[str, Any] | None, *, p
         else:
             found.append(_Version(engines, serving, str(placed), [name]))
     return found
+
+
+def _manifest(deployment: Manifest, version: _Version, labels: Mapping[str, str]) -> Manifest:
+    """Return a deployment with the engines of a version, on clusters with these labels and those that it names."""
+    kept = {key: value for key, value in deployment["spec"].items() if key not in ("modelRef", "crossplane", "serving")}
+    serving = {"serving": version.serving} if version.serving else {}
+    selector = {**labels, **mapping(deployment, "spec", "clusterSelector", "matchLabels")}
+    selecting = {"clusterSelector": {"matchLabels": selector}} if selector else {}
+    return {
+        "apiVersion": deployment["apiVersion"],
+        "kind": deployment["kind"],
+        "metadata": {key: deployment["metadata"][key] for key in _KEPT if deployment["metadata"].get(key)},
+        "spec": kept | selecting | serving | {"engines": version.engines},
+    }
 
 
 def _choose_version(versions: list[_Version], profile: str, replica: str | None) -> _Version:

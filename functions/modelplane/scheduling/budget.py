@@ -19,7 +19,7 @@ _UNKNOWN: Final = object()
 #: Most states of one search.
 SEARCH_STATES = 30_000
 #: Most states of a pass that may go into searches that hit their bound.
-VAIN_STATES = 60_000
+FRUITLESS_STATES = 60_000
 #: Most options of an engine on a pool; what has more is not decided, however quickly they are found.
 MOST_OPTIONS = 2_000
 #: States of a pass, however few clusters there are.
@@ -76,7 +76,7 @@ class Meter:
 
 
 class Budget:
-    """The states that a pass has left, and what it has found with the others; `in_vain`: those of which nothing came.
+    """The states that a pass has left, and what it has found with the others; `fruitless`: those of which nothing came.
 
     Once they are spent nothing new is looked at, however little it takes.
     """
@@ -84,7 +84,7 @@ class Budget:
     def __init__(self, clusters: int = 0) -> None:
         self.states = max(PASS_STATES, min(PASS_STATES + CLUSTER_STATES * clusters, MOST_STATES))
         self.left = self.states
-        self.in_vain = 0
+        self.fruitless = 0
         self.found: dict[Hashable, Any] = {}
 
 
@@ -129,7 +129,7 @@ class Searches(Generic[K, V]):
         budget.left -= states
         if isinstance(found, SearchBound):
             # What hits a bound on one cluster mostly does on all: it must not have the states of the whole fleet.
-            budget.in_vain += states
-            if budget.in_vain >= VAIN_STATES:
+            budget.fruitless += states
+            if budget.fruitless >= FRUITLESS_STATES:
                 budget.left = 0
         return found

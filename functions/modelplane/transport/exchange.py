@@ -40,9 +40,9 @@ def _decide(step: Step, given: ParsedRequest, waited: float) -> Outcome:
 
 def _late(request: Request, waited: float) -> str:
     return (
-        f"{identity(request.composite)}: not looked at, for the call waited {waited:.0f} s for its turn, and at most "
-        f"{PATIENCE:.0f} s leave Crossplane the time to act; nothing was changed, and it is tried again; where this "
-        "lasts, give the function more processor time or lower Crossplane's --max-reconcile-rate"
+        f"{identity(request.composite)}: not looked at: the call waited {waited:.0f} s for its turn, and after "
+        f"{PATIENCE:.0f} s Crossplane has no time left to act; nothing was changed, and Crossplane calls again. If "
+        "this lasts, give the function more CPU or lower Crossplane's --max-concurrent-reconciles"
     )
 
 

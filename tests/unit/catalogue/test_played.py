@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from unit.catalogue.played import Node, RefusedError, gather, start
-from unit.catalogue.test_expansion import container, profile
+from unit.catalogue.profiles import container, profile
 
 THREE = profile(nodes=3, gpus=8, parallelism={"tensor": 8, "pipeline": 3})
 

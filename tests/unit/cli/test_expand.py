@@ -99,3 +99,10 @@ def test_a_deployment_that_is_not_there_and_a_profile_that_nothing_runs_on_are_r
         2,
         "there is no profile fp9: name one of fp8, bf16, int4",
     )
+
+
+@pytest.mark.parametrize("name", ["chat", "ml/", "/chat"])
+def test_a_name_without_its_namespace_is_bad_input(name: str) -> None:
+    found = run(name)
+    assert found.exit_code == 2
+    assert f"{name!r} is no NAMESPACE/NAME" in found.stderr
