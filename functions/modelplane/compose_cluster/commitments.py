@@ -1,6 +1,7 @@
 """What the replicas on a cluster hold of it, as the cluster publishes it to people and to the scheduler."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +16,15 @@ from modelplane.observed.fields import count, mappings, text
 from modelplane.observed.replica import read_replica
 from modelplane.observed.resources import read_node, read_pods
 from modelplane.scheduling.by_hand import holding
-from modelplane.scheduling.charged import write_stock
+from modelplane.scheduling.charged import MOST, write_stock
 from modelplane.scheduling.groups import Groups
 from modelplane.scheduling.hardware import Layout, layout_of
 from modelplane.scheduling.ledger import charges, stock_of
 from modelplane.step import Object, Request
+
+#: Most bytes of a status that publishes charges, and those kept for what stands there beside pools and their charges:
+#: the names of holders, conditions, the gateway.
+_STATUS, _OTHERS = 64 * 1024, 12 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +105,14 @@ def commit(entries: Sequence[Mapping[str, Any]], residents: Residents) -> Commit
         len(residents.replicas),
         residents.digest,
         tuple(_held(pool, groups) for pool, groups in zip(pools, stock, strict=True)),
-        write_stock(stock, where.sizes.devices),
+        write_stock(stock, where.sizes.devices, _room_for_charges(entries)),
         _holders(residents, where),
     )
+
+
+def _room_for_charges(entries: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many characters of charges the status has room for beside these pools."""
+    return min(MOST, _STATUS - _OTHERS - len(json.dumps(entries)))
 
 
 def _holders(residents: Residents, where: Layout) -> tuple[tuple[str, ...], ...]:

@@ -17,7 +17,7 @@ from modelplane.model.fleet import Cluster
 from modelplane.scheduling.groups import Demand, Group, Groups, Stock
 from modelplane.scheduling.hardware import Sizes, layout
 
-#: Most characters that a cluster publishes of all its pools: its status stays below 64 KiB with devices and conditions.
+#: Most characters that a cluster publishes of what is charged to all its pools.
 MOST: Final = 40 * 1024
 _NUMBER: Final = r"[0-9]{1,9}"
 _ENTRY: Final = f"{_NUMBER}(-{_NUMBER})?"
@@ -43,13 +43,13 @@ def write_groups(groups: Groups, devices: int) -> str:
     )
 
 
-def write_stock(stock: Stock, devices: Sequence[int]) -> tuple[str, ...] | None:
-    """Return the groups of each pool of a cluster as texts, None where they are too long to be published.
+def write_stock(stock: Stock, devices: Sequence[int], most: int = MOST) -> tuple[str, ...] | None:
+    """Return the groups of each pool of a cluster as texts, None where they have more than `most` characters in all.
 
     `devices` are how many entries of devices each pool has.
     """
     texts = tuple(map(write_groups, stock, devices))
-    return texts if sum(map(len, texts)) <= MOST else None
+    return texts if sum(map(len, texts)) <= most else None
 
 
 def _read_demand(text: str, counts: Sequence[int], devices: int) -> Demand | None:

@@ -1,6 +1,9 @@
 """What a cluster's replicas hold of it, counted as the scheduler charges it."""
 
+import json
 from typing import Any
+
+import pytest
 
 from modelplane.model.names import LABEL_CLUSTER
 from unit.compose_cluster import clusters as given
@@ -94,6 +97,22 @@ def test_what_is_too_long_for_a_status_is_not_published_and_the_cluster_says_so(
     assert "charged" not in status["gpuPools"][0]
     assert (status["charges"]["published"], status["replicas"]) == (False, 400)
     assert status["gpuPools"][0]["devicesCommitted"]["gpu"] > 0
+
+
+@pytest.mark.parametrize(("entries", "replicas", "published"), [(1, 2000, True), (12, 200, False), (10, 20, True)])
+def test_the_status_of_a_cluster_of_8_pools_stays_below_64_kib_with_what_is_charged(
+    entries: int, replicas: int, published: bool
+) -> None:
+    attributes = {f"attribute{at}": {"string": "x" * 16} for at in range(8)}
+    devices = [{**given.L4, "name": f"gpu-{at}", "attributes": attributes} for at in range(entries)]
+    pools = [given.pool(f"pool-{at}", nodeCount=400) for at in range(8)]
+    there = [_replica(f"replica-{at}", 1 + at // 8, 1 + at % 7, f"pool-{at % 8}") for at in range(replicas)]
+    for each in there:
+        each["status"] = {"served": True}
+    result = given.run(given.cluster(*pools), class_l4=[given.device_class(devices=devices)], replicas=there)
+    status = given.status(result)
+    assert (status["charges"]["published"], status["replicas"]) == (published, replicas)
+    assert len(json.dumps(status)) < 64 * 1024
 
 
 def test_the_last_groups_stay_while_the_replicas_are_not_fetched() -> None:

@@ -93,6 +93,18 @@ def test_an_edit_that_does_not_fit_is_named_with_its_numbers() -> None:
     )
 
 
+def test_31_beside_a_labelled_replica_by_hand_another_copy_is_withheld_for_want_of_room() -> None:
+    by_hand = replica(None, "a/0", stamped(count=1), age=9)
+    ours = at_once(deployment(standalone(request(1), copies=2)))
+    there = cluster("a", pool(2, gpu(1)))
+    decided = Scene([there], [replica(ours, "a/0", stamped(count=1)), by_hand]).decide(ours)
+    (placement,) = decided.placements
+    assert (placement.stamp, placement.engines) == (Stamp.HOLD, (stamped(count=1),))
+    assert [each.refusal for each in decided.held_edits] == [NoRoom("main", 2, 1, pool="x")]
+    alone = Scene([there], [replica(ours, "a/0", stamped(count=1))]).decide(ours)
+    assert [each.stamp for each in alone.placements] == [Stamp.APPLY]
+
+
 def test_an_edit_that_takes_no_more_asks_for_nothing_but_the_cluster() -> None:
     scene, _ = edited(standalone(request(2)))
     assert [(set(needs.clusters), needs.residents, needs.siblings) for needs in scene.asked] == [
