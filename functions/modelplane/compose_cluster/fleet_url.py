@@ -1,5 +1,6 @@
 """The fleet URL: which of its objects there are, the models that it lists, and whether it serves."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
@@ -25,6 +26,8 @@ _MODELS: Final = f"{_PART}models"
 _ACCEPTED: Final = (f"{_PART}filter", f"{_PART}route", f"{_PART}route-sent")
 #: Models that are listed: Envoy holds the list in every version of its routes.
 MODELS_SHOWN: Final = 1000
+#: Namespaces that are named of those whose models are left out of the list.
+_NAMED: Final = 5
 _TLS: Final = "The fleet URL is not there with spec.tls: call services at their own URLs"
 
 
@@ -35,11 +38,28 @@ def _created(service: Object) -> int:
         return 0
 
 
+def _open(services: Sequence[Object]) -> Sequence[Object]:
+    """Return the services that the URL serves without a key: first those that are listed where they are too many.
+
+    The oldest of every namespace comes first, then the second of every one, and so on: what one team makes takes the
+    place of no other's, and a new service that of no older one.
+    """
+    by_namespace: dict[str, list[Object]] = {}
+    for each in services:
+        if is_open(each) and each.namespace != UNSERVED:
+            by_namespace.setdefault(each.namespace, []).append(each)
+    ranks = {
+        (each.namespace, each.name): rank
+        for there in by_namespace.values()
+        for rank, each in enumerate(sorted(there, key=lambda each: (_created(each), each.name)))
+    }
+    served = (each for there in by_namespace.values() for each in there)
+    return sorted(served, key=lambda each: (ranks[each.namespace, each.name], each.namespace))
+
+
 def _models(services: Sequence[Object]) -> Iterator[FleetModel]:
-    """Yield the services that the URL serves without a key, in the order of their names."""
-    served = (each for each in services if is_open(each) and each.namespace != UNSERVED)
-    listed = sorted(served, key=lambda each: (each.namespace, each.name))
-    for each in listed[:MODELS_SHOWN]:
+    """Yield the services that are listed, in the order of their names."""
+    for each in sorted(_open(services)[:MODELS_SHOWN], key=lambda each: (each.namespace, each.name)):
         yield FleetModel(f"{each.namespace}/{each.name}", each.namespace, _created(each))
 
 
@@ -75,6 +95,21 @@ def read_url(request: Request, spec: InferenceGatewaySpec, url: str) -> str:
     last = text(mapping(request.composite.body.get("status")).get("fleetUrl"))
     serves = all(each and (is_accepted(each) or (last and not rejection(each))) for each in parts)
     return f"{url}/v1" if serves else ""
+
+
+def unlisted(request: Request, spec: InferenceGatewaySpec) -> str:
+    """Return how many services are left out of the list of models, and of which namespaces; "" where none is."""
+    served = _open(request.required.get(require.services().name) or ())
+    counts = Counter(each.namespace for each in served[MODELS_SHOWN:])
+    if spec.tls or not counts:
+        return ""
+    most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    named = [f"{number} of namespace {namespace}" for namespace, number in most[:_NAMED]]
+    more = f" and {len(most) - _NAMED} namespaces more" if len(most) > _NAMED else ""
+    return (
+        f"/v1/models of the fleet URL lists {MODELS_SHOWN} of {len(served)} services, each namespace's oldest; "
+        f"requests to the others are served. It leaves out {', '.join(named)}{more}"
+    )
 
 
 def obstacle(request: Request, spec: InferenceGatewaySpec) -> str:

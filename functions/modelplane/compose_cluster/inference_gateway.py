@@ -57,7 +57,7 @@ def _controller_ready(request: Request, spec: InferenceGatewaySpec, address: str
     unserved = router.obstacle(request)
     if unserved:
         return _installing(unserved)
-    notes = sentences(fleet_url.obstacle(request, spec))
+    notes = sentences(fleet_url.obstacle(request, spec), fleet_url.unlisted(request, spec))
     return Condition(GatewayCondition.CONTROLLER_READY, Status.TRUE, Reason.CONTROLLER_HEALTHY, notes)
 
 

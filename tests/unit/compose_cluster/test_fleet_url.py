@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -94,6 +95,30 @@ def test_services_of_the_namespace_that_the_fleet_url_does_not_serve_are_not_lis
 
 def test_at_most_1000_models_are_listed() -> None:
     assert len(listed([service(f"s-{number}") for number in range(1001)])) == 1000
+
+
+def many(namespace: str, number: int, made: str = "2026-01-02T03:04:05Z") -> list[dict[str, Any]]:
+    found = [service(f"s-{at:04}") for at in range(number)]
+    return [
+        {**each, "metadata": {**each["metadata"], "namespace": namespace, "creationTimestamp": made}} for each in found
+    ]
+
+
+def test_where_they_are_more_each_namespace_has_its_share_of_the_list_and_what_is_left_out_is_said() -> None:
+    services = [*many("a", 1200), *many("b", 3), *many("c", 700)]
+    counts = Counter(each["owned_by"] for each in listed(services))
+    assert counts == {"a": 499, "b": 3, "c": 498}
+    note = next(each.message for each in decided(accepted(), services=services).conditions)
+    assert note == (
+        "/v1/models of the fleet URL lists 1000 of 1903 services, each namespace's oldest; requests to the others are "
+        "served. It leaves out 701 of namespace a, 202 of namespace c."
+    )
+
+
+def test_a_new_service_takes_the_place_of_no_older_one() -> None:
+    older = many("a", 1000, "2026-01-02T03:04:05Z")
+    new = {**older[0], "metadata": {**older[0]["metadata"], "name": "a", "creationTimestamp": "2026-02-02T03:04:05Z"}}
+    assert "a/a" not in [each["id"] for each in listed([new, *older])]
 
 
 def test_nothing_but_what_the_filter_made_is_sent_to_the_gateway_again() -> None:
