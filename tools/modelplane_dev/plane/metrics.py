@@ -1,6 +1,5 @@
 """A fake adapter of external metrics, as prometheus-adapter or KEDA are: it says what a test tells it."""
 
-import json
 import ssl
 import threading
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from modelplane_dev.plane.api import Kind, condition
 from modelplane_dev.plane.cluster import Cluster, namespace
+from modelplane_dev.plane.json_answers import answer
 from modelplane_dev.plane.waiting import eventually
 
 _GROUP: Final = "external.metrics.k8s.io"
@@ -47,24 +47,16 @@ class _Adapter(BaseHTTPRequestHandler):
             named = {"singularName": "", "namespaced": True, "kind": "ExternalMetricValueList", "verbs": ["get"]}
             resources = [{"name": each, **named} for each in self._metrics.values]
             listed = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": _VERSION, "resources": resources}
-            self._answer(200, listed)
+            answer(self, 200, listed)
         elif root.startswith(f"/apis/{_VERSION}/namespaces/") and name in self._metrics.values:
             self._metrics.asked.update(parse_qs(parts.query).get("labelSelector", ()))
             value = {"metricName": name, "metricLabels": {}, "value": str(self._metrics.values[name])}
             item = {**value, "timestamp": "2026-01-01T00:00:00Z"}
-            self._answer(
-                200, {"kind": "ExternalMetricValueList", "apiVersion": _VERSION, "metadata": {}, "items": [item]}
+            answer(
+                self, 200, {"kind": "ExternalMetricValueList", "apiVersion": _VERSION, "metadata": {}, "items": [item]}
             )
         else:
-            self._answer(404, {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404})
-
-    def _answer(self, status: int, body: dict[str, Any]) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+            answer(self, 404, {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404})
 
     def log_message(self, *_: object) -> None:
         """Log nothing."""

@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain, repeat
 from typing import Any
 
+from modelplane_dev.plane.json_answers import answer
+
 #: Words of a streamed answer, and the seconds after one where the request says nothing else.
 _WORDS = ("This", " is", " an", " answer", ".")
 _PAUSE = 0.2
@@ -36,11 +38,11 @@ class Engine(BaseHTTPRequestHandler):
         """Answer the list of models, or the one that is in it."""
         model = {"id": "example/model", "object": "model"}
         if self.path == "/v1/models":
-            self._answer(200, {"object": "list", "data": [model]})
+            answer(self, 200, {"object": "list", "data": [model]})
         elif self.path == f"/v1/models/{model['id']}":
-            self._answer(200, model)
+            answer(self, 200, model)
         else:
-            self._answer(404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
+            answer(self, 404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
 
     def do_POST(self) -> None:
         """Answer a chat."""
@@ -53,31 +55,23 @@ class Engine(BaseHTTPRequestHandler):
         if self.path == "/v1/embeddings":
             self._embed(asked)
         elif self.path != "/v1/chat/completions":
-            self._answer(404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
+            answer(self, 404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
         elif asked.get("stream"):
             self._stream(asked)
         else:
             message = {"role": "assistant", "content": "".join(_WORDS)}
-            self._answer(200, self._completion("chat.completion", asked["model"], message=message) | _usage(asked))
+            answer(self, 200, self._completion("chat.completion", asked["model"], message=message) | _usage(asked))
 
     def _embed(self, asked: dict[str, Any]) -> None:
         texts = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]
         found = [{"object": "embedding", "index": at, "embedding": _vector(asked)} for at in range(len(texts))]
         usage = {"prompt_tokens": sum(map(len, texts)), "total_tokens": sum(map(len, texts))}
-        self._answer(200, {"object": "list", "data": found, "model": asked["model"], "usage": usage})
+        answer(self, 200, {"object": "list", "data": found, "model": asked["model"], "usage": usage})
 
     def _completion(self, kind: str, model: str, **choice: Any) -> dict[str, Any]:
         whole = {"id": "chatcmpl-1", "object": kind, "created": 0, "model": model, "system_fingerprint": self.name}
         seen = {name.lower(): value for name, value in self.headers.items()}
         return {**whole, "choices": [{"index": 0, "finish_reason": None, **choice}], "headers": seen}
-
-    def _answer(self, status: int, body: dict[str, Any]) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
 
     def _stream(self, asked: dict[str, Any]) -> None:
         model = asked["model"]

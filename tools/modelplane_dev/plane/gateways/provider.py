@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from modelplane_dev.plane.gateways.engine import Engine, Server
+from modelplane_dev.plane.json_answers import answer
 
 HTTP_PORT: Final = 8000
 _HTTPS_PORT: Final = 443
@@ -36,7 +37,7 @@ class Provider(Engine):
         self._record(asked.get("model"))
         fixed = self.folder / self.name
         if fixed.exists():
-            self._answer(int(fixed.read_text()), {"error": {"message": "as it was told", "code": "told"}})
+            answer(self, int(fixed.read_text()), {"error": {"message": "as it was told", "code": "told"}})
         else:
             super()._reply(asked)
 
