@@ -82,13 +82,13 @@ CHANGES: dict[str, tuple[Manifest, bool]] = {
     "it takes another instead": (references(OTHER), True),
     "it lists the same": (references(ANOTHERS), False),
     "something else": ({"spec": {"replicas": 2}}, False),
-    "it lists none, as a manifest says that is put in its place": (references(), False),
+    "it lists none, as a manifest says that is put in its place: what it had would run on": (references(), True),
     "its finalizers": ({"metadata": {"finalizers": ["example.org/wait"]}}, False),
 }
 
 
 @pytest.mark.parametrize(("change", "refused"), CHANGES.values(), ids=CHANGES)
-def test_a_team_adds_no_object_to_those_that_a_composite_has_composed(
+def test_a_team_changes_nothing_in_the_list_of_what_a_composite_has_composed(
     ruled: Server, change: Manifest, refused: bool
 ) -> None:
     composite = made("ModelDeployment", ANOTHERS)

@@ -8,8 +8,9 @@ import pytest
 from apiserver.installed import installed, refusal, refusal_of_change
 from apiserver.server import Server
 from modelplane.model.names import API_VERSION, GROUP, LABEL_CLUSTER, SYSTEM_NAMESPACE
+from modelplane.observed.fields import RESOURCE_NAME
 from modelplane_dev.folders import ROOT
-from modelplane_dev.plane.api import Api, Kind
+from modelplane_dev.plane.api import Api, ApiError, Kind
 from modelplane_dev.plane.cluster import ACCOUNTS, ADMIN, CROSSPLANE, EVERYWHERE, PLATFORM, TEAM, namespace
 from modelplane_dev.plane.waiting import eventually
 
@@ -179,6 +180,8 @@ def test_an_object_of_crossplane_is_turned_to_nothing_else_and_anybody_who_may_d
     path = f"{ruled.path(made)}/{made['metadata']['name']}"
     crossplane.request("POST", ruled.path(made), made)
     turned = {"spec": {"forProvider": {"manifest": {"kind": "Secret", "metadata": {"namespace": "kube-system"}}}}}
+    elsewhere = {"spec": {"providerConfigRef": {"kind": "ProviderConfig", "name": "nothing"}}}
+    assert "gives every right" in refusal_of_change(team, path, elsewhere)
     assert "gives every right" in refusal_of_change(team, path, turned)
     assert "gives every right" in refusal_of_change(team, path, {"spec": {"providerConfigRef": {"name": "west"}}})
     assert refusal_of_change(team, path, {"metadata": {"finalizers": ["example.org/wait"]}}) == ""
@@ -278,7 +281,7 @@ def endpoint(*owners: Manifest, url: str = "http://vault.vault.svc:8200") -> Man
 def test_nobody_but_modelplane_makes_what_a_model_deployment_controls(ruled: Server) -> None:
     controller, words = (
         {**OWNER, "controller": True},
-        "only Modelplane makes and changes what a ModelDeployment controls",
+        "only Modelplane makes and changes what a composite such as a ModelDeployment controls",
     )
     for made in (endpoint(controller), replica(ownerReferences=[controller])):
         assert words in refusal(ruled, TEAM, made)
@@ -311,9 +314,113 @@ def test_nobody_but_modelplane_changes_what_a_model_deployment_controls(
     try:
         refused = "only Modelplane makes and changes" in refusal_of_change(team, path, change)
         assert refused is (of_controlled if controlled else of_other)
-        assert refusal_of_change(crossplane, path, change) == ""
+        assert "only Modelplane" not in refusal_of_change(crossplane, path, change)
     finally:
         crossplane.request("DELETE", path)
+
+
+def annotated(manifest: Manifest, resource: str | None) -> Manifest:
+    """Return an object as it is composed as a resource, or with None as it is written by hand."""
+    annotations = {RESOURCE_NAME: resource} if resource else {}
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
+
+
+NOWHERE = {"kind": "ProviderConfig", "name": "nothing"}
+#: Objects of each kind that is composed in the namespace of a team, which nobody controls and no other policy refuses.
+PREPARED: dict[str, Manifest] = {
+    "Object": {**obj(name="chat-0123456789ab"), "spec": {**obj()["spec"], "providerConfigRef": NOWHERE}},
+    "ModelReplica": replica(name="chat-east-0-deadbeef"),
+    "ModelEndpoint": endpoint(url="https://east.example.com"),
+    "HTTPRoute": {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "HTTPRoute",
+        "metadata": {"name": "chat-deadbeef", "namespace": NAMESPACE},
+        "spec": {"hostnames": ["chat.example.com"]},
+    },
+}
+#: What an object is composed by: the composite is its controller.
+CONTROLLER = {**OWNER, "controller": True, "blockOwnerDeletion": True}
+
+
+@pytest.mark.parametrize("made", PREPARED.values(), ids=PREPARED)
+def test_crossplane_takes_over_nothing_that_was_written_by_hand_under_the_name_of_what_it_composes(
+    ruled: Server, made: Manifest
+) -> None:
+    path = f"{ruled.path(made)}/{made['metadata']['name']}"
+    ruled.cluster.api_of(TEAM).request("POST", ruled.path(made), made)
+    try:
+        assert "Crossplane does not take over" in applied(ruled, made)
+    finally:
+        ruled.cluster.api.request("DELETE", path)
+
+
+@pytest.mark.parametrize("made", PREPARED.values(), ids=PREPARED)
+def test_crossplane_takes_over_what_is_left_of_a_composite_or_put_back_from_a_backup(
+    ruled: Server, made: Manifest
+) -> None:
+    path = f"{ruled.path(made)}/{made['metadata']['name']}"
+    ruled.cluster.api_of(PLATFORM if made["apiVersion"] == API_VERSION else ADMIN).request(
+        "POST", ruled.path(made), annotated(made, "main")
+    )
+    try:
+        assert applied(ruled, made) == ""
+    finally:
+        ruled.cluster.api.request("DELETE", path)
+
+
+def applied(ruled: Server, made: Manifest) -> str:
+    """Return the words with which Crossplane is refused to apply an object as its composite has composed it."""
+    composed = annotated(made, "main")
+    composed["metadata"] = {**composed["metadata"], "ownerReferences": [CONTROLLER]}
+    path = f"{ruled.path(made)}/{made['metadata']['name']}?dryRun=All&force=true&fieldManager=crossplane"
+    try:
+        ruled.cluster.api_of(CROSSPLANE).request("PATCH", path, composed, "application/apply-patch+yaml")
+    except ApiError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("made", PREPARED.values(), ids=PREPARED)
+def test_nobody_but_modelplane_says_what_an_object_was_composed_as(ruled: Server, made: Manifest) -> None:
+    words, team = "only Modelplane makes and changes", ruled.cluster.api_of(TEAM)
+    path = f"{ruled.path(made)}/{made['metadata']['name']}"
+    claims = {**made, "metadata": {**made["metadata"], "ownerReferences": [CONTROLLER]}}
+    assert refusal(ruled, TEAM, made) == ""
+    for claimed in (annotated(made, "main"), claims):
+        assert words in refusal(ruled, TEAM, claimed)
+        assert refusal(ruled, ADMIN, claimed) == ""
+    ruled.cluster.api_of(CROSSPLANE).request("POST", ruled.path(made), annotated(made, "main"))
+    try:
+        for resource in ("other", None):
+            change = {"metadata": {"annotations": {RESOURCE_NAME: resource}}}
+            assert words in refusal_of_change(team, path, change)
+            assert refusal_of_change(ruled.cluster.api_of(CROSSPLANE), path, change) == ""
+        assert refusal_of_change(team, path, {"metadata": {"annotations": {"example.org/note": "mine"}}}) == ""
+        assert refusal_of_change(team, path, {"metadata": {"finalizers": ["example.org/wait"]}}) == ""
+    finally:
+        ruled.cluster.api.request("DELETE", path)
+
+
+#: What somebody changes of the spec of each kind.
+OTHER_SPECS: dict[str, Manifest] = {
+    "Object": {"forProvider": {"manifest": {"data": {"more": "mine"}}}},
+    "ModelReplica": {"engines": [{**replica()["spec"]["engines"][0], "copies": 64}]},
+    "ModelEndpoint": {"url": "https://west.example.com"},
+    "HTTPRoute": {"hostnames": ["west.example.com"]},
+}
+
+
+@pytest.mark.parametrize(("kind", "spec"), OTHER_SPECS.items(), ids=OTHER_SPECS)
+def test_nobody_but_modelplane_changes_what_is_left_of_a_composite(ruled: Server, kind: str, spec: Manifest) -> None:
+    made = PREPARED[kind]
+    path = f"{ruled.path(made)}/{made['metadata']['name']}"
+    ruled.cluster.api_of(CROSSPLANE).request("POST", ruled.path(made), annotated(made, "main"))
+    try:
+        refused = refusal_of_change(ruled.cluster.api_of(TEAM), path, {"spec": spec})
+        assert "only Modelplane makes and changes" in refused
+        assert "only Modelplane" not in refusal_of_change(ruled.cluster.api_of(CROSSPLANE), path, {"spec": spec})
+    finally:
+        ruled.cluster.api.request("DELETE", path)
 
 
 @pytest.mark.parametrize("user", [TEAM, PLATFORM, ADMIN])
@@ -324,8 +431,16 @@ def test_a_replica_without_the_label_of_its_cluster_is_refused(ruled: Server, us
 
 
 @pytest.mark.parametrize("user", [TEAM, ADMIN])
-def test_nobody_but_crossplane_writes_a_status(ruled: Server, user: str) -> None:
-    made, served = replica(), {"status": {"served": True}}
+@pytest.mark.parametrize(
+    ("made", "status"),
+    [
+        (replica(), {"served": True}),
+        ({**obj(), "spec": obj()["spec"] | {"readiness": {"policy": "SuccessfulCreate"}}}, {"atProvider": {}}),
+    ],
+    ids=["of a ModelReplica", "of an Object, from which it is read"],
+)
+def test_nobody_but_crossplane_writes_a_status(ruled: Server, user: str, made: Manifest, status: Manifest) -> None:
+    served = {"status": status}
     path = f"{ruled.path(made)}/{made['metadata']['name']}"
     ruled.cluster.api.request("POST", ruled.path(made), made)
     try:
