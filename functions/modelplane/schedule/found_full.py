@@ -4,8 +4,10 @@ How much room they have is not known, so they are equal, and a pass reads only s
 time. So what was read and is full comes last in the passes that follow, the longest ago first: a cluster that has room
 is found behind any number of others.
 
-Kept in the memory of a process, and nothing is decided by it but the order of reading: a replica is only placed where
-the pass itself has read the replicas. A new process begins again, and so does each pod of a function.
+Kept in the memory of a process, and what it decides is the order of reading: a replica is only placed where the pass
+itself has read the replicas. So a cluster of a later profile that has room is chosen before one of a better profile that
+was full when it was read, which a new process would read once more. Ranking the profile first was rejected: where more
+such clusters than a pass reads are full, what other profiles offer would never be looked at.
 """
 
 from collections.abc import Hashable, Mapping

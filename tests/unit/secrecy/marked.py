@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.passes import Scene, Store
+from modelplane.model.names import API_VERSION
 from modelplane.preview import ControlPlane
 from modelplane.preview.pipelines import pipeline_of
-from render.examples import EXAMPLES
+from modelplane_dev.folders import ROOT
+from render.examples import EXAMPLES, documents
 
 Manifest = dict[str, Any]
 
@@ -21,6 +23,7 @@ FORMS = (MARK, IN_BASE64, base64.b64encode(IN_BASE64.encode()).decode(), MARK.en
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
+CATALOGUE = tuple(documents(ROOT / "examples" / "catalogue"))
 #: One that names Secrets, and one that is served from a cache.
 _DEPLOYMENTS = {"llama-3.3-70b-rdma", "qwen3-coder-30b"}
 
@@ -31,7 +34,7 @@ def _value(text: str) -> str:
 
 def secret(name: str, namespace: str, **fields: Any) -> Manifest:
     """Return a Secret as an API server holds it, with marked values under every key that something here names."""
-    data = {key: _value(f" of {key}") for key in ("token", "kubeconfig", ".dockerconfigjson")}
+    data = {key: _value(f"-of-{key}") for key in ("token", "kubeconfig", ".dockerconfigjson")}
     annotations = {_LAST_APPLIED: f'{{"stringData":{{"token":"{MARK}"}}}}'}
     metadata = {"name": name, "namespace": namespace, "annotations": annotations}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque", "data": data, **fields}
@@ -44,7 +47,29 @@ def _with_pull_secrets(deployment: Manifest) -> Manifest:
     return deployment
 
 
+def _object(kind: str, name: str, spec: Manifest, namespace: str | None = "ml", **labels: str) -> Manifest:
+    metadata = {"name": name, "labels": labels} | ({"namespace": namespace} if namespace else {})
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def _routing() -> Iterator[Manifest]:
+    """Yield a gateway, a provider with a credential, and a service with a key that both replicas and provider serve."""
+    yield _object("InferenceGateway", "default", {}, namespace=None)
+    yield secret("provider", "ml")
+    # A prefix of 6 bytes, behind which the base64 of a mark is what it is at the beginning.
+    credential = {"secretRef": {"name": "provider", "key": "token"}, "prefix": "Token "}
+    spec = {"url": "https://api.example.com/openai/v1", "credential": credential, "model": "large"}
+    yield _object("ModelEndpoint", "provider", spec, provider="example")
+    yield secret("callers", "ml")
+    selectors = ({"provider": "example"}, {"modelplane.ai/deployment": "qwen3-coder-30b"})
+    entries = [{"name": f"e{at}", "selector": {"matchLabels": each}} for at, each in enumerate(selectors)]
+    keys = [{"name": "search", "secretRef": {"name": "callers", "key": "token"}}]
+    yield _object("ModelService", "chat", {"endpoints": entries, "keys": keys})
+
+
 def _manifests() -> Iterator[Manifest]:
+    yield from _routing()
+    yield from (each for each in CATALOGUE if each["kind"] == "ClusterModel")
     yield secret("hugging-face", "ml")
     yield secret("registry", "ml", type="kubernetes.io/dockerconfigjson")
     for example in copy.deepcopy(EXAMPLES):
@@ -62,8 +87,13 @@ FLEET = tuple(_manifests())
 
 
 def _as_provider_holds_it(obj: Manifest) -> Manifest:
-    """Return an object; of a Secret's Object, the values that the provider patched in and saw are there and marked."""
+    """Return an object as the API server holds it: the values of a Secret, or that a provider put into one, are marked."""
     manifest = obj.get("spec", {}).get("forProvider", {}).get("manifest", {})
+    if obj["kind"] == "InferenceGateway":  # the preview issues no certificates, without which the router does not serve
+        services = {**obj["status"].get("services", {}), "router": "router.modelplane-system.svc"}
+        return {**obj, "status": {**obj["status"], "services": services}}
+    if obj["kind"] == "Secret":
+        return {**obj, "data": {key: _value("") for key in obj.get("data", {})}}
     if obj["kind"] != "Object" or manifest.get("kind") != "Secret":
         return obj
     held = {**secret("x", "y"), **manifest, "data": {"token": _value("")}}
@@ -78,7 +108,12 @@ def scenes() -> Iterator[Scene]:
     """Yield each composite of the settled fleet, with what it composed and all there is, as requests hold it."""
     control = ControlPlane(FLEET)
     assert control.settle()
-    everything = [_as_provider_holds_it(obj) for obj in control.everything() if obj["kind"] != "Secret"]
+    given = {each["metadata"]["name"] for each in FLEET if each["kind"] == "Secret"}
+    everything = [
+        _as_provider_holds_it(obj)
+        for obj in control.everything()
+        if obj["kind"] != "Secret" or obj["metadata"]["name"] not in given
+    ]
     everything += [{**each, "metadata": {**each["metadata"], "uid": "u"}} for each in FLEET if each["kind"] == "Secret"]
     store = Store(everything)
     for composite in everything:
