@@ -1,6 +1,5 @@
 """What a ModelService says of itself: address, counts, and its conditions."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -24,6 +23,15 @@ _FIELDS: Final = ("address", "model", "keys", "endpoints", "entries")
 ENDPOINTS_SHOWN: Final = 64
 #: What endpoints do that take requests.
 _TAKING: Final = frozenset({EndpointState.SERVING, EndpointState.LAST_RESORT})
+
+#: Why others take none, in words; those that have no room are said of the entry.
+_OUT: Final = {
+    EndpointState.NOT_READY: "not ready, see the conditions of the ModelReplica or ModelEndpoint",
+    EndpointState.NO_ADDRESS: "no address yet, see RoutingReady of the ModelEndpoint",
+    EndpointState.LEAVING: "ending",
+}
+#: Endpoints that a sentence names.
+_NAMED: Final = 3
 
 _NO_AUTHORITY: Final = (
     "InferenceGateway default has published no CA in status.caBundle, and endpoints are reached by mutual TLS. Look at "
@@ -83,7 +91,7 @@ def endpoints_resolved(service: Object, inputs: ServiceInputs) -> Condition:
     """Return EndpointsResolved: whether a ready endpoint matches, and which endpoints are left out."""
     every = [each for of_entry in inputs.selected for each in of_entry]
     ready, kind = sum(each.ready for each in every), ServiceCondition.ENDPOINTS_RESOLVED
-    notes = [f"{ready} of {len(every)} endpoints are ready", _out(inputs)]
+    notes = [f"{ready} of {len(every)} endpoints are ready", *_out(inputs)]
     notes += [*_unmatched(service.namespace, inputs), *_left_out(inputs), _untold(inputs)]
     if ready:
         return Condition(kind, Status.TRUE, Reason.RESOLVED, sentences(*notes))
@@ -98,11 +106,21 @@ def endpoints_resolved(service: Object, inputs: ServiceInputs) -> Condition:
     return Condition(kind, Status.FALSE, Reason.NO_ENDPOINTS, sentences(*notes, instead))
 
 
-def _out(inputs: ServiceInputs) -> str:
-    """Return how many endpoints take no requests, by why."""
-    counts = Counter(state for states in inputs.states for state in states.values() if state not in _TAKING)
-    found = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
-    return f"No requests go to {found}" if found else ""
+def _out(inputs: ServiceInputs) -> list[str]:
+    """Return a sentence for each reason for which endpoints take no requests, with the first of them by name."""
+    found: dict[EndpointState, set[str]] = {}
+    for states in inputs.states:
+        for name, state in states.items():
+            if state not in _TAKING:
+                found.setdefault(state, set()).add(name)
+    return [f"No requests go to {_some(found[state])}: {why}" for state, why in _OUT.items() if state in found]
+
+
+def _some(names: Iterable[str]) -> str:
+    """Return up to three of the names, and how many more there are."""
+    ordered = sorted(names)
+    more = len(ordered) - _NAMED
+    return ", ".join(ordered[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _unmatched(namespace: str, inputs: ServiceInputs) -> list[str]:

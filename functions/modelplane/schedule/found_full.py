@@ -5,9 +5,9 @@ time. So what was read and is full comes last in the passes that follow, the lon
 is found behind any number of others.
 
 Kept in the memory of a process, and what it decides is the order of reading: a replica is only placed where the pass
-itself has read the replicas. So a cluster of a later profile that has room is chosen before one of a better profile that
-was full when it was read, which a new process would read once more. Ranking the profile first was rejected: where more
-such clusters than a pass reads are full, what other profiles offer would never be looked at.
+itself has read the replicas. So a cluster of a later profile that has room is chosen before one of a better profile
+that was full when it was read, which a new process would read once more. Ranking the profile first was rejected: where
+more such clusters than a pass reads are full, what other profiles offer would never be looked at.
 """
 
 from collections.abc import Hashable, Mapping

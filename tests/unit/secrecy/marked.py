@@ -87,7 +87,7 @@ FLEET = tuple(_manifests())
 
 
 def _as_provider_holds_it(obj: Manifest) -> Manifest:
-    """Return an object as the API server holds it: the values of a Secret, or that a provider put into one, are marked."""
+    """Return an object as the API server holds it; values of Secrets, or that a provider put into one, are marked."""
     manifest = obj.get("spec", {}).get("forProvider", {}).get("manifest", {})
     if obj["kind"] == "InferenceGateway":  # the preview issues no certificates, without which the router does not serve
         services = {**obj["status"].get("services", {}), "router": "router.modelplane-system.svc"}

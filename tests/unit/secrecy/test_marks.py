@@ -66,7 +66,7 @@ def test_the_fleet_holds_marks_in_required_and_in_composed_objects_and_every_kin
 
 
 def _take_secrets(response: Any) -> list[str]:
-    """Take the composed Secrets with a marked value, which may be nowhere else, out of a response; return their names."""
+    """Take composed Secrets with a marked value, which nothing else may have, from a response; return their names."""
     taken = []
     for name, resource in response.desired.resources.items():
         manifest = decode(resource.resource)
