@@ -63,6 +63,15 @@ def test_a_long_namespace_is_cut_and_hashed() -> None:
     assert all(len(name) == 63 for name in names)
 
 
+@pytest.mark.parametrize("body", [given.replica(), given.replica(given.gang()), given.pair("--port=8200")])
+def test_what_a_replica_has_on_its_cluster_is_adopted_by_name_under_a_new_uid(body: dict[str, Any]) -> None:
+    def composed(uid: str) -> dict[str, dict[str, Any]]:
+        result = given.run({**body, "metadata": {**body["metadata"], "uid": uid}})
+        return {resource: given.manifest_of(result, resource) for resource in given.on_the_cluster(result)}
+
+    assert composed("before") == composed("restored")
+
+
 def test_workloads_of_different_replicas_engines_and_teams_never_share_a_name() -> None:
     places = [("a", "t", "main"), ("a", "t", "other"), ("b", "t", "main"), ("a", "u", "main"), ("a-main", "t", "x")]
     names = [_all(name, space, engine)[f"deployment-{engine}"]["metadata"]["name"] for name, space, engine in places]

@@ -1,0 +1,61 @@
+"""The walls of a team's namespace on a cluster; whether they hold is the network plugin's, which kwok has none of."""
+
+from typing import Any
+
+from e2e.fleet import SOON, Fleet
+from modelplane.model.names import LABEL_ISOLATED, tenant_namespace
+from modelplane_dev.plane.api import Api, Kind
+from modelplane_dev.plane.cluster import namespace
+from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER
+from modelplane_dev.plane.waiting import eventually
+
+NAMESPACE = Kind("v1", "Namespace")
+POLICY = Kind("networking.k8s.io/v1", "NetworkPolicy")
+OPEN: list[dict[str, Any]] = [{}]
+
+
+def isolate(fleet: Fleet, cluster: str, isolation: str) -> None:
+    fleet.plane.hub.api.patch(INFERENCE_CLUSTER, cluster, {"spec": {"stack": {"isolation": isolation}}})
+
+
+def walls(api: Api, team: str) -> tuple[str, str]:
+    """Return what a namespace is marked with, and what its NetworkPolicy does."""
+    mark = (api.get(NAMESPACE, team) or {}).get("metadata", {}).get("labels", {}).get(LABEL_ISOLATED, "")
+    policies = api.list(POLICY, team)
+    if not policies:
+        return mark, "none"
+    (policy,) = policies
+    return mark, "open" if policy["spec"]["ingress"] == OPEN else "closed"
+
+
+def uids(fleet: Fleet, cluster: str) -> set[str]:
+    return {pod["metadata"]["uid"] for pod in fleet.pods(cluster)}
+
+
+def test_namespaces_that_modelplane_makes_are_closed_and_others_only_where_it_is_enforced(fleet: Fleet) -> None:
+    team, before = tenant_namespace(fleet.tag), fleet.plane.sites["west"].cluster.api
+    before.apply(namespace(team))
+    east, west = fleet.add_cluster("east", nodes=2), fleet.add_cluster("west", nodes=2)
+    made = fleet.clusters[east].cluster.api
+    for name, cluster in (("made", east), ("second", east), ("there", west)):
+        fleet.deploy(name, clusterSelector={"matchLabels": {"name": cluster}})
+    for name in ("made", "second", "there"):
+        fleet.wait_ready(name)
+    pods = uids(fleet, east) | uids(fleet, west)
+
+    def found(of_made: tuple[str, str], of_other: tuple[str, str]) -> None:
+        assert (walls(made, team), walls(before, team)) == (of_made, of_other)
+
+    eventually(lambda: found(("creation", "closed"), ("", "none")), within=SOON)
+    for cluster in (east, west):
+        isolate(fleet, cluster, "Enforced")
+    eventually(lambda: found(("creation", "closed"), ("enforced", "closed")), within=SOON)
+    for cluster in (east, west):
+        isolate(fleet, cluster, "Open")
+    eventually(lambda: found(("creation", "open"), ("enforced", "open")), within=SOON)
+    for cluster in (east, west):
+        isolate(fleet, cluster, "NewNamespaces")
+    eventually(lambda: found(("creation", "closed"), ("enforced", "open")), within=SOON)
+    for name in ("made", "second", "there"):
+        fleet.wait_ready(name)
+    assert uids(fleet, east) | uids(fleet, west) == pods
