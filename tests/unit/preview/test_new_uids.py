@@ -26,7 +26,7 @@ def owners(control: ControlPlane) -> set[str]:
 
 def on_clusters(control: ControlPlane) -> dict[tuple[str, ...], Manifest]:
     """Return what is put on the clusters, by cluster, kind, namespace and name there."""
-    found = {}
+    found: dict[tuple[str, ...], Manifest] = {}
     for obj in control.list("Object"):
         manifest = obj["spec"]["forProvider"]["manifest"]
         metadata, config = manifest["metadata"], obj["spec"]["providerConfigRef"]["name"]
