@@ -9,6 +9,7 @@ from modelplane.scheduling.charged import read_stock
 from modelplane.scheduling.groups import Groups
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import charges, identity, stock_of
+from modelplane.scheduling.pod_slots import ENDLESS
 from modelplane.scheduling.precedence import crowded_out
 from modelplane.scheduling.room import has_room, shortage_of
 from modelplane.scheduling.work import Work
@@ -61,7 +62,7 @@ def _find(work: Work, cluster: Cluster, own: Mapping[str, Replica]) -> Iterator[
         for position, group in charges(replica.engines, where):
             pool, groups = where.pools[position], crowded.get(position, ())
             known = any(each == group for each, _ in groups)
-            if known and (short := shortage_of(pool.nodes, pool.hardware.capacity, groups, group, pool.slots)):
+            if known and (short := shortage_of(pool.nodes, pool.hardware.capacity, groups, group, ENDLESS)):
                 yield TooSmall(replica, pool.name, short.needs, short.free)
                 break
 
@@ -78,5 +79,5 @@ def _crowded(work: Work, cluster: Cluster) -> dict[int, Groups]:
     return {
         at: groups
         for at, (groups, on) in there
-        if groups and not has_room(on.nodes, on.hardware.capacity, groups, on.slots)
+        if groups and not has_room(on.nodes, on.hardware.capacity, groups, ENDLESS)
     }

@@ -39,6 +39,8 @@ class PodSlots(NamedTuple):
 
 #: A node of which nothing is declared, and nothing can be claimed.
 ANY_NODE: Final = PodSlots()
+#: Stands for slots where pods that run are looked at: kubelets take them, whatever the pool declares.
+ENDLESS: Final = PodSlots(1 << 31)
 
 
 def count_deviceless(groups: Groups) -> int:

@@ -11,6 +11,7 @@ from modelplane.scheduling.groups import Stock, join
 from modelplane.scheduling.growth import grows
 from modelplane.scheduling.hardware import Layout, layout
 from modelplane.scheduling.ledger import Engines, Ledger, charges, identity, stock_of
+from modelplane.scheduling.pod_slots import ENDLESS, PodSlots
 from modelplane.scheduling.room import shortage
 from modelplane.scheduling.roster import seniority
 
@@ -37,11 +38,11 @@ def _exchange(stock: Stock, before: Engines | None, after: Engines, where: Layou
     return tuple(pools)
 
 
-def _short(stock: Stock, engines: Engines, where: Layout) -> tuple[str, Shortage] | None:
-    """Return the first of the engines' pools that is short, and what is short there."""
+def _short(stock: Stock, engines: Engines, where: Layout, slots: PodSlots | None = None) -> tuple[str, Shortage] | None:
+    """Return the first of the engines' pools that is short, and what is short there. `slots` replace those of pools."""
     for position in sorted({position for position, _ in charges(engines, where)}):
         pool = where.pools[position]
-        short = shortage(pool.nodes, pool.hardware.capacity, stock[position], pool.slots)
+        short = shortage(pool.nodes, pool.hardware.capacity, stock[position], slots or pool.slots)
         if short:
             return pool.name, short
     return None
@@ -63,7 +64,7 @@ def crowded_out(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Sho
     """Return the replicas of a cluster (by identity) that do not fit beside those before them in the order of all.
 
     Each is given with the pool that is short, which was made smaller than what runs there. Those that have served come
-    first in the order.
+    first in the order. Slots for pods do not count: how many run tells more of the nodes than what is declared.
     """
     where = layout(cluster)
     if has_room(where, ledger.all_engines(cluster.name)):
@@ -72,7 +73,7 @@ def crowded_out(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Sho
     found: dict[str, tuple[str, Shortage]] = {}
     for replica in sorted(ledger.residents(cluster.name), key=lambda each: (not each.serves, seniority(each))):
         after = _exchange(stock, None, ledger.engines(replica), where)
-        if short := _short(after, ledger.engines(replica), where):
+        if short := _short(after, ledger.engines(replica), where, ENDLESS):
             found[identity(replica)] = short
         else:
             stock = after

@@ -89,7 +89,7 @@ def test_a_serving_replica_keeps_its_pods_where_the_pool_runs_fewer_and_nothing_
     scene.serve()
     scene.change("a", pools=(running(1, 32),))
     decided = scene.decide(one)
-    assert (places(decided), decided.ending) == (["a/0"], ())
+    assert (places(decided), decided.ending, decided.too_small) == (["a/0"], (), ())
     assert scene.decide(deployment(standalone(request(1)), name="second")).unplaced == 1
 
 
