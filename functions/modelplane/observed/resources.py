@@ -46,8 +46,8 @@ def read_node(declared: Any) -> Resources:
 
 
 def read_pods(declared: Any) -> int:
-    """Return how many pods of engines a node of a pool runs, by what the pool declares."""
-    return count(mapping(declared).get("pods"), DEFAULT_PODS)
+    """Return how many pods of engines a node of a pool runs, by what the pool declares; never 0."""
+    return count(mapping(declared).get("pods")) or DEFAULT_PODS
 
 
 def read_bytes(value: Any) -> int:

@@ -139,6 +139,15 @@ def test_what_replicas_ask_for_beside_devices_stands_behind_them() -> None:
     assert [entry["devicesCommitted"] for entry in entries] == [{"gpu": 2}, {"gpu": 1}]
 
 
+def test_pods_without_devices_are_published_before_the_others_of_their_replica() -> None:
+    gang = _replica("a")
+    worker = {"role": "Worker", "nodePoolName": "l4", "worker": {"nodes": 63}}
+    gang["spec"]["engines"][0]["members"] = [*gang["spec"]["engines"][0]["members"], worker]
+    body = given.cluster(given.pool("l4", node={"pods": 200}), given.pool("other"))
+    entries = given.status(given.run(body, replicas=[gang]))["gpuPools"]
+    assert [(entry["charged"], entry.get("node")) for entry in entries] == [("1*63x0+1x1", {"pods": 200}), ("", None)]
+
+
 def test_charges_in_units_of_other_nodes_are_not_published_until_the_replicas_are_read_again() -> None:
     last = {"name": "l4", "nodes": 2, "devices": [given.L4], "charged": "1*1x1,0,1024", "devicesCommitted": {"gpu": 1}}
     status = {"gpuPools": [last | {"node": {"memory": "64Gi"}}]}

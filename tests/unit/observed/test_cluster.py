@@ -96,6 +96,14 @@ def test_null_negative_and_unreadable_node_counts_read_as_zero(nodes: object, re
     assert pools[0].nodes == read
 
 
+@pytest.mark.parametrize(("node", "read"), [(None, 100), ({"cpu": 8}, 100), ({"pods": 0}, 100), ({"pods": 58}, 58)])
+def test_a_node_runs_the_pods_that_its_pool_declares_else_a_hundred(node: object, read: int) -> None:
+    published = [{"name": "p", "nodes": 1, "devices": [GPU], "node": node}]
+    pools = read_cluster(cluster("d", status={"gpuPools": published})).pools
+    assert pools is not None
+    assert pools[0].pods == read
+
+
 @pytest.mark.parametrize("status", [None, "x", [], {"conditions": "x", "gateway": [], "gpuPools": {}}], ids=repr)
 def test_a_malformed_status_reads_as_not_ready_without_address_and_pools(status: object) -> None:
     read = read_cluster(cluster("e", status=status))
