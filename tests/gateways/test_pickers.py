@@ -1,75 +1,111 @@
-"""An endpoint picker that is dead, on the real gateway of a cluster.
+"""Endpoint pickers, on the real gateways of two clusters: which pod answers, and what a dead one costs."""
 
-Envoy calls a picker as an external processor (ext_proc) of a route. Here that is an address where nothing listens:
-Envoy Gateway alone attaches no picker of an InferencePool.
-"""
-
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from e2e.fleet import SOON
 from e2e.services import model_service
-from gateways.live import LiveFleet, lost
-from modelplane.kube.gateway.kinds import envoy_object, target
+from gateways.live import CHAT, LiveFleet, lost
+from gateways.pools import PICKED, addresses, pickers
 from modelplane.model.names import CLIENT_PAIR
-from modelplane_dev.plane.api import Kind, Manifest
-from modelplane_dev.plane.envoy_gateway import ROUTE
-from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
-POLICY = Kind("gateway.envoyproxy.io/v1alpha1", "EnvoyExtensionPolicy")
-SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice")
-SERVICE = Kind("v1", "Service")
-PORT = 9002
+#: Set by a picker, read by the gateway that has asked it: where the request goes.
+CHOICE = "x-gateway-destination-endpoint"
 REQUESTS_SENT = 400
+#: Seconds for which a request waits in an engine.
+WAITS = 4
 
 
-@contextmanager
-def _dead_picker(live: LiveFleet, site: str, host: str) -> Iterator[None]:
-    """Give the route of a replica's host a picker that takes no connection."""
-    api = live.gateways.sites[site].cluster.api
-    (route,) = (each["metadata"] for each in api.list(ROUTE) if host in each["spec"].get("hostnames", ()))
-    namespace, name = route["namespace"], "dead-picker"
-    metadata = {"name": name, "namespace": namespace}
-    port = {"name": "grpc", "port": PORT, "protocol": "TCP"}
-    address = POD_ADDRESSES.rpartition(".")[0] + ".253"
-    service: Manifest = {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"ports": [port]}}
-    listed: Manifest = {
-        "apiVersion": SLICE.api_version,
-        "kind": SLICE.kind,
-        "metadata": metadata | {"labels": {"kubernetes.io/service-name": name}},
-        "addressType": "IPv4",
-        "endpoints": [{"addresses": [address], "conditions": {"ready": True}}],
-        "ports": [port],
-    }
-    processor = {"backendRefs": [{"name": name, "port": PORT}], "processingMode": {"request": {}}}
-    spec = {"targetRefs": [target(ROUTE.kind, route["name"])], "extProc": [processor]}
-    made = {SERVICE: service, SLICE: listed, POLICY: envoy_object(POLICY.kind, name, namespace, spec)}
-    for manifest in made.values():
-        api.apply(manifest)
-    try:
-        yield
-    finally:
-        for kind in reversed(made):
-            api.delete(kind, name, namespace)
+@pytest.fixture(scope="session")
+def running_pickers(fleet_with_gateways: LiveFleet) -> Iterator[dict[str, Process]]:
+    with pickers(fleet_with_gateways) as running:
+        yield running
 
 
-def test_a_dead_picker_is_503_and_requests_go_to_another_endpoint(live: LiveFleet, engines: dict[str, Process]) -> None:
-    live.fleet.plane.hub.api.apply(model_service("picked", live.fleet.tag, {"llama": 1}))
-    url, host = live.url("picked"), live.host("llama", "west")
-    live.wait_chat(url)
+@pytest.fixture
+def url(live: LiveFleet, engines: dict[str, Process], running_pickers: dict[str, Process]) -> str:
+    """Return the URL of a service over the deployment, once each cluster answers."""
+    assert engines
+    assert running_pickers
+    live.fleet.plane.hub.api.apply(model_service(PICKED, live.fleet.tag, {PICKED: 1}))
+    for site in live.gateways.sites:
+        _wait_site(live, site, 200)
+    live.wait_chat(live.url(PICKED))
+    return live.url(PICKED)
 
-    def assert_status(status: int) -> None:
-        answer = live.ask_site("west", host, CLIENT_PAIR)
+
+def _wait_site(live: LiveFleet, site: str, status: int) -> None:
+    """Wait until the gateway of a site answers a request for the deployment's replica there with a status."""
+    host = live.host(PICKED, site)
+
+    def answered() -> None:
+        answer = live.ask_site(site, host, CLIENT_PAIR)
         assert answer.status == status, answer
 
-    eventually(lambda: assert_status(200), within=SOON)
-    with _dead_picker(live, "west", host):
-        eventually(lambda: assert_status(503), within=SOON)
-        assert live.ask_site("west", host, CLIENT_PAIR).code == "unavailable"
-        counts = live.send_many(url, REQUESTS_SENT)
-        assert lost(counts) == {}, counts
-        # A connection from before may have kept a listener without the picker.
-        assert sum(counts[name] for name in engines if "-west-" in name) < REQUESTS_SENT / 10, counts
-    eventually(lambda: assert_status(200), within=SOON)
+    eventually(answered, within=SOON)
+
+
+def test_the_pod_that_answers_is_the_pickers_choice_and_not_the_callers(live: LiveFleet, url: str) -> None:
+    pods = {name: address for site in live.gateways.sites for name, address in addresses(live, site).items()}
+    (other, *_) = (address for name, address in pods.items() if PICKED not in name)
+    answered = set()
+    for _ in range(20):
+        answer = live.ask(f"{url}/v1/chat/completions", CHAT, f"{CHOICE}: {other}")
+        assert answer.status == 200, answer
+        name = answer.body["system_fingerprint"]
+        assert PICKED in name
+        assert answer.body["headers"][CHOICE] == pods[name]
+        answered.add(name)
+    assert len(answered) > 1, answered
+
+
+def test_no_request_goes_where_one_waits_beside_a_pod_that_is_free(live: LiveFleet, url: str) -> None:
+    chats = f"{url}/v1/chat/completions"
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(live.ask, chats, CHAT, f"X-Wait: {WAITS}")
+        eventually(lambda: _assert_one_waits(live), within=WAITS)
+        # Pickers read the metrics every 50 ms.
+        time.sleep(0.5)
+        counts = live.send_many(url, 40)
+        assert not waiting.done()
+        busy = waiting.result().body["system_fingerprint"]
+    assert lost(counts) == {}, counts
+    assert counts[busy] == 0, counts
+
+
+def _assert_one_waits(live: LiveFleet) -> None:
+    """Assert that an engine tells of a request that waits."""
+    sites = {site: live.gateways.sites[site].network for site in live.gateways.sites}
+    pods = [(network, address) for site, network in sites.items() for address in addresses(live, site).values()]
+    told = [network.output("curl", "-sS", f"http://{address}/metrics") for network, address in pods]
+    assert sum("num_requests_waiting 1" in metrics for metrics in told) == 1, told
+
+
+def test_a_dead_picker_is_503_and_requests_go_to_the_other_cluster_until_it_is_back(
+    live: LiveFleet, url: str, running_pickers: dict[str, Process]
+) -> None:
+    running_pickers["west"].kill()
+    _wait_site(live, "west", 503)
+    assert live.ask_site("west", live.host(PICKED, "west"), CLIENT_PAIR).code == "unavailable"
+    counts = live.send_many(url, REQUESTS_SENT)
+    assert lost(counts) == {}, counts
+    assert _from(counts, "west") == 0, counts
+    running_pickers["west"].start()
+    _wait_site(live, "west", 200)
+
+    def back() -> None:
+        again = live.send_many(url, 40)
+        assert lost(again) == {}, again
+        assert _from(again, "west") > 0, again
+
+    eventually(back, within=SOON)
+
+
+def _from(counts: dict[str, int], site: str) -> int:
+    """Return how many requests the pods of a site have answered."""
+    return sum(count for name, count in counts.items() if f"-{site}-" in name)

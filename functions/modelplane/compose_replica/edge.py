@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_replica.engine_pods import requests_port
+from modelplane.compose_replica.handover import POOL_BY_PATH
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.picker import compose_picker
 from modelplane.compose_replica.spec import ReplicaSpec
@@ -14,18 +15,22 @@ from modelplane.kube.service import service, service_backend
 from modelplane.model.names import LABEL_SERVING, workload_name
 
 
-def _routes(instance: Instance, backend: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the Objects of the routes to a backend, by the replica's host and, for older manifests, by path.
+def _by_path(instance: Instance) -> str:
+    """Return the name of what older manifests reach the replica by."""
+    return workload_name(f"{instance.replica}-path", instance.site.team, instance.replica, "edge", "path")
+
+
+def _routes(
+    instance: Instance, backend: Mapping[str, Any], backend_by_path: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Return the Objects of the routes by the replica's host and, for older manifests, by path, each to a backend.
 
     The first keeps the InferenceCluster: of a replica that ends it stays until the pods have gone.
     """
     site, path = instance.site, f"/{instance.site.team}/{instance.replica}"
-    by_path = workload_name(f"{instance.replica}-path", site.team, instance.replica, "edge", "path")
     host = host_route(instance.name, site.namespace, instance.labels, hostname=instance.hostname, backend=backend)
-    return {
-        "httproute": site.place_keeping_cluster(host),
-        "httproute-path": site.place(path_route(by_path, site.namespace, instance.labels, path=path, backend=backend)),
-    }
+    older = path_route(_by_path(instance), site.namespace, instance.labels, path=path, backend=backend_by_path)
+    return {"httproute": site.place_keeping_cluster(host), "httproute-path": site.place(older)}
 
 
 def compose_service(instance: Instance, spec: ReplicaSpec) -> dict[str, dict[str, Any]]:
@@ -35,22 +40,23 @@ def compose_service(instance: Instance, spec: ReplicaSpec) -> dict[str, dict[str
     front = service(
         instance.name, site.namespace, instance.labels, selector={LABEL_SERVING: instance.replica}, target=port
     )
-    return {"service": site.place(front), **_routes(instance, service_backend(instance.name))}
+    backend = service_backend(instance.name)
+    return {"service": site.place(front), **_routes(instance, backend, backend)}
 
 
 def compose_pool(instance: Instance, spec: ReplicaSpec) -> dict[str, dict[str, Any]]:
-    """Return the Objects of an edge where an endpoint picker chooses the pod, by composition resource name."""
+    """Return the Objects of an edge where an endpoint picker chooses the pod, by composition resource name.
+
+    Each route has a pool of its own, of the same pods and picker. Envoy AI Gateway asks the picker once for each route
+    to a pool, whichever of them a request takes, and where it is asked twice, a dead picker is 500 and not 503
+    (https://github.com/envoyproxy/ai-gateway/pull/2595).
+    """
     site, picker, selector = instance.site, compose_picker(instance, spec), {LABEL_SERVING: instance.replica}
-    pool = inference_pool(
-        instance.name,
-        site.namespace,
-        instance.labels,
-        selector=selector,
-        picker=picker.name,
-        port=requests_port(spec.engines[0]),
-    )
-    return {
-        **picker.objects,
-        "inferencepool": site.place(pool),
-        **_routes(instance, pool_backend(instance.name)),
+    names, port = {"inferencepool": instance.name, POOL_BY_PATH: _by_path(instance)}, requests_port(spec.engines[0])
+    pools = {
+        resource: site.place(
+            inference_pool(name, site.namespace, instance.labels, selector=selector, picker=picker.name, port=port)
+        )
+        for resource, name in names.items()
     }
+    return {**picker.objects, **pools, **_routes(instance, *map(pool_backend, names.values()))}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from modelplane.compose_replica.handover import backends, belongs_to
+from modelplane.compose_replica.handover import POOL_BY_PATH, backends, belongs_to
 from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.readiness import (
     OUTDATED,
@@ -112,7 +112,7 @@ class ReplicaFindings:
             kind = text(manifest.get("kind"))
             if kind not in SERVING_KINDS or (kind in WORKLOAD_KINDS and engine_of(resource)):
                 continue
-            if belongs_to(resource) not in {"", *led_to}:
+            if resource == POOL_BY_PATH or belongs_to(resource) not in {"", *led_to}:
                 continue
             if resource not in self.remotes:
                 yield f"{called(manifest)}: not applied yet"

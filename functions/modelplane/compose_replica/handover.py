@@ -10,6 +10,8 @@ from modelplane.observed.remote import Remote
 from modelplane.step import Object
 
 _ROUTES = ("httproute", "httproute-path")
+#: The pool that the second of them leads to. Replicas that serve already may come by it, so none waits for it.
+POOL_BY_PATH = "inferencepool-path"
 #: What a route can lead to, and what that needs to answer.
 _BACKENDS = ("service", "inferencepool", "picker")
 
@@ -18,7 +20,8 @@ def belongs_to(resource: str) -> str:
     """Return the kind of backend that a resource of the edge is a part of, "" for routes and what is no edge."""
     if resource == "service":
         return "Service"
-    return "InferencePool" if resource in {"inferencepool", "picker"} or resource.startswith("picker-") else ""
+    pool = resource in {"inferencepool", POOL_BY_PATH, "picker"} or resource.startswith("picker-")
+    return "InferencePool" if pool else ""
 
 
 def backends(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -35,17 +38,29 @@ def _turned(resource: str, objects: Mapping[str, Mapping[str, Any]], remotes: Ma
     return remote is not None and backends(remote.manifest or {}) == backends(wanted)
 
 
+def _leads_nowhere(route: str, objects: Mapping[str, Mapping[str, Any]], remotes: Mapping[str, Remote]) -> bool:
+    """Tell whether a route is to lead to what is not on the cluster yet."""
+    there = {
+        (text(found.get("kind")), text(mapping(found.get("metadata")).get("name")))
+        for remote in remotes.values()
+        if (found := remote.manifest)
+    }
+    return not there.issuperset(backends(objects[route]["spec"]["forProvider"]["manifest"]))
+
+
 def keep_answering(
     objects: Mapping[str, Mapping[str, Any]], observed: Mapping[str, Object], remotes: Mapping[str, Remote]
 ) -> dict[str, dict[str, Any]]:
     """Return what of the observed edge stays as it is although `objects`, the wanted ones, do not hold it.
 
-    The routes turn once what they are to lead to answers, and what they led to goes once they have turned.
+    The routes turn once what they are to lead to is there and answers, and what they led to goes once they have turned.
     """
     leaving = sorted(resource for resource in observed.keys() - objects.keys() if belongs_to(resource))
     coming = [resource for resource in _BACKENDS if resource in objects]
     answers = all(resource in remotes and readiness_of(resource, remotes).ready for resource in coming)
+    routes = [route for route in _ROUTES if route in observed and _leads_nowhere(route, objects, remotes)]
     if not leaving or (answers and all(_turned(route, objects, remotes) for route in _ROUTES)):
-        return {}
-    routes = [] if answers else [route for route in _ROUTES if route in observed]
+        return {route: held(observed[route].body) for route in routes}
+    if not answers:
+        routes = [route for route in _ROUTES if route in observed]
     return {resource: held(observed[resource].body) for resource in (*leaving, *routes)}

@@ -17,6 +17,7 @@ RULES: Mapping[str, str] = {
     "httproute": "The cluster's gateway takes the replica's own host, and of it /v1 alone, to the replica.",
     "httproute-path": "Older manifests reach the replica by a path on its cluster's gateway.",
     "inferencepool": "A pod is chosen for each request: a prefill and decode pair needs that, copies may use it.",
+    "inferencepool-path": "Each route has a pool of its own: Envoy AI Gateway asks the picker once a route to a pool.",
     "picker": "The pool asks an endpoint picker which of its pods serves a request.",
     "picker-configmap": "How the picker chooses; it reads this once, so another content is another picker.",
     "picker-service": "The gateway finds the picker by the Service that the pool names.",

@@ -15,7 +15,15 @@ import yaml
 
 from modelplane.kube.images import Image
 from modelplane_dev.components.sets import pinned
-from modelplane_dev.components.sources import CORE, ENVOY_GATEWAY, GATEWAY_API, INFERENCE_EXTENSION, LWS, PROVIDER
+from modelplane_dev.components.sources import (
+    AI_GATEWAY,
+    CORE,
+    ENVOY_GATEWAY,
+    GATEWAY_API,
+    INFERENCE_EXTENSION,
+    LWS,
+    PROVIDER,
+)
 from modelplane_dev.folders import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -107,6 +115,7 @@ TESTED = {
     "LeaderWorkerSet": pinned(*LWS),
     "Gateway API": pinned(*GATEWAY_API),
     "Envoy Gateway": pinned(*ENVOY_GATEWAY),
+    "Envoy AI Gateway": pinned(*AI_GATEWAY),
     "Gateway API Inference Extension": pinned(*INFERENCE_EXTENSION),
     "Kubernetes": pinned("kube", "k8s.io/kubernetes"),
 }

@@ -70,7 +70,15 @@ SETS = {
         {"envoy-gateway": Binary("github.com/envoyproxy/gateway/cmd/envoy-gateway")},
         usually="5 to 7 minutes on two cores",
     ),
-    "inference-extension": ComponentSet({}),
+    # After Envoy Gateway: their modules name the same versions where they can, so most is compiled by then.
+    "ai-gateway": ComponentSet(
+        {"ai-gateway-controller": Binary("github.com/envoyproxy/ai-gateway/cmd/controller")},
+        usually="1 to 2 minutes on two cores after envoy-gateway",
+    ),
+    "inference-extension": ComponentSet(
+        {"endpoint-picker": Binary("sigs.k8s.io/gateway-api-inference-extension/cmd/epp")},
+        usually="2 minutes on two cores",
+    ),
 }
 
 

@@ -11,6 +11,7 @@ LWS = ("lws", "sigs.k8s.io/lws")
 KWOK = ("kwok", "sigs.k8s.io/kwok")
 GATEWAY_API = ("gateway-api", "sigs.k8s.io/gateway-api")
 ENVOY_GATEWAY = ("envoy-gateway", "github.com/envoyproxy/gateway")
+AI_GATEWAY = ("ai-gateway", "github.com/envoyproxy/ai-gateway")
 CERT_MANAGER = ("cert-manager", "github.com/cert-manager/cert-manager")
 INFERENCE_EXTENSION = ("inference-extension", "sigs.k8s.io/gateway-api-inference-extension")
 
@@ -54,6 +55,11 @@ def gateway_crds() -> Path:
 def envoy_gateway_crds() -> Path:
     """Return the folder of Envoy Gateway's own CRDs: Backend, BackendTrafficPolicy, EnvoyProxy and the like."""
     return source(*ENVOY_GATEWAY) / "charts" / "gateway-helm" / "charts" / "crds" / "crds" / "generated"
+
+
+def ai_gateway_crds() -> Path:
+    """Return the folder of Envoy AI Gateway's CRDs: AIGatewayRoute and the like."""
+    return source(*AI_GATEWAY) / "manifests" / "charts" / "ai-gateway-crds-helm" / "templates"
 
 
 def cert_manager_crds() -> Path:

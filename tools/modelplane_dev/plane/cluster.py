@@ -104,9 +104,14 @@ class Cluster:
         return self.run.folder / f"{self.name}-audit.log"
 
     @property
+    def address(self) -> str:
+        """Return the host and port of the API server."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
     def url(self) -> str:
-        """Return the address of the API server."""
-        return f"https://127.0.0.1:{self.port}"
+        """Return the URL of the API server."""
+        return f"https://{self.address}"
 
     @cached_property
     def api(self) -> Api:
@@ -118,7 +123,17 @@ class Cluster:
         return Api(self.url, _token(user), self.run.certificates.trust())
 
     def kubeconfig(self, user: str = ADMIN) -> Path:
-        """Return a kubeconfig file of a user, everything inline; written once, whole, so that no reader sees a part."""
+        """Return a kubeconfig file of a user, everything inline."""
+        return self._kubeconfig(user, _token(user))
+
+    def account_kubeconfig(self, namespace: str, account: str) -> Path:
+        """Return a kubeconfig file of a service account, as its pods would be given its token."""
+        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+        return self._kubeconfig(f"{namespace}-{account}", self.api.request("POST", path, asked)["status"]["token"])
+
+    def _kubeconfig(self, user: str, token: str) -> Path:
+        """Return a kubeconfig file, written once, whole, so that no reader sees a part."""
         path = self.run.folder / f"{self.name}-{user}.kubeconfig"
         if path.exists():
             return path
@@ -128,7 +143,7 @@ class Cluster:
             "kind": "Config",
             "current-context": self.name,
             "clusters": [{"name": self.name, "cluster": server}],
-            "users": [{"name": user, "user": {"token": _token(user)}}],
+            "users": [{"name": user, "user": {"token": token}}],
             "contexts": [{"name": self.name, "context": {"cluster": self.name, "user": user}}],
         }
         with tempfile.NamedTemporaryFile("w", dir=self.run.folder, delete=False) as unfinished:

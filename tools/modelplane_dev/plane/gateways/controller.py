@@ -22,8 +22,9 @@ from modelplane_dev.components.builds import envoy
 from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.cluster import Cluster, namespace
 from modelplane_dev.plane.envoy_gateway import establish_kinds
+from modelplane_dev.plane.gateways import extension, names
 from modelplane_dev.plane.gateways.network import Network
-from modelplane_dev.plane.gateways.relay import READY
+from modelplane_dev.plane.gateways.relay import COMMAND, start_relay
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import Process
@@ -56,7 +57,6 @@ _CONFIGURATION = {
     "admin": {"address": {"host": "127.0.0.1", "port": 29000}},
     "extensionApis": {"enableBackend": True},
 }
-_RELAY = (sys.executable, "-m", "modelplane_dev.plane.gateways.relay")
 #: The port of the Envoy of a Gateway where nothing else is said.
 _ADMINISTRATION = 19000
 _AVAILABLE = {"type": "Available", "status": "True", "reason": "Fake", "message": ""}
@@ -64,7 +64,7 @@ _AVAILABLE = {"type": "Available", "status": "True", "reason": "Fake", "message"
 
 @dataclass(slots=True)
 class Gateways:
-    """Envoy Gateway on a cluster. `hosts` is the /etc/hosts of its network; `stack` ends what it has started.
+    """Envoy Gateway on a cluster. `hosts` is what its network's DNS knows; `stack` ends what it has started.
 
     `envoy` is the Envoy of its Gateway, once that is open. `names` are resolved there besides those of Services, and
     `authorities` is the file of the CAs that every program knows.
@@ -84,18 +84,15 @@ class Gateways:
         self.envoy = self.open_beside(gateway, address)
 
     def open_beside(self, gateway: str, address: str, administration: int = _ADMINISTRATION) -> Process:
-        """Run the Envoy of one more Gateway, whose port of administration is another, and return it.
-
-        It resolves the names that there are by then: of a file it sees no later change.
-        """
-        self._resolve_services()
+        """Run the Envoy of one more Gateway, whose port of administration is another, and return it."""
+        self.resolve_services()
         deployment = self._made(_DEPLOYMENT, gateway)
         envoy = self.stack.enter_context(self._envoy(deployment, administration))
         self.network.run("address", "ip", "address", "replace", f"{address}/32", "dev", "lo")
         service = self._made(_SERVICE, gateway)
         ports = {each["port"]: each["targetPort"] for each in service["spec"]["ports"]}
         relayed = [part for at, to in ports.items() for part in (f"{address}:{at}", f"127.0.0.1:{to}")]
-        _start_relay(self.stack, self.network.process(f"{self.network.name}-balancer-{gateway}", *_RELAY, *relayed))
+        start_relay(self.stack, self.network.process(f"{self.network.name}-balancer-{gateway}", *COMMAND, *relayed))
         generation = deployment["metadata"]["generation"]
         counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "updatedReplicas"), 1)
         running = {**counts, "observedGeneration": generation, "conditions": [_AVAILABLE]}
@@ -104,16 +101,15 @@ class Gateways:
             self._patch_status(_SERVICE, service, {"loadBalancer": {"ingress": [{"ip": address}]}})
         return envoy
 
-    def _resolve_services(self) -> None:
-        """Play the cluster's DNS: let the names of Services with EndpointSlices resolve in the network."""
-        names = {"localhost": "127.0.0.1", **self.names}
+    def resolve_services(self) -> None:
+        """Let the names of the Services resolve in the network that have EndpointSlices now."""
+        found_names = dict(self.names)
         for found in self.cluster.api.list(_SLICE):
             metadata = found["metadata"]
             service = metadata.get("labels", {}).get("kubernetes.io/service-name")
             for endpoint in (found["endpoints"] or ()) if service else ():
-                names[f"{service}.{metadata['namespace']}.svc.cluster.local"] = endpoint["addresses"][0]
-        # The file is mounted: it is written anew, not replaced.
-        self.hosts.write_text("".join(f"{address} {name}\n" for name, address in names.items()))
+                found_names[f"{service}.{metadata['namespace']}.svc.cluster.local"] = endpoint["addresses"][0]
+        names.write(self.hosts, found_names)
 
     def access_log(self) -> list[dict[str, Any]]:
         """Return the requests that Envoy has logged by now; it writes them every 10 s."""
@@ -139,8 +135,8 @@ class Gateways:
     def reach(self, address: str) -> str:
         """Return an address of this machine that leads to one in the network."""
         inside, outside = str(self.folder / "reach"), f"127.0.0.1:{free_port()}"
-        _start_relay(self.stack, self.network.process(f"{self.network.name}-reach", *_RELAY, inside, address))
-        _start_relay(self.stack, Process("reach-outside", self.folder, [*_RELAY, outside, inside]))
+        start_relay(self.stack, self.network.process(f"{self.network.name}-reach", *COMMAND, inside, address))
+        start_relay(self.stack, Process("reach-outside", self.folder, [*COMMAND, outside, inside]))
         return outside
 
     def _take_addresses(self, cidr: str) -> None:
@@ -195,12 +191,6 @@ def _bootstrap(text: str, administration: int) -> str:
     return json.dumps(found)
 
 
-def _start_relay(stack: ExitStack, relay: Process) -> None:
-    """Start a relay, and wait until it takes connections."""
-    stack.enter_context(relay)
-    relay.wait_for(lambda: READY in relay.tail())
-
-
 def _write_secret(cluster: Cluster, name: str, folder: Path) -> None:
     folder.mkdir(parents=True)
     for file, value in (cluster.api.get(_SECRET, name, NAMESPACE) or {})["data"].items():
@@ -208,8 +198,11 @@ def _write_secret(cluster: Cluster, name: str, folder: Path) -> None:
 
 
 @contextmanager
-def gateways(cluster: Cluster, name: str) -> Iterator[Gateways]:
-    """Run Envoy Gateway's controller on a cluster, in a network of its own."""
+def gateways(cluster: Cluster, name: str, *, pools: bool = False) -> Iterator[Gateways]:
+    """Run Envoy Gateway's controller on a cluster, in a network of its own; with `pools` it routes to InferencePools.
+
+    That takes Envoy AI Gateway's controller, which runs beside it.
+    """
     folder = cluster.run.folder / f"gateways-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -220,19 +213,25 @@ def gateways(cluster: Cluster, name: str) -> Iterator[Gateways]:
     Process(f"{name}-certificates", folder, generate, {"KUBECONFIG": kubeconfig}).run(within=PATIENCE)
     for secret in ("envoy-gateway", "envoy"):
         _write_secret(cluster, secret, folder / secret)
-    hosts, configuration = folder / "hosts", folder / "envoy-gateway.yaml"
-    hosts.write_text("127.0.0.1 localhost\n")
-    configuration.write_text(yaml.safe_dump(_CONFIGURATION))
-    authorities = folder / "authorities"
+    configuration, authorities = folder / "envoy-gateway.yaml", folder / "authorities"
+    manager = {"extensionManager": extension.MANAGER} if pools else {}
+    configuration.write_text(yaml.safe_dump(_CONFIGURATION | manager))
     shutil.copy(_AUTHORITIES, authorities)
-    files = {_CERTIFICATES: folder / "envoy-gateway", "/etc/hosts": hosts, _AUTHORITIES: authorities}
+    hosts, resolver = names.files(folder)
+    files = {_CERTIFICATES: folder / "envoy-gateway", names.RESOLVER: resolver, _AUTHORITIES: authorities}
     network = Network(name, folder, files)
     with ExitStack() as stack:
         stack.callback(network.stop)
         network.start()
-        server, socket = f"127.0.0.1:{cluster.port}", str(folder / "api")
-        _start_relay(stack, Process(f"{name}-api-outside", folder, [*_RELAY, socket, server]))
-        _start_relay(stack, network.process(f"{name}-api", *_RELAY, server, socket))
+        socket = folder / "api"
+        start_relay(stack, Process(f"{name}-api-outside", folder, [*COMMAND, socket, cluster.address]))
+        start_relay(stack, network.process(f"{name}-api", *COMMAND, cluster.address, socket))
+        stack.enter_context(network.process(f"{name}-names", *names.command(hosts)))
+        found = Gateways(cluster, network, hosts, authorities, folder, stack)
+        if pools:
+            server = extension.extension_server(cluster, network, socket, folder / "envoy-gateway")
+            found.names[extension.HOST] = stack.enter_context(server)
+        found.resolve_services()
         serve = ("server", "--config-path", configuration)
         stack.enter_context(network.process(f"{name}-envoy-gateway", binary, *serve, KUBECONFIG=kubeconfig))
-        yield Gateways(cluster, network, hosts, authorities, folder, stack)
+        yield found

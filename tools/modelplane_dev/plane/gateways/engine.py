@@ -1,25 +1,37 @@
 """A fake engine, shaped like OpenAI's API: `python -m ... HOST PORT NAME`. Its answers say which one it is, `NAME`.
 
 It waits as many seconds before an answer as the request's header X-Wait says, and after each word of a streamed one as
-X-Pauses says, numbers with commas between them.
+X-Pauses says, numbers with commas between them. Its metrics, called as vLLM's are, count the requests that wait before
+their answer.
 """
 
 import base64
 import json
 import struct
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain, repeat
 from typing import Any
 
-from modelplane_dev.plane.json_answers import answer
+from modelplane_dev.plane.json_answers import answer, answer_text
 
 #: Words of a streamed answer, and the seconds after one where the request says nothing else.
 _WORDS = ("This", " is", " an", " answer", ".")
 _PAUSE = 0.2
 #: The embedding of whatever it is.
 _VECTOR = (0.25, -0.5, 1.0)
+#: What an endpoint picker reads of an engine.
+_METRICS = """\
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting {waiting}
+# TYPE vllm:gpu_cache_usage_perc gauge
+vllm:gpu_cache_usage_perc 0
+# TYPE vllm:lora_requests_info gauge
+vllm:lora_requests_info{{max_lora="0",running_lora_adapters="",waiting_lora_adapters=""}} 1
+"""
 
 
 class Engine(BaseHTTPRequestHandler):
@@ -33,11 +45,15 @@ class Engine(BaseHTTPRequestHandler):
     wbufsize = -1
     disable_nagle_algorithm = True
     name = ""
+    waiting = 0
+    _counting = threading.Lock()
 
     def do_GET(self) -> None:
-        """Answer the list of models, or the one that is in it."""
+        """Answer the list of models, the one that is in it, or the metrics."""
         model = {"id": "example/model", "object": "model"}
-        if self.path == "/v1/models":
+        if self.path == "/metrics":
+            answer_text(self, 200, "text/plain; version=0.0.4", _METRICS.format(waiting=Engine.waiting))
+        elif self.path == "/v1/models":
             answer(self, 200, {"object": "list", "data": [model]})
         elif self.path == f"/v1/models/{model['id']}":
             answer(self, 200, model)
@@ -47,11 +63,21 @@ class Engine(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a chat."""
         self.path, _, _ = self.path.partition("?")
-        self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self._reply(json.loads(b"".join(self._body())))
+
+    def _body(self) -> Iterator[bytes]:
+        """Yield the parts of the body, which comes in chunks where an endpoint picker has read it before."""
+        if "Content-Length" in self.headers:
+            yield self.rfile.read(int(self.headers["Content-Length"]))
+            return
+        while size := int(self.rfile.readline(), 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
 
     def _reply(self, asked: dict[str, Any]) -> None:
         """Answer what is asked for at the path."""
-        time.sleep(float(self.headers.get("X-Wait", "0")))
+        self._wait(float(self.headers.get("X-Wait", "0")))
         if self.path == "/v1/embeddings":
             self._embed(asked)
         elif self.path != "/v1/chat/completions":
@@ -61,6 +87,18 @@ class Engine(BaseHTTPRequestHandler):
         else:
             message = {"role": "assistant", "content": "".join(_WORDS)}
             answer(self, 200, self._completion("chat.completion", asked["model"], message=message) | _usage(asked))
+
+    def _wait(self, seconds: float) -> None:
+        """Let the request wait, and count it meanwhile."""
+        if seconds:
+            self._count(1)
+            time.sleep(seconds)
+            self._count(-1)
+
+    @staticmethod
+    def _count(more: int) -> None:
+        with Engine._counting:
+            Engine.waiting += more
 
     def _embed(self, asked: dict[str, Any]) -> None:
         texts = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]

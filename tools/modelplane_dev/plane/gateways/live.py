@@ -98,23 +98,28 @@ class LiveGateways:
 
 
 @contextmanager
-def _real_gateway(site: InferenceSite, name: str, public: Gateways, number: int) -> Iterator[tuple[Gateways, str]]:
+def _real_gateway(
+    site: InferenceSite, name: str, public: Gateways, number: int, *, pools: bool
+) -> Iterator[tuple[Gateways, str]]:
     """Run the controller of a site, linked with the public one, in place of the fake Gateway."""
     site.cluster.api.delete(GATEWAY, CLUSTER_GATEWAY, SYSTEM_NAMESPACE)
-    with gateways(site.cluster, name) as running:
+    with gateways(site.cluster, name, pools=pools) as running:
         _, address = public.network.link(running.network, number)
         yield running, address
 
 
 @contextmanager
-def live_gateways(plane: ControlPlane, names: Sequence[str]) -> Iterator[LiveGateways]:
-    """Run the controllers of the public gateway and of those of sites, and what issues their certificates."""
+def live_gateways(plane: ControlPlane, names: Sequence[str], *, pools: bool = False) -> Iterator[LiveGateways]:
+    """Run the controllers of the public gateway and of those of sites, and what issues their certificates.
+
+    With `pools` the sites' gateways route to InferencePools.
+    """
     with ExitStack() as stack:
         issuer = stack.enter_context(fake_issuer(plane.hub))
         public = stack.enter_context(gateways(plane.hub, "public"))
         public.names.update(_NAMES)
         sites = {
-            name: stack.enter_context(_real_gateway(plane.sites[name], name, public, number))
+            name: stack.enter_context(_real_gateway(plane.sites[name], name, public, number, pools=pools))
             for number, name in enumerate(names, 1)
         }
         plane.hub.api.apply(inference_gateway())

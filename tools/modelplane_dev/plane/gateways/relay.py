@@ -6,12 +6,24 @@ An address is HOST:PORT, or the path of a socket, by which connections leave and
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from typing import Final
 
+from modelplane_dev.processes.process import Process
+
+#: What the addresses follow.
+COMMAND: Final = (sys.executable, "-m", "modelplane_dev.plane.gateways.relay")
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 #: What is printed once connections are taken.
 READY = "ready"
 #: Bytes that are read at a time.
 _CHUNK = 65536
+
+
+def start_relay(stack: ExitStack, relay: Process) -> None:
+    """Start a relay, and wait until it takes connections."""
+    stack.enter_context(relay)
+    relay.wait_for(lambda: READY in relay.tail())
 
 
 async def _connect(address: str) -> Streams:

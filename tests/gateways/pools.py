@@ -1,0 +1,36 @@
+"""A deployment with an endpoint picker before the copies of each replica, and those pickers."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from e2e.fleet import Fleet
+from e2e.scenes import deployment, engine
+from gateways.live import LiveFleet
+from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, tenant_namespace
+from modelplane_dev.plane.api import Manifest
+from modelplane_dev.plane.gateways.pickers import picker
+from modelplane_dev.processes.process import Process
+
+PICKED = "picked"
+
+
+def picked(fleet: Fleet) -> Manifest:
+    """Return the deployment: a replica of two copies on each cluster."""
+    selector = {"matchLabels": {"scenario": fleet.tag}}
+    manifest = deployment(PICKED, fleet.tag, replicas=2, engines=[engine(1, copies=2)], clusterSelector=selector)
+    manifest["metadata"]["annotations"] = {ANNOTATION_PICKER: "true"}
+    return manifest
+
+
+@contextmanager
+def pickers(live: LiveFleet) -> Iterator[dict[str, Process]]:
+    """Run the picker of each replica of the deployment; yield them by their sites."""
+    namespace = tenant_namespace(live.fleet.tag)
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(picker(site, namespace)) for name, site in live.gateways.sites.items()}
+
+
+def addresses(live: LiveFleet, site: str) -> dict[str, str]:
+    """Return where each pod of a site takes requests, by the pods' names."""
+    pods = live.fleet.pods(f"{live.fleet.tag}-{site}")
+    return {pod["metadata"]["name"]: f"{pod['status']['podIP']}:{ENGINE_PORT}" for pod in pods}
