@@ -1,9 +1,10 @@
 """Engines that serve as a pair: one reads prompts, the other writes answers."""
 
-from e2e.fleet import Fleet
+from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane.model.names import tenant_namespace
 from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.waiting import eventually
 
 ROUTE = Kind("gateway.networking.k8s.io/v1", "HTTPRoute")
 POOL = Kind("inference.networking.k8s.io/v1", "InferencePool")
@@ -22,7 +23,12 @@ def test_a_prefill_and_a_decode_engine_serve_behind_a_picker(fleet: Fleet) -> No
     everything = fleet.clusters[cluster].pods(tenant)
     (picker,) = [pod for pod in everything if pod["metadata"]["name"] not in fleet.names(cluster)]
     assert picker["status"]["phase"] == "Running"
-    (pool,) = site.list(POOL, tenant)
-    for route in site.list(ROUTE, tenant):
-        (backend,) = route["spec"]["rules"][0]["backendRefs"]
-        assert (backend["kind"], backend["name"]) == ("InferencePool", pool["metadata"]["name"])
+
+    def assert_routes_lead_to_pools() -> None:
+        pools = {pool["metadata"]["name"]: str(pool["spec"]["selector"]) for pool in site.list(POOL, tenant)}
+        (led_to,) = zip(*(route["spec"]["rules"][0]["backendRefs"] for route in site.list(ROUTE, tenant)), strict=True)
+        assert {each["kind"] for each in led_to} == {POOL.kind}
+        assert sorted(each["name"] for each in led_to) == sorted(pools)
+        assert len(set(pools.values())) == 1
+
+    eventually(assert_routes_lead_to_pools, within=SOON)

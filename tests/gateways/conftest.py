@@ -9,7 +9,6 @@ from e2e import scenes
 from e2e.planes import print_figures, running_plane
 from e2e.scenarios import FIGURES, own_fleet
 from gateways.live import SERVED, SITES, LiveFleet, live_fleet
-from gateways.pools import picked
 from gateways.streams import Stream, silent
 from modelplane_dev.plane.control_plane import ControlPlane
 from modelplane_dev.processes.process import Process
@@ -29,16 +28,14 @@ def plane(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config)
 
 @pytest.fixture(scope="session")
 def fleet_with_gateways(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[LiveFleet]:
-    """Run the gateways, and two replicas of the deployments `llama` and `picked`, and one of `canary`."""
+    """Run the gateways, and two replicas of the deployment `llama` and one of `canary`."""
     with own_fleet(plane, request.session) as fleet, live_fleet(fleet) as running:
         fleet.deploy("canary", engines=[_serving_as(SERVED["canary"], "example/model")])
         fleet.wait_counts("canary", total=1, ready=1)
         # Only now: on a busy machine Crossplane may see a second cluster as Ready later than its API server does, and
         # both replicas would be on the first.
         fleet.deploy("llama", replicas=2)
-        plane.hub.api.apply(picked(fleet))
-        for name in ("llama", "picked"):
-            fleet.wait_counts(name, total=2, ready=2)
+        fleet.wait_counts("llama", total=2, ready=2)
         yield running
 
 

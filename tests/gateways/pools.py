@@ -14,7 +14,7 @@ from modelplane_dev.processes.process import Process
 PICKED = "picked"
 
 
-def picked(fleet: Fleet) -> Manifest:
+def _picked(fleet: Fleet) -> Manifest:
     """Return the deployment: a replica of two copies on each cluster."""
     selector = {"matchLabels": {"scenario": fleet.tag}}
     manifest = deployment(PICKED, fleet.tag, replicas=2, engines=[engine(1, copies=2)], clusterSelector=selector)
@@ -24,8 +24,10 @@ def picked(fleet: Fleet) -> Manifest:
 
 @contextmanager
 def pickers(live: LiveFleet) -> Iterator[dict[str, Process]]:
-    """Run the picker of each replica of the deployment; yield them by their sites."""
-    namespace = tenant_namespace(live.fleet.tag)
+    """Make the deployment, and run the picker of each of its replicas; yield them by their sites."""
+    fleet, namespace = live.fleet, tenant_namespace(live.fleet.tag)
+    fleet.plane.hub.api.apply(_picked(fleet))
+    fleet.wait_counts(PICKED, total=2, ready=2)
     with ExitStack() as stack:
         yield {name: stack.enter_context(picker(site, namespace)) for name, site in live.gateways.sites.items()}
 

@@ -28,10 +28,10 @@ def running_pickers(fleet_with_gateways: LiveFleet) -> Iterator[dict[str, Proces
 
 
 @pytest.fixture
-def url(live: LiveFleet, engines: dict[str, Process], running_pickers: dict[str, Process]) -> str:
+def url(live: LiveFleet, running_pickers: dict[str, Process], engines: dict[str, Process]) -> str:
     """Return the URL of a service over the deployment, once each cluster answers."""
-    assert engines
     assert running_pickers
+    assert engines
     live.fleet.plane.hub.api.apply(model_service(PICKED, live.fleet.tag, {PICKED: 1}))
     for site in live.gateways.sites:
         _wait_site(live, site, 200)

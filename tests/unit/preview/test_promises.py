@@ -102,7 +102,7 @@ def test_a_gang_waits_for_a_cache_that_does_not_exist_and_names_it() -> None:
 
 def test_a_pair_is_routed_by_an_endpoint_picker_and_warned_of_a_decode_engine_without_a_port() -> None:
     control = tour("pair")
-    assert len(on_clusters(control, "InferencePool")) == 1
+    assert len(on_clusters(control, "InferencePool")) == len(on_clusters(control, "HTTPRoute")) == 2
     (warning,) = status(control, "pd")["warnings"]
     assert "no --port" in warning
     assert {engine["copies"] for engine in manifests("pair")[0]["spec"]["engines"] if "copies" in engine} == {2}
