@@ -55,7 +55,7 @@ FOREIGN: dict[str, tuple[Manifest, str]] = {
     "a route to the public Gateway": (route(OURS), ROUTE_WORDS),
     "one of two parents": (route(THEIRS, OURS | {"sectionName": "http"}), ROUTE_WORDS),
     "a route to another Gateway of ours": (route({"name": "any", "namespace": SYSTEM_NAMESPACE}), ROUTE_WORDS),
-    "a route in the system namespace": (unknown_paths("foreign", "http", "f"), ROUTE_WORDS),
+    "a route in the system namespace": (unknown_paths("foreign", ["http"], "f"), ROUTE_WORDS),
     "a gRPC route": (route(OURS, kind="GRPCRoute"), ROUTE_WORDS),
     "a policy of the Gateway": (gateway_traffic_policy("foreign", SYSTEM_NAMESPACE, PUBLIC_GATEWAY), POLICY_WORDS),
     "a policy of a service's route": (policy(BY_NAME), POLICY_WORDS),

@@ -49,7 +49,7 @@ def route(refusal: str | None) -> dict[str, Any]:
             name="chat",
             namespace="ml",
             path="/ml/chat",
-            listener="http",
+            listeners=["http"],
             not_found="n",
             host="h",
             refusal=refusal,
@@ -60,8 +60,10 @@ def route(refusal: str | None) -> dict[str, Any]:
     )
 
 
-def gateway(certificate: str | None) -> dict[str, Any]:
-    return public_gateway("g", "modelplane-system", class_name="c", proxy="p", certificate=certificate)
+def gateway(certificate: str | None, internal: str | None = None) -> dict[str, Any]:
+    return public_gateway(
+        "g", "modelplane-system", class_name="c", proxy="p", certificate=certificate, internal=internal
+    )
 
 
 ORIGINS = ["*", "https://*", "https://*.example.com", "http://localhost:3000", "https://chat.example.com"]
@@ -81,7 +83,7 @@ OBJECTS = {
     "a route to 16 Backends": route(None),
     "a route that answers by itself": route("r"),
     "a redirect": https_redirect("redirect"),
-    "an answer to unknown paths": unknown_paths("unknown", "http", "r"),
+    "an answer to unknown paths": unknown_paths("unknown", ["http"], "r"),
     "a policy towards endpoints": gateway_traffic_policy("t", "modelplane-system", "g"),
     "a policy with affinity and limit": service_traffic_policy("t", "ml", "r", Traffic("5m", "x-user", (9, "Hour"))),
     "a policy of callers": client_traffic_policy("c", "modelplane-system", "g"),
@@ -107,6 +109,11 @@ OBJECTS = {
     **{f"fleet: {name}": body for name, body in fleet_routes("http").items()},
     "a gateway without TLS": gateway(None),
     "a gateway with TLS": gateway("tls"),
+    "a gateway with an internal listener": gateway("tls", internal="pair"),
+    "a policy of a listener's callers": client_traffic_policy(
+        "c", "modelplane-system", "g", authority="ca", listener="internal"
+    ),
+    "the gateway itself by mutual TLS": fleet_surroundings("gw.example.org", [], "ca")["gateway"],
 }
 
 

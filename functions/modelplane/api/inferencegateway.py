@@ -100,6 +100,7 @@ class InferenceGatewayStatus(BaseModel):
 
     address: str | None = None
     url: str | None = None
+    listeners: list[str] | None = None
     fleetUrl: str | None = None
     services: Services | None = None
     caBundle: str | None = None

@@ -5,13 +5,20 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from modelplane.api.inferencegateway import InferenceGatewaySpec
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.kube.gateway.fleet import fleet_routes, fleet_surroundings
 from modelplane.kube.gateway.fleet_filter import UNSERVED
 from modelplane.kube.gateway.model_list import FleetModel
-from modelplane.model.names import ENVOY_NAMESPACE, LISTENER_HTTP, PUBLIC_GATEWAY
+from modelplane.model.names import (
+    ENVOY_NAMESPACE,
+    LISTENER_HTTP,
+    LISTENER_INTERNAL,
+    PUBLIC_GATEWAY,
+    ROUTER,
+    ROUTER_PAIR,
+    SYSTEM_NAMESPACE,
+)
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import is_accepted, rejection
 from modelplane.observed.service import is_open
@@ -28,7 +35,10 @@ _ACCEPTED: Final = (f"{_PART}filter", f"{_PART}route", f"{_PART}route-sent")
 MODELS_SHOWN: Final = 1000
 #: Namespaces that are named of those whose models are left out of the list.
 _NAMED: Final = 5
-_TLS: Final = "The fleet URL is not there with spec.tls: call services at their own URLs"
+_NO_INTERNAL: Final = (
+    f"The fleet URL does not serve: with spec.tls it needs the listener {LISTENER_INTERNAL} of Gateway "
+    f"{SYSTEM_NAMESPACE}/{PUBLIC_GATEWAY}, which comes once cert-manager has issued Secret {ROUTER_PAIR}"
+)
 
 
 def _created(service: Object) -> int:
@@ -63,17 +73,23 @@ def _models(services: Sequence[Object]) -> Iterator[FleetModel]:
         yield FleetModel(f"{each.namespace}/{each.name}", each.namespace, _created(each))
 
 
-def bodies(request: Request, spec: InferenceGatewaySpec) -> dict[str, Manifest]:
+def _is_there(listeners: Sequence[str]) -> bool:
+    """Tell whether requests can be sent to the gateway again: where there is HTTPS, to its internal listener."""
+    return LISTENER_HTTP in listeners or LISTENER_INTERNAL in listeners
+
+
+def bodies(request: Request, listeners: Sequence[str]) -> dict[str, Manifest]:
     """Return the objects of the fleet URL, its routes once there is all that they refer to.
 
-    With TLS there are none. What there was goes after its routes.
+    `listeners` are those that services attach to, the public one first. There are no objects where requests cannot be
+    sent to the gateway again; what there was goes after its routes.
     """
-    routes = {f"{_PART}{what}": body for what, body in fleet_routes(LISTENER_HTTP).items()}
+    routes = {f"{_PART}{what}": body for what, body in fleet_routes(listeners[0]).items()}
     services, observed = request.required.get(require.services().name), request.observed
-    around = {
-        f"{_PART}{what}": body for what, body in fleet_surroundings(SERVICE_NAME, [*_models(services or ())]).items()
-    }
-    if spec.tls:
+    authority = ROUTER if LISTENER_INTERNAL in listeners else None
+    made = fleet_surroundings(SERVICE_NAME, [*_models(services or ())], authority)
+    around = {f"{_PART}{what}": body for what, body in made.items()}
+    if not _is_there(listeners):
         leaving = routes.keys() & observed.keys()
         return {name: held(observed[name].body) for name in around if leaving and name in observed}
     if services is None:
@@ -84,12 +100,12 @@ def bodies(request: Request, spec: InferenceGatewaySpec) -> dict[str, Manifest]:
     return {**around, **(routes if complete else there)}
 
 
-def read_url(request: Request, spec: InferenceGatewaySpec, url: str) -> str:
+def read_url(request: Request, listeners: Sequence[str], url: str) -> str:
     """Return the base URL for clients of the fleet, once the gateway has accepted all of it, "" until then.
 
     A published one stays while the gateway says nothing of what has changed.
     """
-    if spec.tls or not url:
+    if not url or not _is_there(listeners):
         return ""
     parts = [request.observed.get(name) for name in _ACCEPTED]
     last = text(mapping(request.composite.body.get("status")).get("fleetUrl"))
@@ -97,11 +113,11 @@ def read_url(request: Request, spec: InferenceGatewaySpec, url: str) -> str:
     return f"{url}/v1" if serves else ""
 
 
-def unlisted(request: Request, spec: InferenceGatewaySpec) -> str:
+def unlisted(request: Request, listeners: Sequence[str]) -> str:
     """Return how many services are left out of the list of models, and of which namespaces; "" where none is."""
     served = _open(request.required.get(require.services().name) or ())
     counts = Counter(each.namespace for each in served[MODELS_SHOWN:])
-    if spec.tls or not counts:
+    if not counts or not _is_there(listeners):
         return ""
     most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     named = [f"{number} of namespace {namespace}" for namespace, number in most[:_NAMED]]
@@ -112,10 +128,10 @@ def unlisted(request: Request, spec: InferenceGatewaySpec) -> str:
     )
 
 
-def obstacle(request: Request, spec: InferenceGatewaySpec) -> str:
+def obstacle(request: Request, listeners: Sequence[str]) -> str:
     """Return why the fleet URL does not serve, "" while it does or nothing is known."""
-    if spec.tls:
-        return _TLS
+    if not _is_there(listeners):
+        return _NO_INTERNAL
     parts = (request.observed.get(name) for name in _ACCEPTED)
     refused = [f"{each.kind} {each.name}: {why}" for each in parts if each and (why := rejection(each))]
     return f"The fleet URL does not serve: {'; '.join(refused)}" if refused else ""

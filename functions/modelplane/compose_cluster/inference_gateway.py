@@ -1,5 +1,7 @@
 """Composes the InferenceGateway: the Gateway on the control cluster that every ModelService is reached through."""
 
+from collections.abc import Sequence
+
 from modelplane.api.inferencegateway import InferenceGatewaySpec
 from modelplane.compose_cluster import authority, fleet_url, public_gateway, router
 from modelplane.composing import requirements as require
@@ -13,7 +15,7 @@ from modelplane.observed.gateway import gateway_obstacles
 from modelplane.observed.strict import read_strictly
 from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Result
 
-_FIELDS = ("address", "url", "fleetUrl", "caBundle", "services")
+_FIELDS = ("address", "url", "listeners", "fleetUrl", "caBundle", "services")
 _KINDS = (*require.GATEWAY_KINDS, *require.CERTIFICATE_KINDS)
 _REQUIREMENTS = (require.services(), require.authorities(), require.pairs())
 
@@ -36,7 +38,9 @@ def _held(request: Request, *conditions: Condition) -> Result:
     )
 
 
-def _controller_ready(request: Request, spec: InferenceGatewaySpec, address: str) -> Condition:
+def _controller_ready(
+    request: Request, spec: InferenceGatewaySpec, address: str, listeners: Sequence[str]
+) -> Condition:
     """Return ControllerReady: whether the Gateway is programmed and has an address, and the router is programmed."""
     gateway = request.observed.get(public_gateway.GATEWAY)
     named = f"Gateway {SYSTEM_NAMESPACE}/{PUBLIC_GATEWAY}"
@@ -57,15 +61,16 @@ def _controller_ready(request: Request, spec: InferenceGatewaySpec, address: str
     unserved = router.obstacle(request)
     if unserved:
         return _installing(unserved)
-    notes = sentences(fleet_url.obstacle(request, spec), fleet_url.unlisted(request, spec))
+    notes = sentences(fleet_url.obstacle(request, listeners), fleet_url.unlisted(request, listeners))
     return Condition(GatewayCondition.CONTROLLER_READY, Status.TRUE, Reason.CONTROLLER_HEALTHY, notes)
 
 
-def _status(request: Request, spec: InferenceGatewaySpec, address: str) -> Manifest:
-    url, name = public_gateway.read_url(request, spec, address), router.read_name(request)
+def _status(request: Request, address: str, url: str, listeners: Sequence[str]) -> Manifest:
+    name = router.read_name(request)
     services = {"public": fleet_url.SERVICE_NAME} if public_gateway.GATEWAY in request.observed else {}
     services |= {"router": name} if name else {}
-    found = (address, url, fleet_url.read_url(request, spec, url), authority.read_bundle(request), services)
+    fleet = fleet_url.read_url(request, listeners, url)
+    found = (address, url, list(listeners) if url else [], fleet, authority.read_bundle(request), services)
     return {field: value for field, value in zip(_FIELDS, found, strict=True) if value}
 
 
@@ -80,22 +85,24 @@ def compose(request: Request) -> Result:
     protection = public_gateway.protection(request)
     # What has been composed once is always composed again.
     composed = request.observed.keys() - protection.keys()
+    address = public_gateway.read_address(request)
+    url = public_gateway.read_url(request, spec, address)
+    listeners = public_gateway.choose_listeners(request, spec, url)
     bodies: dict[str, Manifest] = {}
     if composed or not missing:
         client_pair = authority.client_pair(request)
         bodies = {
             **authority.bodies(request),
-            **public_gateway.bodies(request, spec, client_pair),
+            **public_gateway.bodies(request, spec, client_pair, router.read_pair(request)),
             **router.bodies(request, public_gateway.CLASS_NAME, spec.replicas),
-            **fleet_url.bodies(request, spec),
+            **fleet_url.bodies(request, listeners),
         }
-    address = public_gateway.read_address(request)
-    ready = _installing(missing) if missing else _controller_ready(request, spec, address)
+    ready = _installing(missing) if missing else _controller_ready(request, spec, address, listeners)
     return Result(
         desired={
             name: Desired.of(body, ready=name in request.observed) for name, body in {**bodies, **protection}.items()
         },
-        status=_status(request, spec, address),
+        status=_status(request, address, url, listeners),
         conditions=(ready,),
         requirements=_REQUIREMENTS,
         schemas=_KINDS,

@@ -17,17 +17,19 @@ from modelplane.model.names import (
     INFERENCE_GATEWAY,
     LISTENER_HTTP,
     LISTENER_HTTPS,
+    LISTENER_INTERNAL,
     PUBLIC_GATEWAY,
+    ROUTER,
     SYSTEM_NAMESPACE,
 )
 from modelplane.observed.endpoint import is_ip
-from modelplane.observed.fields import mapping, text
+from modelplane.observed.fields import mapping, text, texts
 from modelplane.observed.gateway import (
     attached_routes,
     choose_address,
     is_accepted,
     read_certificate,
-    read_listener,
+    read_listeners,
     serves,
 )
 from modelplane.step import Manifest, Request
@@ -37,6 +39,7 @@ GATEWAY: Final = "gateway"
 _CLASS: Final = "gateway-class"
 PROXY: Final = "envoy-proxy"
 _CALLERS: Final = "client-traffic-policy"
+_INTERNAL_CALLERS: Final = "client-traffic-policy-internal"
 _LOG: Final = "access-log"
 _TRAFFIC: Final = "traffic-policy"
 _UNKNOWN: Final = "unknown-paths"
@@ -51,13 +54,17 @@ _FILTERS_ROUTE: Final = "listener-filters-route"
 CLASS_NAME: Final = "modelplane"
 _REDIRECT_NAME: Final = "https-redirect"
 _UNKNOWN_NAME: Final = "unknown-paths"
+_INTERNAL_NAME: Final = f"{PUBLIC_GATEWAY}-internal"
 _NOT_FOUND_MESSAGE: Final = "No service has this path. The base URL of a ModelService is its status.url."
 
 
-def bodies(request: Request, spec: InferenceGatewaySpec, client_pair: str | None) -> dict[str, Manifest]:
+def bodies(
+    request: Request, spec: InferenceGatewaySpec, client_pair: str | None, pair: str | None
+) -> dict[str, Manifest]:
     """Return the objects of the gateway; it is there once its pods, policies and answers are described.
 
-    `client_pair` is the Secret with the certificate that it shows to clusters' gateways, None while there is none.
+    `client_pair` is the Secret with the certificate that it shows to clusters' gateways and to itself, and `pair` that
+    of its internal listener; None while there is none.
     """
     tokens = spec.accessLog is None or spec.accessLog.tokens
     made: dict[str, Manifest] = {
@@ -77,15 +84,33 @@ def bodies(request: Request, spec: InferenceGatewaySpec, client_pair: str | None
     }
     if made.keys() <= request.observed.keys() or GATEWAY in request.observed:
         certificate = spec.tls.secretRef.name if spec.tls else _certificate_in_use(request)
+        internal = _internal_pair(request, pair if client_pair else None) if certificate else None
+        if internal:
+            made[_INTERNAL_CALLERS] = client_traffic_policy(
+                _INTERNAL_NAME, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, authority=ROUTER, listener=LISTENER_INTERNAL
+            )
         made[GATEWAY] = public_gateway(
-            PUBLIC_GATEWAY, SYSTEM_NAMESPACE, class_name=CLASS_NAME, proxy=PUBLIC_GATEWAY, certificate=certificate
+            PUBLIC_GATEWAY,
+            SYSTEM_NAMESPACE,
+            class_name=CLASS_NAME,
+            proxy=PUBLIC_GATEWAY,
+            certificate=certificate,
+            internal=internal if _INTERNAL_CALLERS in request.observed else None,
         )
-        made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, LISTENER_HTTPS if certificate else LISTENER_HTTP, _UNKNOWN_NAME)
+        listeners = (LISTENER_HTTPS, *([LISTENER_INTERNAL] if internal else [])) if certificate else (LISTENER_HTTP,)
+        made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, listeners, _UNKNOWN_NAME)
         made[_FILTERS_ROUTE] = filters_route(_UNKNOWN_NAME)
         gateway = request.observed.get(GATEWAY)
         if certificate and gateway and serves(gateway.body, LISTENER_HTTPS):
             made[_REDIRECT] = https_redirect(_REDIRECT_NAME)
     return made
+
+
+def _internal_pair(request: Request, pair: str | None) -> str | None:
+    """Return the Secret of the internal listener; once there is one, it stays."""
+    gateway = request.observed.get(GATEWAY)
+    last = read_certificate(gateway.body, LISTENER_INTERNAL) if gateway else ""
+    return last or pair
 
 
 def _certificate_in_use(request: Request) -> str | None:
@@ -98,7 +123,7 @@ def _certificate_in_use(request: Request) -> str | None:
     if gateway is None or not certificate:
         return None
     ours = (request.observed.get(name) for name in (_UNKNOWN, _FILTERS_ROUTE))
-    attached = sum(1 for each in ours if each and read_listener(each) in ("", LISTENER_HTTPS))
+    attached = sum(1 for each in ours if each and {"", LISTENER_HTTPS} & {*read_listeners(each)})
     return certificate if attached_routes(gateway.body, LISTENER_HTTPS) > attached else None
 
 
@@ -132,3 +157,17 @@ def read_url(request: Request, spec: InferenceGatewaySpec, address: str) -> str:
     if spec.tls:
         return f"https://{spec.tls.hostname}" if gateway and serves(gateway.body, LISTENER_HTTPS) else last
     return f"http://[{address}]" if is_ip(address) and ":" in address else f"http://{address}"
+
+
+def choose_listeners(request: Request, spec: InferenceGatewaySpec, url: str) -> tuple[str, ...]:
+    """Return the listeners that services attach to while `url` is published, "" for none.
+
+    The internal one once it is programmed, and then always: a route is accepted only where its listener exists.
+    """
+    if not (url.startswith("https://") if url else spec.tls):
+        return (LISTENER_HTTP,)
+    gateway, status = request.observed.get(GATEWAY), mapping(request.composite.body.get("status"))
+    last = LISTENER_INTERNAL in texts(status.get("listeners"))
+    there = gateway is not None and bool(read_certificate(gateway.body, LISTENER_INTERNAL))
+    serving = gateway is not None and serves(gateway.body, LISTENER_INTERNAL)
+    return (LISTENER_HTTPS, LISTENER_INTERNAL) if there and (last or serving) else (LISTENER_HTTPS,)

@@ -16,6 +16,7 @@ from modelplane.step import Manifest, Request
 #: Composition resource names begin with this.
 _PART: Final = "router-"
 _GATEWAY: Final = "router"
+AUTHORITY: Final = f"{_PART}authority"
 
 
 def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manifest]:
@@ -26,7 +27,7 @@ def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manife
     private = PrivateGateway(ROUTER, class_name, ROUTER_PAIR, ROUTER, service_type="ClusterIP", replicas=replicas)
     made: dict[str, Manifest] = {
         f"{_PART}certificate": pair(ROUTER_PAIR, SERVER_NAME, "server auth"),
-        f"{_PART}authority": authority_config_map(ROUTER, SYSTEM_NAMESPACE, bundle),
+        AUTHORITY: authority_config_map(ROUTER, SYSTEM_NAMESPACE, bundle),
         **{f"{_PART}{what}": manifest for what, manifest in private.surroundings().items()},
     }
     observed = request.observed
@@ -34,6 +35,11 @@ def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manife
         made[_GATEWAY] = private.gateway()
         made[f"{_PART}unknown-hosts"] = private.unknown_hosts()
     return made
+
+
+def read_pair(request: Request) -> str | None:
+    """Return the Secret with the router's pair, once it holds one and there is the CA to know callers by, else None."""
+    return ROUTER_PAIR if authority.is_issued(request, ROUTER_PAIR) and AUTHORITY in request.observed else None
 
 
 def obstacle(request: Request) -> str:

@@ -19,7 +19,7 @@ from modelplane.kube.gateway.route import ServiceRoute, service_route
 from modelplane.kube.gateway.traffic import Traffic, service_traffic_policy
 from modelplane.model.names import LISTENER_HTTP, LISTENER_HTTPS, service_object
 from modelplane.model.routing import BackendReference
-from modelplane.observed.gateway import is_accepted, read_listener, read_references
+from modelplane.observed.gateway import is_accepted, read_listeners, read_references
 from modelplane.routing.references import referable
 from modelplane.step import Desired, Manifest, Object, Request
 
@@ -66,11 +66,13 @@ def _fixed(service: Object, spec: ModelServiceSpec) -> dict[str, Manifest]:
     return fixed | ({POLICY: policy} if policy else {})
 
 
-def _listener(inputs: ServiceInputs, route: Object | None) -> str:
-    """Return the listener that serves; the route keeps its own while the gateway publishes no URL."""
-    if inputs.gateway and inputs.gateway.url:
-        return LISTENER_HTTPS if inputs.gateway.url.startswith("https://") else LISTENER_HTTP
-    return (read_listener(route) if route else "") or LISTENER_HTTP
+def _listeners(inputs: ServiceInputs, route: Object | None) -> tuple[str, ...]:
+    """Return the listeners that serve; the route keeps its own while the gateway publishes no URL."""
+    gateway = inputs.gateway
+    if gateway and gateway.url:
+        by_url = LISTENER_HTTPS if gateway.url.startswith("https://") else LISTENER_HTTP
+        return gateway.listeners or (by_url,)
+    return (read_listeners(route) if route else ()) or (LISTENER_HTTP,)
 
 
 def _route(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, access: Access) -> Manifest:
@@ -86,7 +88,7 @@ def _route(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, acce
             name=_name(service, ROUTE),
             namespace=service.namespace,
             path=f"/{service.namespace}/{service.name}",
-            listener=_listener(inputs, route),
+            listeners=_listeners(inputs, route),
             not_found=_name(service, _NOT_FOUND),
             host=_name(service, _HOST),
             refusal=_name(service, refusal) if refusal else None,

@@ -99,6 +99,8 @@ CA_KEY = "ca.crt"
 #: Its listeners: plain HTTP on port 80, which only redirects where there is HTTPS on port 443.
 LISTENER_HTTP = "http"
 LISTENER_HTTPS = "https"
+#: Its listener that only it may call, by mutual TLS: where there is HTTPS, the fleet URL sends requests on to it.
+LISTENER_INTERNAL = "internal"
 #: Set by the public gateway: the name of the key that a caller used.
 HEADER_CALLER = "x-modelplane-caller"
 #: Set by the fleet URL's filter: the request names a service and no model of its engines. What clusters' gateways put

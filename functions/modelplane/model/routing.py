@@ -107,11 +107,12 @@ class PublicGateway:
 
     `router` is the DNS name of the router, "" until it serves; `endpoint_hosts` are those that endpoints by hand may
     name in any case. `ca_bundle` are the certificates (PEM) by which it knows clusters' gateways, and they it, "" while
-    it has none.
+    it has none. `listeners` are those that services attach to, () where an earlier version has not published them.
     """
 
     url: str
     requires_keys: bool
+    listeners: tuple[str, ...] = ()
     ca_bundle: str = ""
     router: str = ""
     endpoint_hosts: frozenset[str] = frozenset()

@@ -27,6 +27,7 @@ def read_gateway(obj: Object) -> PublicGateway:
     return PublicGateway(
         url=text(status.get("url")),
         requires_keys=spec.get("requireKeys") is True,
+        listeners=tuple(texts(status.get("listeners"))),
         ca_bundle=text(status.get("caBundle")),
         router=text(mapping(status.get("services")).get("router")),
         endpoint_hosts=frozenset(host.lower() for host in texts(spec.get("endpointHosts"))),
@@ -102,10 +103,10 @@ def read_references(route: Object) -> tuple[BackendReference, ...]:
     return tuple(BackendReference(text(each.get("name")), number(each.get("weight"), 1)) for each in found)
 
 
-def read_listener(route: Object) -> str:
-    """Return the listener that an HTTPRoute is attached to, "" when it names none."""
+def read_listeners(route: Object) -> tuple[str, ...]:
+    """Return the listeners that an HTTPRoute is attached to, "" for all of a Gateway."""
     parents = mappings(mapping(route.body.get("spec")).get("parentRefs"))
-    return next((text(each.get("sectionName")) for each in parents), "")
+    return tuple(text(each.get("sectionName")) for each in parents)
 
 
 def verdicts(obj: Object, gateway: str = PUBLIC_GATEWAY) -> list[Mapping[str, Any]]:
@@ -127,10 +128,10 @@ def rejection(obj: Object, gateway: str = PUBLIC_GATEWAY) -> str:
 
 
 def is_accepted(obj: Object, gateway: str = PUBLIC_GATEWAY) -> bool:
-    """Tell whether a controller has accepted an object and resolved what it refers to."""
-    statuses = {each.get("type"): each.get("status") for each in verdicts(obj, gateway)}
-    accepted, resolved = statuses.get("Accepted"), statuses.get("ResolvedRefs")
-    return accepted == "True" and resolved != "False"
+    """Tell whether a controller has accepted an object, on every listener, and resolved what it refers to."""
+    found = [(each.get("type"), each.get("status")) for each in verdicts(obj, gateway)]
+    accepted = {status for kind, status in found if kind == "Accepted"}
+    return accepted == {"True"} and ("ResolvedRefs", "False") not in found
 
 
 def is_current(obj: Object) -> bool:

@@ -104,7 +104,8 @@ def test_without_cert_manager_what_serves_stays_and_says_what_to_install() -> No
     store = {name: body for name, body in serving("http").items() if body["apiVersion"] != "cert-manager.io/v1"}
     result = decided(store, missing=("cert-manager",))
     assert bodies(result).keys() == store.keys()
-    assert result.status == {"address": "gw.example.org", "url": "http://gw.example.org", "services": NAMED}
+    url = {"address": "gw.example.org", "url": "http://gw.example.org", "listeners": ["http"]}
+    assert result.status == {**url, "services": NAMED}
     (condition,) = result.conditions
     assert condition.message == (
         "the control cluster has no kind Issuer (cert-manager.io/v1). Install cert-manager and its CRDs."

@@ -184,7 +184,7 @@ def test_a_published_url_stays_while_the_gateway_says_nothing_and_goes_with_its_
 
 
 @pytest.mark.parametrize("services", [None, []])
-def test_with_tls_there_is_no_fleet_url_and_what_there_was_goes_after_its_routes(
+def test_with_tls_and_no_internal_listener_there_is_no_fleet_url_and_what_there_was_goes_after_its_routes(
     services: list[dict[str, Any]] | None,
 ) -> None:
     store = accepted()
@@ -196,4 +196,7 @@ def test_with_tls_there_is_no_fleet_url_and_what_there_was_goes_after_its_routes
     result = decided(serving("http", "https", spec=TLS), spec=TLS, services=services)
     assert "fleetUrl" not in (result.status or {})
     (condition,) = result.conditions
-    assert condition.message == "The fleet URL is not there with spec.tls: call services at their own URLs."
+    assert condition.message == (
+        "The fleet URL does not serve: with spec.tls it needs the listener internal of Gateway "
+        "modelplane-system/public-gateway, which comes once cert-manager has issued Secret provider-router-pair."
+    )

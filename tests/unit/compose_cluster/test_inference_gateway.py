@@ -58,7 +58,7 @@ def test_nothing_is_composed_before_the_gateways_kinds_exist_and_everything_is_o
 )
 def test_the_url_is_the_gateways_address(address: str, url: str) -> None:
     result = decided(serving("http", address=address))
-    assert result.status == {"address": address, "url": url, "services": NAMED}
+    assert result.status == {"address": address, "url": url, "listeners": ["http"], "services": NAMED}
     assert reported(result) == ("True", "ControllerHealthy", "")
 
 

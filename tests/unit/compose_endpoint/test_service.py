@@ -242,12 +242,27 @@ def test_what_was_composed_once_is_composed_for_ever(missing: dict[str, Any]) ->
     assert service.desired() == service.store
 
 
-@pytest.mark.parametrize("url", ["http://gw", "https://gw"])
-def test_a_route_attaches_to_the_listener_of_the_gateways_url(url: str) -> None:
-    service = settled(endpoints=[READY], gateway={"url": url})
+#: What the gateway publishes, and the listeners that a route attaches to.
+LISTENERS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "all that are published": (
+        {"url": "https://gw", "listeners": ["https", "internal"]},
+        ["https", "internal"],
+    ),
+    "that of the URL, of an earlier version": ({"url": "http://gw"}, ["http"]),
+    "that of the URL with TLS, of an earlier version": ({"url": "https://gw"}, ["https"]),
+}
+
+
+@pytest.mark.parametrize(("gateway", "listeners"), LISTENERS.values(), ids=LISTENERS)
+def test_a_route_attaches_to_the_listeners_of_the_gateway(gateway: dict[str, Any], listeners: list[str]) -> None:
+    service = settled(endpoints=[READY], gateway=gateway)
     assert service.route is not None
-    (parent,) = service.route["spec"]["parentRefs"]
-    assert (parent["name"], parent["sectionName"]) == ("public-gateway", url.partition(":")[0])
+    parents = service.route["spec"]["parentRefs"]
+    assert [(each["name"], each["sectionName"]) for each in parents] == [
+        ("public-gateway", listener) for listener in listeners
+    ]
+    service.gateway = {}
+    assert service.desired()["route"]["spec"]["parentRefs"] == parents, "they stay while it publishes no URL"
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_a_route_leaves_v1_only_and_not_the_paths_that_change_an_engine() -> Non
             name="r",
             namespace="ml",
             path="/ml/chat",
-            listener="http",
+            listeners=["http"],
             not_found="answer-404",
             host="host",
             refusal=None,

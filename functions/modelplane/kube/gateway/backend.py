@@ -22,8 +22,13 @@ def backend(
     listed = [{"hostname": each.hostname, "fqdn": {"hostname": each.fqdn, "port": each.port}} for each in endpoints]
     spec: dict[str, Any] = {"type": "Endpoints", "endpoints": listed} | ({"fallback": True} if fallback else {})
     if authority:
-        spec["tls"] = {"sni": SERVER_NAME, "caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": authority}]}
+        spec["tls"] = mutual_tls(authority)
     return envoy_object(KIND, name, namespace, spec)
+
+
+def mutual_tls(authority: str) -> dict[str, Any]:
+    """Return the `tls` of a Backend whose endpoints have a pair of the CA in a ConfigMap."""
+    return {"sni": SERVER_NAME, "caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": authority}]}
 
 
 def backend_reference(reference: BackendReference) -> dict[str, Any]:

@@ -1,16 +1,20 @@
 """The routes of the fleet URL: `/v1` with the service in the body, and the list of models.
 
 A request passes the gateway twice. The filter of the first route says by the path which service it is for; the second
-route sends it to the gateway again, as an ordinary request to the service's URL.
+route sends it to the gateway again, as an ordinary request to the service's URL. Where there is HTTPS this hop is by
+mutual TLS, to a listener of its own: the certificate that callers see may be of any CA.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from modelplane.kube.gateway.backend import KIND as BACKEND
+from modelplane.kube.gateway.backend import mutual_tls
 from modelplane.kube.gateway.filters import direct_response, filter_reference, json_response, replace_path
 from modelplane.kube.gateway.fleet_filter import NAMED, PREFIX, TOO_LARGE, fleet_filter
 from modelplane.kube.gateway.kinds import ENVOY_GROUP, envoy_object, gateway_object
 from modelplane.kube.gateway.model_list import MODELS_PATH, FleetModel, list_models, model_selection
+from modelplane.kube.gateway.proxy import INTERNAL_PORT
 from modelplane.kube.gateway.route import KIND, parent, rule
 from modelplane.kube.gateway.traffic import loop_traffic_policy
 from modelplane.model.names import FLEET, SYSTEM_NAMESPACE
@@ -26,12 +30,23 @@ _NOT_FOUND: Final = "There is nothing at this path."
 _NOT_READY: Final = "The fleet URL does not take requests yet. Use the URL of the service."
 
 
-def fleet_surroundings(address: str, models: Sequence[FleetModel]) -> dict[str, dict[str, Any]]:
-    """Return what the routes refer to and depend on, by what it is. `address` is the gateway's own DNS name."""
+def _gateway(address: str, authority: str | None) -> dict[str, Any]:
+    """Return the Backend that is the gateway itself."""
+    endpoint = {"fqdn": {"hostname": address, "port": INTERNAL_PORT if authority else 80}}
+    tls = {"tls": mutual_tls(authority)} if authority else {}
+    return envoy_object(BACKEND, FLEET, SYSTEM_NAMESPACE, {"type": "Endpoints", "endpoints": [endpoint], **tls})
+
+
+def fleet_surroundings(
+    address: str, models: Sequence[FleetModel], authority: str | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return what the routes refer to and depend on, by what it is. `address` is the gateway's own DNS name.
+
+    With an `authority`, a ConfigMap with CA certificates, requests are sent on to its internal listener.
+    """
     at = (FLEET, SYSTEM_NAMESPACE)
-    endpoint = {"fqdn": {"hostname": address, "port": 80}}
     return {
-        "gateway": envoy_object("Backend", *at, {"type": "Endpoints", "endpoints": [endpoint]}),
+        "gateway": _gateway(address, authority),
         "path": replace_path(*at, pattern=_PATTERN, substitution=r"/\1/v1"),
         "answer-503": direct_response(
             f"{FLEET}-503", SYSTEM_NAMESPACE, status=503, message=_NOT_READY, code="unavailable"
@@ -53,7 +68,7 @@ def _route(name: str, listener: str, *rules: Mapping[str, Any]) -> dict[str, Any
 
 def fleet_routes(listener: str) -> dict[str, dict[str, Any]]:
     """Return the HTTPRoutes, by what they are. The first answers 503 where its filter does not send the request on."""
-    again = {"group": ENVOY_GROUP, "kind": "Backend", "name": FLEET}
+    again = {"group": ENVOY_GROUP, "kind": BACKEND, "name": FLEET}
     sent = rule([PREFIX], [filter_reference(FLEET)]) | {"timeouts": {"request": "0s"}, "backendRefs": [again]}
     back = rule(_COMING_BACK, [filter_reference(f"{FLEET}-404")])
     path = {"type": "PathPrefix", "value": MODELS_PATH}

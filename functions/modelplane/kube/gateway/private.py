@@ -53,4 +53,4 @@ class PrivateGateway:
 
     def unknown_hosts(self) -> dict[str, Any]:
         """Return the HTTPRoute that answers 503 to any other host: a replica that is gone is tried elsewhere."""
-        return unknown_paths(self.name, LISTENER_HTTPS, self.name, gateway=self.name)
+        return unknown_paths(self.name, [LISTENER_HTTPS], self.name, gateway=self.name)

@@ -5,11 +5,13 @@ from typing import Any, Final
 
 from modelplane.kube.gateway.access_log import access_log
 from modelplane.kube.gateway.kinds import ENVOY_GROUP, GATEWAY_API, envoy_object, gateway_object
-from modelplane.model.names import LISTENER_HTTP, LISTENER_HTTPS
+from modelplane.model.names import LISTENER_HTTP, LISTENER_HTTPS, LISTENER_INTERNAL
 
 #: The name under which Envoy Gateway's controller takes GatewayClasses by default.
 CONTROLLER: Final = "gateway.envoyproxy.io/gatewayclass-controller"
 GATEWAY_KIND: Final = "Gateway"
+#: Port of the listener that only the gateway itself may call.
+INTERNAL_PORT: Final = 8444
 CLASS_KIND: Final = "GatewayClass"
 _ENVOY_PROXY: Final = "EnvoyProxy"
 
@@ -62,9 +64,11 @@ def _listener(name: str, protocol: str, port: int, namespaces: Mapping[str, Any]
     return {"name": name, "protocol": protocol, "port": port, "allowedRoutes": allowed}
 
 
-def _https(certificate: str, namespaces: Mapping[str, Any] = FROM_ALL) -> dict[str, Any]:
+def _https(
+    certificate: str, namespaces: Mapping[str, Any] = FROM_ALL, name: str = LISTENER_HTTPS, port: int = 443
+) -> dict[str, Any]:
     tls = {"mode": "Terminate", "certificateRefs": [{"kind": "Secret", "name": certificate}]}
-    return _listener(LISTENER_HTTPS, "HTTPS", 443, namespaces) | {"tls": tls}
+    return _listener(name, "HTTPS", port, namespaces) | {"tls": tls}
 
 
 def _gateway(name: str, namespace: str, class_name: str, proxy: str, listeners: list[dict[str, Any]]) -> dict[str, Any]:
@@ -77,13 +81,18 @@ def _gateway(name: str, namespace: str, class_name: str, proxy: str, listeners: 
     return gateway_object(GATEWAY_KIND, name, namespace, spec)
 
 
-def public_gateway(
-    name: str, namespace: str, *, class_name: str, proxy: str, certificate: str | None
+def public_gateway(  # noqa: PLR0913 - what a Gateway is made of
+    name: str, namespace: str, *, class_name: str, proxy: str, certificate: str | None, internal: str | None = None
 ) -> dict[str, Any]:
-    """Return the Gateway that services attach to, each to one listener; HTTPS with the Secret of a `certificate`."""
+    """Return the Gateway that services attach to; HTTPS with the Secret of a `certificate`.
+
+    `internal` is the Secret with the pair of the listener that only the gateway itself may call, None for no such one.
+    """
     listeners = [_listener(LISTENER_HTTP, "HTTP", 80)]
     if certificate:
         listeners.append(_https(certificate))
+    if internal:
+        listeners.append(_https(internal, name=LISTENER_INTERNAL, port=INTERNAL_PORT))
     return _gateway(name, namespace, class_name, proxy, listeners)
 
 

@@ -22,7 +22,7 @@ _CALLER_HEADERS: Final = (*KEY_HEADERS, HEADER_CALLER)
 class ServiceRoute:
     """What the route of a ModelService is made of.
 
-    `listener` is the section of the public Gateway. `not_found`, `host` and `refusal` name HTTPRouteFilters: the one
+    `listeners` are the sections of the public Gateway. `not_found`, `host` and `refusal` name HTTPRouteFilters: the one
     that answers 404, the one that sets the endpoint's hostname, and the one that answers all requests, None while they
     go to `backends`. `timeout` limits a whole request, 0s does not. `served` says by which names the endpoints' engines
     serve, "" where that is not known.
@@ -31,7 +31,7 @@ class ServiceRoute:
     name: str
     namespace: str
     path: str
-    listener: str
+    listeners: Sequence[str]
     not_found: str
     host: str
     refusal: str | None
@@ -77,7 +77,7 @@ def service_route(route: ServiceRoute) -> dict[str, Any]:
     refused = [filter_reference(route.refusal)] if route.refusal else []
     serving = rule([f"{route.path}/v1"], refused) if refused else _forwarding(route)
     admin = rule([f"{route.path}{path}" for path in _ADMIN_PATHS], [filter_reference(route.not_found)])
-    spec = {"parentRefs": [parent(route.listener)], "rules": [serving, admin]}
+    spec = {"parentRefs": list(map(parent, route.listeners)), "rules": [serving, admin]}
     return gateway_object(KIND, route.name, route.namespace, spec)
 
 
@@ -91,7 +91,8 @@ def https_redirect(name: str) -> dict[str, Any]:
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)
 
 
-def unknown_paths(name: str, listener: str, refusal: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, Any]:
+def unknown_paths(name: str, listeners: Sequence[str], refusal: str, gateway: str = PUBLIC_GATEWAY) -> dict[str, Any]:
     """Return the HTTPRoute of a Gateway that answers whatever no other takes, by an HTTPRouteFilter."""
-    spec = {"parentRefs": [parent(listener, gateway)], "rules": [rule(["/"], [filter_reference(refusal)])]}
+    parents = [parent(each, gateway) for each in listeners]
+    spec = {"parentRefs": parents, "rules": [rule(["/"], [filter_reference(refusal)])]}
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)

@@ -182,8 +182,10 @@ def loop_traffic_policy(name: str, namespace: str, routes: Sequence[str], *, too
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 
-def client_traffic_policy(name: str, namespace: str, gateway: str, *, authority: str | None = None) -> dict[str, Any]:
-    """Return the policy of the traffic from callers to a Gateway.
+def client_traffic_policy(
+    name: str, namespace: str, gateway: str, *, authority: str | None = None, listener: str | None = None
+) -> dict[str, Any]:
+    """Return the policy of the traffic from callers to a Gateway, or to one `listener`: there it replaces the other.
 
     With an `authority`, a ConfigMap with CA certificates, only the public gateway may call: by name, because clusters'
     gateways have certificates of the same CA.
@@ -192,7 +194,7 @@ def client_traffic_policy(name: str, namespace: str, gateway: str, *, authority:
     """
     reserved = [{"type": "Prefix", "value": prefix} for prefix in _RESERVED_HEADERS]
     spec: dict[str, Any] = {
-        "targetRefs": [target("Gateway", gateway)],
+        "targetRefs": [target("Gateway", gateway) | ({"sectionName": listener} if listener else {})],
         "connection": {"bufferLimit": "50Mi"},
         "http2": {"initialStreamWindowSize": "16Mi", "initialConnectionWindowSize": "24Mi"},
         "tcpKeepalive": dict(_KEEPALIVE),

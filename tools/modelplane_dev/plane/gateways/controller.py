@@ -90,9 +90,7 @@ class Gateways:
         envoy = self.stack.enter_context(self._envoy(deployment, administration))
         self.network.run("address", "ip", "address", "replace", f"{address}/32", "dev", "lo")
         service = self._made(_SERVICE, gateway)
-        ports = {each["port"]: each["targetPort"] for each in service["spec"]["ports"]}
-        relayed = [part for at, to in ports.items() for part in (f"{address}:{at}", f"127.0.0.1:{to}")]
-        start_relay(self.stack, self.network.process(f"{self.network.name}-balancer-{gateway}", *COMMAND, *relayed))
+        self.lead_ports(gateway, address, *(each["port"] for each in service["spec"]["ports"]))
         generation = deployment["metadata"]["generation"]
         counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "updatedReplicas"), 1)
         running = {**counts, "observedGeneration": generation, "conditions": [_AVAILABLE]}
@@ -100,6 +98,23 @@ class Gateways:
         if service["spec"]["type"] == "LoadBalancer":
             self._patch_status(_SERVICE, service, {"loadBalancer": {"ingress": [{"ip": address}]}})
         return envoy
+
+    def lead_ports(self, gateway: str, address: str, *ports: int) -> None:
+        """Play the load balancer: lead ports of an address to those of a Gateway's Envoy, once its Service has them.
+
+        Where both are the same, Envoy itself listens at every address.
+        """
+
+        def targets() -> dict[int, int]:
+            found = self._made(_SERVICE, gateway)["spec"]["ports"]
+            known = {each["port"]: int(each["targetPort"]) for each in found}
+            assert known.keys() >= {*ports}, found
+            return {port: known[port] for port in ports if known[port] != port}
+
+        led = eventually(targets, within=PATIENCE)
+        relayed = [part for at, to in led.items() for part in (f"{address}:{at}", f"127.0.0.1:{to}")]
+        name = "-".join(map(str, (self.network.name, "balancer", gateway, *led)))
+        start_relay(self.stack, self.network.process(name, *COMMAND, *relayed))
 
     def resolve_services(self) -> None:
         """Let the names of the Services resolve in the network that have EndpointSlices now."""
