@@ -22,7 +22,7 @@ _HASH_KEY: Final = os.urandom(16)
 
 
 #: The certificates that were read last, by a digest of what they were in: to read some thousand takes a second.
-_AUTHORITIES: Final = Lru[bytes](4 * 1024 * 1024)
+_AUTHORITIES: Final = Lru[bytes](1024 * 1024)
 
 
 def _written(content: bytes) -> tuple[bytes, int]:

@@ -18,7 +18,7 @@ from modelplane.transport.wire import Wire
 
 #: Bytes that the dicts which are kept take at most, as a rule less than half. What steps read of a fleet is cached by
 #: itself (`observed.memo`), so that this holds the objects of a large composite, not those of a fleet.
-_KEPT: Final = 56 * 1024 * 1024
+_KEPT: Final = 55 * 1024 * 1024
 _BODIES: Final = Lru[Manifest](_KEPT)
 
 #: A dict takes less than so many times its serialized bytes, and so many bytes more for each object, list and text in
