@@ -24,8 +24,9 @@ Schema = dict[str, Any]
 #: `self` or `oldSelf` and the fields selected from it one after another; a name before a parenthesis is a function.
 SELECTED = re.compile(r"\b(self|oldSelf)((?:\.[A-Za-z_]\w*)*)(\()?")
 _SUPPORTED = frozenset({"rule", "message", "fieldPath"})
-#: How a rule ends that bounds the size of something: a later version may lower it, as it may a maxItems.
-_BOUND = re.compile(r"\.sum\(\) <= \d+$")
+#: How a rule ends that bounds the size of something, a sum or the parts of a text: a later version may lower it, as it
+#: may a maxItems.
+_BOUND = re.compile(r"(\.sum\(\) <= \d+|\{1,\d+\}\)\*\$'\))$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,21 @@ def test_an_object_that_was_read_from_a_server_is_taken_as_it_was_and_a_new_one_
         ControlPlane([without_uid(over_bound())])
 
 
+def test_an_endpoint_with_a_server_name_from_before_its_parts_were_bounded_is_taken_and_says_so() -> None:
+    metadata = {"name": "provider", "namespace": "ml", "uid": "u"}
+    spec = {"url": "https://api.example.com", "tls": {"serverName": f"{'a' * 64}.example.com"}}
+    stored = {"apiVersion": EXAMPLE["apiVersion"], "kind": "ModelEndpoint", "metadata": metadata, "spec": spec}
+    control = ControlPlane([stored])
+    control.apply(without_uid({**stored, "spec": {**spec, "ready": False}}))
+    assert control.settle()
+    found = control.get("ModelEndpoint", "ml", "provider") or {}
+    assert [each["reason"] for each in found["status"]["conditions"] if each["type"] == "RoutingReady"] == [
+        "InvalidURL"
+    ]
+    with pytest.raises(InvalidObject, match="more than 63 characters"):
+        ControlPlane([without_uid(stored)])
+
+
 @pytest.mark.parametrize("edit", [scaled, more_copies, another_engine_first])
 def test_an_edit_beside_what_is_over_a_bound_is_taken(edit: Any) -> None:
     control = ControlPlane([over_bound()])
