@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from modelplane.api.modelendpoint import ModelEndpointSpec
+from modelplane.compose_endpoint.secret_value import lacking, read_value
 from modelplane.composing import requirements as require
 from modelplane.model.conditions import Reason
 from modelplane.model.routing import Provider, PublicGateway
 from modelplane.observed.endpoint import PORTS, URL, NoAddress, is_dns_name, is_ip
-from modelplane.observed.fields import mapping
 from modelplane.observed.gateway import read_gateway
 from modelplane.routing.hosts import refuse_host
 from modelplane.step import Object, Request, Requirement
@@ -76,10 +76,10 @@ def read_inputs(request: Request, spec: ModelEndpointSpec, needs: Sequence[Requi
     missing, authority = [unusable] if unusable else [], None
     if spec.tls and spec.tls.caSecretRef:
         named = spec.tls.caSecretRef
-        given = _value(request, named.name, named.key)
+        given = read_value(request, named.name, named.key)
         authority = given.authority() if given else None
         if authority is None:
-            wrong = "has no valid X.509 certificates in PEM" if given else "has no value"
+            wrong = "has no valid X.509 certificates in PEM" if given else lacking(request, named.name)
             missing.append(_words(request, "spec.tls.caSecretRef", named.name, named.key, wrong))
     return ExternalInputs(_provider(request, spec, gateway), credential, authority, tuple(missing), gateway)
 
@@ -89,21 +89,15 @@ def _read_credential(request: Request, spec: ModelEndpointSpec) -> tuple[Sealed 
     if spec.credential is None:
         return None, ""
     reference, header, prefix = spec.credential.secretRef, spec.credential.header, spec.credential.prefix
-    found = _value(request, reference.name, reference.key)
+    found = read_value(request, reference.name, reference.key)
     if found is None or not found.matches(_USABLE):
-        wrong = "has no value" if found is None else "has a value that no header can carry"
+        wrong = lacking(request, reference.name) if found is None else "has a value that no header can carry"
         return None, _words(request, "spec.credential", reference.name, reference.key, wrong)
     if prefix is None:
         prefix = _BEARER if header.lower() == AUTHORIZATION.lower() else ""
     if not _PREFIX.fullmatch(prefix):
         return None, "spec.credential.prefix has a control character, which no header can carry. Remove it"
     return found.prefixed(prefix.encode()), ""
-
-
-def _value(request: Request, name: str, key: str) -> Sealed | None:
-    found = request.one(require.source("Secret", name, request.composite.namespace))
-    value = mapping(found.body.get("data")).get(key) if isinstance(found, Object) else None
-    return value if isinstance(value, Sealed) else None
 
 
 def _words(request: Request, field: str, name: str, key: str, wrong: str) -> str:

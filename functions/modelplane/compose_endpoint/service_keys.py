@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from modelplane.api.modelservice import Key, ModelServiceSpec
+from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint.secret_value import lacking, read_value
 from modelplane.composing import requirements as require
-from modelplane.observed.fields import mapping
-from modelplane.step import Object, Request, Requirement
+from modelplane.step import Request, Requirement
 from modelplane.step.sealed import Sealed
 
 #: What a header can carry as a key: a line break at the end is a usual mistake.
@@ -36,10 +36,11 @@ def read_keys(request: Request, spec: ModelServiceSpec) -> CallerKeys:
     missing, invalid = [], []
     for number, key in enumerate(spec.keys or ()):
         where = f"spec.keys[{number}] {key.name}"
-        found = _value(request, key)
+        found = read_value(request, key.secretRef.name, key.secretRef.key)
         secret = f"Secret {request.composite.namespace}/{key.secretRef.name}"
         if found is None:
-            missing.append(f"{where}: {secret} has no value under key {key.secretRef.key}. Create it")
+            wrong = lacking(request, key.secretRef.name)
+            missing.append(f"{where}: {secret} {wrong} under key {key.secretRef.key}. Create it")
         elif not found.matches(_USABLE):
             wrong = "is not 1 to 4096 visible ASCII characters, without spaces and line breaks"
             invalid.append(f"{where}: what {secret} has under key {key.secretRef.key} {wrong}. Replace it")
@@ -49,9 +50,3 @@ def read_keys(request: Request, spec: ModelServiceSpec) -> CallerKeys:
         else:
             usable[key.name] = found
     return CallerKeys(usable, tuple(missing), tuple(invalid))
-
-
-def _value(request: Request, key: Key) -> Sealed | None:
-    found = request.one(require.source("Secret", key.secretRef.name, request.composite.namespace))
-    value = mapping(found.body.get("data")).get(key.secretRef.key) if isinstance(found, Object) else None
-    return value if isinstance(value, Sealed) else None

@@ -6,12 +6,14 @@ Reading and writing the wire format by hand was tried: up to a third faster, whi
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from sys import intern
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct, Value
 
+from modelplane.step.secrets import MOST_KEYS
 from modelplane.transport.wire import Wire, entry_of, fields_of
 
 #: What is left out, by key, where it is of this kind: the list is the API server's bookkeeping, often half of an
@@ -21,6 +23,8 @@ _ALWAYS: Final = {"managedFields": "list_value"}
 _OF_OUTLINES: Final = {**_ALWAYS, "template": "struct_value"}
 
 
+#: What Secrets and ConfigMaps have their values in: it is left out where it has more than `MOST_KEYS`.
+_DATA: Final = "data"
 #: The bytes that begin a serialized Value of these kinds.
 _TAGS: Final = {"list_value": 0x32, "struct_value": 0x2A}
 #: The most maps and lists in one another of what is read of an object that protobuf refuses: it reads a hundred
@@ -33,23 +37,26 @@ LARGE: Final = 32 * 1024
 def decode(wire: Wire) -> dict[str, Any]:
     """Return the dict that a serialized Struct holds: integral numbers as int, without `managedFields` lists.
 
-    What is nested more deeply than protobuf reads is cut off at `MAX_LEVELS`. Raises
-    `google.protobuf.message.DecodeError` for bytes that are no Struct.
+    Of a large one maps `data` with more than `MOST_KEYS` keys are left out as well. What is nested more deeply than
+    protobuf reads is cut off at `MAX_LEVELS`.
+
+    Raises `google.protobuf.message.DecodeError` for bytes that are no Struct.
     """
-    try:
-        return _read(Struct.FromString(bytes(wire)), _ALWAYS)
-    except DecodeError:  # too deep, or garbled, which reading in place tells
-        return _InPlace(_ALWAYS, whole=0).read(wire)
+    return _decode(wire, _ALWAYS)
+
+
+def _decode(wire: Wire, left_out: Mapping[str, str]) -> dict[str, Any]:
+    if len(wire) < LARGE:
+        try:
+            return _read(Struct.FromString(bytes(wire)), left_out)
+        except DecodeError:  # too deep, or garbled, which reading in place tells
+            return _InPlace(left_out, whole=0).read(wire)
+    return _InPlace(left_out, whole=LARGE).read(wire)
 
 
 def decode_outline(wire: Wire) -> dict[str, Any]:
     """Return what `decode` does, without pod templates: those of a large object are not even parsed."""
-    if len(wire) < LARGE:
-        try:
-            return _read(Struct.FromString(bytes(wire)), _OF_OUTLINES)
-        except DecodeError:  # as above
-            return _InPlace(_OF_OUTLINES, whole=0).read(wire)
-    return _InPlace(_OF_OUTLINES, whole=LARGE).read(wire)
+    return _decode(wire, _OF_OUTLINES)
 
 
 def pick_fields(wire: Wire, names: Container[str]) -> dict[str, bytes]:
@@ -90,6 +97,8 @@ class _InPlace:
         read: dict[str, Any] = {}
         for _, begin, stop in fields_of(wire, start, end) if levels else ():
             key, (at, until) = entry_of(wire, begin, stop)
+            if key == _DATA and _is_crowded(wire, at, until):
+                continue
             if at == until or wire[at] != _TAGS.get(self.left_out.get(key, "")):
                 read[intern(key)] = self.value(wire, at, until, levels - 1)
         return read
@@ -108,6 +117,14 @@ class _InPlace:
             return self._struct(wire, begin, stop, levels)
         items = fields_of(wire, begin, stop) if levels else ()
         return [self.value(wire, at, until, levels - 1) for _, at, until in items]
+
+
+def _is_crowded(wire: Wire, start: int, end: int) -> bool:
+    """Tell whether a Value is a map of more than `MOST_KEYS` keys; no more of them are looked at."""
+    if start == end or wire[start] != _TAGS["struct_value"]:
+        return False
+    ((_, begin, stop),) = fields_of(wire, start, end)
+    return next(islice(fields_of(wire, begin, stop), MOST_KEYS, None), None) is not None
 
 
 def _read(message: Struct, left_out: Mapping[str, str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.model.routing import Endpoint
+from modelplane.step.secrets import MOST_KEYS
 from property.routes import address
 from property.services import Service, bare
 from unit.compose_endpoint.test_service import accept, conditions, rule, settled
@@ -111,6 +112,14 @@ WRONG: dict[str, tuple[dict[str, bytes], str, str, set[str]]] = {
     "nothing": ({"ann": b"", "ben": b"b"}, "KeyInvalid", "spec.keys[0] ann", {"ben"}),
     "an equal key": ({"ann": b"a", "ben": b"a"}, "KeyInvalid", "the key equals that of ann", {"ann"}),
 }
+
+
+def test_a_secret_of_which_nothing_is_read_is_said_to_have_too_many_keys() -> None:
+    found = service("ann", secrets={"keys": {}})
+    found.settle()
+    accept(found, "HTTPRoute")
+    _, _, message = conditions(found)["RoutingReady"]
+    assert f"ml/keys has no values, or more than {MOST_KEYS} keys and none is read, so none under key ann" in message
 
 
 @pytest.mark.parametrize(("values", "reason", "words", "usable"), WRONG.values(), ids=WRONG)

@@ -8,7 +8,8 @@ from google.protobuf.struct_pb2 import Struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.transport.structs import decode, encode
+from modelplane.step.secrets import MOST_KEYS
+from modelplane.transport.structs import LARGE, decode, encode
 
 _LEAVES = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text()
 #: A list under this key is left out, at whatever depth.
@@ -44,6 +45,20 @@ def test_an_integral_number_reads_as_an_integer(sent: float, seen: type) -> None
 )
 def test_lists_of_managed_fields_are_left_out_and_schemas_that_speak_of_them_are_not(content: Any, seen: Any) -> None:
     assert decode(encode(content)) == seen
+
+
+@pytest.mark.parametrize("content", [{}, {"kind": "Object", "status": {"of": "the cluster"}}], ids=["alone", "inside"])
+@pytest.mark.parametrize(("keys", "read"), [(MOST_KEYS, True), (MOST_KEYS + 1, False), (90_000, False)])
+def test_of_a_large_secret_with_too_many_keys_none_is_read(content: dict[str, Any], keys: int, read: bool) -> None:
+    secret = {"kind": "Secret", "type": "Opaque", "data": {f"{key:020}": "" for key in range(keys)}}
+    large = {**content, "manifest": secret, "annotations": {"of": "x" * LARGE}} if content else secret
+    seen = {**secret} if read else {"kind": "Secret", "type": "Opaque"}
+    assert decode(encode(large)) == ({**large, "manifest": seen} if content else seen)
+
+
+def test_what_is_called_data_and_is_no_map_is_read_however_long_it_is() -> None:
+    content = {"data": ["x"] * LARGE}
+    assert decode(encode(content)) == content
 
 
 def test_bytes_that_are_no_struct_are_refused() -> None:

@@ -1,0 +1,21 @@
+"""One value of a Secret that the composite names."""
+
+from modelplane.composing import requirements as require
+from modelplane.observed.fields import mapping
+from modelplane.step import Object, Request
+from modelplane.step.sealed import Sealed
+from modelplane.step.secrets import MOST_KEYS
+
+
+def read_value(request: Request, name: str, key: str) -> Sealed | None:
+    """Return the value that a Secret of the composite's namespace has under a key, None where there is none."""
+    found = request.one(require.source("Secret", name, request.composite.namespace))
+    value = mapping(found.body.get("data")).get(key) if isinstance(found, Object) else None
+    return value if isinstance(value, Sealed) else None
+
+
+def lacking(request: Request, name: str) -> str:
+    """Return in which words a Secret lacks a value, to be followed by "under key"."""
+    found = request.one(require.source("Secret", name, request.composite.namespace))
+    too_many = isinstance(found, Object) and not mapping(found.body.get("data"))
+    return f"has no values, or more than {MOST_KEYS} keys and none is read, so none" if too_many else "has no value"
