@@ -50,7 +50,7 @@ def test_lists_of_managed_fields_are_left_out_and_schemas_that_speak_of_them_are
 @pytest.mark.parametrize("content", [{}, {"kind": "Object", "status": {"of": "the cluster"}}], ids=["alone", "inside"])
 @pytest.mark.parametrize(("keys", "read"), [(MOST_KEYS, True), (MOST_KEYS + 1, False), (90_000, False)])
 def test_of_a_large_secret_with_too_many_keys_none_is_read(content: dict[str, Any], keys: int, read: bool) -> None:
-    secret = {"kind": "Secret", "type": "Opaque", "data": {f"{key:020}": "" for key in range(keys)}}
+    secret = {"kind": "Secret", "type": "Opaque", "data": {f"{key:040}": "" for key in range(keys)}}
     large = {**content, "manifest": secret, "annotations": {"of": "x" * LARGE}} if content else secret
     seen = {**secret} if read else {"kind": "Secret", "type": "Opaque"}
     assert decode(encode(large)) == ({**large, "manifest": seen} if content else seen)
