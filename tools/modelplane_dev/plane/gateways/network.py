@@ -45,7 +45,8 @@ class Network:
 
     def __post_init__(self) -> None:
         """Describe the process that holds the namespace."""
-        mounts = [part for where, what in self.files.items() for part in (str(what), where)]
+        # A link, as /etc/resolv.conf often is, may lead out of the root folder that is being built: its target is it.
+        mounts = [str(part) for where, what in self.files.items() for part in (what, Path(where).resolve())]
         command = ["unshare", "--net", "--mount", "sh", "-c", _HOLD, "hold", *mounts]
         self._holder = Process(f"network-{self.name}", self.folder, command, {"READY": self._ready})
 
