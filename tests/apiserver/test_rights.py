@@ -189,6 +189,31 @@ def test_an_object_of_crossplane_is_turned_to_nothing_else_and_anybody_who_may_d
     team.request("DELETE", path)
 
 
+#: What leaves on a cluster what an Object has made there, once it is deleted.
+LEFT: dict[str, Manifest] = {
+    "it is paused": {"annotations": {"crossplane.io/paused": "true"}},
+    "it is called something else": {"annotations": {"crossplane.io/external-name": "other"}},
+    "the provider does not end it": {"finalizers": []},
+    "others end it": {"finalizers": ["example.org/wait"]},
+}
+
+
+@pytest.mark.parametrize("change", LEFT.values(), ids=LEFT)
+def test_only_who_may_use_its_config_lets_an_object_leave_what_it_has_made(ruled: Server, change: Manifest) -> None:
+    made = obj()
+    made["metadata"]["finalizers"] = ["finalizer.managedresource.crossplane.io"]
+    path, api = f"{ruled.path(made)}/{made['metadata']['name']}", ruled.cluster.api
+    api.request("POST", ruled.path(made), made)
+    try:
+        assert "gives every right" in refusal_of_change(ruled.cluster.api_of(TEAM), path, {"metadata": change})
+        assert refusal_of_change(ruled.cluster.api_of(CROSSPLANE), path, {"metadata": change}) == ""
+        more = {"finalizers": [*made["metadata"]["finalizers"], "foregroundDeletion"]}
+        assert refusal_of_change(ruled.cluster.api_of(TEAM), path, {"metadata": more}) == ""
+    finally:
+        api.request("PATCH", path, {"metadata": {"finalizers": []}}, "application/merge-patch+json")
+        api.request("DELETE", path)
+
+
 def referring(**reference: Manifest) -> Manifest:
     """Return an Object on a ProviderConfig of its namespace, with one reference."""
     made = obj()
