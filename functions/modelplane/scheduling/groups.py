@@ -27,7 +27,9 @@ class LackedUnits(NamedTuple):
 
 def size(group: Group) -> int:
     """Return the number of pods of a group that need a node of their own."""
-    return sum([pods for demand, pods in group if demand])
+    if group and not group[0][0]:
+        group = group[1:]
+    return sum([pods for _, pods in group])
 
 
 def with_nodes(group: Group) -> Group:
@@ -35,9 +37,14 @@ def with_nodes(group: Group) -> Group:
     return group[1:] if group and not group[0][0] else group
 
 
+def has_deviceless(groups: Groups) -> bool:
+    """Tell whether some pods take no device: a group that has such comes before all that have none."""
+    return bool(groups) and not groups[0][0][0][0]
+
+
 def all_with_nodes(groups: Groups) -> Groups:
     """Return of all groups the pods that need a node of their own; the value itself where there are no others."""
-    if () not in [group[0][0] for group, _ in groups]:
+    if not has_deviceless(groups):
         return groups
     counted: dict[Group, int] = {}
     for group, many in groups:
