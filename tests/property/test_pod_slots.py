@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.scheduling.groups import Group, Groups, has_deviceless, join
+from modelplane.scheduling.groups import Group, Groups, join
 from modelplane.scheduling.pod_slots import PodSlots
 from modelplane.scheduling.room import has_room, more, shortage, shortage_of
 from property.groups import groups_of
@@ -53,7 +53,6 @@ def test_a_group_that_lacks_room_is_found_where_the_pool_has_none_and_one_more_n
     for group in data.draw(st.lists(groups_of((8,)), min_size=1, max_size=6)):
         had_room = has_room(nodes, (8,), groups, slots)
         groups = join(groups, group)
-        assert has_deviceless(groups) is any(not demand for each, _ in groups for demand, _ in each)
         roomy = has_room(nodes, (8,), groups, slots)
         assert had_room or not roomy
         assert (shortage(nodes, (8,), groups, slots) is None) is roomy

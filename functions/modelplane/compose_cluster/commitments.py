@@ -26,6 +26,9 @@ from modelplane.step import Object, Request
 #: the names of holders, conditions, the gateway.
 _STATUS, _OTHERS = 64 * 1024, 12 * 1024
 
+#: Fields of a published pool that its replicas tell.
+COMMITTED = ("devicesCommitted", "holders", "moreHolders", "charged")
+
 
 @dataclass(frozen=True, slots=True)
 class Residents:
@@ -111,8 +114,13 @@ def commit(entries: Sequence[Mapping[str, Any]], residents: Residents) -> Commit
 
 
 def _room_for_charges(entries: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many characters of charges the status has room for beside these pools."""
-    return min(MOST, _STATUS - _OTHERS - len(json.dumps(entries)))
+    """Return how many characters of charges the status has room for beside these pools, as published or without."""
+    return min(MOST, _STATUS - _OTHERS - len(json.dumps([without_committed(entry) for entry in entries])))
+
+
+def without_committed(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a published pool without what its replicas tell of it."""
+    return {field: value for field, value in entry.items() if field not in COMMITTED}
 
 
 def _holders(residents: Residents, where: Layout) -> tuple[tuple[str, ...], ...]:

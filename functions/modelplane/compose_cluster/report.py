@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modelplane.compose_cluster.commitments import Commitments, Residents, commit
+from modelplane.compose_cluster.commitments import COMMITTED, Commitments, Residents, commit, without_committed
 from modelplane.compose_cluster.gateway import PART
 from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.compose_cluster.pools import Published
@@ -18,9 +18,7 @@ from modelplane.step import Request
 #: Composition resource name of the ClusterProviderConfig.
 CONFIG = "provider-config"
 _FIELDS = ("namespace", "clusterUID", "providerConfigRef", "gateway", "cache", "gpuPools", "replicas", "charges")
-#: Fields of a published pool that its replicas tell.
-_COMMITTED = ("devicesCommitted", "holders", "moreHolders", "charged")
-#: Those of them that are in units of what the pool's nodes have.
+#: Fields of what replicas tell of a pool that are in units of what the pool's nodes have.
 _IN_UNITS = frozenset({"charged"})
 #: Most replicas that are named as holders of one pool, and most characters of all their names: every pass that places
 #: something reads the status of its candidates.
@@ -99,7 +97,7 @@ def _pools(
             for entry, each in zip(entries, kept, strict=True)
         ]
     texts = (None,) * len(entries) if found.charged is None else found.charged
-    plain = ({field: value for field, value in entry.items() if field not in _COMMITTED} for entry in entries)
+    plain = map(without_committed, entries)
     return [
         {**entry, "devicesCommitted": dict(held), **names} | ({} if charged is None else {"charged": charged})
         for entry, held, names, charged in zip(plain, found.devices, _name_holders(found.holders), texts, strict=True)
@@ -109,7 +107,7 @@ def _pools(
 def _committed(entry: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was committed of a pool; its charges are in units of what its nodes have, and go with that."""
     same = entry.get("node") == before.get("node")
-    return {field: before.get(field) for field in _COMMITTED if same or field not in _IN_UNITS}
+    return {field: before.get(field) for field in COMMITTED if same or field not in _IN_UNITS}
 
 
 def _name_holders(holders: Sequence[Sequence[str]]) -> list[dict[str, Any]]:

@@ -27,9 +27,7 @@ class LackedUnits(NamedTuple):
 
 def size(group: Group) -> int:
     """Return the number of pods of a group that need a node of their own."""
-    if group and not group[0][0]:
-        group = group[1:]
-    return sum([pods for _, pods in group])
+    return sum([pods for demand, pods in group if demand])
 
 
 def with_nodes(group: Group) -> Group:
@@ -37,14 +35,9 @@ def with_nodes(group: Group) -> Group:
     return group[1:] if group and not group[0][0] else group
 
 
-def has_deviceless(groups: Groups) -> bool:
-    """Tell whether some pods take no device: a group that has such comes before all that have none."""
-    return bool(groups) and not groups[0][0][0][0]
-
-
 def all_with_nodes(groups: Groups) -> Groups:
     """Return of all groups the pods that need a node of their own; the value itself where there are no others."""
-    if not has_deviceless(groups):
+    if () not in [group[0][0] for group, _ in groups]:
         return groups
     counted: dict[Group, int] = {}
     for group, many in groups:

@@ -8,7 +8,7 @@ spread (docs/scheduling.md, "Room").
 from typing import Final, NamedTuple
 
 from modelplane.model.resources import DEFAULT_PODS
-from modelplane.scheduling.groups import Groups, has_deviceless, size
+from modelplane.scheduling.groups import Groups, size
 
 
 class PodSlots(NamedTuple):
@@ -22,9 +22,9 @@ class PodSlots(NamedTuple):
 
         A pod that takes no device lacks a slot only where that is every node.
         """
-        if self.claiming < self.pods and not has_deviceless(groups):
-            return 0
         without = count_deviceless(groups)
+        if not without and self.claiming < self.pods:
+            return 0
         return self.most_full_of(without, sum([size(group) * many for group, many in groups]))
 
     def most_full_of(self, without: int, others: int) -> int:
@@ -45,6 +45,4 @@ ENDLESS: Final = PodSlots(1 << 31)
 
 def count_deviceless(groups: Groups) -> int:
     """Return how many pods of all groups take no device."""
-    if not has_deviceless(groups):
-        return 0
     return sum([group[0][1] * many for group, many in groups if not group[0][0]])

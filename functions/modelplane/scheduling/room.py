@@ -45,7 +45,7 @@ def has_room(nodes: int, counts: tuple[int, ...], groups: Groups, slots: PodSlot
         return True
     full = slots.most_full(groups)
     sizes = [size(group) for group, _ in groups]
-    if nodes - full < (max(sizes) or 1):
+    if nodes - full < max(1, *sizes):
         return False
     if sum([pods * many for pods, (_, many) in zip(sizes, groups, strict=True)]) <= nodes - full:
         return True

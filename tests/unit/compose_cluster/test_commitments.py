@@ -99,7 +99,9 @@ def test_what_is_too_long_for_a_status_is_not_published_and_the_cluster_says_so(
     assert status["gpuPools"][0]["devicesCommitted"]["gpu"] > 0
 
 
-@pytest.mark.parametrize(("entries", "replicas", "published"), [(1, 2000, True), (12, 200, False), (10, 20, True)])
+@pytest.mark.parametrize(
+    ("entries", "replicas", "published"), [(1, 2000, True), (12, 200, False), (10, 20, True), (6, 400, True)]
+)
 def test_the_status_of_a_cluster_of_8_pools_stays_below_64_kib_with_what_is_charged(
     entries: int, replicas: int, published: bool
 ) -> None:
@@ -113,6 +115,8 @@ def test_the_status_of_a_cluster_of_8_pools_stays_below_64_kib_with_what_is_char
     status = given.status(result)
     assert (status["charges"]["published"], status["replicas"]) == (published, replicas)
     assert len(json.dumps(status)) < 64 * 1024
+    again = given.run(given.cluster(*pools, status=status), class_l4=[], replicas=there)
+    assert given.status(again) == status, "what was published takes no room from itself"
 
 
 def test_the_last_groups_stay_while_the_replicas_are_not_fetched() -> None:
