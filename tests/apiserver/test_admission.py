@@ -42,6 +42,12 @@ def backend(name: str, namespace: str) -> Manifest:
     return envoy_object("Backend", name, namespace, {"type": "Endpoints", "endpoints": [{"fqdn": fqdn}]})
 
 
+def tls_policy(of: str) -> Manifest:
+    trust = {"hostname": "eu-1.example.org", "wellKnownCACertificates": "System"}
+    to = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": of}
+    return gateway_object("BackendTLSPolicy", "foreign", "ml", {"targetRefs": [to], "validation": trust})
+
+
 def trusted(name: str) -> Manifest:
     return authority_config_map(name, "ml", "pem")
 
@@ -60,6 +66,7 @@ FOREIGN: dict[str, tuple[Manifest, str]] = {
     "a policy of the Gateway": (gateway_traffic_policy("foreign", SYSTEM_NAMESPACE, PUBLIC_GATEWAY), POLICY_WORDS),
     "a policy of a service's route": (policy(BY_NAME), POLICY_WORDS),
     "traffic of a service's route": (service_traffic_policy("t", "ml", ROUTE, Traffic("5m")) or {}, POLICY_WORDS),
+    "how a service's Backend is trusted": (tls_policy(service_object("chat", "ml", "backend-0")), POLICY_WORDS),
     "a Backend of a service": (backend(service_object("chat", "ml", "backend-0"), "ml"), BACKEND_WORDS),
     "the Backend of the fleet URL": (backend("fleet", SYSTEM_NAMESPACE), BACKEND_WORDS),
     "a filter of a service": (backend_host(service_object("chat", "ml", "endpoint-host"), "ml"), BACKEND_WORDS),
