@@ -1,24 +1,46 @@
-"""Tells whether bytes are one X.509 certificate in the form that every TLS library takes (RFC 5280, X.690 DER).
+"""Tells whether bytes are one X.509 certificate that every TLS library takes (RFC 5280, X.690 DER).
 
 OpenSSL, which Python asks, takes more than Envoy's BoringSSL does: lengths that are not minimal, versions and dates
-that do not exist. `cryptography` reads DER as strictly, names and extensions once they are asked for. It takes no
-Latin letters in a TeletexString, which Envoy does: such names are older than RFC 3280 of 2002.
+that do not exist. `cryptography` reads DER as strictly, each part once it is asked for. What it does not look into,
+parameters of algorithms that it does not know, is refused: nothing can be verified by them.
 """
 
+from typing import Final
+
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 
 #: A field for extensions without any, in DER.
-_NO_EXTENSIONS = b"\xa3\x02\x30\x00"
-_INVALID = (ValueError, TypeError, x509.InvalidVersion, x509.DuplicateExtension, x509.UnsupportedGeneralNameType)
+_NO_EXTENSIONS: Final = b"\xa3\x02\x30\x00"
+_INVALID: Final = (
+    ValueError,
+    TypeError,
+    UnsupportedAlgorithm,
+    x509.InvalidVersion,
+    x509.DuplicateExtension,
+    x509.UnsupportedGeneralNameType,
+)
 
 
 def is_certificate(der: bytes) -> bool:
     """Tell whether the bytes are one certificate, whole and nothing else. Its signature and dates are not checked."""
     try:
         found = x509.load_der_x509_certificate(der)
-        _ = found.subject, found.issuer, found.not_valid_before_utc, found.not_valid_after_utc
+        _ = found.not_valid_before_utc, found.not_valid_after_utc, found.signature_hash_algorithm, found.public_key()
+        if not (_is_text(found.subject) and _is_text(found.issuer)):
+            return False
         if len(found.extensions):
             return found.version is x509.Version.v3
         return not found.tbs_certificate_bytes.endswith(_NO_EXTENSIONS)
     except _INVALID:
         return False
+
+
+def _is_text(name: x509.Name) -> bool:
+    """Tell whether a name has nothing but characters of Unicode's first plane, surrogates and noncharacters not."""
+    texts = (each.value for each in name)
+    return all(isinstance(text, str) and all(map(_is_character, text)) for text in texts)
+
+
+def _is_character(character: str) -> bool:
+    return character < "\ud800" or "\ue000" <= character < "\ufdd0" or "\ufdf0" <= character <= "\ufffd"

@@ -53,11 +53,12 @@ def certificate(
     subject: bytes = name(der(12, b"x")),
     extensions: bytes = der(0xA3, AUTHORITY),
     signature: bytes = der(3, b"\0", b"\x22" * 256),
+    signed_with: bytes = SIGNED_WITH,
 ) -> bytes:
     """Return a certificate with some of its fields as they are given; nobody has signed it."""
     issuer = name(der(12, b"x"))
-    signed = sequence(version, serial, SIGNED_WITH, issuer, validity, subject, KEY, extensions)
-    return sequence(signed, SIGNED_WITH, signature)
+    signed = sequence(version, serial, signed_with, issuer, validity, subject, KEY, extensions)
+    return sequence(signed, signed_with, signature)
 
 
 WHOLE = certificate()
@@ -87,6 +88,10 @@ REFUSED = {
     "an extension in parts": certificate(extensions=der(0xA3, sequence(sequence(BASIC, der(0x24, OF_AN_AUTHORITY))))),
     "an empty part of a name": certificate(subject=sequence(der(0x31))),
     "a name that is no text": certificate(subject=name(der(2, b"\1"))),
+    "a noncharacter in a name": certificate(subject=name(der(12, "\ufdd0".encode()))),
+    "the last noncharacter of a plane in a name": certificate(subject=name(der(12, "\U0010ffff".encode()))),
+    "surrogates in a name": certificate(subject=name(der(0x1E, bytes.fromhex("d800dc00")))),
+    "an algorithm nobody knows": certificate(signed_with=sequence(bytes.fromhex("06032a0304"), der(0x17, b"x"))),
     "a name that is no UTF-8": certificate(subject=name(der(12, b"\xff\xfe"))),
     "an identifier that ends within a number": certificate(
         subject=sequence(der(0x31, sequence(bytes.fromhex("06025584"), der(12, b"x"))))
