@@ -15,6 +15,8 @@ from modelplane.reading.reader import as_object
 from modelplane.reading.tree import Manifest, items, mapping
 
 _KEPT = ("name", "namespace", "labels", "annotations")
+#: In names of labels that Crossplane writes.
+_OF_CROSSPLANE = "crossplane.io/"
 #: What of an engine, a member and a device request of a ModelReplica a ModelDeployment says too.
 _OF_ENGINE = ("name", "phase", "copies", "replicasAcrossNodes")
 _OF_MEMBER = ("role", "worker", "template")
@@ -116,9 +118,14 @@ def _manifest(deployment: Manifest, version: _Version, labels: Mapping[str, str]
     return {
         "apiVersion": deployment["apiVersion"],
         "kind": deployment["kind"],
-        "metadata": {key: deployment["metadata"][key] for key in _KEPT if deployment["metadata"].get(key)},
+        "metadata": {key: value for key in _KEPT if (value := _as_given(deployment["metadata"].get(key)))},
         "spec": kept | selecting | serving | {"engines": version.engines},
     }
+
+
+def _as_given(value: Any) -> Any:
+    """Return a field of metadata without the labels and annotations that Crossplane has written."""
+    return {key: each for key, each in value.items() if _OF_CROSSPLANE not in key} if isinstance(value, dict) else value
 
 
 def _choose_version(versions: list[_Version], profile: str, replica: str | None) -> _Version:

@@ -5,6 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from modelplane.cli import main
@@ -80,6 +81,11 @@ def test_where_pinned_replicas_run_several_versions_of_a_profile_one_is_named_an
         assert image.endswith("v9") is (replica == second)
     with pytest.raises(CannotExpand, match="no replica none runs on profile int4"):
         expand_deployment(control, NAMESPACE, name, None, "none")
+
+
+def test_the_labels_that_crossplane_writes_are_not_printed() -> None:
+    metadata = yaml.safe_load(run(f"{NAMESPACE}/gemma-3-27b").stdout)["metadata"]
+    assert not [key for each in ("labels", "annotations") for key in metadata.get(each, {}) if "crossplane.io" in key]
 
 
 def test_what_engines_cannot_say_goes_to_standard_error() -> None:
