@@ -53,6 +53,10 @@ class Use:
     keys: Mapping[str, str]
 
 
+#: What Kubernetes itself writes into every namespace of a cluster, and writes back over a copy of another cluster's.
+_OF_EACH_CLUSTER: Final = CopySource("ConfigMap", "kube-root-ca.crt")
+
+
 def _named_in(pod: Mapping[str, Any]) -> Iterator[tuple[CopySource, bool, str, str]]:
     """Yield each source that a pod names, whether the pod can do without it, what it is for, and the key, if one is."""
     for secret in mappings(pod.get("imagePullSecrets")):
@@ -81,6 +85,8 @@ def read_sources(replica: Object) -> Mapping[CopySource, Use]:
     for engine in mappings(mapping(replica.body.get("spec")).get("engines")):
         for member in mappings(engine.get("members")):
             for source, optional, purpose, key in _named_in(mapping(mapping(member.get("template")).get("spec"))):
+                if source == _OF_EACH_CLUSTER:
+                    continue
                 if source.name:
                     of_source = uses.setdefault(source, {True: {}, False: {}})
                     of_source[optional].setdefault(text(engine.get("name")), purpose)

@@ -43,6 +43,11 @@ def test_every_source_has_one_object_that_takes_its_data_by_reference() -> None:
         assert not {"data", "stringData", "binaryData"} & manifest.keys()
 
 
+def test_what_kubernetes_writes_into_every_namespace_is_not_copied_over_that_of_the_cluster() -> None:
+    ours = ref("Secret", "kube-root-ca.crt")
+    assert set(copies(naming(ref("ConfigMap", "kube-root-ca.crt"), ours))) == {"copy-secret-kube-root-ca.crt"}
+
+
 def test_a_copied_secret_keeps_its_type() -> None:
     found = copies(ALL)
     assert found["copy-secret-token"]["spec"]["forProvider"]["manifest"]["type"] == "Opaque"
