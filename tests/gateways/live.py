@@ -164,7 +164,7 @@ class LiveFleet:
                 "--resolve",
                 f"{name}:443:{address}",
             )
-            asked = ("--header", f"Host: {host}", "--json", json.dumps({"model": "m", "messages": []}))
+            asked = ("--header", f"Host: {host}", "--json", json.dumps(CHAT))
             command = ("curl", "-sS", "--max-time", "30", "--write-out", "\n%{http_code}", *known, *shown, *asked)
             entered = self.gateways.public.network.command(*command, f"https://{name}/v1/chat/completions")
             done = subprocess.run(entered, check=False, capture_output=True, text=True)
