@@ -367,12 +367,18 @@ PREPARED: dict[str, Manifest] = {
 CONTROLLER = {**OWNER, "controller": True, "blockOwnerDeletion": True}
 
 
+#: Something else under the uid of what composes, which an apply would make to that.
+IMPOSTOR = {**CONTROLLER, "apiVersion": "example.org/v1", "kind": "Foo"}
+
+
+@pytest.mark.parametrize(("user", "owners"), [(TEAM, []), (None, [IMPOSTOR])], ids=["no owner", "a false owner"])
 @pytest.mark.parametrize("made", PREPARED.values(), ids=PREPARED)
 def test_crossplane_takes_over_nothing_that_was_written_by_hand_under_the_name_of_what_it_composes(
-    ruled: Server, made: Manifest
+    ruled: Server, made: Manifest, user: str | None, owners: list[Manifest]
 ) -> None:
     path = f"{ruled.path(made)}/{made['metadata']['name']}"
-    ruled.cluster.api_of(TEAM).request("POST", ruled.path(made), made)
+    prepared = {**made, "metadata": {**made["metadata"], "ownerReferences": owners}}
+    (ruled.cluster.api_of(user) if user else ruled.cluster.api).request("POST", ruled.path(made), prepared)
     try:
         assert "Crossplane does not take over" in applied(ruled, made)
     finally:
@@ -422,6 +428,24 @@ def test_nobody_but_modelplane_says_what_an_object_was_composed_as(ruled: Server
             assert refusal_of_change(ruled.cluster.api_of(CROSSPLANE), path, change) == ""
         assert refusal_of_change(team, path, {"metadata": {"annotations": {"example.org/note": "mine"}}}) == ""
         assert refusal_of_change(team, path, {"metadata": {"finalizers": ["example.org/wait"]}}) == ""
+    finally:
+        ruled.cluster.api.request("DELETE", path)
+
+
+@pytest.mark.parametrize("made", PREPARED.values(), ids=PREPARED)
+def test_nobody_but_modelplane_adds_an_owner_with_which_an_object_outlives_its_composite(
+    ruled: Server, made: Manifest
+) -> None:
+    path, team = f"{ruled.path(made)}/{made['metadata']['name']}", ruled.cluster.api_of(TEAM)
+    composed = annotated(made, "main")
+    composed["metadata"]["ownerReferences"] = [CONTROLLER]
+    ruled.cluster.api_of(CROSSPLANE).request("POST", ruled.path(made), composed)
+    more = [CONTROLLER, {"apiVersion": "v1", "kind": "ConfigMap", "name": "keep", "uid": "2"}]
+    try:
+        added = {"metadata": {"ownerReferences": more}}
+        assert "only Modelplane makes and changes" in refusal_of_change(team, path, added)
+        assert refusal_of_change(ruled.cluster.api_of(CROSSPLANE), path, added) == ""
+        assert refusal_of_change(team, path, {"metadata": {"ownerReferences": []}}) == ""
     finally:
         ruled.cluster.api.request("DELETE", path)
 
