@@ -10,8 +10,8 @@ from modelplane.step.sealed import PLACEHOLDER, Sealed
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 #: Where a provider-kubernetes Object has a manifest: the one it applies, and the one it saw.
 _MANIFESTS: Final = (("spec", "forProvider", "manifest"), ("status", "atProvider", "manifest"))
-#: Keys of a Secret or ConfigMap above which none is read of one of more than 32 KiB: a megabyte of empty values takes
-#: half a second, and a ModelService names 64.
+#: Keys of a Secret or ConfigMap, or labels of an object, above which none is read of one of more than 32 KiB: a
+#: megabyte of empty values takes half a second, and a ModelService names 64.
 MOST_KEYS: Final = 1000
 #: The fields of a Secret besides its values, which are `data` and `stringData`.
 _FIELDS: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable"})

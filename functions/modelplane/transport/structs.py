@@ -23,8 +23,8 @@ _ALWAYS: Final = {"managedFields": "list_value"}
 _OF_OUTLINES: Final = {**_ALWAYS, "template": "struct_value"}
 
 
-#: What Secrets and ConfigMaps have their values in: it is left out where it has more than `MOST_KEYS`.
-_DATA: Final = "data"
+#: Maps whose keys anybody may choose, values of Secrets and ConfigMaps among them: left out above `MOST_KEYS` keys.
+_FREE: Final = frozenset({"data", "labels", "annotations"})
 #: The bytes that begin a serialized Value of these kinds.
 _TAGS: Final = {"list_value": 0x32, "struct_value": 0x2A}
 #: The most maps and lists in one another of what is read of an object that protobuf refuses: it reads a hundred
@@ -37,8 +37,8 @@ LARGE: Final = 32 * 1024
 def decode(wire: Wire) -> dict[str, Any]:
     """Return the dict that a serialized Struct holds: integral numbers as int, without `managedFields` lists.
 
-    Of a large one maps `data` with more than `MOST_KEYS` keys are left out as well. What is nested more deeply than
-    protobuf reads is cut off at `MAX_LEVELS`.
+    Of a large one maps of data, labels and annotations with more than `MOST_KEYS` keys are left out as well. What is
+    nested more deeply than protobuf reads is cut off at `MAX_LEVELS`.
 
     Raises `google.protobuf.message.DecodeError` for bytes that are no Struct.
     """
@@ -97,7 +97,7 @@ class _InPlace:
         read: dict[str, Any] = {}
         for _, begin, stop in fields_of(wire, start, end) if levels else ():
             key, (at, until) = entry_of(wire, begin, stop)
-            if key == _DATA and _is_crowded(wire, at, until):
+            if key in _FREE and _is_crowded(wire, at, until):
                 continue
             if at == until or wire[at] != _TAGS.get(self.left_out.get(key, "")):
                 read[intern(key)] = self.value(wire, at, until, levels - 1)

@@ -56,6 +56,14 @@ def test_of_a_large_secret_with_too_many_keys_none_is_read(content: dict[str, An
     assert decode(encode(large)) == ({**large, "manifest": seen} if content else seen)
 
 
+@pytest.mark.parametrize("field", ["labels", "annotations"])
+@pytest.mark.parametrize(("keys", "read"), [(MOST_KEYS, True), (MOST_KEYS + 1, False)])
+def test_of_a_large_object_with_too_many_labels_none_is_read(field: str, keys: int, read: bool) -> None:
+    metadata = {"name": "x", field: {f"{key:040}": "" for key in range(keys)}}
+    found = decode(encode({"kind": "ModelService", "metadata": metadata}))
+    assert found["metadata"] == (metadata if read else {"name": "x"})
+
+
 def test_what_is_called_data_and_is_no_map_is_read_however_long_it_is() -> None:
     content = {"data": ["x"] * LARGE}
     assert decode(encode(content)) == content
