@@ -8,7 +8,6 @@ import ssl
 from typing import Final, NoReturn
 
 from modelplane.lru import Lru
-from modelplane.step.x509 import is_certificate
 
 #: What a sealed value prints as, everywhere.
 PLACEHOLDER: Final = "<sealed>"
@@ -27,6 +26,9 @@ _AUTHORITIES: Final = Lru[bytes](1024 * 1024)
 
 def _written(content: bytes) -> tuple[bytes, int]:
     """Return the certificates within a text, written anew, and their weight; none if one of them is not X.509."""
+    # Its library takes 12 MiB, which only the function that reads a CA has to hold.
+    from modelplane.step.x509 import is_certificate  # noqa: PLC0415
+
     found = _CERTIFICATE.findall(content)
     if not found or content.count(_BEGIN) != len(found):
         return b"", 0
