@@ -7,11 +7,10 @@ from e2e.services import SERVICE, ObservedService, model_service
 from modelplane.kube.gateway.listener_filters import filters_policy
 from modelplane.model.names import INFERENCE_GATEWAY, PUBLIC_GATEWAY, ROUTER, SYSTEM_NAMESPACE
 from modelplane_dev.plane.api import ApiError, Manifest
-from modelplane_dev.plane.crossplane import establish
 from modelplane_dev.plane.envoy_gateway import GATEWAY, SECURITY_POLICY, establish_kinds
 from modelplane_dev.plane.fakes import play_acceptance, play_listener_filters, play_public_gateway, play_router
 from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND, inference_gateway
-from modelplane_dev.plane.issuer import certificate_kinds, fake_issuer
+from modelplane_dev.plane.issuer import fake_issuer
 from modelplane_dev.plane.waiting import eventually
 
 WEIGHTS = {"llama": 90, "canary": 10}
@@ -83,8 +82,6 @@ def _delete_service_and_gateway(fleet: Fleet, service: ObservedService) -> None:
 def test_a_service_waits_for_the_gateway_and_then_follows_its_endpoints(fleet: Fleet) -> None:
     hub, service = fleet.plane.hub, ObservedService(fleet, "chat")
     fleet.add_cluster("east", nodes=2)
-    # Before anything asks for them: of a group that Crossplane reads while its kinds appear it keeps what it has read.
-    establish(hub, certificate_kinds())
     hub.api.apply(model_service("chat", fleet.tag, WEIGHTS))
     hub.api.apply(inference_gateway())
 

@@ -51,6 +51,8 @@ class External:
     def _found(self, kind: str, name: str) -> tuple[Object, ...]:
         if kind == "Secret":
             return (obj(secret(name, self.secrets[name])),) if name in self.secrets else ()
+        if kind == "CustomResourceDefinition":
+            return ()
         if kind == "Namespace":
             return (obj({"kind": kind, "metadata": {"name": name}}),) if name in self.namespaces else ()
         gateway = {"kind": kind, "metadata": {"name": name}, "status": self.gateway}
@@ -60,7 +62,7 @@ class External:
         """Return what a pass decides, once all that it requires is fetched."""
         observed = {name: obj(body) for name, body in self.store.items()}
         schemas = {each.name: {"type": "object"} if self.kinds else None for each in GATEWAY_KINDS}
-        needs = run(compose, Request(obj(self.body), observed=observed)).result.requirements
+        needs = run(compose, Request(obj(self.body), observed=observed, schemas=schemas)).result.requirements
         required = {each.name: self._found(each.kind, each.match_name or "") for each in needs}
         outcome = run(compose, Request(obj(self.body), observed=observed, required=required, schemas=schemas))
         assert (outcome.defect, outcome.result.fatal) == (None, None)

@@ -109,7 +109,9 @@ class Service:
 
     def reconcile(self) -> Result:
         """Return what a pass decides, once all that it requires is fetched."""
-        request = Request(obj(self.body), observed={name: obj(body) for name, body in self.store.items()})
+        schemas = {each.name: {"type": "object"} if self.kinds else None for each in require.GATEWAY_KINDS}
+        observed = {name: obj(body) for name, body in self.store.items()}
+        request = Request(obj(self.body), observed=observed, schemas=schemas)
         needs = run(compose, request).result
         bodies = [model_endpoint(each, self.namespace) for each in self.endpoints]
         required: dict[str, tuple[Object, ...]] = {}
@@ -123,7 +125,7 @@ class Service:
         gateway = {"kind": "InferenceGateway", "metadata": {"name": "default"}, "status": self.gateway}
         gateway["spec"] = {"requireKeys": self.requires_keys}
         required["gateway"] = () if self.gateway is None else (obj(gateway),)
-        schemas = {each.name: {"type": "object"} if self.kinds else None for each in require.GATEWAY_KINDS}
+        required |= {each.name: () for each in needs.requirements if each.kind == "CustomResourceDefinition"}
         fetched = Request(request.composite, request.observed, required=required, schemas=schemas)
         outcome = run(compose, fetched)
         assert outcome.defect is None

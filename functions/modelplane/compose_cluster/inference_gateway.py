@@ -13,11 +13,14 @@ from modelplane.model.observation import Malformed
 from modelplane.observed.fields import mapping
 from modelplane.observed.gateway import gateway_obstacles
 from modelplane.observed.strict import read_strictly
-from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Result
+from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Requirement, Result
 
 _FIELDS = ("address", "url", "listeners", "fleetUrl", "caBundle", "services")
 _KINDS = (*require.GATEWAY_KINDS, *require.CERTIFICATE_KINDS)
-_REQUIREMENTS = (require.services(), require.authorities(), require.pairs())
+
+
+def _requirements(request: Request) -> tuple[Requirement, ...]:
+    return (require.services(), require.authorities(), require.pairs(), *require.definitions(request, _KINDS))
 
 
 def _installing(message: str) -> Condition:
@@ -31,7 +34,7 @@ def _held(request: Request, *conditions: Condition) -> Result:
         desired={name: Desired.of(body, ready=True) for name, body in hold_all(request).items()},
         status={field: last[field] for field in _FIELDS if field in last},
         conditions=conditions,
-        requirements=_REQUIREMENTS,
+        requirements=_requirements(request),
         schemas=_KINDS,
         ttl=AWAITING,
         ready=False,
@@ -104,7 +107,7 @@ def compose(request: Request) -> Result:
         },
         status=_status(request, address, url, listeners),
         conditions=(ready,),
-        requirements=_REQUIREMENTS,
+        requirements=_requirements(request),
         schemas=_KINDS,
         # A first ModelService wakes nothing here: until there is one, it is looked for often.
         ttl=SETTLED if ready.status is Status.TRUE and protection else AWAITING,

@@ -63,7 +63,8 @@ def requirements(request: Request, spec: ModelEndpointSpec) -> tuple[Requirement
     """Return what must be fetched."""
     secrets = [require.source("Secret", name, request.composite.namespace) for name in sorted({*_secrets(spec)})]
     last = _namespace(spec)
-    return (require.inference_gateway(), *([require.namespace(last)] if last else ()), *secrets)
+    known = (require.inference_gateway(), *require.definitions(request))
+    return (*known, *([require.namespace(last)] if last else ()), *secrets)
 
 
 def read_inputs(request: Request, spec: ModelEndpointSpec, needs: Sequence[Requirement]) -> ExternalInputs | None:

@@ -71,7 +71,8 @@ def requirements(request: Request, spec: ModelServiceSpec) -> tuple[Requirement,
     """Return what a service needs to know."""
     namespace = request.composite.namespace
     keys = service_keys.requirements(spec, namespace)
-    return (require.inference_gateway(), *_of_endpoints(namespace, spec.endpoints), *keys)
+    known = (require.inference_gateway(), *require.definitions(request))
+    return (*known, *_of_endpoints(namespace, spec.endpoints), *keys)
 
 
 def _of_endpoints(namespace: str, entries: Sequence[Entry]) -> tuple[Requirement, ...]:

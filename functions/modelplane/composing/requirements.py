@@ -21,6 +21,7 @@ from modelplane.model.names import (
     digest,
 )
 from modelplane.model.observation import Gap
+from modelplane.observed.fields import is_true, mapping, mappings
 from modelplane.observed.fields import labels as labels_of
 from modelplane.step import Object, Request, Requirement, SchemaRequirement
 
@@ -31,6 +32,9 @@ GATEWAY_KINDS = (
 )
 #: One small kind of what makes and renews the certificates of the hops to clusters.
 CERTIFICATE_KINDS = (SchemaRequirement("cert-manager", CERTIFICATE_API, "Issuer"),)
+_DEFINITION_API = "apiextensions.k8s.io/v1"
+#: The plural of each of these kinds, which its definition is named by.
+_PLURALS = {"GatewayClass": "gatewayclasses", "Backend": "backends", "Issuer": "issuers"}
 _RESIDENTS = "residents-"
 _CLUSTER = "cluster-"
 _INSTALL = {
@@ -117,11 +121,38 @@ def source(kind: str, name: str, namespace: str) -> Requirement:
     return Requirement(f"source-{kind}-{name}", "v1", kind, match_name=name, namespace=namespace)
 
 
+def definitions(request: Request, kinds: Sequence[SchemaRequirement] = GATEWAY_KINDS) -> tuple[Requirement, ...]:
+    """Return the requirements of the CustomResourceDefinitions of those kinds that have no schema.
+
+    Crossplane keeps what it has read of a group's schemas until any definition changes, at most an hour. Read while the
+    definitions are installed, a schema is missing there though its kind exists. The definitions themselves are watched.
+    They are large, and all of a cluster are then held in Crossplane's memory: with a schema they are not asked for.
+    """
+    return tuple(_definition(each) for each in kinds if each.name in request.schemas and not request.schemas[each.name])
+
+
+def _definition(kind: SchemaRequirement) -> Requirement:
+    name = f"{_PLURALS[kind.kind]}.{kind.api_version.partition('/')[0]}"
+    return Requirement(f"definition-{kind.name}", _DEFINITION_API, "CustomResourceDefinition", match_name=name)
+
+
+def _is_served(definition: Object, kind: SchemaRequirement) -> bool:
+    """Tell whether a definition is established with the version of a kind."""
+    version = kind.api_version.rpartition("/")[2]
+    versions = mapping(definition.body.get("spec")).get("versions")
+    served = {each.get("name") for each in mappings(versions) if each.get("served") is True}
+    return version in served and is_true(definition, "Established")
+
+
 def missing_kinds(request: Request, kinds: Sequence[SchemaRequirement] = GATEWAY_KINDS) -> str | None:
-    """Return which of these kinds the control cluster lacks and what to do, "" for none; None while it is not known."""
-    if any(each.name not in request.schemas for each in kinds):
+    """Return which of these kinds the control cluster lacks and what to do, "" for none; None while it is not known.
+
+    A kind exists that has a schema or, without one, an established definition (`definitions`).
+    """
+    found = {each: request.one(_definition(each)) for each in kinds if not request.schemas.get(each.name)}
+    if any(each.name not in request.schemas for each in kinds) or Gap.NOT_FETCHED in found.values():
         return None
-    missing = [each for each in kinds if request.schemas[each.name] is None]
+    missing = [each for each, one in found.items() if not (isinstance(one, Object) and _is_served(one, each))]
     named = " and ".join(f"{each.kind} ({each.api_version})" for each in missing)
     installed = " ".join(dict.fromkeys(_INSTALL[each] for each in missing))
     return f"the control cluster has no kind {named}. {installed}" if missing else ""

@@ -30,16 +30,19 @@ def decided(
     }
     secrets = fields.get("secrets", {})
     required = {name: tuple(map(obj, found)) for name, found in secrets.items()}
+    schemas = {
+        each.name: {"type": "object"} if kinds and each.name not in fields.get("missing", ()) else None
+        for each in (*GATEWAY_KINDS, *CERTIFICATE_KINDS)
+    }
+    definitions = {f"definition-{name}": () for name, found in schemas.items() if found is None}
+    definitions |= {name: (obj(found),) for name, found in fields.get("definitions", {}).items()}
     outcome = run(
         compose,
         Request(
             obj(body),
             observed={name: obj(found) for name, found in store.items()},
-            required=required | ({} if services is None else {"services": tuple(map(obj, services))}),
-            schemas={
-                each.name: {"type": "object"} if kinds and each.name not in fields.get("missing", ()) else None
-                for each in (*GATEWAY_KINDS, *CERTIFICATE_KINDS)
-            },
+            required=required | definitions | ({} if services is None else {"services": tuple(map(obj, services))}),
+            schemas=schemas,
         ),
     )
     assert (outcome.defect, outcome.result.fatal) == (None, None)

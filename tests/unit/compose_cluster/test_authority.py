@@ -112,6 +112,19 @@ def test_without_cert_manager_what_serves_stays_and_says_what_to_install() -> No
     )
 
 
+def test_kinds_that_crossplane_s_schemas_lack_are_composed_once_their_definition_is_established() -> None:
+    issuers = {
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "issuers.cert-manager.io"},
+        "spec": {"versions": [{"name": "v1", "served": True}]},
+    }
+    before = decided({}, missing=("cert-manager",), definitions={"definition-cert-manager": issuers})
+    assert bodies(before) == {}
+    issuers["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
+    after = decided({}, missing=("cert-manager",), definitions={"definition-cert-manager": issuers})
+    assert bodies(after).keys() == bodies(decided({})).keys()
+
+
 def test_of_a_sealed_value_certificates_alone_can_be_read() -> None:
     assert Sealed((pem("a") + KEY + pem("b")).encode()).certificates() == (pem("a"), pem("b"))
     assert Sealed(KEY.encode()).certificates() == ()
