@@ -9,7 +9,7 @@ from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Membe
 from modelplane.model.fleet import Cluster, Device, Pool
 from modelplane.model.placement import EndCause, Footprint, Schedule
 from modelplane.model.replica import Replica
-from modelplane.model.rollout import Amount, Budget, Rollout
+from modelplane.model.rollout import Amount, Rollout, RolloutBudget
 from property.fleet import Fleet, decide
 from property.oracles.selectors import ANY_GPU
 from property.strategies import Draw
@@ -85,7 +85,7 @@ class PlayedRollout:
         self.fleet.cache = Footprint("weights", {}, {name: found for name, found in volumes.items() if found})
 
     @property
-    def budget(self) -> Budget:
+    def budget(self) -> RolloutBudget:
         """Return the rollout's budget."""
         return self.deployment.rollout.budget(self.deployment.replicas)
 

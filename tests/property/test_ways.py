@@ -14,7 +14,7 @@ from modelplane.model.fleet import Attribute, Cluster, Pool
 from modelplane.model.placement import Schedule
 from modelplane.model.refusal import Refusal, SearchBound
 from modelplane.scheduling import budget, charge, choices, engine_match, search, selectors
-from modelplane.scheduling.budget import Budget
+from modelplane.scheduling.budget import SearchBudget
 from modelplane.scheduling.hardware import hardware
 from modelplane.scheduling.match import MemberOption
 from modelplane.scheduling.options import Options
@@ -78,7 +78,7 @@ def test_an_engine_of_few_distinct_groups_is_matched_however_many_ways_there_are
     cluster = data.draw(large.clusters("c", (engine,)))
     pool = (cluster.pools or ())[0]
     assume(distinct_groups(engine, pool, DECIDED) is not None)
-    found = Options(Profile((engine,)), Budget()).match(0, hardware(pool.devices))
+    found = Options(Profile((engine,)), SearchBudget()).match(0, hardware(pool.devices))
     assert not isinstance(found.refusal, SearchBound)
 
 

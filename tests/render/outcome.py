@@ -1,4 +1,4 @@
-"""What a pass came to, in one form for the preview and the real engine, so that the two can be compared."""
+"""The outcome of a pass, in one form for the preview and for real Crossplane, so that the two can be compared."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ DETERMINED = ("name", "namespace", "labels", "annotations", "ownerReferences")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PassOutcome:
     """A pass of a composite.
 
     `status` is without conditions; `conditions` are (status, reason, message) by type. `composed` are the resources as
@@ -38,12 +38,12 @@ class Outcome:
     error: str | None = None
 
 
-def of_preview(done: Pass, before: ManifestStore, after: ManifestStore, key: Key) -> Outcome:
+def of_preview(done: Pass, before: ManifestStore, after: ManifestStore, key: Key) -> PassOutcome:
     """Return the outcome of a pass of the preview between two views."""
     composite = after.peek(key)
     assert composite is not None
     made = {} if done.error else observe(after, composite)
-    return Outcome(
+    return PassOutcome(
         status=_status(composite),
         conditions=_conditions(composite),
         composed={name: _essence(dict(obj)) for name, obj in made.items()},
@@ -53,7 +53,9 @@ def of_preview(done: Pass, before: ManifestStore, after: ManifestStore, key: Key
     )
 
 
-def of_real(before: ManifestStore, key: Key, pipeline: Pipeline, kinds: tuple[tuple[str, str], ...] = ()) -> Outcome:
+def of_real(
+    before: ManifestStore, key: Key, pipeline: Pipeline, kinds: tuple[tuple[str, str], ...] = ()
+) -> PassOutcome:
     """Return the outcome of a pass of the real engine over what a view holds; `kinds` exist besides the usual ones."""
     composite = dict(_there(before, key))
     observed = [dict(obj) for obj in observe(before, composite).values()]
@@ -68,8 +70,8 @@ def of_real(before: ManifestStore, key: Key, pipeline: Pipeline, kinds: tuple[tu
     return _of_rendered(done)
 
 
-def _of_rendered(done: Rendered) -> Outcome:
-    return Outcome(
+def _of_rendered(done: Rendered) -> PassOutcome:
+    return PassOutcome(
         status=_status(done.composite),
         conditions=_conditions(done.composite),
         composed={} if done.error else {_resource_name(obj): _essence(_admitted(obj)) for obj in done.composed},

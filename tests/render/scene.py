@@ -13,7 +13,7 @@ from modelplane.preview.reconciler import Reconciler
 from modelplane.preview.store import Store
 from modelplane.reading.kinds import key_of
 from modelplane_dev.processes.functions import Functions
-from render.outcome import Outcome, of_preview, of_real
+from render.outcome import PassOutcome, of_preview, of_real
 from render.real import Pipeline
 from render.steps import STEPS
 
@@ -70,7 +70,7 @@ class Scene:
         annotations = {**metadata.get("annotations", {}), "test/do": annotation}
         self.store.write({**composite, "metadata": {**metadata, "annotations": annotations}})
 
-    def pass_both(self) -> tuple[Outcome, Outcome]:
+    def pass_both(self) -> tuple[PassOutcome, PassOutcome]:
         """Return what the next pass comes to in the preview and in the real engine, from the same state."""
         key = key_of(self.composite)
         before = self.store.view()

@@ -3,7 +3,7 @@
 import pytest
 
 from modelplane_dev.processes.functions import Functions
-from render.outcome import Outcome
+from render.outcome import PassOutcome
 from render.scene import Scene, inference_class, model_cache
 from render.steps import config
 
@@ -12,7 +12,7 @@ BLUE = [config(name="a", namespace="x", labels={"group": "blue"}), config(name="
 RED = config(name="c", labels={"group": "red"})
 
 
-def both_come_to(scene: Scene) -> Outcome:
+def both_come_to(scene: Scene) -> PassOutcome:
     preview, real = scene.pass_both()
     assert preview == real
     return real
@@ -26,12 +26,12 @@ def both_give_up(scene: Scene) -> str:
     return str(real.error)
 
 
-def data(outcome: Outcome, name: str = "out") -> dict[str, str]:
+def data(outcome: PassOutcome, name: str = "out") -> dict[str, str]:
     found: dict[str, str] = outcome.composed[name]["data"]
     return found
 
 
-def names(outcome: Outcome) -> dict[str, str]:
+def names(outcome: PassOutcome) -> dict[str, str]:
     return {resource: obj["metadata"]["name"] for resource, obj in outcome.composed.items()}
 
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What a selector came to on a device; an error is not a non-match: Kubernetes leaves the pod pending."""
+    """What a selector says about a device. An error is not a non-match: Kubernetes leaves the pod pending."""
 
     MATCH = "match"
     NO_MATCH = "no-match"

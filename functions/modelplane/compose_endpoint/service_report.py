@@ -92,7 +92,7 @@ def endpoints_resolved(service: Object, inputs: ServiceInputs) -> Condition:
     every = [each for of_entry in inputs.selected for each in of_entry]
     ready, kind = sum(each.ready for each in every), ServiceCondition.ENDPOINTS_RESOLVED
     notes = [f"{ready} of {len(every)} endpoints are ready", *_out(inputs)]
-    notes += [*_unmatched(service.namespace, inputs), *_left_out(inputs), _untold(inputs)]
+    notes += [*_unmatched(service.namespace, inputs), *_left_out(inputs), _without_own_names(inputs)]
     if ready:
         return Condition(kind, Status.TRUE, Reason.RESOLVED, sentences(*notes))
     if not every:
@@ -146,8 +146,8 @@ def _left_out(inputs: ServiceInputs) -> list[str]:
     ]
 
 
-def _untold(inputs: ServiceInputs) -> str:
-    """Return that engines are not told their own names of the model, where these differ too much for a header."""
+def _without_own_names(inputs: ServiceInputs) -> str:
+    """Return that requests do not carry each engine's own name of the model: there are too many for a header; or ""."""
     if inputs.served or not any(each.model for of_entry in inputs.selected for each in of_entry):
         return ""
     return sentences(

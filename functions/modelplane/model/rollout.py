@@ -25,7 +25,7 @@ QUARTER = Amount(25, percent=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class RolloutBudget:
     """Most replicas that may be above spec.replicas, and that may be not serving, by the rollout's own doing."""
 
     surge: int
@@ -42,7 +42,7 @@ class Rollout:
     follow_selectors: bool = False
     follow_upgrades: bool = False
 
-    def budget(self, replicas: int) -> Budget:
+    def budget(self, replicas: int) -> RolloutBudget:
         """Return the budgets for so many replicas.
 
         A percentage never lets the rollout take the last replica, a number may. Two budgets of nothing would never
@@ -51,4 +51,4 @@ class Rollout:
         surge, unavailable = self.max_surge.of(replicas), self.max_unavailable.of(replicas)
         if self.max_unavailable.percent:
             unavailable = min(unavailable, max(0, replicas - 1))
-        return Budget(surge, unavailable) if surge or unavailable else Budget(0, 1)
+        return RolloutBudget(surge, unavailable) if surge or unavailable else RolloutBudget(0, 1)

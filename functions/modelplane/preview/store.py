@@ -28,7 +28,7 @@ class View(ManifestStore):
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class ServerMetadata:
     """What the server adds to an object's metadata when it writes it."""
 
     uid: str
@@ -80,16 +80,16 @@ class Store(ManifestStore):
         old = self.peek(key)
         metadata = {k: v for k, v in obj["metadata"].items() if k != "managedFields" and v is not None}
         self._tick(metadata.get("creationTimestamp") if old is None else None)
-        stamp = self._stamp(key, obj, metadata, old)
+        added = self._server_metadata(key, obj, metadata, old)
         self.revision += 1
         metadata |= {
-            "uid": stamp.uid,
-            "creationTimestamp": stamp.created,
-            "generation": stamp.generation,
+            "uid": added.uid,
+            "creationTimestamp": added.created,
+            "generation": added.generation,
             "resourceVersion": str(self.revision),
         }
         stored: Tree = {**obj, "metadata": metadata}
-        if old is not None and stamp.generation != mapping(old, "metadata").get("generation"):
+        if old is not None and added.generation != mapping(old, "metadata").get("generation"):
             self.pinned.discard(key)
         self._table(key.kind).put((key.namespace, key.name), stored)
         self._revisions[key.kind] = self.revision
@@ -108,17 +108,17 @@ class Store(ManifestStore):
         self._lives[key] += 1
         self.pinned.discard(key)
 
-    def _stamp(self, key: Key, obj: Manifest, metadata: Manifest, old: Manifest | None) -> Stamp:
+    def _server_metadata(self, key: Key, obj: Manifest, metadata: Manifest, old: Manifest | None) -> ServerMetadata:
         if old is None:
             generation = metadata.get("generation")
-            return Stamp(
+            return ServerMetadata(
                 uid=metadata.get("uid") or self._uid(key, obj["apiVersion"]),
                 created=metadata.get("creationTimestamp") or self.now,
                 generation=generation if isinstance(generation, int) else 1,
             )
         before = old["metadata"]
         changed = _intent(old) != _intent(obj)
-        return Stamp(before["uid"], before["creationTimestamp"], before["generation"] + changed)
+        return ServerMetadata(before["uid"], before["creationTimestamp"], before["generation"] + changed)
 
     def _uid(self, key: Key, api_version: str) -> str:
         """Return a uid made of the identity, as `crossplane render` makes one; a later life of it gets another."""

@@ -29,17 +29,17 @@ def show(
     refused: Sequence[tuple[str, str]],
     others: Sequence[Manifest] = (),
 ) -> None:
-    """Print a fleet, what became of its deployments (as `reading.deployments` returns them), and what was refused.
+    """Print a fleet, its deployments (as `reading.deployments` returns them), and what was refused.
 
-    `others` are rows of what else was given (kind, namespace, name, state, reason, message): classes and clusters that
-    are Ready are in the fleet already.
+    `others` are rows for the other objects (kind, namespace, name, state, reason, message). Classes and clusters that
+    are Ready are left out: the fleet's table has them.
     """
     console.print(_fleet(reader))
     for deployment in deployments:
         console.print(_deployment(deployment))
-    told = {name for name, _ in refused}
-    untold = [row for row in others if _named(row) not in told]
-    rest = [row for row in untold if row["state"] != "Ready" or row["kind"] not in _FLEET]
+    refused_names = {name for name, _ in refused}
+    accepted = [row for row in others if _named(row) not in refused_names]
+    rest = [row for row in accepted if row["state"] != "Ready" or row["kind"] not in _FLEET]
     if rest:
         console.print(_others(rest))
     if refused:

@@ -75,7 +75,7 @@ class Meter:
             raise OutOfStatesError
 
 
-class Budget:
+class SearchBudget:
     """The states that a pass has left, and what it has found with the others; `fruitless`: those of which nothing came.
 
     Once they are spent nothing new is looked at, however little it takes.
@@ -96,7 +96,7 @@ class Searches(Generic[K, V]):
         self._remembered: Lru[tuple[V | SearchBound | None, int]] = Lru(limit)
         self._weigh = weigh
 
-    def find(self, key: K, budget: Budget, search: Callable[[Meter], V]) -> V | SearchBound:
+    def find(self, key: K, budget: SearchBudget, search: Callable[[Meter], V]) -> V | SearchBound:
         """Return what the search finds, charged to the budget once a pass.
 
         SearchBound where it takes more states than a search may, or than the pass has left.
@@ -106,7 +106,7 @@ class Searches(Generic[K, V]):
             known = budget.found[self, key] = self._look(key, budget, search)
         return cast("V | SearchBound", known)
 
-    def _look(self, key: K, budget: Budget, search: Callable[[Meter], V]) -> V | SearchBound:
+    def _look(self, key: K, budget: SearchBudget, search: Callable[[Meter], V]) -> V | SearchBound:
         if not budget.left:
             return SearchBound(budget.states)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from modelplane.model.deployment import Engine, Member
 from modelplane.model.refusal import Refusal, SearchBound, rank
 from modelplane.model.resources import NOTHING
-from modelplane.scheduling.budget import Budget, Meter, Searches
+from modelplane.scheduling.budget import Meter, SearchBudget, Searches
 from modelplane.scheduling.demands import Node
 from modelplane.scheduling.match import MemberOption, Wish, match_classes, match_member
 from modelplane.scheduling.node_resources import demand_of, lacking
@@ -79,6 +79,6 @@ def _weigh(key: EngineWishes, found: EngineWays | SearchBound) -> int:
 MATCHES: Searches[EngineWishes, EngineWays] = Searches(_REMEMBERED, _weigh)
 
 
-def find_ways(key: EngineWishes, budget: Budget) -> EngineWays | SearchBound:
+def find_ways(key: EngineWishes, budget: SearchBudget) -> EngineWays | SearchBound:
     """Return the ways of an engine, or why they were not found within the budget."""
     return MATCHES.find(key, budget, lambda meter: _search(key, meter))

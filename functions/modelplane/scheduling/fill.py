@@ -37,8 +37,8 @@ Rank = tuple[int, int, int, tuple[bool, Fraction], int, str, str]
 _UNKNOWN: Final = (True, Fraction(0))
 
 
-class _Plan(NamedTuple):
-    """On which assignments of the first profile that it hosts a cluster takes further replicas."""
+class _ClusterFits(NamedTuple):
+    """The assignments on which a cluster takes further replicas, of the first profile that it hosts."""
 
     profile: int
     fits: Fits
@@ -70,8 +70,8 @@ class Filling:
         }
         self._refuse_unstaged()
         self.of_profiles: list[dict[str, Refusal]] = [{} for _ in self.profiles]
-        #: The plan of each cluster that was ranked; without fits where it is asked again.
-        self.plans: dict[str, _Plan] = {}
+        #: The fits of each cluster that was ranked; empty where they must be found again.
+        self.fits: dict[str, _ClusterFits] = {}
         #: How capable the devices of assignments are, which clusters share that are alike.
         self._capabilities: dict[tuple[int, int, Shape], tuple[Assignment, Fraction | None]] = {}
         self.present = Counter(own.replica.cluster for own in work.roster.counted)
@@ -90,24 +90,24 @@ class Filling:
 
     def rank(self, cluster: Cluster) -> Rank | None:
         """Return the cluster's rank, None when it has no room, or none was found within the budget."""
-        plan = self.plans.get(cluster.name)
-        if plan is None or not plan.fits:
-            plan = self._plan(cluster)
-            if plan is None:
+        found = self.fits.get(cluster.name)
+        if found is None or not found.fits:
+            found = self._find_fits(cluster)
+            if found is None:
                 return None
-            self.plans[cluster.name] = plan
-        taken = self._capability(plan.profile, plan.fits[0][0], layout(cluster))
+            self.fits[cluster.name] = found
+        taken = self._capability(found.profile, found.fits[0][0], layout(cluster))
         capable = _UNKNOWN if taken is None else (False, taken)
-        # Of what tells nothing of its replicas it is not known how much room it has. What was full when it was read
-        # last comes after all others.
-        told = self.work.ledger.is_told(cluster)
-        room = sum([times for _, times in plan.fits]) if told else 0
-        full = 0 if told else self.work.view.found_full.get(cluster.name, 0)
+        # The room of a cluster whose replicas are neither known nor published is unknown. A cluster that was full when
+        # its replicas were last read comes after all others.
+        known = self.work.ledger.knows_charges(cluster)
+        room = sum([times for _, times in found.fits]) if known else 0
+        full = 0 if known else self.work.view.found_full.get(cluster.name, 0)
         tie = digest(self.work.deployment.namespace, self.work.deployment.name, cluster.name)
-        return full, plan.profile, self.present[cluster.name], capable, -room, tie, cluster.name
+        return full, found.profile, self.present[cluster.name], capable, -room, tie, cluster.name
 
-    def _plan(self, cluster: Cluster) -> _Plan | None:
-        """Return the plan of the first profile that a cluster hosts; note why it does not host the others."""
+    def _find_fits(self, cluster: Cluster) -> _ClusterFits | None:
+        """Return the fits of the first profile that a cluster hosts; note why it does not host the others."""
         where, work = layout(cluster), self.work
         for at, profile in enumerate(self.profiles):
             if label := lacking(cluster, profile.cluster_selector):
@@ -121,7 +121,7 @@ class Filling:
             if isinstance(found, Refusal):
                 self.of_profiles[at][cluster.name] = found
             elif not self._is_too_capable(at, found[0][0], where):
-                return _Plan(at, found)
+                return _ClusterFits(at, found)
         return None
 
     def _is_too_capable(self, at: int, chosen: Assignment, where: Layout) -> bool:
@@ -142,8 +142,8 @@ class Filling:
     def place(self, cluster: Cluster) -> None:
         """Place one replica on a cluster that was ranked."""
         stock = self.work.ledger.stock(cluster)
-        at, ((chosen, times), *others) = self.plans[cluster.name]
-        self.plans[cluster.name] = _Plan(at, ((chosen, times - 1), *others) if times > 1 else tuple(others))
+        at, ((chosen, times), *others) = self.fits[cluster.name]
+        self.fits[cluster.name] = _ClusterFits(at, ((chosen, times - 1), *others) if times > 1 else tuple(others))
         for option in chosen:
             stock = with_placed(stock, option)
         self.present[cluster.name] += 1

@@ -1,4 +1,4 @@
-"""What the replicas of the fleet take of each pool, worked out for a cluster when it is read."""
+"""What the replicas of the fleet take of each pool, computed for a cluster when it is first asked for."""
 
 from collections.abc import Container, Iterable
 
@@ -14,12 +14,12 @@ Engines = tuple[StampedEngine, ...]
 
 
 def identity(replica: Replica) -> str:
-    """Return what tells a replica from every other, also where no uid is known."""
+    """Return what identifies a replica: its uid, or namespace and name where no uid is known."""
     return replica.uid or f"{replica.namespace}/{replica.name}"
 
 
 def charges(engines: Engines, where: Layout) -> list[tuple[int, Group]]:
-    """Return (position of a pool, group) of all that engines take; what is on a pool that does not exist is nothing."""
+    """Return (position of a pool, group) for all that engines take; a pool that does not exist is charged nothing."""
     found = []
     for engine in engines:
         pools = {member.pool for member in engine.members}
@@ -44,7 +44,7 @@ def stock_of(engines: Iterable[Engines], where: Layout) -> Stock:
 def holders_of(replicas: Iterable[tuple[Replica, Engines]], where: Layout, pool: str, namespace: str) -> Holders:
     """Return which of these replicas, each with the engines it is charged with, hold a pool.
 
-    Those of `namespace` are named, the others counted: whoever reads it may not read of theirs.
+    Replicas of `namespace` are named, the others only counted: a team may not read the names of another team's.
     """
     position = where.positions.get(pool)
     there = [each for each, engines in replicas if any(at == position for at, _ in charges(engines, where))]
@@ -55,8 +55,8 @@ def holders_of(replicas: Iterable[tuple[Replica, Engines]], where: Layout, pool:
 class Ledger:
     """The engines of every known replica by cluster; a pass changes its own deployment's as it decides.
 
-    `exact` are the clusters of which every replica is known, None for all. The others are charged with what they
-    publish, and with what is known where they publish nothing.
+    `exact` are the clusters whose replicas are all known, None for every cluster. Another cluster is charged with what
+    it publishes, and with its known replicas where it publishes nothing.
     """
 
     def __init__(self, replicas: Iterable[Replica], exact: Container[str] | None = None) -> None:
@@ -65,7 +65,8 @@ class Ledger:
         self._engines: dict[str, Engines] = {}
         self._placed: dict[str, list[Engines]] = {}
         self._stocks: dict[str, Stock] = {}
-        self._untold: set[str] = set()
+        #: Clusters whose replicas are neither all known nor published.
+        self._unpublished: set[str] = set()
         for replica in replicas:
             self._replicas.setdefault(replica.cluster, {})[identity(replica)] = replica
 
@@ -91,10 +92,10 @@ class Ledger:
         """Tell whether every replica of a cluster is known."""
         return self._exact is None or cluster in self._exact
 
-    def is_told(self, cluster: Cluster) -> bool:
-        """Tell whether what runs on a cluster is known, or published at least."""
+    def knows_charges(self, cluster: Cluster) -> bool:
+        """Tell whether the replicas of a cluster are all known, or at least published by the cluster."""
         self.stock(cluster)
-        return cluster.name not in self._untold
+        return cluster.name not in self._unpublished
 
     def stock(self, cluster: Cluster) -> Stock:
         """Return the groups on each pool of a cluster."""
@@ -108,17 +109,17 @@ class Ledger:
             published = read_stock(cluster)
             if published is not None:
                 return published
-            self._untold.add(cluster.name)
+            self._unpublished.add(cluster.name)
         taken = self.all_engines(cluster.name)
         return stock_of(taken, layout(cluster)) if taken else _empty(layout(cluster))
 
     def stock_without(self, cluster: Cluster, replica: Replica) -> Stock:
-        """Return the groups on each pool of a cluster, but for those of one replica."""
+        """Return the groups on each pool of a cluster, without those of one replica."""
         others = [self.engines(r) for r in self.residents(cluster.name) if identity(r) != identity(replica)]
         return stock_of([*others, *self._placed.get(cluster.name, ())], layout(cluster))
 
     def put(self, cluster: Cluster, engines: Engines, stock: Stock) -> None:
-        """Charge a new replica that was placed on a cluster; `stock` is that of the cluster with it."""
+        """Charge a cluster with a new replica; `stock` is the cluster's with that replica included."""
         self._placed.setdefault(cluster.name, []).append(engines)
         self._stocks[cluster.name] = stock
 

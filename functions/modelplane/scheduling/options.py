@@ -14,7 +14,7 @@ from modelplane.cel import Outcome
 from modelplane.lru import Lru
 from modelplane.model.deployment import Engine, Member, Profile
 from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_profile
-from modelplane.scheduling.budget import WORDING_STATES, Budget, Meter
+from modelplane.scheduling.budget import WORDING_STATES, Meter, SearchBudget
 from modelplane.scheduling.demands import Node
 from modelplane.scheduling.engine_match import Classes, EngineWishes, find_ways
 from modelplane.scheduling.hardware import Hardware, Shape
@@ -107,7 +107,7 @@ class _Target:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _Evaluated:
     """An engine on hardware: the verdicts on it, member by member and request by request, and what they come to."""
 
     verdicts: tuple[tuple[Verdicts, ...], ...]
@@ -118,7 +118,7 @@ class _Judged:
 class Options:
     """The options for the engines of a profile in one pass, within the pass's budget."""
 
-    def __init__(self, profile: Profile, budget: Budget) -> None:
+    def __init__(self, profile: Profile, budget: SearchBudget) -> None:
         self.profile = profile.name
         self.engines = profile.engines
         self.budget = budget
@@ -127,7 +127,7 @@ class Options:
         self._plain = [_target_of(engine, None) for engine in profile.engines]
         self._on_gpu: dict[tuple[int, int, str], _Target] = {}
         self._offers: dict[Hardware, Offer | Refusal] = {}
-        self._judged: dict[tuple[_Target, Hardware], _Judged | SearchBound] = {}
+        self._evaluated: dict[tuple[_Target, Hardware], _Evaluated | SearchBound] = {}
         self._matches: dict[tuple[_Target, Hardware, Classes | None], EngineMatch] = {}
         self._explanations: dict[tuple[_Target, Hardware], Refusal] = {}
         self._clusters: dict[Shape, ClusterOptions] = {}
@@ -176,12 +176,12 @@ class Options:
 
     def _match(self, target: _Target, hardware: Hardware, classes: Classes | None) -> EngineMatch:
         engine = target.engine
-        judged = self._judged.get((target, hardware))
-        if judged is None:
-            judged = self._judged[target, hardware] = self._judge(target, hardware)
-        if isinstance(judged, SearchBound):
-            return self._undecided(engine, judged)
-        found = find_ways(EngineWishes(engine, judged.node, judged.wishes, classes), self.budget)
+        evaluated = self._evaluated.get((target, hardware))
+        if evaluated is None:
+            evaluated = self._evaluated[target, hardware] = self._evaluate(target, hardware)
+        if isinstance(evaluated, SearchBound):
+            return self._undecided(engine, evaluated)
+        found = find_ways(EngineWishes(engine, evaluated.node, evaluated.wishes, classes), self.budget)
         if isinstance(found, SearchBound):
             return self._undecided(engine, found)
         return EngineMatch(found, of_profile(found.refusal[1], self.profile) if found.refusal else None)
@@ -204,19 +204,21 @@ class Options:
         shown = hardware if self._fails(target, read) else self._verdicts.shown(selectors, hardware)
         known = self._explanations.get((target, shown))
         if known is None:
-            (member, refusal), judged = found.ways.refusal, self._judged[target, read]
-            if isinstance(judged, _Judged):
-                refusal = explain(refusal, target.engine.members[member], judged.verdicts[member], shown, self._wording)
+            (member, refusal), evaluated = found.ways.refusal, self._evaluated[target, read]
+            if isinstance(evaluated, _Evaluated):
+                refusal = explain(
+                    refusal, target.engine.members[member], evaluated.verdicts[member], shown, self._wording
+                )
             known = self._explanations[target, shown] = of_profile(refusal, self.profile)
         return known
 
     def _fails(self, target: _Target, read: Hardware) -> bool:
         """Tell whether a selector fails with an error on a device, which is explained by all that the device has."""
-        judged = self._judged[target, read]
-        verdicts = judged.verdicts if isinstance(judged, _Judged) else ()
+        evaluated = self._evaluated[target, read]
+        verdicts = evaluated.verdicts if isinstance(evaluated, _Evaluated) else ()
         return any(each.outcome is Outcome.ERROR for of_member in verdicts for found in of_member for each in found)
 
-    def _judge(self, target: _Target, hardware: Hardware) -> _Judged | SearchBound:
+    def _evaluate(self, target: _Target, hardware: Hardware) -> _Evaluated | SearchBound:
         """Evaluate the selectors of an engine on hardware, of which no more devices are in view than a pod asks for."""
         keys, engine = keys_of(hardware), target.engine
         verdicts, wishes = [], []
@@ -233,7 +235,7 @@ class Options:
             verdicts.append(tuple(of_member))
             wishes.append(tuple(wished))
         node = Node(hardware.counts, keys, hardware.node)
-        return _Judged(tuple(verdicts), node, tuple(wishes))
+        return _Evaluated(tuple(verdicts), node, tuple(wishes))
 
     def on(self, shape: Shape) -> ClusterOptions:
         """Return the options on pools of this shape. A pool without nodes is in it, and has never room."""

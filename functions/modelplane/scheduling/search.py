@@ -18,7 +18,7 @@ from modelplane.model.refusal import (
     rank,
 )
 from modelplane.scheduling.blocking import Shortage
-from modelplane.scheduling.budget import Budget, Meter, OutOfStatesError, Searches
+from modelplane.scheduling.budget import Meter, OutOfStatesError, SearchBudget, Searches
 from modelplane.scheduling.groups import Stock, join, size, weigh_groups
 from modelplane.scheduling.hardware import Layout, Shape, Sizes
 from modelplane.scheduling.hosting import Hosting, with_placed
@@ -182,7 +182,7 @@ ASSIGNMENTS: Searches[_Key, Assignment | Lack] = Searches(_REMEMBERED, _weigh)
 COUNTS: Searches[_Key, Fits | Lack] = Searches(2 * _REMEMBERED, _weigh_fits)
 
 
-def assign(options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget) -> Assignment | Refusal:
+def assign(options: ClusterOptions, layout: Layout, stock: Stock, budget: SearchBudget) -> Assignment | Refusal:
     """Return the first assignment in declared order of pools that has room, or the cluster's refusal."""
     key = options.ways, layout.sizes, stock
 
@@ -197,7 +197,7 @@ def assign(options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget
     return _refusal(found, options, layout) if isinstance(found, Lack) else found
 
 
-def fits_in_order(options: ClusterOptions, layout: Layout, stock: Stock, budget: Budget) -> Fits | Refusal:
+def fits_in_order(options: ClusterOptions, layout: Layout, stock: Stock, budget: SearchBudget) -> Fits | Refusal:
     """Return on which assignments a cluster takes more replicas, or its refusal when it takes none.
 
     Each further replica is on its first assignment. As room only shrinks, an assignment is first until it no longer

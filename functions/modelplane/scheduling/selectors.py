@@ -10,7 +10,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Device
 from modelplane.model.placement import BadSelector
 from modelplane.model.refusal import SearchBound
-from modelplane.scheduling.budget import Budget, Meter, Searches, states_of
+from modelplane.scheduling.budget import Meter, SearchBudget, Searches, states_of
 from modelplane.scheduling.closest import shown
 from modelplane.scheduling.hardware import Hardware, seen_by
 
@@ -63,7 +63,7 @@ class PassVerdicts:
     A selector is evaluated once for all devices that are alike in what it reads.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: SearchBudget) -> None:
         self._budget = budget
         self._reads: dict[tuple[str, ...], cel.Reads] = {}
         #: What was narrowed in this pass; the second part of a key is the identity of the reads, which are one of each.

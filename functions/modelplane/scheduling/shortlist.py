@@ -54,8 +54,8 @@ def _may_narrow(work: Work, names: frozenset[str]) -> bool:
     """
     if work.doubted or len(work.options) == 1:
         return not work.doubted
-    told = all(work.ledger.is_told(work.candidates[name]) for name in names)
-    return told and names.issuperset(work.unread) and not (work.rollout_step.waiting or work.reconsiders)
+    known = all(work.ledger.knows_charges(work.candidates[name]) for name in names)
+    return known and names.issuperset(work.unread) and not (work.rollout_step.waiting or work.reconsiders)
 
 
 def _bearable(work: Work, clusters: Iterable[str]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, FleetView, Footprint, HeldEdit, Needs, Placement
 from modelplane.model.refusal import Refusal
 from modelplane.model.replica import Replica
-from modelplane.scheduling.budget import Budget
+from modelplane.scheduling.budget import SearchBudget
 from modelplane.scheduling.by_hand import holding
 from modelplane.scheduling.eligible import lacking
 from modelplane.scheduling.ledger import Ledger, identity
@@ -44,7 +44,7 @@ class Work:
     bad_selectors: tuple[BadSelector, ...]
     candidates: Mapping[str, Cluster]
     ledger: Ledger
-    budget: Budget
+    budget: SearchBudget
     options: Mapping[str, Options]
     own_pools: OwnPools
     rollout_step: RolloutStep
@@ -170,7 +170,7 @@ def begin(deployment: Deployment, view: FleetView) -> Work:
     listed = () if isinstance(view.candidates, Gap) else view.candidates
     wanted = {**deployment.resolution.selector, **deployment.cluster_selector}
     roster = build_roster(deployment, view)
-    budget = Budget(len(listed) + len(view.clusters))
+    budget = SearchBudget(len(listed) + len(view.clusters))
     options = {profile.name: Options(profile, budget) for profile in deployment.profiles}
     candidates = {c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)}
     return Work(

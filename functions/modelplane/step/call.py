@@ -11,29 +11,29 @@ from modelplane.step.completion import complete
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a call came to: the completed result, and the exception where the step failed, for its caller to log."""
+class StepOutcome:
+    """The completed result of a step, and the exception where the step failed, for the caller to log."""
 
     result: Result
     defect: Exception | None = None
 
 
-def run(step: Step, request: Request) -> Outcome:
+def run(step: Step, request: Request) -> StepOutcome:
     """Return what the step decides, with all conditions of the composite's kind and capped messages.
 
     Raises nothing: an exception of the step becomes a fatal result that changes nothing.
     """
     try:
-        return Outcome(complete(request, step(request)))
+        return StepOutcome(complete(request, step(request)))
     except Exception as error:  # noqa: BLE001 - whatever a defect raises, Crossplane must change nothing
         return fail(request, error)
 
 
-def fail(request: Request, error: Exception) -> Outcome:
+def fail(request: Request, error: Exception) -> StepOutcome:
     """Return the outcome of a defect: a fatal result, all conditions as they were."""
     message = " ".join(f"{type(error).__name__}: {error}".split())
     text = f"{identity(request.composite)}: a defect of Modelplane; nothing was changed; report it with the log: "
-    return Outcome(complete(request, Result(fatal=text + message)), error)
+    return StepOutcome(complete(request, Result(fatal=text + message)), error)
 
 
 def dispatch(function: str, steps: Mapping[str, Step]) -> Step:

@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from modelplane.step import Request, Result, Step
-from modelplane.step.call import Outcome, fail, identity, run
+from modelplane.step.call import StepOutcome, fail, identity, run
 from modelplane.step.completion import complete
 from modelplane.transport.admission import Received
 from modelplane.transport.request import ParsedRequest, read
@@ -32,9 +32,9 @@ def answer(step: Step, received: Received, waited: float = 0.0) -> bytes:
     return response
 
 
-def _decide(step: Step, given: ParsedRequest, waited: float) -> Outcome:
+def _decide(step: Step, given: ParsedRequest, waited: float) -> StepOutcome:
     if waited > PATIENCE:
-        return Outcome(complete(given.request, Result(fatal=_late(given.request, waited))))
+        return StepOutcome(complete(given.request, Result(fatal=_late(given.request, waited))))
     return run(step, given.request) if given.error is None else fail(given.request, given.error)
 
 
@@ -46,7 +46,7 @@ def _late(request: Request, waited: float) -> str:
     )
 
 
-def _logged(request: Request, outcome: Outcome) -> Result:
+def _logged(request: Request, outcome: StepOutcome) -> Result:
     """Return the outcome's result; the traceback of a defect goes to the log."""
     if outcome.defect is not None:
         structlog.get_logger().error("the step failed", composite=identity(request.composite), exc_info=outcome.defect)

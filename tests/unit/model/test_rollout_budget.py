@@ -2,34 +2,34 @@
 
 import pytest
 
-from modelplane.model.rollout import QUARTER, Amount, Budget, Rollout
+from modelplane.model.rollout import QUARTER, Amount, Rollout, RolloutBudget
 
 
 @pytest.mark.parametrize(
     ("replicas", "budget"),
     [
-        (1, Budget(surge=1, unavailable=0)),
-        (2, Budget(surge=1, unavailable=1)),
-        (4, Budget(surge=1, unavailable=1)),
-        (5, Budget(surge=2, unavailable=2)),
-        (500, Budget(surge=125, unavailable=125)),
+        (1, RolloutBudget(surge=1, unavailable=0)),
+        (2, RolloutBudget(surge=1, unavailable=1)),
+        (4, RolloutBudget(surge=1, unavailable=1)),
+        (5, RolloutBudget(surge=2, unavailable=2)),
+        (500, RolloutBudget(surge=125, unavailable=125)),
     ],
 )
-def test_a_quarter_is_rounded_up_and_never_takes_the_last_replica(replicas: int, budget: Budget) -> None:
+def test_a_quarter_is_rounded_up_and_never_takes_the_last_replica(replicas: int, budget: RolloutBudget) -> None:
     assert Rollout().budget(replicas) == budget
 
 
 @pytest.mark.parametrize(
     ("surge", "unavailable", "replicas", "budget"),
     [
-        (Amount(3), Amount(0), 2, Budget(3, 0)),
-        (Amount(0), Amount(2), 2, Budget(0, 2)),
-        (Amount(0), Amount(100, percent=True), 3, Budget(0, 2)),
-        (QUARTER, Amount(1), 1, Budget(1, 1)),
+        (Amount(3), Amount(0), 2, RolloutBudget(3, 0)),
+        (Amount(0), Amount(2), 2, RolloutBudget(0, 2)),
+        (Amount(0), Amount(100, percent=True), 3, RolloutBudget(0, 2)),
+        (QUARTER, Amount(1), 1, RolloutBudget(1, 1)),
     ],
 )
 def test_a_number_counts_as_it_is_also_where_it_takes_the_last_replica(
-    surge: Amount, unavailable: Amount, replicas: int, budget: Budget
+    surge: Amount, unavailable: Amount, replicas: int, budget: RolloutBudget
 ) -> None:
     assert Rollout(max_surge=surge, max_unavailable=unavailable).budget(replicas) == budget
 
@@ -37,4 +37,4 @@ def test_a_number_counts_as_it_is_also_where_it_takes_the_last_replica(
 @pytest.mark.parametrize("nothing", [Amount(0), Amount(0, percent=True)])
 @pytest.mark.parametrize("unavailable", [Amount(0), Amount(0, percent=True), QUARTER])
 def test_two_budgets_of_nothing_change_one_replica_in_place(nothing: Amount, unavailable: Amount) -> None:
-    assert Rollout(max_surge=nothing, max_unavailable=unavailable).budget(1) == Budget(surge=0, unavailable=1)
+    assert Rollout(max_surge=nothing, max_unavailable=unavailable).budget(1) == RolloutBudget(surge=0, unavailable=1)

@@ -5,7 +5,7 @@ import pytest
 from modelplane.model.deployment import Engine, Profile
 from modelplane.model.fleet import ClaimKind, Cluster, Pool
 from modelplane.model.refusal import Closest, NoDevice, NoRoom, NotClaimable, Refusal, SearchBound, TooFewDevices
-from modelplane.scheduling.budget import Budget
+from modelplane.scheduling.budget import SearchBudget
 from modelplane.scheduling.groups import Stock
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.options import Options
@@ -20,13 +20,13 @@ def empty(there: Cluster) -> Stock:
 
 def outcome(there: Cluster, *engines: Engine) -> list[str] | Refusal:
     """Return the pool of each engine on an empty cluster, or the refusal."""
-    where, options = layout(there), Options(Profile(engines), Budget())
+    where, options = layout(there), Options(Profile(engines), SearchBudget())
     found = assign(options.on(where.shape), where, empty(there), options.budget)
     return found if isinstance(found, Refusal) else [engine.pool for engine in stamp(engines, found, where)]
 
 
 def more(there: Cluster, *engines: Engine) -> int:
-    where, options = layout(there), Options(Profile(engines), Budget())
+    where, options = layout(there), Options(Profile(engines), SearchBudget())
     found = fits_in_order(options.on(where.shape), where, empty(there), options.budget)
     assert not isinstance(found, SearchBound)
     return 0 if isinstance(found, Refusal) else sum(times for _, times in found)

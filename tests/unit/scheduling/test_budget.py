@@ -117,14 +117,14 @@ def test_a_device_that_kubernetes_would_refuse_matches_nothing_whatever_selector
 def test_a_pass_has_states_for_each_cluster_up_to_a_bound(clusters: int, states: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(budget, "CLUSTER_STATES", 25_000)
-        assert budget.Budget(clusters).states == states
+        assert budget.SearchBudget(clusters).states == states
 
 
 def test_searches_that_hit_their_bound_do_not_have_the_states_of_the_whole_fleet(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(budget, "CLUSTER_STATES", 25_000)
-    spent = budget.Budget(100)
+    spent = budget.SearchBudget(100)
     searches: budget.Searches[int, int] = budget.Searches(1 << 20, lambda _key, _found: 0)
 
     def endless(meter: budget.Meter) -> int:

@@ -6,7 +6,7 @@ from modelplane.model.deployment import Profile, Role
 from modelplane.model.fleet import Device
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.scheduling import DeviceRoom, PoolRoom, capacity
-from modelplane.scheduling.budget import Budget
+from modelplane.scheduling.budget import SearchBudget
 from modelplane.scheduling.charge import demand, engine_group
 from modelplane.scheduling.hardware import MOST_DEVICES, hardware
 from modelplane.scheduling.options import Options
@@ -54,7 +54,9 @@ def test_a_claim_whose_selectors_take_long_is_charged_with_every_entry_of_its_cl
     assert charged((BIG, SMALL, other), claim(2, memory("141Gi"))) == ((2, 2), (0, 0), (0, 0))
     assert charged((BIG, SMALL, other), claim(2, LONG)) == ((0, 2), (0, 2), (0, 0))
     options = (
-        Options(Profile((standalone(request(2, LONG)),)), Budget()).match(0, hardware((BIG, SMALL, other))).options
+        Options(Profile((standalone(request(2, LONG)),)), SearchBudget())
+        .match(0, hardware((BIG, SMALL, other)))
+        .options
     )
     assert [each.group for each in options] == [((((0, 2), (0, 2), (0, 0)), 1),), ((((0, 0), (0, 0), (2, 2)), 1),)]
 

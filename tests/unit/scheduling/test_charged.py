@@ -50,9 +50,9 @@ def test_a_text_of_another_pool_or_none_at_all_is_refused(text: str) -> None:
 
 
 def test_a_cluster_of_which_one_pool_publishes_nothing_publishes_no_stock() -> None:
-    told, untold = replace(pool(2), charged="1*1x8"), pool(2, name="y")
-    assert read_stock(cluster("a", told)) == (((((EIGHT, 1),), 1),),)
-    assert read_stock(cluster("a", told, untold)) is None
+    published, unpublished = replace(pool(2), charged="1*1x8"), pool(2, name="y")
+    assert read_stock(cluster("a", published)) == (((((EIGHT, 1),), 1),),)
+    assert read_stock(cluster("a", published, unpublished)) is None
 
 
 def test_groups_that_would_not_fit_into_a_status_are_not_published() -> None:

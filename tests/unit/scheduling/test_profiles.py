@@ -14,7 +14,7 @@ from modelplane.model.refusal import (
     SearchBound,
     TooFewDevices,
 )
-from modelplane.scheduling.budget import Budget
+from modelplane.scheduling.budget import SearchBudget
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.options import Options
 from modelplane.scheduling.search import assign, fits_in_order
@@ -71,11 +71,11 @@ def test_an_engine_that_claims_nothing_and_a_search_that_ends_early_name_the_pro
         deployment(replace(standalone(), members=(replace(standalone().members[0], requests=()),)))
     ).profiles
     where = layout(cluster("a", pool(1)))
-    found = assign(Options(profile, Budget()).on(where.shape), where, ((),), Budget())
+    found = assign(Options(profile, SearchBudget()).on(where.shape), where, ((),), SearchBudget())
     assert found == NotClaimable("main", profile="fp8", pool="x")
     (profile,) = named(deployment()).profiles
-    options = Options(profile, Budget()).on(where.shape)
-    spent = Budget()
+    options = Options(profile, SearchBudget()).on(where.shape)
+    spent = SearchBudget()
     spent.left = 0
     bound = SearchBound(spent.states, profile="fp8")
     assert assign(options, where, ((),), spent) == bound
