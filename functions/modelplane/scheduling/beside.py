@@ -1,7 +1,7 @@
-"""The room that the groups of a pool leave for one more, asked about one option after another.
+"""The room that the groups of a pool leave for one more group, checked for one option after another.
 
-What the answer to one option has shown of its parts serves the others: options of an engine are combinations of few
-demands. Room only shrinks as groups are added, so what had none has none beside more groups either.
+The options of an engine are combinations of few demands, so what the check of one option finds about its parts is
+reused for the others. Room only shrinks as groups are added: what had none has none beside more groups either.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,15 +15,15 @@ from modelplane.scheduling.room import room_states
 from modelplane.scheduling.rounding import are_few, rounded
 from modelplane.scheduling.ways import EngineOption, Part
 
-#: Options so few that each is asked for at once: what parts of it lack would not spare much.
+#: Up to so many options are checked whole: checking their parts first would save little.
 _FEW = 4
-#: Options that count as one state where what was found of others already shows that they have no room.
+#: Options that count as one state when earlier checks already show that they have no room.
 _GLANCES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class PoolView:
-    """A pool's nodes, what each of them has and runs; `holds` tells whether it has room for groups, and is charged."""
+    """A pool's nodes, and what each has and runs. `holds` checks room for groups, and counts the work it takes."""
 
     nodes: int
     counts: tuple[int, ...]
@@ -33,9 +33,9 @@ class PoolView:
 
 
 class Beside:
-    """The groups on a pool, and what is known of parts of one more.
+    """The groups on a pool, and what is known about parts of one more group.
 
-    `free` holds of a part at most how many nodes are left for its pods, 0 where other groups would lack some.
+    `free` is an upper bound, by part, of the nodes left for its pods: 0 where other groups would then lack some.
     """
 
     def __init__(self, pool: PoolView, groups: Groups, free: Mapping[Part, int] | None = None) -> None:
@@ -49,11 +49,11 @@ class Beside:
         self._demands = sum([len(group) for group, _ in groups])
 
     def with_more(self, groups: Groups) -> "Beside":
-        """Return the room that is left once these groups are there: those that are, and others."""
+        """Return the room beside `groups`: the present ones and some more."""
         return Beside(self._pool, groups, self._free)
 
     def first(self, options: Sequence[EngineOption], start: int = 0) -> int | None:
-        """Return which of the options from `start` on is the first that has room. Raises OutOfStatesError."""
+        """Return the position of the first option from `start` on that has room. Raises OutOfStatesError."""
         if len(options) <= _FEW:
             holds = (self._pool.holds(join(self._groups, option.group)) for option in options[start:])
             return next((at for at, has_room in enumerate(holds, start) if has_room), None)
@@ -84,18 +84,18 @@ class Beside:
         return self._pool.holds(join(self._groups, option.group))
 
     def _free_for(self, part: Part, *, alone: bool) -> int:
-        """Return at most how many nodes are left for pods of a part; `alone`: the option has no other."""
+        """Return an upper bound of the nodes left for pods of a part; `alone`: the option has no other part."""
         if not self._pool.holds(self._groups):
             return 0
         self._pool.meter.spend(self._states)
         free = self._pool.nodes - self._there().blocked_for(part.demand)
         group = ((part.demand, part.pods),)
-        # Rounded, a part may lack room that the whole option has; as it is, it never does.
+        # A rounded part may lack room although the whole option has it; an exact part never does.
         lacks = free < part.pods or (not alone and self._is_exact(group) and self._strands(group))
         return 0 if lacks else free
 
     def _fills(self, option: EngineOption) -> bool:
-        """Tell whether pods fill nodes by their number once the option is there."""
+        """Tell whether the option makes pods fill nodes by their number."""
         return self._pool.slots.most_full_of(self._deviceless + option.deviceless, self._pods + option.size) > 0
 
     def _strands(self, group: Group) -> bool:
@@ -103,7 +103,7 @@ class Beside:
         return self._there().strands(group)
 
     def _is_exact(self, group: Group) -> bool:
-        """Tell whether the groups are compared as they are beside one more, not rounded up to classes."""
+        """Tell whether the groups and this one are compared exactly, not rounded up to classes."""
         return are_few(len(self._groups) + 1, self._demands + len(group), len(self._pool.counts))
 
     def _there(self) -> PoolGroups:
@@ -115,5 +115,5 @@ class Beside:
 
     @property
     def _states(self) -> int:
-        """Return what comparing a pod with every group counts."""
+        """Return the states that comparing a pod with every group takes."""
         return 1 + self._demands * len(self._pool.counts) // 16

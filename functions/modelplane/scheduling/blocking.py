@@ -1,7 +1,7 @@
-"""How many nodes the groups of a pool can block for a pod, and whether one group more strands one of them.
+"""How many nodes the groups of a pool can block for a pod, and whether one more group strands one of them.
 
-This is the arithmetic of the rule of room (docs/scheduling.md, "Room") for groups as they are: `room` rounds them where
-they are many, and keeps verdicts.
+This is the exact arithmetic of docs/scheduling.md, "Room". Where groups are many, `room` rounds them first; it also
+caches the answers.
 """
 
 from collections.abc import Iterable
@@ -18,9 +18,9 @@ _Units = tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A group that could be left without nodes: nodes it needs, nodes that are surely free for it.
+    """A group that could be left without nodes: the nodes it needs, and the nodes that are free in any arrangement.
 
-    `lacked` is set where they lack CPU, memory or slots for pods, and not devices.
+    `lacked` is set where CPU, memory or pod slots are short, and devices are not.
     """
 
     needs: int
@@ -30,7 +30,7 @@ class Shortage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Weights:
-    """What the pods of each group weigh, heaviest first as (weight, pods); a weight of `scale` blocks a node alone."""
+    """The weights of each group's pods, as (weight, pods), heaviest first; a weight of `scale` blocks a node alone."""
 
     scale: int
     of: dict[Group, list[tuple[int, int]]]
@@ -39,7 +39,7 @@ class _Weights:
 
 
 class PoolGroups:
-    """The groups of a pool, asked about one after another; what one answer has worked out serves the next."""
+    """The groups of a pool, with intermediate results that one question leaves for the next."""
 
     def __init__(self, nodes: int, counts: tuple[int, ...], groups: Groups) -> None:
         self._nodes = nodes
@@ -48,24 +48,24 @@ class PoolGroups:
         self._spans = {group: _spans(group, len(counts)) for group, _ in groups}
         self._sums: dict[tuple[int, _Spans], int] = {}
         self._weights: dict[_Units, _Weights] = {}
-        #: By what the pods weigh against a demand, in which few demands differ.
+        #: Blocked nodes by the weights of the pods against a demand: many demands give the same weights.
         self._blocked: dict[_Weights, int] = {}
         self._beside: dict[tuple[int, int, _Spans, _Spans], int | None] = {}
-        #: The groups in the order in which they are asked about one more: the one that it stranded last comes first.
+        #: The order in which groups are checked beside one more: the group that was stranded last comes first.
         self._order = [group for group, _ in reversed(groups)]
 
     def shortage_of(self, group: Group) -> Shortage | None:
-        """Return what is short for one of the groups."""
+        """Return the shortage of one of the groups, None where it has its nodes."""
         needs = free = size(group)
         for demand, _ in group:
             weights = self.weights(demand, group)
-            # No more nodes can be blocked than all weights together come to, which is mostly enough to know.
+            # The sum of all weights bounds the blocked nodes, and mostly decides already.
             if self._nodes - (weights.total - weights.totals[group]) // weights.scale < needs:
                 free = min(free, self._nodes - self.blocked(weights, group))
         return Shortage(needs, free) if free < needs else None
 
     def blocked(self, weights: _Weights, own: Group) -> int:
-        """Return how many nodes all groups could block with these weights, but for one group `own`."""
+        """Return how many nodes all groups except one group `own` could block with these weights."""
         others = ((weights.of[group], many - (group == own)) for group, many in self._groups)
         return min(self._nodes, _most_blocked(others, weights.scale))
 
@@ -78,7 +78,7 @@ class PoolGroups:
         return found
 
     def strands(self, added: Group) -> bool:
-        """Tell whether one of the groups, for all of which there is room, has none beside one more."""
+        """Tell whether `added` leaves one of the groups without room; all of them have room before."""
         spans = _spans(added, len(self._counts))
         stranded = next((at for at, group in enumerate(self._order) if self._loses(group, added, spans)), None)
         if stranded:
@@ -104,7 +104,7 @@ class PoolGroups:
         return False
 
     def weights(self, demand: Demand, own: Group) -> _Weights:
-        """Return what pods weigh against a pod of this demand, which is of the group `own`."""
+        """Return the weights of pods against a pod of this demand, which belongs to the group `own`."""
         spans = self._spans.get(own, ((),) * len(self._counts))
         units = tuple(
             [
@@ -125,11 +125,11 @@ class PoolGroups:
         return found
 
     def _least_blocking(self, entry: int, demand: int, own: _Spans) -> int | None:
-        """Return the least sum that leaves too few of an entry, one pod of each other group at most; None: no sum."""
+        """Return the least sum, at most one pod of each other group, that leaves too few of an entry; None for none."""
         return _least(self._sums_beside(entry, own), self._counts[entry], demand)
 
     def _least_beside(self, entry: int, demand: int, own: _Spans, added: _Spans) -> int | None:
-        """Return the least such sum where the others have one more group, with these spans."""
+        """Return the least such sum when the others include one more group, with these spans."""
         key = entry, demand, own, added
         if key not in self._beside:
             sums = _more(self._sums_beside(entry, own), added) & ((2 << self._counts[entry]) - 1)
@@ -143,7 +143,7 @@ class PoolGroups:
         return sums
 
     def _sums_without(self, entry: int, own: _Spans) -> int:
-        """Return, as bits, the sums of an entry that pods of groups but one with the spans `own` can take on a node."""
+        """Return, as bits, the sums of an entry that pods can take on a node, without one group of the spans `own`."""
         alike: dict[_Spans, int] = {}
         for group, many in self._groups:
             spans = self._spans[group][entry]
@@ -173,7 +173,7 @@ def _least(sums: int, count: int, demand: int) -> int | None:
 
 
 def _more(sums: int, spans: _Spans) -> int:
-    """Return the sums, and with each of them what one pod more can take."""
+    """Return the sums, and each sum with what one more pod can take."""
     grown = sums
     for least, most in spans:
         grown |= _spread(sums, max(least, 1), most)

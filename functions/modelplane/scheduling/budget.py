@@ -1,8 +1,8 @@
-"""The work that the exact searches of a pass may do, counted in states: deterministic, where time is not.
+"""The work that the exact searches of a pass may do, counted in states because time is not deterministic.
 
-A state is one step of a search: a request given to an entry, two choices joined, a check of room. What a search
-finds is remembered with the states it took, and a pass that finds it remembered is charged the same states. So what a
-pass decides depends on its input alone, never on what happens to be remembered.
+A state is one step of a search: assigning a request to an entry, joining two choices, checking room. Results are
+cached with the states they took, and a cache hit costs a pass the same states. So a decision depends on the pass's
+input alone, never on what is cached.
 """
 
 from collections.abc import Callable, Hashable
@@ -20,24 +20,25 @@ _UNKNOWN: Final = object()
 SEARCH_STATES = 30_000
 #: Most states of a pass that may go into searches that hit their bound.
 FRUITLESS_STATES = 60_000
-#: Most options of an engine on a pool; what has more is not decided, however quickly they are found.
+#: Most options of an engine on a pool. With more it is not decided, however quickly they are found.
 MOST_OPTIONS = 2_000
-#: States of a pass, however few clusters there are.
+#: Fewest states of a pass, however few clusters there are.
 PASS_STATES = 100_000
-#: States that a pass has more for each cluster it looks at: its work may grow with the fleet, which is the platform's.
-#: That is what a spec of 2,000 distinct ways takes at the most on a cluster that is like no other.
+#: Additional states of a pass for each cluster it considers: work may grow with the fleet, whose size is the
+#: platform's.
+#: A spec of 2,000 distinct ways takes at most this on a cluster unlike all others.
 CLUSTER_STATES = 25_000
 #: Most states of a pass, whatever the fleet: 10 to 20 seconds.
 MOST_STATES = 2_500_000
 
-#: Most states of a pass that go into the words of refusals: into which of a selector's conditions a device fails.
+#: Most states of a pass for the text of refusals: for finding which of a selector's conditions a device fails.
 WORDING_STATES = 20_000
 #: Work of an evaluation that counts as a state: about as much as a step of a search.
 _WORK: Final = 10
 
 
 def states_of(work: int) -> int:
-    """Return the states that evaluating a selector counts, of the work that it took."""
+    """Return the states that the work of evaluating a selector counts as."""
     return 1 + work // _WORK
 
 
@@ -56,7 +57,7 @@ class Meter:
 
     @property
     def whole(self) -> bool:
-        """Tell whether the limit is that of a search, not what a pass had left."""
+        """Tell whether the limit is a search's own, not what the pass had left."""
         return self.limit == SEARCH_STATES
 
     def spend(self, states: int = 1) -> None:
@@ -66,19 +67,19 @@ class Meter:
             raise OutOfStatesError
 
     def add(self, states: int) -> None:
-        """Count states of what says more of an outcome that is found already: they end nothing but what comes later."""
+        """Count states that only add detail to a result: they never end this search, only later ones."""
         self.spent += states
 
     def check(self, options: int) -> None:
-        """Raise OutOfStatesError when more options are found than are distinguished."""
+        """Raise OutOfStatesError when there are more than `MOST_OPTIONS` options."""
         if options > MOST_OPTIONS:
             raise OutOfStatesError
 
 
 class SearchBudget:
-    """The states that a pass has left, and what it has found with the others; `fruitless`: those of which nothing came.
+    """The states that a pass has left, and what it has found. `fruitless`: states of searches that hit their bound.
 
-    Once they are spent nothing new is looked at, however little it takes.
+    Once the states are spent no new search is started, however short.
     """
 
     def __init__(self, clusters: int = 0) -> None:
@@ -89,17 +90,17 @@ class SearchBudget:
 
 
 class Searches(Generic[K, V]):
-    """What searches found by what they turn on, with the states they took; bounded by weight, shared by threads."""
+    """A cache of search results by their inputs, with the states they took; bounded in bytes, shared by threads."""
 
     def __init__(self, limit: int, weigh: Callable[[K, V | SearchBound], int]) -> None:
-        #: None for a search that takes more than so many states, which were all that the pass had left.
+        #: (result, states). The result is None for a search that was ended because its pass had no states left.
         self._remembered: Lru[tuple[V | SearchBound | None, int]] = Lru(limit)
         self._weigh = weigh
 
     def find(self, key: K, budget: SearchBudget, search: Callable[[Meter], V]) -> V | SearchBound:
-        """Return what the search finds, charged to the budget once a pass.
+        """Return the search's result; the budget is charged once for it in a pass.
 
-        SearchBound where it takes more states than a search may, or than the pass has left.
+        SearchBound if it takes more states than a search may take, or than the pass has left.
         """
         known = budget.found.get((self, key), _UNKNOWN)
         if known is _UNKNOWN:
@@ -115,7 +116,7 @@ class Searches(Generic[K, V]):
             found: V | SearchBound | None = SearchBound(SEARCH_STATES) if meter.whole else None
             with suppress(OutOfStatesError):
                 found = search(meter)
-            # Of a search that the pass ended it is known that it takes more than this.
+            # A search that the pass ended takes at least one state more than it was given.
             states = meter.limit + 1 if found is None else min(meter.spent, SEARCH_STATES)
             return (found, states), self._weigh(key, SearchBound(states) if found is None else found)
 
@@ -128,7 +129,8 @@ class Searches(Generic[K, V]):
             return SearchBound(budget.states)
         budget.left -= states
         if isinstance(found, SearchBound):
-            # What hits a bound on one cluster mostly does on all: it must not have the states of the whole fleet.
+            # A search that hits its bound on one cluster mostly does so on all; it must not use the whole fleet's
+            # states.
             budget.fruitless += states
             if budget.fruitless >= FRUITLESS_STATES:
                 budget.left = 0

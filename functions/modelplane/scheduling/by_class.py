@@ -1,8 +1,8 @@
-"""Which classes the requests of a pod can be claimed from, when the order of the entries is not asked for.
+"""Which classes the requests of a pod can be claimed from, whatever the order of the entries.
 
-The entries of a class are no other's, so a choice of classes can be served iff each class can pack the requests that
-it gets into its entries. The largest requests are given first, which soon shows what cannot be packed; alike requests
-are given in the order of the classes, since exchanging them changes nothing.
+An entry belongs to one class, so a choice of classes can be served iff each class can pack its requests into its
+entries. The largest requests are assigned first, which soon shows what cannot be packed. Requests that are alike are
+assigned in the order of the classes, because exchanging them changes nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _Item = tuple[int, frozenset[int]]
 
 
 def complete(found: dict[int, Choice], node: Node, shares: Sequence[Share], wanted: Wanted, meter: Meter) -> None:
-    """Add a choice for every demand that is not found yet, in the order of their classes. Raises OutOfStatesError."""
+    """Add a choice to `found` for every other demand, in the order of their classes. Raises OutOfStatesError."""
     classes = {key: at for at, key in enumerate(dict.fromkeys(node.keys))}
     search = _Distribution(set(found), node, shares, wanted, meter)
     search.run()
@@ -27,7 +27,7 @@ def complete(found: dict[int, Choice], node: Node, shares: Sequence[Share], want
 
 
 class _Distribution:
-    """One search over the classes of the requests, the largest first."""
+    """One search over the classes of the requests, the largest request first."""
 
     def __init__(self, known: set[int], node: Node, shares: Sequence[Share], wanted: Wanted, meter: Meter) -> None:
         self.found: dict[int, Choice] = {}
@@ -35,7 +35,7 @@ class _Distribution:
         self._wanted = wanted
         self._meter = meter
         self._vectors = Vectors(node, shares)
-        #: The requests in the order in which they are given, and of each the first that is alike.
+        #: The requests in the order in which they are assigned, and for each the first one that is alike.
         self._order = sorted(range(len(shares)), key=lambda at: (-shares[at].count, shares[at].entries, at))
         self._shares = [shares[at] for at in self._order]
         self._first = list(range(len(shares)))
@@ -64,7 +64,7 @@ class _Distribution:
                 self._give(at + 1, taken, (*choice, key), {**given, key: requests})
 
     def _next(self, at: int, vector: int, last: Key) -> Iterator[tuple[Key, int]]:
-        """Yield the classes of a request; of alike requests none gets a class before that of the one before it."""
+        """Yield the classes of a request; alike requests take classes in order, so none precedes its predecessor's."""
         least = self._classes[last] if self._first[at] < at else 0
         for key, step in self._steps[at].items():
             taken = self._vectors.add(vector, step)
@@ -80,7 +80,7 @@ class _Distribution:
             self.found[self._vectors.taken(vector)] = found
 
     def _open(self, at: int, vector: int, last: Key) -> bool:
-        """Tell whether an unknown demand could follow, if only each class had devices enough in all."""
+        """Tell whether an unknown demand could follow, by the total devices of each class alone."""
         state = at, vector, last if at < len(self._shares) and self._first[at] < at else None
         if state in self._closed:
             return False
@@ -95,7 +95,7 @@ class _Distribution:
 
 
 class _Packing:
-    """Whether the entries of a class can pack requests; exact, and kept for as long as the search lasts."""
+    """Whether the entries of a class can pack requests: exact, and cached for the duration of the search."""
 
     def __init__(self, node: Node, shares: Sequence[Share], meter: Meter) -> None:
         self._meter = meter
@@ -107,11 +107,11 @@ class _Packing:
             }
             for share in shares
         ]
-        #: What is left of all entries once a class has packed its requests, None where it cannot.
+        #: The devices left in all entries once a class has packed its requests, None where it cannot.
         self._left: dict[tuple[Key, _Requests], _Left | None] = {}
 
     def fits(self, key: Key, requests: _Requests) -> bool:
-        """Tell whether a class packs these requests. Raises OutOfStatesError."""
+        """Tell whether a class can pack these requests. Raises OutOfStatesError."""
         return self._packed(key, requests) is not None
 
     def _packed(self, key: Key, requests: _Requests) -> _Left | None:
@@ -128,7 +128,7 @@ class _Packing:
         return self._left[key, requests]
 
     def _place(self, items: list[_Item], left: list[int], failed: set[object]) -> _Left | None:
-        """Return what is left when each item has an entry, the tightest that works."""
+        """Return the devices left when each item has the tightest entry that works, None where they do not fit."""
         if not items:
             return tuple(left)
         state = len(items), tuple(left)
@@ -151,7 +151,7 @@ class _Packing:
 
 
 def _enough(items: Sequence[_Item], left: Sequence[int]) -> bool:
-    """Tell whether the entries of each set that items are bound to have enough left for all of these items."""
+    """Tell whether each set of entries has enough devices left for all items that are restricted to it."""
     return all(
         sum(count for count, bound in items if bound <= entries) <= sum(left[entry] for entry in entries)
         for entries in {entries for _, entries in items}

@@ -1,7 +1,7 @@
-"""Replicas written by hand that have never served: which of them may run, so that they hold anything at all.
+"""Replicas written by hand that have never served: which of them may run, and so hold room.
 
-Whoever may write a ModelReplica pins it without a scheduler. What can never be bound where it is pinned holds nothing,
-and what has no room beside the replicas before it neither: compose-replica composes nothing of these.
+A ModelReplica written by hand names its pools without the scheduler. One that can never be bound there, or that has no
+room beside the replicas before it, holds nothing: compose-replica composes nothing for it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,12 +23,12 @@ from modelplane.scheduling.wording import count, listed, word
 
 
 def has_to_fit(replica: Replica) -> bool:
-    """Tell whether a replica is written by hand and has never served: one that has keeps its room whatever is so."""
+    """Tell whether a replica is written by hand and has never served; once it has served it keeps its room."""
     return not replica.owner and not replica.serves
 
 
 def find_misfit(replica: Replica, cluster: Cluster) -> str:
-    """Return in words why a replica can never be bound on its cluster, "" where it can or the pools are not known."""
+    """Return why a replica can never be bound on its cluster, "" where it can or the pools are not known."""
     where = layout(cluster)
     members = ((engine.name, member) for engine in replica.engines for member in engine.members)
     found = (_misfit(name, member, where, cluster.name) for name, member in members)
@@ -60,7 +60,7 @@ def _unclaimable(claim: Claim, pool: str, where: Layout) -> str:
 
 
 def find_closed(replica: Replica, cluster: Cluster, namespace: Mapping[str, str]) -> Refusal | None:
-    """Return why a cluster takes no replica written by hand of a namespace with these labels, None where it does.
+    """Return why a cluster takes no hand-written replica of a namespace with these labels, None where it does.
 
     A ModelReplica has no tolerations, so every taint repels it.
     """
@@ -72,12 +72,12 @@ def find_closed(replica: Replica, cluster: Cluster, namespace: Mapping[str, str]
 
 
 def find_no_room(replica: Replica, cluster: Cluster, residents: Iterable[Replica]) -> tuple[NoRoom, Holders] | None:
-    """Return that a replica has no room beside those before it in the order of all, None where it has.
+    """Return the refusal of a replica that has no room beside those before it in `precedence`, None where it has room.
 
-    Beside it stands what holds the pool that is short: whatever has served or has room there.
+    The second value names what holds the pool that is short: the replicas that have served or have room there.
     """
     others = [each for each in residents if identity(each) != identity(replica)]
-    # It may have been refused in an earlier pass, for what has changed since.
+    # An earlier pass may have refused it for a reason that is gone.
     there = _bindable([*others, replace(replica, refused=False)], cluster)
     refused = yielding(cluster, Ledger(there))
     short = refused.get(identity(replica))
@@ -97,7 +97,7 @@ def _bindable(residents: Iterable[Replica], cluster: Cluster) -> list[Replica]:
 def holding(
     replicas: Iterable[Replica], find_cluster: Callable[[str], Cluster | Gap | Malformed | None]
 ) -> list[Replica]:
-    """Return the replicas without those written by hand that hold nothing, as far as their clusters are known."""
+    """Return the replicas that hold room: all, without hand-written ones that hold none on a cluster that is known."""
     everything = list(replicas)
     kept = {identity(each): each for each in everything}
     for name in sorted({each.cluster for each in everything if has_to_fit(each)}):

@@ -1,4 +1,4 @@
-"""How capable the devices are that engines take: by their declared memory, which is all that devices have in common."""
+"""How capable the devices of engines are, measured by declared memory, the one capacity that all devices have."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from modelplane.scheduling.ledger import Engines
 
 
 def _memory(devices: Sequence[Device]) -> str | None:
-    """Return the declared memory of devices that all have the same, as one of them writes it; None for others."""
+    """Return the declared memory of devices that all have the same, as one of them writes it; None if they differ."""
     found = {declared_memory(device) or "" for device in devices}
     alike = len(found) == 1 or len(set(map(amount, found))) == 1
     text = min(found) if alike else ""
@@ -20,9 +20,9 @@ def _memory(devices: Sequence[Device]) -> str | None:
 
 
 def capability(engines: Engines, where: Layout) -> Fraction | None:
-    """Return the memory of all devices that engines take on the pools of a cluster, None where it is not known.
+    """Return the total memory, in bytes, of the devices that engines take on a cluster, None where it is not known.
 
-    A claim that devices of different memory satisfy may get either, so what it takes is not known.
+    It is not known of a claim that devices of different memory satisfy: it may get either.
     """
     taken: Counter[str] = Counter()
     for engine in engines:
@@ -36,6 +36,6 @@ def capability(engines: Engines, where: Layout) -> Fraction | None:
                 if memory is None:
                     return None
                 taken[memory] += claim.count * member.pods * engine.copies
-    # Counted as whole devices first: adding fractions takes longer than all the rest.
+    # Devices are counted first, because adding fractions is slow.
     amounts = ((amount(memory), count) for memory, count in taken.items())
     return sum((each * count for each, count in amounts if each is not None), Fraction(0))

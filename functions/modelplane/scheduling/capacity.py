@@ -1,4 +1,4 @@
-"""How much of each pool is still free, for people to look at."""
+"""How much of each pool is free, for tables and reports."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from modelplane.scheduling.room import blocked
 
 @dataclass(frozen=True, slots=True)
 class DeviceRoom:
-    """Devices of one entry in a whole pool: how many there are, and how many no replica is charged with."""
+    """The devices of one entry in a pool: how many there are, and how many no replica is charged with."""
 
     name: str
     total: int
@@ -22,7 +22,7 @@ class DeviceRoom:
 
 @dataclass(frozen=True, slots=True)
 class PoolRoom:
-    """A pool: its nodes, those that are surely wholly free however pods are arranged, and its claimable devices."""
+    """A pool: its nodes, those that are entirely free in any arrangement of pods, and its claimable devices."""
 
     cluster: str
     pool: str
@@ -50,7 +50,7 @@ def _pool_room(cluster: str, pool: PoolNodes, groups: Groups) -> PoolRoom:
 
 
 def capacity(clusters: Iterable[Cluster], replicas: Iterable[Replica]) -> tuple[PoolRoom, ...]:
-    """Return the room in every pool of the clusters beside these replicas, by cluster name, pools in their order."""
+    """Return the room in every pool beside these replicas, sorted by cluster name, pools in their declared order."""
     ledger = Ledger(replicas)
     return tuple(
         _pool_room(cluster.name, pool, groups)

@@ -18,11 +18,11 @@ _GROUPS: Final = Lru[Group](16 * 1024 * 1024)
 
 
 def entries_of(claim: Claim, hardware: Hardware) -> list[int]:
-    """Return the entries Kubernetes may satisfy the claim from: those of its class that its selectors match.
+    """Return the entries from which Kubernetes may satisfy the claim: those of its class that its selectors match.
 
-    Where a corrected class leaves none that matches, the pods still hold what they were given: every entry of the
-    class is charged, and so it is where the selectors take too many states to evaluate. Of a class of one entry, which
-    most are, no selector is looked at.
+    Every entry of the class is charged where none matches any more (a corrected InferenceClass: the pods still hold
+    their devices), and where the selectors take too many states to evaluate. The selectors of a class with one entry,
+    which most classes are, are not evaluated.
     """
     of_class = [
         entry
@@ -52,7 +52,7 @@ def can_claim(claim: Claim, hardware: Hardware) -> bool:
 
 
 def taken_of(takes: Iterable[tuple[int, Sequence[int]]], counts: Sequence[int]) -> Demand:
-    """Return what one pod takes of each entry that takes each count from any of the entries beside it."""
+    """Return what one pod takes of each entry. `takes`: counts, each with the entries that it may be taken from."""
     surely, at_most = [0] * len(counts), [0] * len(counts)
     for count, entries in takes:
         for entry in entries:
@@ -64,7 +64,7 @@ def taken_of(takes: Iterable[tuple[int, Sequence[int]]], counts: Sequence[int]) 
 
 
 def demand(claims: Iterable[Claim], hardware: Hardware) -> Demand:
-    """Return what one pod with these claims takes of each entry of the hardware's devices."""
+    """Return what one pod with these claims takes of each device entry of the hardware."""
     return taken_of(((claim.count, entries_of(claim, hardware)) for claim in claims), hardware.counts)
 
 
@@ -78,7 +78,7 @@ def _demand_of(member: StampedMember, hardware: Hardware) -> Demand:
 
 
 def group(pods: Iterable[tuple[Demand, int]], devices: int) -> Group:
-    """Return the group that pods (what each takes, how many) form on nodes with so many entries of devices."""
+    """Return the group of pods (what each takes, how many) on nodes with so many entries of devices."""
     counted: dict[Demand, int] = {}
     for taken, many in pods:
         if many > 0 and any(most for _, most in taken):
@@ -89,7 +89,7 @@ def group(pods: Iterable[tuple[Demand, int]], devices: int) -> Group:
 
 
 def weigh_engine(engine: StampedEngine) -> int:
-    """Return the bytes that an engine keeps alive, or somewhat more, in a fraction of the time that weighing takes."""
+    """Return an upper estimate of the bytes that an engine keeps alive, much faster than weighing it exactly."""
     claims = [claim for member in engine.members for claim in member.claims]
     texts = [text for claim in claims for text in claim.selectors]
     return 512 + 512 * len(engine.members) + 768 * len(claims) + sum([8 + getsizeof(text) for text in texts])

@@ -1,11 +1,11 @@
-"""What the replicas of a cluster take of its pools, as the cluster publishes it: the groups of each pool as a text.
+"""What the replicas of a cluster take of its pools, as the cluster publishes it: one text of groups for each pool.
 
-The groups are those that the check of room compares (docs/scheduling.md, "Room"), worked out by `ledger.stock_of` from
-the replicas: a scheduling pass that reads the same replicas itself finds the same groups. A text has the groups apart
-by spaces: `2*1x8` are two groups of one pod that takes 8 devices of the pool's only entry, `1*1x4,0+3x8,0-2` is a group
-of one pod and of three others on nodes with two entries, of which the second is taken as 0 to 2 devices. Units of CPU
-and memory stand behind the entries where pods ask for some: what is not written of them is 0. Pods that take no device
-come first in their group: `1*5x0+1x8`.
+The groups are those that the check of room compares (docs/scheduling.md, "Room"), computed by `ledger.stock_of`: a
+scheduling pass that reads the same replicas itself finds the same groups. Groups are separated by spaces. `2*1x8` is
+two groups of one pod each, which takes 8 devices of the pool's only entry. `1*1x4,0+3x8,0-2` is one group of four pods
+on nodes with two entries: one pod takes 4 devices of the first entry, three take 8 of it and 0 to 2 of the second.
+Units of CPU and memory follow the entries where pods ask for some; trailing zeros are left out. Pods that take no
+device come first in their group: `1*5x0+1x8`.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from modelplane.model.fleet import Cluster
 from modelplane.scheduling.groups import Demand, Group, Groups, Stock
 from modelplane.scheduling.hardware import Sizes, layout
 
-#: Most characters that a cluster publishes of what is charged to all its pools.
+#: Most characters that a cluster publishes for all its pools together.
 MOST: Final = 40 * 1024
 _NUMBER: Final = r"[0-9]{1,9}"
 _ENTRY: Final = f"{_NUMBER}(-{_NUMBER})?"
 _PODS: Final = f"{_NUMBER}x{_ENTRY}(,{_ENTRY})*"
 _GROUP: Final = rf"{_NUMBER}\*{_PODS}(\+{_PODS})*"
-#: Texts of a cluster of so many characters at most are remembered: few differ among clusters that are alike.
+#: Parsed texts of up to so many characters in all are cached: clusters that are alike mostly publish the same ones.
 _SHORT: Final = 512
 
 
@@ -44,16 +44,16 @@ def write_groups(groups: Groups, devices: int) -> str:
 
 
 def write_stock(stock: Stock, devices: Sequence[int], most: int = MOST) -> tuple[str, ...] | None:
-    """Return the groups of each pool of a cluster as texts, None where they have more than `most` characters in all.
+    """Return the groups of each pool of a cluster as texts, None if they have more than `most` characters in all.
 
-    `devices` are how many entries of devices each pool has.
+    `devices` is the number of device entries of each pool.
     """
     texts = tuple(map(write_groups, stock, devices))
     return texts if sum(map(len, texts)) <= most else None
 
 
 def _read_demand(text: str, counts: Sequence[int], devices: int) -> Demand | None:
-    """Return what a pod takes, () nothing, None where it is of other entries, or more than a node has."""
+    """Return a pod's demand, () for no devices, None for a text that names other entries or more than a node has."""
     pairs = [entry.split("-") for entry in text.split(",")]
     demand = tuple((int(pair[0]), int(pair[-1])) for pair in pairs)
     if len(demand) >= devices:
@@ -81,9 +81,9 @@ def _read_group(text: str, counts: Sequence[int], devices: int) -> tuple[Group, 
 
 
 def read_groups(text: str, counts: tuple[int, ...], devices: int) -> Groups | None:
-    """Return the groups of a pool whose nodes have so much of each kind, None where the text is none of such a pool.
+    """Return the groups of a pool, None for a text that does not describe such a pool.
 
-    The first `devices` of the kinds are entries of devices.
+    `counts` is what its nodes have of each kind; the first `devices` of the kinds are device entries.
     """
     found: dict[Group, int] = {}
     for each in text.split(" ") if text else ():
@@ -108,7 +108,7 @@ _remembered: Final = lru_cache(maxsize=4096)(_read_stock)
 
 
 def read_stock(cluster: Cluster) -> Stock | None:
-    """Return the groups that a cluster publishes of its pools, None where it does not publish those of each."""
+    """Return the groups that a cluster publishes, None unless it publishes them for each of its pools."""
     texts = tuple([pool.charged for pool in cluster.pools or () if pool.charged is not None])
     if len(texts) != len(cluster.pools or ()):
         return None

@@ -1,12 +1,12 @@
 """The choices of DeviceClasses by which a pod's requests can be served: one for every distinct demand, in order.
 
-Each request takes its count from one of the entries of a node that satisfy it; requests share an entry while its count
-lasts. Two choices that take the same of every entry are the same to everything that follows (room, other engines), so
-only the first of them counts. The order is that of the entries, request by request.
+Each request takes its count from one of the entries of a node that satisfy it; requests share an entry while devices
+are left. Two choices that take the same of every entry are equivalent for what follows (room, other engines), so only
+the first is kept. The order is that of the entries, request by request.
 
-The search gives the requests in their order to entries in theirs. It leaves a branch where it has been in the same
-state before, where all that could come of the branch has been found, and where nothing could. What it does not finish
-within its states is completed class by class (see `by_class`), in the order of the classes.
+The search assigns requests to entries, both in their order. It leaves a branch in a state that it has seen before, and
+where the branch can add no demand that is new. What it does not finish within its states is completed class by class
+(see `by_class`), in the order of the classes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ class Choices:
     def __init__(self, node: Node, shares: Sequence[Share], wanted: Wanted) -> None:
         #: The first choice of each distinct demand, in order, by what it takes as `Vectors` has it.
         self._found: dict[int, Choice] = {}
-        #: The request that the search got to at most, and the most devices that an entry had left for it there.
+        #: The last request that the search reached, and the most devices that an entry had left for it.
         self.deepest = (-1, 0)
         self._node = node
         self._shares = shares
@@ -36,10 +36,10 @@ class Choices:
         self._vectors = Vectors(node, shares)
         self._steps = [self._vectors.steps(share) for share in shares]
         columns = [(key, tuple(at in share.entries for share in shares)) for at, key in enumerate(node.keys)]
-        #: Entries of one kind are interchangeable: what is left of them is compared without its order.
+        #: Entries of one kind are interchangeable, so their remaining devices are compared without order.
         self._kinds = [columns.index(column) for column in columns]
         self._needed = [sum(share.count for share in shares[at:]) for at in range(len(shares) + 1)]
-        #: Of each entry, as bits, the sums that the requests from the one at hand on can take of it.
+        #: For each request and entry, as bits: the sums that this request and the later ones can take of the entry.
         self._sums = [[1] * len(node.counts) for _ in range(len(shares) + 1)]
         for at, share in reversed(list(enumerate(shares))):
             for entry, later in enumerate(self._sums[at + 1]):
@@ -61,7 +61,7 @@ class Choices:
         return {self._vectors.demand(taken): choice for taken, choice in self._found.items()}
 
     def _give(self, at: int, vector: int, claimed: int, choice: Choice) -> bool:
-        """Find what follows a choice for the requests before `at`; False if nothing can, whatever they took."""
+        """Continue a choice for the requests before `at`; return False if no choice for them can be continued."""
         self._meter.spend()
         if at == len(self._shares):
             return self._find(vector, claimed, choice)
@@ -99,7 +99,7 @@ class Choices:
         return True
 
     def _distinct(self, share: Share) -> list[int]:
-        """Return the entries that have enough left for a request, of those that are alike now the first."""
+        """Return the entries with enough left for a request; of entries that are alike now, only the first."""
         found: dict[tuple[int, int], int] = {}
         for entry in share.entries:
             if self._left[entry] >= share.count:
@@ -111,13 +111,13 @@ class Choices:
         return only is None or key is None or (claimed < len(only) and only[claimed] == key)
 
     def _useful(self, at: int) -> list[int]:
-        """Return of each entry the largest sum that the requests from `at` on can take of what is left."""
+        """Return, for each entry, the largest sum that the requests from `at` on can take of what is left."""
         return [
             (sums & (2 << left) - 1).bit_length() - 1 for sums, left in zip(self._sums[at], self._left, strict=True)
         ]
 
     def _open(self, at: int, vector: int, claimed: int) -> bool:
-        """Tell whether a demand not found yet could follow, if only each class had devices enough in all."""
+        """Tell whether a new demand could follow, by the total devices of each class alone."""
         if (at, vector, claimed) in self._closed:
             return False
         if at == len(self._shares):

@@ -1,4 +1,4 @@
-"""Names the device that came closest to satisfying a request, for the reader of a refusal."""
+"""Finds the device that came closest to satisfying a request, to be named in a refusal."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -30,9 +30,9 @@ _COMPARISON = re.compile(
 )
 _PRODUCT = "productName"
 _METHODS = {"isGreaterThan": ">", "isLessThan": "<"}
-#: Most conditions of a selector that are looked at one by one, each of which is compiled.
+#: Most conditions of a selector that are evaluated one by one; each of them is compiled.
 _CONDITIONS = 8
-#: Most characters of a selector that are quoted, and of an error, which ends in what to write instead.
+#: Most characters that are quoted of a selector, and of an error, whose end says what to write instead.
 QUOTE, WHOLE = 120, 320
 #: Above every part of a version.
 _PART = 2**64
@@ -50,14 +50,14 @@ def _name(reference: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What a reference means of a device: its text, and its type (`quantity`, or that of an attribute)."""
+    """The value of a reference on a device: its text, and its type (`quantity`, or the attribute's type)."""
 
     text: str
     type: str
 
 
 def _value(device: Device, reference: re.Match[str]) -> _Value | None:
-    """Return what a reference means of a device, None when it has nothing of that name."""
+    """Return the value of a reference on a device, None if the device has no such attribute or capacity."""
     where, domain, name = reference["where"], reference["domain"], _name(reference)
     if where is None:
         return _Value(device.driver, "string")
@@ -71,7 +71,7 @@ def _value(device: Device, reference: re.Match[str]) -> _Value | None:
 
 
 def _number(value: _Value) -> Fraction | None:
-    """Return the number by which values of a type are ordered, None for a text that is none."""
+    """Return the number by which values of a type are ordered, None for a value that has no order."""
     try:
         if value.type == "quantity":
             return parse_quantity(value.text).number()
@@ -85,7 +85,7 @@ def _number(value: _Value) -> Fraction | None:
 
 
 def _distance(value: _Value, asked: str | None) -> Fraction | None:
-    """Return how far a value is from what is asked for, in parts of that; None where it cannot be told."""
+    """Return the distance of a value from the one asked for, relative to the latter; None where it is not defined."""
     has, wanted = _number(value), None if asked is None else _number(_Value(asked, value.type))
     return None if has is None or wanted is None else abs(has - wanted) / max(abs(wanted), Fraction(1))
 
@@ -95,7 +95,7 @@ def _sign(comparison: re.Match[str]) -> str:
 
 
 def needs_of(selector: str) -> str:
-    """Return what a selector asks for, e.g. `memory >= 140Gi`; one that is no plain comparison as it is written."""
+    """Return what a selector asks for, e.g. `memory >= 140Gi`; its text where it is no plain comparison."""
     found = _COMPARISON.fullmatch(selector)
     if not found:
         return quote(selector)
@@ -107,18 +107,18 @@ def _asked(comparison: re.Match[str]) -> str:
 
 
 def describe(device: Device) -> str:
-    """Return a device's driver, and its product, or the entry's name where it does not say a product."""
+    """Return a device's driver and product, or driver and entry name where it declares no product."""
     products = (each.value for each in device.attributes if each.name.rpartition("/")[2] == _PRODUCT)
     return quote(f"{device.driver}, {next(products, device.name)}")
 
 
 def shown(name: cel.Name) -> bool:
-    """Tell whether `describe` says an attribute of a device whatever a selector reads."""
+    """Tell whether `describe` shows an attribute, whatever a selector reads."""
     return name[2] == _PRODUCT
 
 
 def conditions(selector: str) -> list[str]:
-    """Return the conditions that a selector joins by `&&`, itself where they cannot be separated as texts."""
+    """Return the conditions that a selector joins by `&&`; the whole selector where its text cannot be split."""
     parts = [part.strip() for part in selector.split("&&")]
     if len(parts) > _CONDITIONS or "||" in selector or "?" in selector:
         return [selector]
@@ -126,7 +126,7 @@ def conditions(selector: str) -> list[str]:
 
 
 def _failed(parts: Sequence[str], device: Device, meter: Meter) -> int:
-    """Return the first condition that does not hold for a device."""
+    """Return the position of the first condition that does not hold for a device."""
     subject = cel.subject(device)
     for at, part in enumerate(parts) if len(parts) > 1 else ():
         verdict, work = cel.measure(cel.compiled(part), subject)
@@ -137,11 +137,15 @@ def _failed(parts: Sequence[str], device: Device, meter: Meter) -> int:
 
 
 def closest_device(selector: str, devices: Iterable[Device], meter: Meter) -> Closest:
-    """Return the device that came closest to satisfying a selector, of some that do not and of which there is one.
+    """Return the device that came closest to satisfying a selector; `devices` is not empty and none satisfies it.
 
-    That is one that satisfies most of its conditions, and of these the one whose value is nearest to what the next one
-    asks for, compared as a quantity, a version or a number. Where that is no plain comparison it is the largest value,
-    the smallest where less is asked for. Beyond the limit of the meter a selector is one condition, which is no work.
+    It is the device that satisfies the most conditions, in their order. Of several, it is the one whose value is
+    nearest
+    to what the next condition asks for, compared as a quantity, a version or a number. Where that is no plain
+    comparison
+    it is the largest value, or the smallest where less is asked for. Beyond the meter's limit the selector counts as
+    one
+    condition, which takes no work.
     """
     parts = conditions(selector) if meter.spent < meter.limit else [selector]
     failed = [(_failed(parts, device, meter), device) for device in devices]
@@ -161,9 +165,9 @@ def closest_device(selector: str, devices: Iterable[Device], meter: Meter) -> Cl
 def _nearest(
     values: Sequence[tuple[_Value, Device]], condition: str, comparison: re.Match[str] | None
 ) -> tuple[_Value, Device, Fraction | None]:
-    """Return the value that is nearest to what a condition asks for, its device, and how far it is, if that is known.
+    """Return the value nearest to what a condition asks for, its device, and the distance where it is known.
 
-    Of several alike it is the first by its text, then by its device.
+    Ties go to the first by text, then by device.
     """
     asked = _asked(comparison) if comparison else None
     less = _sign(comparison).startswith("<") if comparison else "isLessThan" in condition

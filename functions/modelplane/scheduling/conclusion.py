@@ -1,4 +1,4 @@
-"""Puts what a pass has decided into a Schedule."""
+"""Builds the Schedule from the decisions of a pass."""
 
 from collections.abc import Iterator, Mapping
 
@@ -52,7 +52,7 @@ def _drifted(work: Work) -> Iterator[Drift]:
 
 
 def _rolling(work: Work, placements: Mapping[OwnReplica, Placement]) -> Rolling | None:
-    """Return how far the rollout is, None where no replica is on its way to what is asked."""
+    """Return the progress of the rollout, None where every replica is as asked."""
     members = [own for own in work.roster.members if own.ending is None]
     as_asked = {own for own in members if own.replica.at_size and placements[own].carries}
     starting = [own for own in members if own.counted and not own.outdated and own not in as_asked]

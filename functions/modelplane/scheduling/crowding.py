@@ -1,4 +1,4 @@
-"""Which of a deployment's replicas run on pools that have become too small for what runs there."""
+"""Which of a deployment's replicas run on pools that have become too small for the replicas on them."""
 
 from collections.abc import Iterator, Mapping
 
@@ -16,9 +16,9 @@ from modelplane.scheduling.work import Work
 
 
 def confirm(work: Work) -> Needs | None:
-    """Ask for the replicas of clusters that publish a pool as too small for ours and others: it may be a race.
+    """Ask for the replicas of clusters that publish a pool as too small for this deployment's and others' replicas.
 
-    Replicas that have not served yet are published as well, and yield soon to those that have.
+    It may be a race: replicas that have not served are published as well, and soon yield to those that have.
     """
     unread = ((cluster, own) for cluster, own in _clusters(work) if not work.knows_residents(cluster.name))
     said = (cluster.name for cluster, own in unread if any(_find(work, cluster, own)))
@@ -27,10 +27,11 @@ def confirm(work: Work) -> Needs | None:
 
 
 def find_too_small(work: Work) -> Iterator[TooSmall]:
-    """Yield the replicas that are not leaving and do not fit beside those before them, as far as these are known.
+    """Yield the replicas that do not fit beside the known replicas before them; leaving replicas are not considered.
 
-    A settled pass knows the deployment's own replicas. Where those alone fit, the cluster publishes what tells of a
-    pool that is too small for them and for replicas of others, which `confirm` has read. Each of ours is named then.
+    A settled pass knows the deployment's own replicas only. Where these alone fit, the groups that the cluster
+    publishes show a pool that is too small for all; `confirm` has then read the other replicas, and each of this
+    deployment's there is named.
     """
     for cluster, own in _clusters(work):
         found = {uid: short for uid, short in sorted(crowded_out(cluster, work.ledger).items()) if uid in own}
@@ -40,9 +41,9 @@ def find_too_small(work: Work) -> Iterator[TooSmall]:
 
 
 def _clusters(work: Work) -> Iterator[tuple[Cluster, Mapping[str, Replica]]]:
-    """Yield the clusters that publish their pools, by name, each with those of ours that have served, by identity.
+    """Yield the clusters that publish their pools, by name, with the own replicas that have served, by identity.
 
-    A replica that is leaving is left out, and so is a cluster of which no other is left.
+    Leaving replicas are left out, and so are clusters that have no other.
     """
     serving: dict[str, list[Replica]] = {}
     for own in work.roster.counted:
@@ -56,7 +57,7 @@ def _clusters(work: Work) -> Iterator[tuple[Cluster, Mapping[str, Replica]]]:
 
 
 def _find(work: Work, cluster: Cluster, own: Mapping[str, Replica]) -> Iterator[TooSmall]:
-    """Yield those of ours that have no room beside what has served there, or beside what is published of it."""
+    """Yield the own replicas that have no room beside those that have served, as they are read or published."""
     where, crowded = layout(cluster), _crowded(work, cluster)
     for replica in own.values() if crowded else ():
         for position, group in charges(replica.engines, where):

@@ -1,4 +1,4 @@
-"""What requests ask of the entries of a node, in the form in which the searches for choices of classes add it up."""
+"""What requests take of the entries of a node, encoded for the searches over choices of classes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Choice = tuple[Key, ...]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The entries of a node: how many devices each has, and their class; and its CPU and memory as declared."""
+    """The entries of a node with their counts and classes, and its declared CPU and memory."""
 
     counts: Sequence[int]
     keys: Sequence[Key]
@@ -23,7 +23,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A request: its count, the entries it may take it from in order, and what it is charged with by class."""
+    """A request: its count, the entries that satisfy it, in order, and what it is charged with by class."""
 
     count: int
     entries: tuple[int, ...]
@@ -32,23 +32,23 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is searched for: the first `most` demands, or those that claim exactly the classes `only`, in order."""
+    """What to search for: the first `most` demands, or the demands that claim exactly the classes `only`, in order."""
 
     most: int | None = None
     only: tuple[str, ...] | None = None
 
 
 class Vectors:
-    """Demands as integers, so that adding one, and the comparison with what a node has, are a few operations on all.
+    """Demands encoded as integers, so that adding one and comparing it with a node takes a few operations.
 
-    The integer holds `surely` and `most` of every entry, and of every class how many of its devices are left. The
-    highest bit of each number is free: it shows which side of a subtraction was larger.
+    An integer holds `surely` and `most` of every entry, and the devices left of every class. The highest bit of each
+    number is free: it shows which side of a subtraction was larger.
     """
 
     def __init__(self, node: Node, shares: Sequence[Share]) -> None:
         self._counts = node.counts
         asked = sum(share.count for share in shares)
-        #: Bits of a number: an entry's count and one more request, or all requests, and the highest one.
+        #: Bits of a number: enough for an entry's count and one more request, or for all requests, and the free bit.
         self._bits = max(2 * max(node.counts, default=0), asked).bit_length() + 1
         guard = 1 << (self._bits - 1)
         capacity = dict.fromkeys(node.keys, 0)
@@ -66,7 +66,7 @@ class Vectors:
         return sum(number << (self._bits * at) for at, number in numbers.items())
 
     def steps(self, share: Share) -> dict[Key, int]:
-        """Return what a request adds to a vector, by the class of its devices."""
+        """Return what a request adds to a vector, by the class it is claimed from."""
         return {key: self._step(demand, share.count, self._fields[key]) for key, demand in share.demands.items()}
 
     def _step(self, demand: Demand, count: int, field: int) -> int:
@@ -74,9 +74,9 @@ class Vectors:
         return self._vector({**numbers, field: -count})
 
     def add(self, vector: int, step: int) -> int | None:
-        """Return the vector with one more request, None where a class has too few devices in all.
+        """Return the vector with one more request, None if its class has too few devices in total.
 
-        What is taken of an entry is no more than a node has.
+        What is taken of an entry is capped at what a node has.
         """
         after = vector + step
         if after & self._class_guards != self._class_guards:
@@ -87,7 +87,7 @@ class Vectors:
         return after - taken + (taken & mask) + (self._limits & ~mask)
 
     def taken(self, vector: int) -> int:
-        """Return of a vector what is taken of the entries: two are equal iff the demands are."""
+        """Return the part of a vector that says what is taken of the entries: equal iff the demands are."""
         return vector & self._demand_bits
 
     def demand(self, taken: int) -> Demand:

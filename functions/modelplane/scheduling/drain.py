@@ -1,7 +1,7 @@
-"""Keeps what has served until its pods have finished what they have taken (docs/scheduling.md, "How one goes").
+"""Keeps a replica that has served until its pods have finished their requests (docs/scheduling.md, "How one goes").
 
-The decision is that a replica goes; here it becomes one that ends. It takes its room and its index until its last pod
-is gone, counts for nothing else, and is never taken back.
+The decision to end a replica is taken before; here the replica becomes an ending one. It keeps its room and its index
+until its last pod is gone, counts for nothing else, and never becomes a normal replica again.
 """
 
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ def _cluster(replica: Replica, view: FleetView) -> Cluster | Gap | Malformed | N
 
 
 def _has_pods(replica: Replica, view: FleetView) -> bool:
-    """Tell whether a replica that goes has served on a cluster that answers, so that its pods may have requests."""
+    """Tell whether the pods of a replica may have requests: it has served, and its cluster answers."""
     cluster = _cluster(replica, view)
     answers = not isinstance(cluster, Cluster) or (cluster.answers and not cluster.orphaned)
     return replica.serves and answers and cluster is not Gap.ABSENT
 
 
 def _is_over(replica: Replica, view: FleetView) -> bool:
-    """Tell whether a replica that ends may go: its last pod is gone, or its cluster is and nothing is known of it."""
+    """Tell whether an ending replica may be removed: its last pod is gone, or its cluster is."""
     cluster = _cluster(replica, view)
     return replica.ended or cluster is Gap.ABSENT or (isinstance(cluster, Cluster) and cluster.orphaned)
 
@@ -36,13 +36,13 @@ def _ending(view: FleetView, schedule: Schedule) -> Iterator[Replica]:
         if replica.ending and not replica.deleting and not _is_over(replica, view):
             yield replica
     for end in schedule.ending:
-        # A duplicate shares its endpoint with the one that stays.
+        # A duplicate shares its endpoint with the replica that stays.
         if _has_pods(end.replica, view) and end.cause is not EndCause.DUPLICATE:
             yield end.replica
 
 
 def drain(schedule: Schedule, view: FleetView) -> Schedule:
-    """Return the outcome of a pass with the replicas that end; those that never served go at once."""
+    """Return the schedule with its ending replicas; those that never served are removed at once."""
     ending = [
         Placement(
             replica.cluster,

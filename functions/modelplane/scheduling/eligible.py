@@ -1,4 +1,4 @@
-"""Which clusters may take a new replica, devices and room aside, and which no longer may have those that they have."""
+"""Which clusters may take a new replica, devices and room aside, and which no longer may keep the ones they have."""
 
 from collections.abc import Mapping
 
@@ -43,7 +43,7 @@ def lacking(cluster: Cluster, wanted: Mapping[str, str]) -> tuple[str, str] | No
 
 
 def drift(deployment: Deployment, cluster: Cluster) -> str:
-    """Return in words why the deployment no longer allows a cluster that it has a replica on, "" where it does."""
+    """Return why the deployment no longer allows a cluster that it has a replica on, "" where it does."""
     if label := lacking(cluster, deployment.cluster_selector):
         return f"spec.clusterSelector asks for {label[0]}={label[1]}"
     taint = repelling(deployment, cluster, Effect.NO_SCHEDULE)
@@ -51,7 +51,7 @@ def drift(deployment: Deployment, cluster: Cluster) -> str:
 
 
 def find_not_allowed(name: str, cluster: Cluster, labels: Mapping[str, str]) -> NotAllowed | None:
-    """Return that the cluster is closed to a namespace of this name with these labels, None where it is open to it."""
+    """Return the refusal of a cluster to a namespace with this name and these labels, None where it accepts it."""
     if cluster.allowed is None:
         return None
     lacks = next((label for label in sorted(cluster.allowed.items()) if labels.get(label[0]) != label[1]), None)
@@ -59,12 +59,12 @@ def find_not_allowed(name: str, cluster: Cluster, labels: Mapping[str, str]) -> 
 
 
 def denied(profile: Profile, cluster: Cluster) -> str:
-    """Return a label or annotation of a profile's pods that the cluster does not open to teams, "" for none."""
+    """Return the first label or annotation of a profile's pods that the cluster denies to teams, "" for none."""
     return find_denied(profile.acting, cluster.pod_metadata)
 
 
 def _denied_by_all(deployment: Deployment, cluster: Cluster) -> str:
-    """Return a key that the cluster does not open, of the first profile, where every profile has one; else ""."""
+    """Return a key that the cluster denies of the first profile, if it denies one of every profile; else ""."""
     found = [denied(each, cluster) for each in deployment.profiles]
     return found[0] if found and all(found) else ""
 

@@ -47,7 +47,7 @@ def end_all(work: Work) -> Needs | None:
 def must_leave(
     cluster: Cluster | Gap | Malformed | None, name: str, deployment: Deployment
 ) -> tuple[EndCause, str] | None:
-    """Return why a replica has to leave the cluster of that name, as far as the cluster alone tells; None if not."""
+    """Return the cause for which a replica has to leave a cluster, by the cluster alone; None if it may stay."""
     if cluster is Gap.ABSENT:
         return EndCause.REPLACED, f"cluster {name} does not exist"
     if not isinstance(cluster, Cluster):
@@ -58,12 +58,12 @@ def must_leave(
 
 
 def give_up(own: OwnReplica) -> None:
-    """End a replica that never served and yields its room."""
+    """End a replica that never served and yields its room to older ones."""
     own.ending = EndCause.YIELDED
 
 
 def scale_down(work: Work) -> Needs | None:
-    """End what is more than asked for; while something is outdated, what the rollout replaces goes first."""
+    """End the replicas above the number asked for; during a rollout the outdated ones go first."""
     replicas = work.deployment.replicas
     never_served, leaving = work.rollout_step.surplus()
     for own in never_served:
@@ -76,16 +76,16 @@ def scale_down(work: Work) -> Needs | None:
 
 
 def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> list[OwnReplica]:
-    """Return the leaving replicas that do not end yet: `needed` of them, the oldest, as those go last."""
+    """Return the leaving replicas that do not end yet: the `needed` oldest, because those go last."""
     return sorted(leaving, key=lambda own: seniority(own.replica))[:needed]
 
 
 def dismiss(work: Work) -> Needs | None:
-    """End the leaving replicas that are no longer needed; where no candidate is known, all are."""
+    """End the leaving replicas that are no longer needed; all are needed while no candidate is known."""
     for own in work.rollout_step.settled_leaving():
         own.ending = EndCause.ROLLED_OUT
     counted, leaving = work.roster.counted, [own for own in work.roster.members if own.moving]
-    # One that is only listed may be gone, because lists lag: no other replica ends because it serves.
+    # A replica that is only listed may be gone, because lists lag: no other replica may end on the strength of it.
     serving = sum(own.replica.serves and not own.listed_only for own in counted)
     short = max(0, work.deployment.replicas - serving)
     oldest = needed_until_others_serve([own for own in leaving if own.replica.serves], short)

@@ -1,4 +1,4 @@
-"""The ways to put an engine on a node, by what its requests find there: one search for all that are alike in that."""
+"""The ways to put an engine on a node; engines whose requests find the same there share one search."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from modelplane.scheduling.match import MemberOption, Wish, match_classes, match
 from modelplane.scheduling.node_resources import demand_of, lacking
 from modelplane.scheduling.ways import EngineWays, combine
 
-#: Bytes of what is remembered of engines on nodes.
+#: Bytes of the cache of ways.
 _REMEMBERED = 16 * 1024 * 1024
 
 #: The DeviceClasses that each member of an engine claims.
@@ -20,10 +20,10 @@ Classes = tuple[tuple[str, ...], ...]
 
 
 class EngineWishes(NamedTuple):
-    """All that matching an engine turns on: which entries satisfy which request, whatever the devices are.
+    """All that a match depends on: which entries satisfy which request, whatever the devices are.
 
-    `wishes` are what its requests find on the node, member by member. `classes` are those that it has to claim, None
-    for any.
+    `wishes` are what the requests of each member find on the node. `classes` are the ones it has to claim, None for
+    any.
     """
 
     engine: Engine
@@ -59,7 +59,7 @@ def _match_classes(key: EngineWishes, classes: Classes, meter: Meter) -> EngineW
 def _with_resources(
     options: tuple[MemberOption, ...] | Refusal, engine: Engine, member: Member, node: Node
 ) -> tuple[MemberOption, ...] | Refusal:
-    """Return the options with what the member takes of the node's CPU and memory, or why it never has enough of it."""
+    """Return the options with the member's CPU and memory added, or why a node never has enough of these."""
     if isinstance(options, Refusal) or (node.resources == NOTHING and member.asked == NOTHING):
         return options
     if lacks := lacking(engine.name, member.asked, node.resources):

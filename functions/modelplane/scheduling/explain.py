@@ -1,4 +1,4 @@
-"""Says what a schedule means: the reason and message of ReplicasScheduled, and the counted reasons of the status."""
+"""Explains a schedule: the reason and message of ReplicasScheduled, and the counted reasons of the status."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,9 +12,9 @@ from modelplane.model.replica import Replica
 from modelplane.scheduling.closest import WHOLE, quote
 from modelplane.scheduling.wording import closing_remedies, corrects_selector, listed, of_pools, word, word_holders
 
-#: Room that is left for each section that follows a long one.
+#: Characters that a long section leaves for each section after it.
 _LEAST_SECTION = 100
-#: Room at the end of a message for what to do.
+#: Characters at the end of a message for what to do.
 _REMEDIES = 300
 #: Most entries of `status.reasons`.
 MOST_REASONS = 16
@@ -42,7 +42,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A part of the message: the words that lead in, and the entries they lead to."""
+    """A part of the message: an introduction, and its entries."""
 
     lead: str
     entries: list[str]
@@ -66,7 +66,7 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
 
 
 def _remedies(reason: Reason, schedule: Schedule) -> str:
-    """Return what to do where clusters were refused, the nearest of them first."""
+    """Return what to do about refusals, the one that is closest to being placed first."""
     if reason is not Reason.INSUFFICIENT_CAPACITY or not schedule.unplaced:
         return ""
     refused = (each for found in (schedule.refusals, *schedule.profile_refusals.values()) for each in found.values())
@@ -169,7 +169,7 @@ class _Alike:
     holding: str = ""
 
     def add(self, cluster: str, refusal: Refusal, holders: Holders | None) -> None:
-        """Add a cluster; of those that lack room for one need the holders are known of the one that came nearest."""
+        """Add a cluster. Of clusters that lack room for one need, only the nearest one's holders are known."""
         self.count += 1
         self.holding = (word_holders(cluster, refusal.pool, holders) if holders else "") or self.holding
         if refusal.pool:
@@ -178,7 +178,7 @@ class _Alike:
             self.free.add(refusal.left)
 
     def describe(self, refusal: Refusal, deployment: Deployment) -> str:
-        """Return the words of the reason, which is given without its pool and the nodes that are free."""
+        """Return the text of the reason, which is given without its pool and the nodes that are free."""
         if isinstance(refusal, NoRoom):
             refusal = refusal.with_left(max(self.free))
         several = any(len(profile.engines) > 1 for profile in deployment.profiles)
@@ -190,9 +190,9 @@ _Holders = Mapping[tuple[str, str], Holders]
 
 
 def _tally(refusals: Mapping[str, Refusal], holders: _Holders, deployment: Deployment) -> list[Counted]:
-    """Return each distinct refusal with its clusters, the most frequent first, then by name and words.
+    """Return each distinct refusal with its clusters, the most frequent first, then by name and text.
 
-    Pools of different names that refuse alike are one entry, and so are clusters that lack room for the same need.
+    Pools that refuse alike are one entry whatever their names, and so are clusters that lack room for the same need.
     """
     alike: dict[Refusal, _Alike] = {}
     shared: dict[int, _Alike] = {}  # clusters that are alike share their refusal, which is compared once
@@ -233,19 +233,19 @@ def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
 
 
 def word_profile(counted: list[Counted]) -> list[str]:
-    """Return reasons that pools have, with how many clusters each is of where there are several."""
+    """Return the texts of pools' reasons, each with its number of clusters where there are several."""
     return [counted[0].message] if len(counted) == 1 else [_with_pool(entry) for entry in counted]
 
 
 def why_not(schedule: Schedule, deployment: Deployment, profile: str) -> str:
-    """Return why no candidate takes another replica on a profile, "" where that was not asked."""
+    """Return why no candidate takes another replica on a profile, "" where that was not checked."""
     if profile in schedule.why:
         return schedule.why[profile]
     return word_refusals(schedule.profile_refusals.get(profile, {}), deployment, schedule.holders)
 
 
 def word_refusals(refusals: Mapping[str, Refusal], deployment: Deployment, holders: _Holders | None = None) -> str:
-    """Return why clusters take no other replica, each reason with how many clusters it is of, "" for none."""
+    """Return why clusters take no other replica, each reason with its number of clusters; "" for none."""
     return "; ".join(f"{each.count} {each.message}" for each in _tally(refusals, holders or {}, deployment))
 
 
@@ -266,7 +266,7 @@ def _capped(section: _Section, room: int) -> str:
 
 
 def _tally_all(schedule: Schedule, deployment: Deployment) -> list[Counted]:
-    """Return every refusal with its clusters, profile by profile; what holds for all profiles stands once."""
+    """Return every refusal with its clusters, by profile; a refusal that all profiles share appears once."""
     found: dict[Counted, None] = {}
     for refusals in (schedule.profile_refusals or {"": schedule.refusals}).values():
         found.update(dict.fromkeys(_tally(refusals, schedule.holders, deployment)))
@@ -274,7 +274,7 @@ def _tally_all(schedule: Schedule, deployment: Deployment) -> list[Counted]:
 
 
 def _counted(schedule: Schedule, deployment: Deployment) -> tuple[Counted, ...]:
-    """Return the counted refusals; of too many kinds one entry per name, with its most frequent."""
+    """Return the counted refusals; if they are too many, one for each name, with its most frequent text."""
     tally = _tally_all(schedule, deployment) if schedule.unplaced else []
     if len(tally) <= MOST_REASONS:
         return tuple(tally)

@@ -32,7 +32,7 @@ from modelplane.scheduling.stamping import stamp
 from modelplane.scheduling.work import Work
 
 #: (when it was found full, profile, replicas of this deployment, how capable the devices are, minus the room left,
-#: hash, name): the smallest is the cluster to place on. What is not known of devices sorts after all that is.
+#: hash, name): the smallest is the cluster to place on. Devices of unknown capability sort last.
 Rank = tuple[int, int, int, tuple[bool, Fraction], int, str, str]
 _UNKNOWN: Final = (True, Fraction(0))
 
@@ -46,10 +46,7 @@ class _ClusterFits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What a replica may be placed on: profiles up to one of this rank, and devices of so much `capability`.
-
-    None is no limit.
-    """
+    """A limit on placements: profiles up to this rank, devices up to this capability; None is no limit."""
 
     profile: int | None = None
     capability: Fraction | None = None
@@ -58,7 +55,7 @@ class Limit:
 class Filling:
     """One filling of a pass's missing replicas. `refused`: why a cluster takes no other, None for one that may.
 
-    `of_profiles`: for each profile, the clusters that do not host it, and why.
+    `of_profiles`: for each profile, why clusters do not host it.
     """
 
     def __init__(self, work: Work, limit: Limit) -> None:
@@ -72,7 +69,7 @@ class Filling:
         self.of_profiles: list[dict[str, Refusal]] = [{} for _ in self.profiles]
         #: The fits of each cluster that was ranked; empty where they must be found again.
         self.fits: dict[str, _ClusterFits] = {}
-        #: How capable the devices of assignments are, which clusters share that are alike.
+        #: The capability of the devices of assignments, which clusters that are alike share.
         self._capabilities: dict[tuple[int, int, Shape], tuple[Assignment, Fraction | None]] = {}
         self.present = Counter(own.replica.cluster for own in work.roster.counted)
 
@@ -89,7 +86,7 @@ class Filling:
         return self.work.candidates[name].stages_caches or bool(self.work.staged_volume(name))
 
     def rank(self, cluster: Cluster) -> Rank | None:
-        """Return the cluster's rank, None when it has no room, or none was found within the budget."""
+        """Return the cluster's rank, None when it has no room or none was found within the budget."""
         found = self.fits.get(cluster.name)
         if found is None or not found.fits:
             found = self._find_fits(cluster)
@@ -135,7 +132,7 @@ class Filling:
         known = self._capabilities.get(key)
         if known is None:
             found = capability(stamp(self.profiles[at].engines, chosen, where), where)
-            # What is found is kept with the assignment, whose identity is the key.
+            # The assignment is kept with the result, because its identity is the key.
             known = self._capabilities[key] = chosen, found
         return known[1]
 
@@ -154,7 +151,7 @@ class Filling:
         self.work.placed.append(Placement(cluster.name, index, engines, profile=profile.name, volume=volume))
 
     def ranks(self) -> list[Rank]:
-        """Return the ranks of the clusters that may take a replica; at last only those that are known exactly."""
+        """Return the ranks of the clusters that may take a replica; in the final call, of exactly known ones only."""
         found = []
         for cluster in self.work.candidates.values():
             rank = self.rank(cluster) if self.refused[cluster.name] is None else None
@@ -185,9 +182,9 @@ def rank_all(work: Work, limit: Limit) -> tuple[Filling, list[Rank]]:
 def fill(work: Work, limit: Limit = _ANYTHING) -> dict[str, dict[str, Refusal]]:
     """Place what is missing, until no candidate can host the next one.
 
-    The best profile that any candidate hosts comes before all that ranks candidates. Returns for each profile why each
-    candidate cannot take another replica. Clusters that are chosen and not known exactly are noted as `unread`: what
-    was placed is then a guess at which of them to read.
+    The best profile that any candidate hosts comes before everything else in the rank. Returns, for each profile, why
+    each candidate cannot take another replica. Clusters that are chosen and not known exactly are noted as `unread`:
+    the placements then only guess which of them to read.
     """
     filling, ranks = rank_all(work, limit)
     heapq.heapify(ranks)

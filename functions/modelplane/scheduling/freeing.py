@@ -1,4 +1,4 @@
-"""What would have to go so that a deployment can be placed: the fewest replicas of one cluster that leave room."""
+"""Which replicas would have to go so that a deployment can be placed: the fewest of one cluster that leave room."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -11,9 +11,9 @@ from modelplane.scheduling.roster import seniority
 
 
 def place_beside(deployment: Deployment, clusters: Iterable[Cluster], replicas: Iterable[Replica]) -> Schedule:
-    """Return where the replicas of a deployment that has none yet would run beside those of a fleet.
+    """Return where the replicas of a deployment without any would run beside those of a fleet.
 
-    The deployment names no cache. `clusters` are those of the fleet, `replicas` all that are there.
+    The deployment must name no cache. `clusters` and `replicas` are all of the fleet's.
     """
     there, residents = tuple(clusters), _by_cluster(replicas)
     known = {each.name: tuple(residents.get(each.name, ())) for each in there}
@@ -26,10 +26,10 @@ def place_beside(deployment: Deployment, clusters: Iterable[Cluster], replicas: 
 def find_freed(
     deployment: Deployment, clusters: Iterable[Cluster], replicas: Iterable[Replica]
 ) -> tuple[Replica, ...] | None:
-    """Return the fewest replicas without which one cluster could host a deployment, None where none could without any.
+    """Return the fewest replicas without which one cluster could host a deployment, None if no cluster ever could.
 
-    On each cluster that is none where there is room, one where one suffices (the youngest that does), else what is left
-    over when the others are put back, the oldest first.
+    On a cluster with room these are none. Where one replica suffices it is the youngest that does. Else all replicas
+    are put back as far as they fit, the oldest first, and the rest have to go.
     """
     residents = _by_cluster(replicas)
     best: tuple[Replica, ...] | None = None
@@ -56,7 +56,7 @@ def _hosts(deployment: Deployment, cluster: Cluster, beside: Sequence[Replica]) 
 def _freed_on(
     deployment: Deployment, cluster: Cluster, residents: Mapping[str, Sequence[Replica]]
 ) -> tuple[Replica, ...]:
-    """Return the replicas of a cluster that have to go; without all of them it hosts the deployment."""
+    """Return the replicas of a cluster that have to go; the cluster must host the deployment when it is empty."""
     there = sorted(residents.get(cluster.name, ()), key=lambda each: (not each.serves, seniority(each)))
     if _hosts(deployment, cluster, there):
         return ()

@@ -1,15 +1,16 @@
-"""What runs on a pool, as the check of room counts it: groups of pods, and how many of these take no device.
+"""The pods on a pool as the check of room counts them: in groups, with the number of pods that take no device.
 
-Pods that take some of an entry (a device, or units of CPU or memory) need a node of their own in their group. All
-others stand wherever a node takes one pod more.
+Pods of one group that take some of an entry (a device, or units of CPU or memory) run on distinct nodes. All other
+pods run wherever a node takes one more pod.
 """
 
 from typing import NamedTuple
 
 #: What one pod takes of each entry: (surely, at most). Never more than a node has.
 Demand = tuple[tuple[int, int], ...]
-#: The pods of one engine of one replica: (demand, how many), sorted. Under the empty demand, which comes first, stands
-#: how many of them take no device; those of them that take CPU or memory stand under their demand as well.
+#: The pods of one engine of one replica: (demand, how many), sorted. The empty demand, which comes first, counts all
+#: pods
+#: that take no device; those of them that take CPU or memory are counted under their demand as well.
 Group = tuple[tuple[Demand, int], ...]
 #: The groups of a pool: (group, how many alike), sorted.
 Groups = tuple[tuple[Group, int], ...]
@@ -18,7 +19,7 @@ Stock = tuple[Groups, ...]
 
 
 class LackedUnits(NamedTuple):
-    """What nodes lack of a kind that is no device (its place among those): units that a pod needs, and free ones."""
+    """A shortage of CPU, memory or pods: the position of the kind, the units that a pod needs, and those free."""
 
     kind: int
     needs: int
@@ -31,12 +32,12 @@ def size(group: Group) -> int:
 
 
 def with_nodes(group: Group) -> Group:
-    """Return the pods of a group that need a node of their own."""
+    """Return a group without the pods that need no node of their own."""
     return group[1:] if group and not group[0][0] else group
 
 
 def all_with_nodes(groups: Groups) -> Groups:
-    """Return of all groups the pods that need a node of their own; the value itself where there are no others."""
+    """Return the groups without the pods that need no node of their own; `groups` itself where there are none."""
     if () not in [group[0][0] for group, _ in groups]:
         return groups
     counted: dict[Group, int] = {}

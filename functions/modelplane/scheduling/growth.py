@@ -9,14 +9,14 @@ from modelplane.scheduling.ledger import Engines, charges
 
 
 def _within(less: Demand, more: Demand) -> bool:
-    """Tell whether a pod takes no more than another; one that takes no device counts only against such pods."""
+    """Tell whether a pod takes no more than another; pods without devices are compared with such pods only."""
     if not less or not more:
         return less == more
     return all(most <= most_before for (_, most), (_, most_before) in zip(less, more, strict=True))
 
 
 def _all_fit(needs: Sequence[int], places: Sequence[int], may: Sequence[Sequence[bool]]) -> bool:
-    """Tell whether `needs[i]` alike things each find a place of their own among the `places[j]` with `may[i][j]`.
+    """Tell whether all of `needs[i]` find a place of their own among the `places[j]` for which `may[i][j]` holds.
 
     A maximum flow from needs to places, found by augmenting paths: polynomial, where looking at subsets
     (Hall's condition) or permutations is exponential.
@@ -25,7 +25,7 @@ def _all_fit(needs: Sequence[int], places: Sequence[int], may: Sequence[Sequence
     used = [0] * len(places)
 
     def move(need: int, amount: int, tried: set[int]) -> int:
-        """Place up to `amount` things of a kind, moving others to other places for it; return how many."""
+        """Place up to `amount` of a kind, moving others if necessary; return how many were placed."""
         for place, room in enumerate(places):
             if not may[need][place] or place in tried:
                 continue

@@ -1,9 +1,9 @@
-"""What a call with all candidates in view guesses by what they publish, for the call that has read a shortlist of them.
+"""The guess of a call that sees all candidates as they publish themselves, checked by the call that reads a shortlist.
 
-With several profiles it is said of each why no more replicas run on it, over all candidates; and a shortlist with less
-room than it published must not push replicas to a worse profile while another candidate hosts a better one. So what was
-guessed is handed on, and holds only if what was read confirms it: the same placements, and of the shortlist the same
-refusals. Otherwise all candidates are looked at again.
+With several profiles the status says for each why no more replicas run on it, over all candidates. And a shortlist with
+less room than it published must not push replicas to a worse profile while another candidate hosts a better one. So the
+guess is carried to the next call, and holds if that call finds the same placements, and the same refusals on the
+shortlist. Otherwise all candidates are considered again.
 """
 
 import json
@@ -20,9 +20,9 @@ _Refused = Mapping[str, Mapping[str, Refusal]]
 
 
 def guess(work: Work, refused: _Refused, shortlist: Collection[str]) -> Guess:
-    """Return what was guessed; `refused` is, for each profile, why each candidate takes no other replica on it.
+    """Return the guess; `refused` says, for each profile, why each candidate takes no other replica on it.
 
-    With one profile nothing has to be confirmed: whatever is placed on the shortlist is placed on the best.
+    With one profile nothing has to be confirmed: every placement on the shortlist is on the best profile.
     """
     if len(work.options) == 1:
         return Guess()
@@ -30,7 +30,7 @@ def guess(work: Work, refused: _Refused, shortlist: Collection[str]) -> Guess:
 
 
 def is_confirmed(work: Work, refused: _Refused) -> bool:
-    """Tell whether what was decided on a shortlist is what was guessed; so it is where all candidates are in view."""
+    """Tell whether the decision on a shortlist equals the guess; True where all candidates are in view."""
     guessed = work.view.shortlisted
     return guessed is None or not guessed.choice or guessed.choice == _choice(work, refused, work.candidates.keys())
 

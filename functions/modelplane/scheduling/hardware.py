@@ -1,7 +1,7 @@
 """What a pool's nodes carry, as values that are compared by identity: equal devices, one `Hardware`.
 
-Everything that is derived from devices (matches, charges, room) is cached under its hardware, so it is worked out once
-per kind of pool and not once per cluster.
+Everything derived from devices (matches, charges, room) is cached by hardware, so it is computed once for each kind of
+pool and not once for each cluster.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -41,7 +41,7 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolNodes:
-    """A pool: its nodes, what each of them carries, what pods tolerate there, and how many of them a node runs."""
+    """A pool: its nodes, their hardware, the tolerations of pods there, and how many pods a node runs."""
 
     name: str
     nodes: int
@@ -60,9 +60,9 @@ PoolSize = tuple[int, tuple[int, ...], PodSlots]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sizes:
-    """Of each pool of a cluster its nodes, and how much each of them has and runs: all that room depends on.
+    """The nodes of each pool of a cluster and what each of them has and runs: all that room depends on.
 
-    `devices` are how many of the kinds that a pool's nodes have are entries of devices.
+    `devices` is, for each pool, how many of its kinds are device entries.
     """
 
     pools: tuple[PoolSize, ...]
@@ -101,9 +101,9 @@ def hardware(
 
 
 def seen_by(of: Hardware, see: Callable[[Device], Device], key: Hashable) -> Hardware:
-    """Return hardware with no more of each device than `see` leaves, one value for all that is alike to it.
+    """Return the hardware with each device reduced by `see`; results that are equal are one value.
 
-    `key` stands for `see`.
+    `key` identifies `see` in the cache.
     """
 
     def make() -> tuple[Hardware, int]:
@@ -127,14 +127,14 @@ def _interned(pools: tuple[tuple[str, int, Hardware, tuple[PodToleration, ...], 
 
 
 def weigh_cluster(cluster: Cluster) -> int:
-    """Return the bytes that a cluster keeps alive but for devices, or somewhat more, sooner than weighing them does."""
+    """Return an upper estimate of the bytes that a cluster keeps alive without its devices, in little time."""
     texts = [text for label in cluster.labels.items() for text in label]
     texts += [text for taint in cluster.taints for text in (taint.key, taint.value)]
     return 768 + sum([40 + getsizeof(text) for text in texts]) + 224 * len(cluster.pools or ())
 
 
 def layout_of(pools: tuple[Pool, ...]) -> Layout:
-    """Return pools as a layout, one value for all that are equal."""
+    """Return the layout of pools; layouts that are equal are one value."""
     nodes = [hardware(pool.devices, pool.capabilities, pool.node) for pool in pools]
     return _interned(
         tuple(
@@ -150,10 +150,10 @@ def _slots(pods: int, of: Hardware) -> PodSlots:
 
 
 def layout(cluster: Cluster) -> Layout:
-    """Return the cluster's pools, one value for all clusters with equal pools; none when it has not published them.
+    """Return the cluster's layout, without pools while it has published none; clusters with equal pools share one.
 
-    It stays with the cluster, as long as that is kept. A cache by cluster was rejected: a fleet that does not fit into
-    it is looked at in the same order every time, and finds none of its layouts again.
+    It is stored with the cluster value. A cache by cluster was rejected: a fleet that does not fit into the cache is
+    read in the same order every time, and never finds one of its layouts.
     """
     found = cluster.laid_out
     if found is None:
@@ -163,5 +163,5 @@ def layout(cluster: Cluster) -> Layout:
 
 
 def weigh_layout(where: Layout) -> int:
-    """Return the bytes that a layout keeps alive but for devices, or somewhat more."""
+    """Return an upper estimate of the bytes that a layout keeps alive without its devices."""
     return _POOL + sum(_POOL * (2 + len(pool.tolerations)) for pool in where.pools)

@@ -1,4 +1,4 @@
-"""Who holds the pools that have no room, as far as the reader of a refusal may know: only for what is reported."""
+"""Which replicas hold the pools that have no room: for refusals that are reported, as far as their reader may know."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,14 +9,14 @@ from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import holders_of
 from modelplane.scheduling.work import Work
 
-#: Most needs of which the pool is named that came nearest, and its holders.
+#: Most needs for which the nearest pool and its holders are named.
 _NEEDS = 16
 
 
 def nearest_pools(refusals: Mapping[str, Refusal]) -> dict[NoRoom, tuple[str, NoRoom]]:
-    """Return of each need for room the cluster that came nearest to it, with its refusal.
+    """Return, for each need for room, the cluster that came nearest, with its refusal.
 
-    A need is a refusal without its pool and the nodes that are free.
+    A need is a refusal without its pool and its free nodes.
     """
     nearest: dict[NoRoom, tuple[str, NoRoom]] = {}
     for cluster, refusal in sorted(refusals.items()):
@@ -28,16 +28,16 @@ def nearest_pools(refusals: Mapping[str, Refusal]) -> dict[NoRoom, tuple[str, No
 
 
 def find_holders(work: Work) -> dict[tuple[str, str], Holders]:
-    """Return who holds each pool (cluster, pool) of which a refusal of this pass says that it lacks room.
+    """Return the holders of each pool (cluster, pool) that a refusal of this pass reports to lack room.
 
-    Of a cluster that was judged by what it publishes it is not known who does.
+    The holders of a cluster that was checked by what it publishes are not known.
     """
     known = (each for each in _reported(work) if work.ledger.is_exact(each[0]))
     return {(cluster, pool): _on_pool(work, cluster, pool, but) for cluster, pool, but in known}
 
 
 def _reported(work: Work) -> Iterator[tuple[str, str, str]]:
-    """Yield the pools that lack room: those of new replicas, and of edits, beside the replica that is edited."""
+    """Yield (cluster, pool, replica to leave out): pools that lack room for new replicas and for edits."""
     for cluster, refusal in list(nearest_pools(work.refusals).values())[:_NEEDS] if work.missing else ():
         yield cluster, refusal.pool, ""
     for edit in list(work.held_edits.values())[:_NEEDS]:

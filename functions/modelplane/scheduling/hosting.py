@@ -1,8 +1,8 @@
-"""Which engines the pools of a cluster can still host together, decided for each pool alone.
+"""Which engines the pools of a cluster can still host together, decided pool by pool.
 
-Engines meet only where they are on one pool, so engines can be placed iff they can be shared out among the pools such
-that each pool hosts its share. Every pool is asked for the largest sets of engines that it hosts beside what is
-there; the sets of all pools are joined. That takes the orders and permutations out of the search.
+Engines compete only on the same pool, so they can be placed iff they can be divided among the pools such that each pool
+hosts its part. The largest sets of engines that each pool hosts beside its present groups are joined over all pools.
+That removes orders and permutations from the search.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ def with_placed(stock: Stock, placed: PoolOption, times: int = 1) -> Stock:
 
 
 def _largest(sets: Iterable[_Set]) -> list[_Set]:
-    """Return the sets that are part of no other."""
+    """Return the sets that are not contained in another one."""
     largest: list[_Set] = []
     for each in sorted(set(sets), key=int.bit_count, reverse=True):
         if not any(each | other == other for other in largest):
@@ -39,7 +39,7 @@ def _members(engines: _Set) -> list[int]:
 
 
 class Hosting:
-    """What the pools of one cluster can host; what it finds lasts for the search that asks."""
+    """What the pools of one cluster can host; results are kept for one search."""
 
     def __init__(self, ways: ClusterWays, sizes: Sizes, meter: Meter) -> None:
         self._pools = sizes.pools
@@ -73,7 +73,7 @@ class Hosting:
         return found
 
     def with_more(self, position: int, groups: Groups, group: Group, times: int = 1) -> Groups:
-        """Return the groups on a pool with more; what had no room beside those there has none beside these."""
+        """Return the groups on a pool with `times` more of `group`, and carry over what is known to have no room."""
         after = join(groups, group, times)
         key = self._kinds[position], after
         if key not in self._beside:
@@ -109,14 +109,14 @@ class Hosting:
             reached = _largest(
                 some | more for more in self._most_hosted(position, stock[position], wanted) for some in reached
             )
-        # Of the smallest pool, on which least fits, it is only asked whether it hosts what is left.
+        # The smallest pool, which takes least, only has to host what is left.
         return any(self._hosts(smallest, stock[smallest], wanted & ~some) for some in reached)
 
     def _most_hosted(self, position: int, groups: Groups, wanted: _Set) -> list[_Set]:
-        """Return the largest sets of wanted engines that a pool hosts beside what is there.
+        """Return the largest sets of wanted engines that a pool hosts beside its groups.
 
-        Sets grow from single engines, and only those of which every part is hosted: what keeps engines apart is mostly
-        a pair of them. First of all the whole set is tried as it comes, because mostly there is room.
+        Sets grow from single engines, and only if every part of a set is hosted: it is mostly a pair that does not fit
+        together. The whole set is tried first, because mostly there is room.
         """
         if self._takes_all(position, groups, wanted):
             return [wanted]
@@ -143,7 +143,7 @@ class Hosting:
         return True
 
     def _hosts(self, position: int, groups: Groups, engines: _Set) -> bool:
-        """Tell whether the pool hosts all of these engines in some of their options beside what is there."""
+        """Tell whether the pool hosts all of these engines, each in any of its options, beside its groups."""
         if not engines:
             return True
         key = self._kinds[position], groups, engines

@@ -1,6 +1,6 @@
-"""Which replicas could run on a better profile than theirs: asked when an edit of the ClusterModel may have made one.
+"""Which replicas could run on a better profile: computed when an edit of the ClusterModel may have made one possible.
 
-Nothing moves for it. A replica keeps its profile until it is placed anew.
+No replica is moved for it: a replica keeps its profile until it is placed anew.
 """
 
 from collections import Counter
@@ -11,11 +11,11 @@ from modelplane.scheduling.work import Work
 
 
 def reconsider(work: Work) -> Needs | None:
-    """Count for each better profile the replicas that it has room for, beside what is there; note why no more.
+    """Count, for each better profile, the replicas that it has room for beside the present ones; note why no more.
 
-    Only where candidates are at hand: an edit of the ClusterModel asks for them once, and so does all that is placed.
-    What they publish of their replicas does for it. Replicas on a profile that cannot be served as it is written stay
-    on it, and are not counted: whether another profile is better is not known of them.
+    This is done only where candidates are at hand, after an edit of the ClusterModel or for a placement; what they
+    publish of their replicas is exact enough. Replicas on a profile that is invalid stay on it and are not counted,
+    because its rank is not known.
     """
     counted = [own for own in work.roster.counted if own.replica.profile not in work.deployment.resolution.skipped]
     worst = max((own.rank for own in counted), default=0)

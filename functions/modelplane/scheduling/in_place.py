@@ -1,4 +1,4 @@
-"""Gives a replica what is asked for on the pools that it has, once it is known to fit if it takes more."""
+"""Applies edits to a replica on its present pools; an edit that takes more is applied once it is known to fit."""
 
 from modelplane.model.placement import HeldEdit, Needs, Stamp
 from modelplane.model.refusal import Refusal
@@ -12,9 +12,9 @@ from modelplane.scheduling.work import Work
 
 
 def apply(work: Work, own: OwnReplica, found: InPlace, engines: Engines) -> None:
-    """Stamp the engines on a replica; one that would take more is held until `grow` has checked the room.
+    """Stamp the engines on a replica, or hold it until `grow` has checked the room if it would take more.
 
-    Where it does not fit, and the replica has not served with what it carries, a new one elsewhere may take its place.
+    If the edit does not fit, and the replica has not served with its present spec, a new replica may replace it.
     """
     if found.growing:
         own.hold("")
@@ -29,21 +29,21 @@ def apply(work: Work, own: OwnReplica, found: InPlace, engines: Engines) -> None
 
 
 def _adopt(work: Work, own: OwnReplica, found: InPlace) -> None:
-    """Note whose engines a replica has now: another profile's where its own is gone."""
+    """Note the profile of a replica's engines: another one where its own is gone."""
     if own.profile is None:
         profile = next((each for each in work.deployment.profiles if each.name == found.profile), None)
         own.run_on(profile, work.deployment)
 
 
 def grow(work: Work) -> Needs | None:
-    """Apply the edits that take more, those of replicas that have served first, then by age."""
+    """Apply the edits that take more: replicas that have served first, then by age."""
     for own, found in sorted(work.growing, key=lambda each: (not each[0].replica.serves, seniority(each[0].replica))):
         _grow(work, own, found)
     return None
 
 
 def _grow(work: Work, own: OwnReplica, found: InPlace) -> None:
-    """Apply an edit that takes more where it fits beside everything else, else hold the replica."""
+    """Apply an edit that takes more if it fits beside everything else, else hold the replica."""
     cluster = work.published(own)
     if cluster is None or found.options is None:
         return
@@ -61,7 +61,7 @@ def _grow(work: Work, own: OwnReplica, found: InPlace) -> None:
 
 
 def change(work: Work, own: OwnReplica) -> bool:
-    """Give an outdated replica what is asked for on its own pools; tell whether that fits."""
+    """Apply the deployment's engines to an outdated replica on its own pools; tell whether they fit."""
     found = work.in_place[own]
     if found.engines is None:
         return False

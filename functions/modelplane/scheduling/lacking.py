@@ -1,4 +1,4 @@
-"""Whether CPU, memory or slots for pods are what a pool lacks for an engine whose devices it has, and what is free."""
+"""Whether a pool lacks CPU, memory or pod slots for an engine whose devices it has, and how much is free."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -9,19 +9,19 @@ from modelplane.scheduling.node_resources import KINDS, PODS
 from modelplane.scheduling.room import has_room
 from modelplane.scheduling.ways import EngineOption, PoolOption
 
-#: Returns a group that asks for no more than so much of a kind.
+#: Returns a group with its demand of one kind limited to a number.
 _Limit = Callable[[Group, int], Group]
 
 
 def find_lacked(sizes: Sizes, stock: Stock, placed: PoolOption) -> LackedUnits | None:
-    """Return the kind for want of which an option has no room beside the stock, None where devices are short too."""
+    """Return the kind that an option lacks beside the stock, None where devices are short too."""
     (nodes, counts, slots), groups = sizes.pools[placed.position], stock[placed.position]
 
     def fits(group: Group) -> bool:
         return has_room(nodes, counts, join(groups, group), slots)
 
     modest = placed.option.group
-    # Of two kinds that are short the last is named, with what is free of it beside none of the other.
+    # If two kinds are short the last is named, with what would be free of it without the other.
     for kind, needs, limit in _asked(placed.option, sizes.devices[placed.position]):
         without = limit(modest, 0)
         if fits(without):
@@ -31,7 +31,7 @@ def find_lacked(sizes: Sizes, stock: Stock, placed: PoolOption) -> LackedUnits |
 
 
 def _asked(option: EngineOption, devices: int) -> Iterator[tuple[int, int, _Limit]]:
-    """Yield (kind, how much at most, what limits it) of what a group asks for behind so many entries of devices."""
+    """Yield (kind, most that a pod takes, function that limits it) for the kinds after the device entries."""
     if option.deviceless:
         yield PODS, option.deviceless, _with_pods
     for kind in range(len(KINDS)):
@@ -42,7 +42,7 @@ def _asked(option: EngineOption, devices: int) -> Iterator[tuple[int, int, _Limi
 
 
 def _most_free(fails: int, limited: Callable[[int], Group], fits: Callable[[Group], bool]) -> int:
-    """Return the most of a kind with which a group fits, as it does with none and not with so much."""
+    """Return the most of a kind with which a group fits: it fits with none, and not with `fails`."""
     found = 0
     while fails - found > 1:
         middle = (found + fails) // 2
@@ -54,12 +54,12 @@ def _most_free(fails: int, limited: Callable[[int], Group], fits: Callable[[Grou
 
 
 def _with_pods(group: Group, most: int) -> Group:
-    """Return the group with no more than so many pods that take no device."""
+    """Return the group with at most `most` pods that take no device."""
     return (((), most), *with_nodes(group)) if most else with_nodes(group)
 
 
 def _with_most(entry: int, group: Group, most: int) -> Group:
-    """Return the group with no more than `most` of an entry taken by each pod."""
+    """Return the group with at most `most` of an entry taken by each pod."""
     pods: dict[Demand, int] = {}
     for demand, many in group:
         less = demand

@@ -1,7 +1,7 @@
 """Matches the requests of a member to the device entries of a pool: exactly, and with the reason where they do not fit.
 
-Each request takes its count from one entry that satisfies all its selectors; requests share an entry while it lasts.
-An error on a device means "not this device", and an error on a device of the same DeviceClass rules the class out,
+Each request takes its count from one entry that satisfies all its selectors; requests share an entry while devices are
+left. An error on a device means "not this device". An error on a device of the same DeviceClass rules the class out,
 because Kubernetes would leave the pod pending there.
 """
 
@@ -29,7 +29,7 @@ _EVERY = Wanted()
 
 @dataclass(frozen=True, slots=True)
 class MemberOption:
-    """What a member can claim on the nodes of a pool, and what that takes of each entry."""
+    """One way for a member to claim devices on the nodes of a pool, and what it takes of each entry."""
 
     claims: Claims
     demand: Demand
@@ -37,9 +37,9 @@ class MemberOption:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a request finds on a node: the entries that satisfy it, and those of them that no error rules out.
+    """What a request finds on a node: the entries that satisfy it, and those that no error rules out.
 
-    `charged`: those that a pod is charged with that claims from their class, mostly the ones that satisfy it.
+    `charged`: the entries with which a pod that claims from their class is charged, mostly those that satisfy it.
     """
 
     matching: tuple[int, ...]
@@ -53,7 +53,7 @@ def keys_of(hardware: Hardware) -> tuple[Key, ...]:
 
 
 def wish_of(verdicts: Verdicts, keys: tuple[Key, ...]) -> Wish:
-    """Return what verdicts on the entries of a node come to."""
+    """Return the wish that verdicts on the entries of a node give."""
     blurred: frozenset[Key] = frozenset()
     if sum([verdict.states for verdict in verdicts]) > CHARGED_STATES:
         states = dict.fromkeys(keys, 0)
@@ -65,7 +65,7 @@ def wish_of(verdicts: Verdicts, keys: tuple[Key, ...]) -> Wish:
 
 @lru_cache(maxsize=1024)
 def _wish(outcomes: tuple[Outcome, ...], keys: tuple[Key, ...], blurred: frozenset[Key]) -> Wish:
-    """Return the wish of these outcomes; of `blurred` classes it is not looked at which entries are charged."""
+    """Return the wish of these outcomes; for `blurred` classes the charged entries are not determined."""
     failing = {key for key, outcome in zip(keys, outcomes, strict=True) if outcome is Outcome.ERROR} - {None}
     matching = tuple(entry for entry, outcome in enumerate(outcomes) if outcome is Outcome.MATCH)
     usable = tuple(entry for entry in matching if keys[entry] not in failing)
@@ -74,7 +74,7 @@ def _wish(outcomes: tuple[Outcome, ...], keys: tuple[Key, ...], blurred: frozens
 
 
 def _share(request: DeviceRequest, wish: Wish, entries: tuple[int, ...], node: Node) -> Share:
-    """Return a request for the search: what it takes of the entries of a class it is charged with all that match."""
+    """Return a request for the search, charged with all matching entries of the class that it takes from."""
     by_class: dict[Key, list[int]] = {}
     for entry in wish.charged:
         by_class.setdefault(node.keys[entry], []).append(entry)
@@ -95,7 +95,7 @@ def _search(
 
 
 def _options(member: Member, found: Mapping[Demand, Choice]) -> tuple[MemberOption, ...]:
-    """Return an option for each demand; those that claim alike for a request share the claim."""
+    """Return an option for each demand; options with the same claim for a request share the value."""
     claims: dict[tuple[int, Key], Claim] = {}
 
     def claim(at: int, key: str) -> Claim:
@@ -113,10 +113,10 @@ def _options(member: Member, found: Mapping[Demand, Choice]) -> tuple[MemberOpti
 def match_member(
     engine: str, member: Member, wishes: Sequence[Wish], node: Node, meter: Meter
 ) -> tuple[MemberOption, ...] | Refusal:
-    """Return what the member can claim, one option for each distinct demand in declared order, or why nothing.
+    """Return one option for each distinct demand in declared order, or why the member can claim nothing.
 
-    `engine` only names the engine in a refusal, in which `explain` adds what only the devices tell. A member without
-    requests matches anything and claims nothing. Raises OutOfStatesError.
+    `engine` is the name for the refusal, to which `explain` adds what only the devices show. A member without requests
+    matches anything and claims nothing. Raises OutOfStatesError.
     """
     requests = member.requests
     for request, wish in zip(requests, wishes, strict=True):
@@ -144,7 +144,7 @@ def match_member(
 def match_classes(
     member: Member, classes: tuple[str, ...], wishes: Sequence[Wish], node: Node, meter: Meter
 ) -> tuple[MemberOption, ...]:
-    """Return what the member can claim from exactly these classes, in the order of its claims; () for nothing.
+    """Return the options that claim from exactly these classes, in the order of the member's claims; () for none.
 
     Raises OutOfStatesError.
     """
@@ -155,13 +155,13 @@ def match_classes(
 
 
 def _enough(member: Member, entries: Sequence[tuple[int, ...]], node: Node) -> bool:
-    """Tell whether every request has an entry, and the entries have devices enough for all requests together."""
+    """Tell whether every request has an entry, and the entries have enough devices for all requests together."""
     capacity = sum(node.counts[entry] for entry in {entry for allowed in entries for entry in allowed})
     return all(entries) and sum(request.count for request in member.requests) <= capacity
 
 
 def _too_few_in_all(engine: str, member: Member, wishes: Sequence[Wish], node: Node) -> TooFewDevices:
-    """Return the request that finds too few devices when each takes the entry that has most left."""
+    """Return the refusal of the request that finds too few devices when each takes the entry with the most left."""
     left = list(node.counts)
     for request, wish in zip(member.requests, wishes, strict=True):
         entry = max(wish.matching, key=lambda entry: left[entry])
@@ -174,7 +174,7 @@ def _too_few_in_all(engine: str, member: Member, wishes: Sequence[Wish], node: N
 def explain(
     refusal: Refusal, member: Member, verdicts: Sequence[Verdicts], hardware: Hardware, meter: Meter
 ) -> Refusal:
-    """Return a refusal of `match_member` with what the devices tell: the closest one, or the one in error."""
+    """Return a refusal of `match_member` completed by the devices: the closest one, or the one in error."""
     if isinstance(refusal, NoDevice):
         matched = [any(verdict.outcome is Outcome.MATCH for verdict in of_request) for of_request in verdicts]
         at = matched.index(False)
@@ -184,7 +184,7 @@ def explain(
 
 
 def _with_requests(refusal: NoDevice, matched: int) -> NoDevice:
-    """Return a refusal whose closest device is that of a member of which so many requests find a device."""
+    """Return the refusal with the number of the member's requests that find a device."""
     closest = refusal.closest
     if closest is None:
         return refusal
@@ -193,7 +193,7 @@ def _with_requests(refusal: NoDevice, matched: int) -> NoDevice:
 
 
 def _no_device(engine: str, request: DeviceRequest, verdicts: Verdicts, hardware: Hardware, meter: Meter) -> NoDevice:
-    """Return the refusal of the device that came closest: the selector it failed, and what it has there."""
+    """Return the refusal by the closest device: the selector that it fails, and the value it has instead."""
     if not verdicts:
         return NoDevice(engine, request.name, 0)
     furthest = max(verdict.selector for verdict in verdicts)
@@ -211,7 +211,7 @@ def _no_device(engine: str, request: DeviceRequest, verdicts: Verdicts, hardware
 
 
 def _error(member: Member, verdicts: Sequence[Verdicts], hardware: Hardware) -> SelectorError:
-    """Return the first selector that fails with an error on a device of a class that it would otherwise claim."""
+    """Return the refusal for the first selector that fails with an error on a device of a class it could claim."""
     keys = keys_of(hardware)
     wishes = [wish_of(of_request, keys) for of_request in verdicts]
     return next(

@@ -1,9 +1,8 @@
 """CPU and memory of a pool's nodes as two more kinds that the check of room counts beside devices.
 
-The check counts whole units of each kind, few enough that sums of them stay cheap. A node has the units that fit into
-what its pool declares. A pod takes the units that its request fills surely, and at most one more: so whatever pods
-share a node are counted with every number of units that they may come to, and nothing that is too much is admitted
-(docs/scheduling.md, "Room").
+The check counts whole units of each kind, few enough that sums of them are cheap. A node has the whole units of what
+its pool declares. A pod takes the whole units of its request, and at most one more. So the pods that share a node are
+counted with every number of units that they can add up to, and too much is never admitted (docs/scheduling.md, "Room").
 """
 
 from functools import lru_cache
@@ -14,9 +13,9 @@ from modelplane.model.refusal import LackedResource, NodeTooSmall, NodeUndeclare
 from modelplane.model.resources import NOTHING, Resources
 from modelplane.scheduling.groups import Demand, LackedUnits
 
-#: The kinds, in the order in which they stand behind the entries of devices.
+#: The kinds, in the order in which they follow the device entries.
 KINDS: Final = ("cpu", "memory")
-#: What stands for pods where a kind is named by its place: they are counted by `pod_slots`, whole and for the pool.
+#: The position of pods among the kinds. They are counted by `pod_slots`, whole and for the pool.
 PODS: Final = len(KINDS)
 #: Most units of a kind on a node.
 MOST_UNITS: Final = 4096
@@ -31,7 +30,7 @@ def _amounts(of: Resources) -> tuple[int, int]:
 
 @lru_cache(maxsize=256)
 def units(node: Resources) -> tuple[int, int]:
-    """Return the unit of each kind on nodes that have so much: the smallest with which there are not too many."""
+    """Return the unit of each kind on such nodes: the smallest that gives at most `MOST_UNITS`."""
     small = (unit for unit in _CPU_UNITS if node.cpu // unit <= MOST_UNITS)
     cpu = next(small, -(-node.cpu // MOST_UNITS))
     return cpu, 1 << max(0, (node.memory // (MOST_UNITS + 1)).bit_length())
@@ -45,21 +44,21 @@ def counts_of(node: Resources) -> tuple[int, ...]:
 
 
 def demand_of(asked: Resources, node: Resources) -> Demand:
-    """Return what a pod takes of each kind of such a node; never more than it has."""
+    """Return what a pod takes of each kind on such a node, at most what the node has."""
     taken = zip(_amounts(asked), units(node), counts_of(node), strict=False)
     return tuple((min(amount // unit, has), min(-(-amount // unit), has)) for amount, unit, has in taken)
 
 
 def shared_memory(member: Member, node: Resources) -> int:
-    """Return what a pod may fill of its shared memory on such a node, in bytes; 0 where its memory limit bounds it.
+    """Return the bound of a pod's shared memory on such a node, in bytes; 0 where its memory limit bounds it.
 
-    Without any bound of its own that is half of the node's memory, in whole mebibytes, and 0 where none is declared.
+    Without a bound of its own it is half of the node's memory, in whole mebibytes, and 0 where none is declared.
     """
     return (node.memory // 2) >> 20 << 20 if member.shared_memory is None else member.shared_memory
 
 
 def lacked(short: LackedUnits, node: Resources) -> LackedResource:
-    """Return what pods lack of such nodes in units as an amount."""
+    """Return a shortage in units of such nodes as an amount."""
     if short.kind == PODS:
         return LackedResource("pods", short.needs, short.free)
     unit = units(node)[short.kind]
@@ -67,7 +66,7 @@ def lacked(short: LackedUnits, node: Resources) -> LackedResource:
 
 
 def lacking(engine: str, asked: Resources, node: Resources) -> Refusal | None:
-    """Return why a pod that asks for so much never runs on such a node, None where it may."""
+    """Return why a pod that asks for so much can never run on such a node, None where it can."""
     for kind, needs, has in zip(KINDS, _amounts(asked), _amounts(node), strict=True):
         if needs and not has:
             return NodeUndeclared(engine, kind, needs)

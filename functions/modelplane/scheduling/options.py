@@ -1,4 +1,4 @@
-"""The options for the engines of a deployment on the pools of a cluster, whatever the room there.
+"""The options for the engines of a deployment on the pools of a cluster, regardless of room.
 
 Every member of an engine is on one pool, at least one member claims a real device, and a member that could claim on
 some pool of the cluster is not left claimless on another. Options that take the same of a pool are one: the first in
@@ -28,7 +28,7 @@ _ASSEMBLED: Lru[ClusterWays] = Lru(8 * 1024 * 1024)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EngineMatch:
-    """An engine on hardware: its ways, which it shares with other hardware, or why there are none."""
+    """An engine on hardware: its ways, a value shared with other hardware, or why there are none."""
 
     ways: EngineWays
     refusal: Refusal | None = None
@@ -41,10 +41,10 @@ class EngineMatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterOptions:
-    """Per engine of a profile, in order: its options on the pools of a cluster, and why other pools have none.
+    """For each engine of a profile, in order: its options on the pools of a cluster, and why other pools have none.
 
-    `explained` gives the refusal of an engine on a pool with what the devices there tell of it. `nearest` remembers, by
-    what such a cluster lacks, the pool that came nearest by its position, and the refusal by the pool's name.
+    `explained` returns the refusal of an engine on a pool, completed by the devices there. `nearest` caches, by what a
+    cluster lacks, the position of the pool that came nearest, and the refusal by the pool's name.
     """
 
     profile: str
@@ -79,7 +79,7 @@ def _target_of(engine: Engine, gpu: int | None) -> "_Target":
 
 
 def _only(verdicts: Verdicts, entry: int) -> Verdicts:
-    """Return the verdicts of a request for the pool's GPUs: what matches elsewhere is not what it asks for."""
+    """Return the verdicts of a request for the pool's GPUs: devices of other entries do not match."""
     return tuple(
         replace(each, outcome=Outcome.NO_MATCH, selector=0) if at != entry and each.outcome is Outcome.MATCH else each
         for at, each in enumerate(verdicts)
@@ -87,17 +87,17 @@ def _only(verdicts: Verdicts, entry: int) -> Verdicts:
 
 
 def _only_entry(wish: Wish, entry: int) -> Wish:
-    """Return a wish for the pool's GPUs; a pod is charged with whatever else Kubernetes may give it."""
+    """Return a wish for the pool's GPUs; the pod is still charged with the other entries Kubernetes may give it."""
     matching, usable = ({entry}.intersection(found) for found in (wish.matching, wish.usable))
     return Wish(tuple(matching), tuple(usable), wish.charged)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Target:
-    """An engine on a kind of pool: its requests as they are stamped there, and the place of the pool's GPU.
+    """An engine on a kind of pool: its requests as they are stamped there, and the entry of the pool's GPU.
 
-    `asked` is how many devices the pod asks for that asks for most. One value a pass for all that are alike: compared
-    by identity, because an engine has hundreds of selectors.
+    `asked` is the most devices that one pod asks for. Equal targets are one value in a pass, compared by identity,
+    because an engine may have hundreds of selectors.
     """
 
     engine: Engine
@@ -108,7 +108,7 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluated:
-    """An engine on hardware: the verdicts on it, member by member and request by request, and what they come to."""
+    """The selectors of an engine evaluated on hardware: by member and request, the verdicts and the resulting wish."""
 
     verdicts: tuple[tuple[Verdicts, ...], ...]
     node: Node
@@ -143,7 +143,7 @@ class Options:
         return self._found(at, hardware, classes)
 
     def _found(self, at: int, hardware: Hardware, classes: Classes | None = None) -> EngineMatch:
-        """Return the options for an engine on hardware; in a refusal what only the devices tell is left out."""
+        """Return the options for an engine on hardware; a refusal is not yet completed by the devices."""
         target = self._target(at, hardware)
         if isinstance(target, Refusal):
             ways = _without_options((False,) * len(self.engines[at].members))
@@ -155,7 +155,7 @@ class Options:
         return found
 
     def _target(self, at: int, hardware: Hardware) -> _Target | Refusal:
-        """Return an engine as it is matched to a pool, or what the pool lacks of what the profile requires."""
+        """Return an engine as it is matched to a pool, or which requirement of the profile the pool does not meet."""
         if self._requires is None:
             return self._plain[at]
         offer = self._offers.get(hardware)
@@ -187,14 +187,14 @@ class Options:
         return EngineMatch(found, of_profile(found.refusal[1], self.profile) if found.refusal else None)
 
     def _undecided(self, engine: Engine, bound: SearchBound) -> EngineMatch:
-        """Return the match of an engine that was not decided: any member that requests devices could claim some."""
+        """Return the match of an undecided engine: every member with device requests may be able to claim."""
         ways = _without_options(tuple(bool(member.requests) for member in engine.members))
         return EngineMatch(ways, of_profile(bound, self.profile))
 
     def _explained(self, at: int, hardware: Hardware) -> Refusal | None:
-        """Return why there are no options for an engine, with what the devices tell of it.
+        """Return why there are no options for an engine, completed by the devices.
 
-        Evaluates conditions one by one, within `WORDING_STATES` of a pass: only for what may be reported.
+        Evaluates conditions one by one, within `WORDING_STATES` of a pass, so only for what may be reported.
         """
         found, target = self._found(at, hardware), self._target(at, hardware)
         if found.ways.refusal is None or isinstance(target, Refusal):
@@ -213,13 +213,13 @@ class Options:
         return known
 
     def _fails(self, target: _Target, read: Hardware) -> bool:
-        """Tell whether a selector fails with an error on a device, which is explained by all that the device has."""
+        """Tell whether a selector fails with an error on a device: then the whole device is needed to explain it."""
         evaluated = self._evaluated[target, read]
         verdicts = evaluated.verdicts if isinstance(evaluated, _Evaluated) else ()
         return any(each.outcome is Outcome.ERROR for of_member in verdicts for found in of_member for each in found)
 
     def _evaluate(self, target: _Target, hardware: Hardware) -> _Evaluated | SearchBound:
-        """Evaluate the selectors of an engine on hardware, of which no more devices are in view than a pod asks for."""
+        """Evaluate the selectors of an engine on hardware that is narrowed to the devices that a pod asks for."""
         keys, engine = keys_of(hardware), target.engine
         verdicts, wishes = [], []
         for member in engine.members:
@@ -238,7 +238,7 @@ class Options:
         return _Evaluated(tuple(verdicts), node, tuple(wishes))
 
     def on(self, shape: Shape) -> ClusterOptions:
-        """Return the options on pools of this shape. A pool without nodes is in it, and has never room."""
+        """Return the options on pools of this shape; pools without nodes are included, and never have room."""
         found = self._clusters.get(shape)
         if found is None:
             matches = tuple(tuple(self._found(at, each) for _, each in shape) for at in range(len(self.engines)))
@@ -275,5 +275,5 @@ def _by_pool(hosts: tuple[bool, ...], of_engine: tuple[EngineWays, ...]) -> Opti
 
 
 def _claims_enough(option: EngineOption, must_claim: Sequence[bool]) -> bool:
-    """Tell whether no member is left claimless that could claim on some pool of the cluster that has nodes."""
+    """Tell whether every member claims that could claim on some pool of the cluster with nodes."""
     return all(claims or not must for claims, must in zip(option.claiming, must_claim, strict=False))

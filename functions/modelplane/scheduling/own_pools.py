@@ -1,4 +1,4 @@
-"""What the pools that a replica has can host of the engines that its deployment asks for."""
+"""What a replica's present pools can host of the engines that its deployment asks for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,12 +20,11 @@ from modelplane.scheduling.wording import word
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """What a replica's own pools make of the deployment's engines.
+    """The deployment's engines on a replica's own pools.
 
-    `engines`: the engines there that come nearest to what it has; None when its pools are gone or do not match, and
-    then `why` says so. `growing`: they take more than it has, so that room must be checked. `options`: all there are.
-    `undecided`: the options take too long to find, and no replica is moved for that. `profile` is whose engines they
-    are.
+    `engines`: the engines there that change the replica least; None when its pools are gone or do not match, for the
+    reason `why`. `growing`: they take more than the replica has, so that room must be checked. `options`: all options.
+    `undecided`: the search hit its bound, and no replica is moved for that. `profile`: the profile of the engines.
     """
 
     engines: Engines | None
@@ -37,7 +36,7 @@ class InPlace:
 
 
 def still_hosts(where: Layout, engines: Engines) -> bool:
-    """Tell whether the pools of a cluster still match what is stamped: only the deployment asks for something else."""
+    """Tell whether the pools of a cluster still match the stamped engines, so that only the deployment has changed."""
     carried = {pool.name: pool.hardware for pool in where.pools}
     members = [member for engine in engines for member in engine.members]
     return all(
@@ -47,7 +46,7 @@ def still_hosts(where: Layout, engines: Engines) -> bool:
 
 
 def _no_longer(at: int, pools: set[str], where: Layout, options: ClusterOptions) -> str:
-    """Return in words why none of a replica's pools can host an engine."""
+    """Return why none of a replica's pools can host an engine."""
     refused = sorted(where.positions[name] for name in pools if where.positions[name] in options.refusals[at])
     engine, whys = options.engines[at].name, [options.explained(at, position) for position in refused[:1]]
     return f"pool {', '.join(sorted(pools))} no longer matches engine {engine}" + "".join(
@@ -56,21 +55,21 @@ def _no_longer(at: int, pools: set[str], where: Layout, options: ClusterOptions)
 
 
 class OwnPools:
-    """The own pools of a deployment's replicas in one pass; what is found holds for all that are alike."""
+    """The own pools of a deployment's replicas in one pass; replicas that are alike share results."""
 
     def __init__(self, options: Mapping[str, Options]) -> None:
         self._options = options
         self._in_place: dict[tuple[str, Identity, Layout], InPlace] = {}
 
     def resolve(self, own: OwnReplica, cluster: Cluster) -> InPlace:
-        """Return what the replica's own pools make of the deployment's engines."""
+        """Return the deployment's engines on the replica's own pools."""
         where = layout(cluster)
         if own.profile:
             return self._find(own.profile.name, own.replica.engines, where)
         return self._find_any(own.replica.engines, where)
 
     def _find_any(self, engines: Engines, where: Layout) -> InPlace:
-        """Return what the pools make of the first profile that they host, for a replica whose own is gone."""
+        """Return the engines of the first profile that the pools host, for a replica whose own profile is gone."""
         tried = [self._find(profile, engines, where) for profile in self._options]
         return next((each for each in tried if each.engines is not None), tried[0])
 
@@ -103,18 +102,17 @@ class OwnPools:
         )
         nearest = stamp(found.engines, [next(found.ways.of(at)) for at in range(len(here))], where)
         if nearest == engines:
-            return InPlace(
-                engines, found, profile=profile
-            )  # the same object, which every later comparison sees at once
+            return InPlace(engines, found, profile=profile)  # the same object, which makes later comparisons fast
         return InPlace(nearest, found, grows(engines, nearest, where), profile=profile)
 
     def _here(
         self, options: Options, at: int, before: StampedEngine | None, pools: set[str], where: Layout
     ) -> OptionsByPool | SearchBound:
-        """Return the options for an engine on the replica's own pools, those first that change least.
+        """Return the options for an engine on the replica's own pools, the smallest change first.
 
-        First comes what it claims now, also where a member claims nothing although it could elsewhere: being stranded
-        moves no replica, but no edit makes it so. Then come the other options on its pool, then other pools.
+        First comes what it claims now, even where a member claims nothing although it could on another pool: that moves
+        no
+        replica, and no edit may cause it. Then come the other options on its pool, then other pools.
         """
         by_pool = {
             position: of_pool

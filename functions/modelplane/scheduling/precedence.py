@@ -15,12 +15,12 @@ from modelplane.scheduling.pod_slots import ENDLESS, PodSlots
 from modelplane.scheduling.room import shortage
 from modelplane.scheduling.roster import seniority
 
-#: Whether clusters that were looked at have room for what runs there, at most 4 MiB of it.
+#: Whether clusters have room for what runs there, by their content; at most 4 MiB.
 _ROOMY: Final = Lru[bool](4 * 1024 * 1024)
 
 
 def _proven(replica: Replica, engines: Engines, where: Layout) -> Engines | None:
-    """Return the engines that a replica surely has room for, None when it never served."""
+    """Return the engines with which a replica has served, None if it never did: it has room for them in any case."""
     if not replica.serves:
         return None
     served = replica.served_engines
@@ -39,7 +39,7 @@ def _exchange(stock: Stock, before: Engines | None, after: Engines, where: Layou
 
 
 def _short(stock: Stock, engines: Engines, where: Layout, slots: PodSlots | None = None) -> tuple[str, Shortage] | None:
-    """Return the first of the engines' pools that is short, and what is short there. `slots` replace those of pools."""
+    """Return the first of the engines' pools that is short, with the shortage. `slots` replace those of the pools."""
     for position in sorted({position for position, _ in charges(engines, where)}):
         pool = where.pools[position]
         short = shortage(pool.nodes, pool.hardware.capacity, stock[position], slots or pool.slots)
@@ -49,7 +49,7 @@ def _short(stock: Stock, engines: Engines, where: Layout, slots: PodSlots | None
 
 
 def has_room(where: Layout, engines: tuple[Engines, ...]) -> bool:
-    """Tell whether no pool of a cluster is short with these engines on it; known from the last pass where they were."""
+    """Tell whether no pool of a cluster is short with these engines on it; cached across passes."""
 
     def make() -> tuple[bool, int]:
         stock = stock_of(engines, where)
@@ -61,10 +61,10 @@ def has_room(where: Layout, engines: tuple[Engines, ...]) -> bool:
 
 
 def crowded_out(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Shortage]]:
-    """Return the replicas of a cluster (by identity) that do not fit beside those before them in the order of all.
+    """Return the replicas of a cluster (by identity) that do not fit beside those before them in the order.
 
-    Each is given with the pool that is short, which was made smaller than what runs there. Those that have served come
-    first in the order. Slots for pods do not count: how many run tells more of the nodes than what is declared.
+    Each comes with the pool that is short: the pool was made smaller than what runs there. Replicas that have served
+    come first in the order. Pod slots are not checked: the pods that run show more than what the pool declares.
     """
     where = layout(cluster)
     if has_room(where, ledger.all_engines(cluster.name)):
@@ -81,9 +81,9 @@ def crowded_out(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Sho
 
 
 def yielding(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Shortage]]:
-    """Return the replicas of a cluster (by identity) that have no room, or none at their new size.
+    """Return the replicas of a cluster (by identity) that have no room at all, or not for their growth.
 
-    Each is given with the pool that is short, and what is short there.
+    Each comes with the pool that is short, and the shortage.
     """
     where = layout(cluster)
     present = [(replica, ledger.engines(replica)) for replica in ledger.residents(cluster.name)]

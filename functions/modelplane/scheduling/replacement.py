@@ -1,4 +1,4 @@
-"""Carries out the step of a rollout: starts a replica beside an outdated one, which then leaves, or changes that."""
+"""Carries out a step of a rollout: replaces an outdated replica by a new one, or changes it in place."""
 
 from fractions import Fraction
 from functools import partial
@@ -22,7 +22,7 @@ def roll(work: Work) -> Needs | None:
 
 
 def _surge(work: Work, own: OwnReplica) -> bool:
-    """Place a replica in place of an outdated one, which then leaves; tell whether it found a place."""
+    """Place a replica that replaces an outdated one, which then leaves; tell whether it found a place."""
     if work.missing or work.holds_new or work.needs_to_place(surging=True):
         return False
     if len(work.view.own) + len(work.placed) >= work.deployment.carried:
@@ -46,14 +46,14 @@ def _surge(work: Work, own: OwnReplica) -> bool:
 
 
 def _limit(work: Work, own: OwnReplica) -> Limit:
-    """Return on what a replica may surge: its own profile or a better one, and no more capable devices."""
+    """Return the limit of a replica's surge: its own profile or a better one, and no more capable devices."""
     return Limit(own.rank if own.profile else None, _most_capable(work, own))
 
 
 def _most_capable(work: Work, own: OwnReplica) -> Fraction | None:
-    """Return the most capable devices onto which a replica may surge: those that it would take on its own pools.
+    """Return the capability of the devices onto which a replica may surge: that of its own pools.
 
-    None for any: where these are not known, or its own pools cannot host what is asked for.
+    None for any: it is not known, or its own pools cannot host the deployment's engines.
     """
     cluster, found = work.published(own), work.in_place[own]
     if cluster is None or found.engines is None or own.surge_only:
@@ -62,7 +62,7 @@ def _most_capable(work: Work, own: OwnReplica) -> Fraction | None:
 
 
 def _is_tried(work: Work, own: OwnReplica, most: Fraction | None) -> bool:
-    """Tell whether a surge that might have taken as much has found no place: then this one does not."""
+    """Tell whether a surge with the same or a wider limit has found no place in this pass: then this one cannot."""
     return any(
         own.rank <= rank and (tried is None or (most is not None and most <= tried))
         for rank, tried in work.surges_failed
