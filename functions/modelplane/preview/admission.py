@@ -39,7 +39,7 @@ class InvalidObject(Exception):  # noqa: N818 - the name is a published interfac
     """An object that a server would refuse.
 
     `object` says which (`kind namespace/name`), `field` is the path of its first fault and `why` what is wrong
-    there; further faults follow at the end of `why`, each with its field.
+    there; further faults, each with its field, are appended to `why`.
     """
 
     def __init__(self, obj: Any, field: str, why: str) -> None:
@@ -64,7 +64,7 @@ class Served:
         return cls(namespaced, schema, openapi.validator(schema), find_rules(schema))
 
     def faults(self, obj: Manifest, stored: Mapping[str, Any] | None, found: list[Fault]) -> list[Fault]:
-        """Return what a server finds wrong with a completed object, after what was `found` as it was completed."""
+        """Return all faults of a completed object: those `found` while it was completed, then those of the schema."""
         faults = found
         if stored is not None and any(fault.repeated for fault in found) and self._repeats(stored):
             faults = [fault for fault in found if not fault.repeated]
@@ -80,7 +80,7 @@ class Served:
         return faults
 
     def _repeats(self, stored: Mapping[str, Any]) -> bool:
-        """Tell whether a stored object has entries of a list with the same keys already."""
+        """Tell whether the stored object already has list entries with the same keys."""
         found: list[Fault] = []
         openapi.complete(stored, self.schema, found)
         return any(fault.repeated for fault in found)
@@ -91,9 +91,9 @@ def admit(obj: Manifest, stored: Mapping[str, Any] | None = None) -> Manifest:
 
     Our kinds are defaulted and validated strictly (unknown fields are refused, as kubectl asks for), status included.
     A namespaced one without a namespace goes to `default`, as kubectl sends it. Other kinds are stored as they are.
-    `stored` is the version that the server holds, None for a new object: what is unchanged is not refused again. A new
-    object with a uid was read from a server, perhaps one with an earlier version of the definition: bounds that a
-    version may narrow are not held against it.
+    `stored` is the version that the server holds, None for a new object: unchanged values are not refused again. A new
+    object with a uid was read from a server, perhaps with an earlier version of the definition, so it is not checked
+    against bounds that a version may narrow.
     """
     return validate(identify(obj), stored)
 
@@ -110,7 +110,7 @@ def identify(obj: Any) -> Manifest:
 
 
 def validate(obj: Manifest, stored: Mapping[str, Any] | None = None) -> Manifest:
-    """Return what `admit` does, of an object in plain JSON that has an identity. Raises InvalidObject."""
+    """Do as `admit` for an object in plain JSON that has an identity. Raises InvalidObject."""
     group, _, _ = obj["apiVersion"].rpartition("/")
     if group != GROUP:
         return obj
@@ -155,7 +155,7 @@ def _identity_faults(obj: Any) -> Iterator[Fault]:
 
 
 def _metadata_faults(metadata: Manifest) -> Iterator[Fault]:
-    """Yield what Kubernetes, and Crossplane with its limit of 63 characters, refuse of one of our objects' metadata."""
+    """Yield the faults of an own kind's metadata: Kubernetes' rules, and Crossplane's limit of 63 characters."""
     for key in metadata:
         if key not in METADATA:
             yield Fault(field_path(("metadata", str(key))), f'unknown field: "{key}"')

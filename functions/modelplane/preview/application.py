@@ -12,7 +12,7 @@ from modelplane.reading.tree import Manifest, Tree, items, mapping
 from modelplane.step import Desired
 from modelplane.step.secrets import mask_secrets, with_values_of
 
-#: Top-level fields of an object of unknown history that its composite is not taken to have applied.
+#: Top-level fields that a composite is assumed not to have applied to an object of unknown history.
 _NOT_APPLIED = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
@@ -28,7 +28,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class _Applied:
-    """What was applied last for a resource: its key in the step, and the version that was stored."""
+    """What was last applied for a resource: its key in the step, and the stored version."""
 
     key: object
     intent: Manifest
@@ -43,7 +43,7 @@ class Applications:
         self._last: dict[tuple[str, str], _Applied] = {}
 
     def render(self, composite: Manifest, name: str, desired: Desired, observed: Manifest | None) -> Rendered:
-        """Return a desired resource as it is to be applied; it is not built again where its key says it is the same."""
+        """Return a desired resource as it will be applied; it is built again only if its key has changed."""
         last = self._last.get((composite["metadata"]["uid"], name))
         unchanged = last is not None and observed is not None and last.version == _version(observed)
         if last and unchanged and desired.key is not None and desired.key == last.key:
@@ -83,12 +83,12 @@ class Applications:
 
 
 def _admit(wanted: Manifest, stored: Manifest | None) -> Manifest:
-    """Admit an object without showing sealed values to admission; one outside a Secret is refused, as in a request."""
+    """Admit an object with its sealed values masked; a sealed value outside a Secret is refused, as in a request."""
     return with_values_of(admit(dict(mask_secrets(wanted)), stored), wanted)
 
 
 def _presumed(current: Manifest) -> Tree:
-    """Return what a composite is taken to have applied to an object of unknown history: all but `spec.crossplane`."""
+    """Return the assumed last-applied state of an object of unknown history: all but `spec.crossplane`."""
     applied = {k: v for k, v in current.items() if k not in _NOT_APPLIED}
     if "spec" in applied:
         applied["spec"] = {k: v for k, v in mapping(current, "spec").items() if k != "crossplane"}

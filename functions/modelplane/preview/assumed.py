@@ -1,7 +1,7 @@
 """Secrets and ConfigMaps that are not in the input of a preview, and are assumed to exist.
 
-What kubectl exports of our kinds holds none of them. `assume` is not part of ControlPlane: whoever uses that says
-itself what there is.
+An export of our kinds by kubectl does not contain them. ControlPlane itself assumes nothing: its caller applies all
+objects.
 """
 
 import base64
@@ -13,9 +13,9 @@ from modelplane.preview.control_plane import ControlPlane
 from modelplane.reading.kinds import Key
 
 _KINDS: Final = ("Secret", "ConfigMap")
-#: The kinds whose composition looks into a Secret for a value.
+#: The kinds whose composition reads values of Secrets.
 _READERS: Final = ("ModelEndpoint", "ModelService")
-#: What is asked for and need not exist.
+#: Required by a step, but may be absent.
 _OPTIONAL: Final = Key("ConfigMap", SYSTEM_NAMESPACE, INSTALLATION)
 
 
@@ -33,7 +33,7 @@ def _keys(spec: Any, name: str) -> Iterator[str]:
 
 
 def _data(control: ControlPlane, secret: Key) -> dict[str, str]:
-    """Return a value for each key that the services and endpoints of its namespace read; no two are equal."""
+    """Return a distinct value for each key that the services and endpoints of the Secret's namespace read."""
     readers = [each for kind in _READERS for each in control.list(kind)]
     specs = [each["spec"] for each in readers if each["metadata"].get("namespace") == secret.namespace]
     keys = sorted({key for spec in specs for key in _keys(spec, secret.name)})
@@ -41,7 +41,7 @@ def _data(control: ControlPlane, secret: Key) -> dict[str, str]:
 
 
 def settle_assuming(control: ControlPlane, assumed: list[Key]) -> bool:
-    """Settle, with every Secret and ConfigMap that is asked for and not there; they are added to `assumed`."""
+    """Settle with every missing Secret and ConfigMap created and appended to `assumed`; return as `settle` does."""
     settled = control.settle()
     while settled and (missing := _missing(control)):
         for key in missing:

@@ -1,4 +1,4 @@
-"""What Crossplane makes of a desired resource before it applies it: its name, namespace, labels and owner."""
+"""What Crossplane adds to a desired resource before it applies it: name, namespace, labels and owner."""
 
 import hashlib
 import re
@@ -17,7 +17,7 @@ _GENERATED_HASH = 12
 
 
 class CompositionError(Exception):
-    """Crossplane fails a pass: it has changed nothing, or applied only some of the resources."""
+    """A pass that Crossplane fails, having applied none or only some of the resources."""
 
 
 def references(composed: Iterable[Manifest], *, namespaced: bool) -> list[Tree]:
@@ -49,11 +49,11 @@ def observe(store: ManifestStore, composite: Manifest) -> dict[str, Manifest]:
 
 
 def render(composite: Manifest, name: str, manifest: Manifest, observed: Manifest | None) -> Tree:
-    """Return a desired resource as it is applied: named, placed, labelled and owned; without status."""
+    """Return a desired resource as it is applied: with name, namespace, labels and owner, without status."""
     result: Tree = {k: clone(v) for k, v in manifest.items() if k != "status"}
     metadata: Tree = {k: v for k, v in result.get("metadata", {}).items() if v is not None}
     if observed is not None:
-        # What exists keeps its name, whatever the step calls it now.
+        # An existing object keeps its name, whatever name the step gives it now.
         for field in ("name", "namespace", "generateName"):
             metadata.pop(field, None)
             if observed["metadata"].get(field):

@@ -1,4 +1,4 @@
-"""Makes a composite's composed resources what its pipeline desires: names, collects garbage, records, applies."""
+"""Brings composed resources to the state that a pipeline desires: names, collects garbage, records, applies."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Composer:
     def compose(
         self, composite: Manifest, observed: Mapping[str, Manifest], desired: Mapping[str, Desired]
     ) -> Composed:
-        """Make the composed resources as desired; raises CompositionError where Crossplane fails the pass."""
+        """Bring the composed resources to the desired state; raises CompositionError if Crossplane fails the pass."""
         rendered = []
         warnings: list[str] = []
         for name in sorted(desired):
@@ -81,7 +81,7 @@ class Composer:
     def _collect(
         self, composite: Manifest, observed: Mapping[str, Manifest], desired: Mapping[str, Desired]
     ) -> tuple[Key, ...]:
-        """Delete what was composed and is no longer desired, its own composed resources first."""
+        """Delete resources that were composed and are no longer desired, and before each what it composed itself."""
         gone = [name for name in sorted(observed) if name not in desired]
         for name in gone:
             obj = observed[name]

@@ -1,4 +1,4 @@
-"""Status conditions as Crossplane sets them: its own, those of a pipeline, and what a fatal result leaves unknown."""
+"""Status conditions as Crossplane sets them: its own, a pipeline's, and Unknown after a fatal result."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -38,7 +38,7 @@ def failed(error: str) -> Tree:
 
 
 def ready(unready: Sequence[str], *, explicit: bool | None) -> Tree:
-    """Return Ready: as the pipeline set it (`explicit`), else whether every composed resource is ready."""
+    """Return Ready: the pipeline's word if it is `explicit`, else whether every composed resource is ready."""
     if explicit or (explicit is None and not unready):
         return condition("Ready", "True", "Available")
     message = f"Unready resources: {first_names(unready)}" if explicit is None else ""
@@ -75,14 +75,14 @@ class Conditions:
             self._set({**made, "observedGeneration": self._generation})
 
     def set_custom(self, custom: Iterable[Tree]) -> set[str]:
-        """Set the conditions that a pipeline returned, its claims on Crossplane's own left out; return their types."""
+        """Set the conditions of a pipeline, except Crossplane's own types; return the types that were set."""
         accepted = [made for made in custom if made["type"] not in SYSTEM]
         for made in accepted:
             self._set(made)
         return {str(made["type"]) for made in accepted}
 
     def set_unknown(self, besides: set[str]) -> None:
-        """Set every custom condition that a failed pass did not set to Unknown (Crossplane leaves its time)."""
+        """Set every custom condition that a failed pass did not set to Unknown; like Crossplane, keep its time."""
         for present in tuple(self._list):
             kind = str(present.get("type"))
             if kind not in SYSTEM and kind not in besides:

@@ -37,9 +37,11 @@ _ORDER = (
 class ControlPlane:
     """Objects, and the reconciler that acts on them as Crossplane would.
 
-    `world` answers, after each pass, what providers, clusters and gateways would; with None nothing answers.
-    `pipelines` returns the pipeline of a kind (`Kind.group`), None for one that is not reconciled. Methods take a kind
-    as `Kind` or `Kind.group`.
+    `world` returns, after each pass, the statuses that providers, clusters and gateways would write; with None there
+    are
+    none. `pipelines` returns the pipeline of a kind (`Kind.group`), None for a kind that is not reconciled. Methods
+    take
+    a kind as `Kind` or `Kind.group`.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class ControlPlane:
 
     @property
     def world(self) -> World | None:
-        """What answers after each pass; another one may be assigned, and answers from then on."""
+        """The world that answers after each pass; it may be replaced by assignment."""
         return self._world
 
     @world.setter
@@ -74,12 +76,12 @@ class ControlPlane:
     def apply(self, obj: Any) -> Key:
         """Create or replace an object, and return its identity; raises InvalidObject where a server would refuse it.
 
-        A given uid, creationTimestamp and status are kept; what is not given of the status stays as it is.
+        A given uid, creationTimestamp and status are kept; fields of the status that are not given stay unchanged.
         """
         made = read_object(obj, self._store)
         key = key_of(made)
         old = self._store.peek(key)
-        # A status that is applied just as it was read is not a status that was given.
+        # A status that is applied exactly as it was read does not count as given.
         as_read = old is not None and key not in self._store.pinned and made.get("status") == old.get("status")
         stored = self._store.write(made)
         if obj.get("status") and not as_read and key.kind != _DEPLOYMENT:
@@ -92,7 +94,7 @@ class ControlPlane:
     def delete(self, kind: str, namespace: str | None, name: str) -> bool:
         """Delete an object and, in the background, what it owns; False when it is not there or a Usage refuses it.
 
-        It stays, being deleted, while a finalizer or a reference of a provider-kubernetes Object holds it.
+        While a finalizer or a reference of a provider-kubernetes Object holds it, it stays with a deletionTimestamp.
         """
         key = self._store.locate(kind, namespace, name)
         return key is not None and self._deletions.delete(key)
@@ -121,7 +123,7 @@ class ControlPlane:
         return [dict(obj) for kind in self._store.kinds() for obj in self._store.list(kind)]
 
     def missing(self, kind: str) -> Sequence[Key]:
-        """Return the objects of a kind (`Kind.group`) that a pass has asked for by name and that do not exist."""
+        """Return the objects of a kind (`Kind.group`) that a pass has required by name and that do not exist."""
         return sorted(key for key in self._store.sought if key.kind == kind and self._store.peek(key) is None)
 
     def view(self) -> View:
@@ -173,7 +175,7 @@ class ControlPlane:
                 continue
             changed = self._store.put({**old, "status": merge_patch(old.get("status"), status)})
             if changed and self._pipelines(key.kind) is None:
-                # The status that was given is no longer its own: from now on the world answers.
+                # The given status has changed: from now on the world answers for the object.
                 self._store.pinned.discard(key)
         view = self._store.view()
         pods = getattr(self._world, "pods", lambda _: ())

@@ -1,4 +1,4 @@
-"""Deletion: finalizers, Usages and references hold an object; owned objects are deleted after (or before) it."""
+"""Deletion: what holds an object (finalizers, Usages, references), and when its owned objects are deleted."""
 
 from collections.abc import Iterator
 
@@ -14,31 +14,31 @@ COMPOSITE_LABEL = "crossplane.io/composite"
 class Deletions:
     """Deletes objects of a store as the API server, its garbage collector, Crossplane and its providers would.
 
-    An object that is held is looked at again only when something changes that may release it, so that the work of a
-    deletion grows with what it deletes, not with what there is.
+    A held object is checked again only when something changes that may release it, so the work of a deletion grows with
+    the number of deleted objects, not with the size of the store.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        #: Being deleted: each is removed as soon as nothing holds it.
+        #: Objects with a deletionTimestamp: each is removed as soon as nothing holds it.
         self._deleting: set[Key] = set()
         self._deleting_by_uid: dict[str, Key] = {}
-        #: To be deleted because of their owner, but protected: deleted as soon as no Usage protects them.
+        #: Objects whose owner is gone but that a Usage protects: deleted as soon as none does.
         self._protected: set[Key] = set()
-        #: Their deletion began just now.
+        #: Objects whose deletion began since the last sweep.
         self._begun: set[Key] = set()
 
     def delete(self, key: Key, *, foreground: bool = False) -> bool:
-        """Delete an object and whatever follows from that; False when a Usage refuses it or there is no object.
+        """Delete an object and what depends on it; False when a Usage refuses it or there is no object.
 
-        `foreground` keeps the object, being deleted, until the objects that it owns are gone.
+        `foreground` keeps the object, with a deletionTimestamp, until the objects that it owns are gone.
         """
         accepted = self._mark(key, foreground=foreground)
         self.sweep()
         return accepted
 
     def sweep(self) -> None:
-        """Complete every deletion that nothing holds any more, and those that follow from it."""
+        """Complete every deletion that nothing holds any more, and the deletions that follow."""
         while due := self._take_due():
             for key in sorted(due):
                 if key in self._deleting:
@@ -47,7 +47,7 @@ class Deletions:
                     self._collect(key)
 
     def track(self, key: Key) -> None:
-        """Track an object that is being deleted already: it is removed once its finalizers are."""
+        """Track an object that already has a deletionTimestamp: it is removed once its finalizers are."""
         obj = self._store.peek(key)
         if obj is not None:
             self._deleting.add(key)
@@ -63,7 +63,7 @@ class Deletions:
         return due & (self._deleting | self._protected)
 
     def _released_by(self, change: Key | Link) -> set[Key]:
-        """Return the objects that nothing may hold any more after a change of an object (its key) or of a link."""
+        """Return the objects that a change of an object (its key) or of a link may release."""
         match change:
             case Key():
                 selected = self._store.links.sources(Relation.PROTECTED, change.kind)
@@ -113,7 +113,7 @@ class Deletions:
             self._collect(owned)
 
     def _collect_first(self, owner: Manifest) -> bool:
-        """Delete what an object owns before the object itself; tell whether some of it is still there."""
+        """Delete the owned objects before the owner itself; tell whether some of them still exist."""
         dependents = self._owned(owner)
         for key in dependents:
             if key not in self._deleting:
@@ -121,9 +121,9 @@ class Deletions:
         return bool(dependents)
 
     def _collect(self, key: Key) -> None:
-        """Delete an object that has no owner left, as the garbage collector does; of one that has, drop the others.
+        """Act as the garbage collector: delete an object without owners, else drop its references to absent owners.
 
-        An owner that waits for what it owns (foreground) counts as none, and has the object wait in the same way.
+        An owner in foreground deletion counts as absent, and the object is then deleted in the foreground too.
         """
         self._protected.discard(key)
         obj = self._store.peek(key)
@@ -141,7 +141,7 @@ class Deletions:
         return self._store.links.sources(Relation.OWNER, owner["metadata"]["uid"])
 
     def _owner(self, obj: Manifest, ref: Manifest) -> Manifest | None:
-        """Return the owner that a reference of an object names, None when there is none of this uid."""
+        """Return the owner that a reference names, None if no object has its uid."""
         places = (refer(ref, obj["metadata"].get("namespace")), refer(ref, None))
         found = map(self._store.peek, places)
         return next((owner for owner in found if owner and owner["metadata"]["uid"] == ref.get("uid")), None)
@@ -159,7 +159,7 @@ class Deletions:
         return bool(self._store.links.sources(Relation.NEEDED, key))
 
     def _usages(self, relation: Relation, key: Key) -> Iterator[Key]:
-        """Yield the Usages that name an object as this, or that may select it."""
+        """Yield the Usages that name an object in this relation, or that may select it."""
         yield from self._store.links.sources(relation, key)
         yield from self._store.links.sources(relation, key.kind)
 
@@ -184,6 +184,6 @@ def controller_uid(obj: Manifest) -> str | None:
 
 
 def _waits(owner: Manifest) -> bool:
-    """Tell whether an owner is being deleted and waits for what it owns."""
+    """Tell whether an owner is in foreground deletion."""
     metadata = owner["metadata"]
     return bool(metadata.get("deletionTimestamp")) and FOREGROUND in (metadata.get("finalizers") or ())

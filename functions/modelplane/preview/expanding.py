@@ -1,4 +1,4 @@
-"""Writes a deployment of a ClusterModel with engines of its own, so that leaving the catalogue is one command."""
+"""Writes a deployment of a ClusterModel with engines of its own, so that one command leaves the catalogue."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -15,7 +15,7 @@ from modelplane.reading.reader import as_object
 from modelplane.reading.tree import Manifest, items, mapping
 
 _KEPT = ("name", "namespace", "labels", "annotations")
-#: In names of labels that Crossplane writes.
+#: Part of the keys of labels and annotations that Crossplane writes.
 _OF_CROSSPLANE = "crossplane.io/"
 #: What of an engine, a member and a device request of a ModelReplica a ModelDeployment says too.
 _OF_ENGINE = ("name", "phase", "copies", "replicasAcrossNodes")
@@ -24,7 +24,7 @@ _OF_DEVICE = ("name", "count", "selectors")
 
 
 class CannotExpand(Exception):  # noqa: N818 - it is an answer
-    """Why a deployment is not expanded; `absent`: there is none of that name."""
+    """Why a deployment cannot be expanded; `absent`: there is no deployment of that name."""
 
     def __init__(self, why: str, *, absent: bool = False) -> None:
         super().__init__(why)
@@ -33,7 +33,7 @@ class CannotExpand(Exception):  # noqa: N818 - it is an answer
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """A deployment with engines, what of the profile it cannot say, and the replicas on it that would be rolled out."""
+    """A deployment with engines, the profile's requirements that it cannot state, and the replicas it would change."""
 
     manifest: Manifest
     lost: tuple[str, ...]
@@ -43,10 +43,10 @@ class Expanded:
 def expand_deployment(
     control: ControlPlane, namespace: str, name: str, profile: str | None, replica: str | None = None
 ) -> Expanded:
-    """Return a deployment with the engines of a profile, the one that its replicas run on if none is named.
+    """Return a deployment with the engines of a profile, by default the one that its replicas run on.
 
-    Applied, it changes no pod of these, but of those that run another version of the profile than `replica`, which
-    has to be named where they run several. Raises CannotExpand.
+    Applied, it changes no pod of replicas that run the same version of the profile as `replica`, which must be given
+    where replicas run several versions. Raises CannotExpand.
     """
     found = control.get("ModelDeployment", namespace, name)
     if found is None:
@@ -74,7 +74,7 @@ def expand_deployment(
 
 
 def _running(deployment: Manifest) -> dict[str, list[str]]:
-    """Return the replicas on each profile; those that are leaving only where there are no others."""
+    """Return the replicas on each profile; leaving ones only if there are no others."""
     placed = [each for each in items(deployment, "status", "placements") if each.get("profile")]
     staying = [each for each in placed if not each.get("leaving")] or placed
     found: dict[str, list[str]] = {}
@@ -85,7 +85,7 @@ def _running(deployment: Manifest) -> dict[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """What replicas on a profile run: its engines and serving as a deployment states them, and its digest."""
+    """A version of a profile that replicas run: engines and serving as a deployment states them, and the digest."""
 
     engines: list[dict[str, Any]]
     serving: Mapping[str, Any]
@@ -94,7 +94,7 @@ class _Version:
 
 
 def _versions(replicas: Sequence[Manifest], spec: Mapping[str, Any] | None, *, pinned: bool) -> list[_Version]:
-    """Return what replicas on a profile run, each version once; `spec` is what the profile says now."""
+    """Return each version of a profile that replicas run, once; `spec` is the profile's present version."""
     found: list[_Version] = []
     for replica in replicas:
         placed = mapping(replica, "spec", "profile").get("digest")
@@ -110,7 +110,7 @@ def _versions(replicas: Sequence[Manifest], spec: Mapping[str, Any] | None, *, p
 
 
 def _manifest(deployment: Manifest, version: _Version, labels: Mapping[str, str]) -> Manifest:
-    """Return a deployment with the engines of a version, on clusters with these labels and those that it names."""
+    """Return a deployment with the engines of a version, and with `labels` added to its cluster selector."""
     kept = {key: value for key, value in deployment["spec"].items() if key not in ("modelRef", "crossplane", "serving")}
     serving = {"serving": version.serving} if version.serving else {}
     selector = {**labels, **mapping(deployment, "spec", "clusterSelector", "matchLabels")}
@@ -124,12 +124,12 @@ def _manifest(deployment: Manifest, version: _Version, labels: Mapping[str, str]
 
 
 def _as_given(value: Any) -> Any:
-    """Return a field of metadata without the labels and annotations that Crossplane has written."""
+    """Return labels or annotations without those that Crossplane has written."""
     return {key: each for key, each in value.items() if _OF_CROSSPLANE not in key} if isinstance(value, dict) else value
 
 
 def _choose_version(versions: list[_Version], profile: str, replica: str | None) -> _Version:
-    """Return the version to expand: that of the replica that is named, else the only one."""
+    """Return the version to expand: that of the named replica, else the only one."""
     if replica is None and len(versions) == 1:
         return versions[0]
     listed = "; ".join(f"{each.digest}: {', '.join(sorted(each.replicas))}" for each in versions)
@@ -146,7 +146,7 @@ def _choose_version(versions: list[_Version], profile: str, replica: str | None)
 
 
 def _choose(profile: str | None, running: Mapping[str, list[str]], specs: Mapping[str, Any]) -> str:
-    """Return the profile to expand: the one that is named, else the only one that replicas run on."""
+    """Return the profile to expand: the named one, else the only one that replicas run on."""
     choice = ", ".join(dict.fromkeys([*specs, *running]))
     if profile is None and len(running) == 1:
         return next(iter(running))
@@ -160,7 +160,7 @@ def _choose(profile: str | None, running: Mapping[str, list[str]], specs: Mappin
 
 
 def _as_placed(replica: Manifest) -> Mapping[str, Any]:
-    """Return what a replica was placed with, which its profile no longer says: it is pinned, or the profile is gone."""
+    """Return the version that a replica was placed with, for a pinned replica or one whose profile is gone."""
     engines = [
         {key: engine[key] for key in _OF_ENGINE if key in engine}
         | {"members": [_member_as_placed(member) for member in items(engine, "members")]}
@@ -171,14 +171,14 @@ def _as_placed(replica: Manifest) -> Mapping[str, Any]:
 
 
 def _member_as_placed(member: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a member of a replica as a deployment states it: with the devices that it claims, and on no pool."""
+    """Return a member of a replica as a deployment states it: with device requests, without a pool."""
     kept = {key: member[key] for key in _OF_MEMBER if key in member}
     devices = [{key: each[key] for key in _OF_DEVICE if key in each} for each in member.get("deviceRequests", ())]
     return kept | ({"nodeSelector": {"devices": devices}} if devices else {})
 
 
 def _engine(engine: dict[str, Any], replica: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an engine whose requests for GPUs select what those of a replica do."""
+    """Return an engine whose requests for GPUs have the selectors of a replica's."""
     stamped = next((each for each in items(replica, "spec", "engines") if each["name"] == engine["name"]), {})
     for member, has in zip(engine["members"], stamped.get("members", ()), strict=False):
         selectors = {each["name"]: each["selectors"] for each in has.get("deviceRequests", ())}
@@ -189,7 +189,7 @@ def _engine(engine: dict[str, Any], replica: Mapping[str, Any]) -> dict[str, Any
 
 
 def _lost(profile: Profile) -> list[str]:
-    """Return what a profile requires of pools, which a deployment with engines cannot say."""
+    """Return the requirements of a profile that a deployment with engines cannot state."""
     requires = profile.requires
     if requires is None:
         return []

@@ -1,4 +1,4 @@
-"""What is wrong with one field of an object, in the words an API server would use."""
+"""A fault in one field of an object, worded like an API server's message."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema_rs
 
-#: How a server words the breach of a bound; {0} is the bound.
+#: A server's message for each bound; {0} is the bound.
 _WORDS = {
     "minimum": "should be greater than or equal to {0}",
     "maximum": "should be less than or equal to {0}",
@@ -35,7 +35,7 @@ class Fault:
 
 
 def field_path(parts: Iterable[str | int]) -> str:
-    """Return keys and indices as a path, `spec.engines[0].name`; keys that hold dots or slashes stand in brackets."""
+    """Return keys and indices as a path, `spec.engines[0].name`; keys with dots or slashes are put in brackets."""
     path = ""
     for part in parts:
         if isinstance(part, int) or not _PLAIN_KEY.fullmatch(part):

@@ -1,4 +1,4 @@
-"""How an applied object is completed: its scope, and the fields that the control plane keeps on it."""
+"""Completes an applied object: its scope, and the fields that the control plane keeps on it."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ _DEFAULT_NAMESPACE = "default"
 
 
 def read_object(given: Any, store: ManifestStore) -> Tree:
-    """Return an object as the API server stores it in place of the stored version, if any; raises InvalidObject.
+    """Return an object as the API server would store it, replacing a stored version if any; raises InvalidObject.
 
-    Of every kind that is known, a namespaced object without a namespace is in `default`, a cluster-scoped one has none.
+    For known kinds, a namespaced object without a namespace goes to `default`, and a cluster-scoped one gets none.
     """
     try:
         obj: Tree = identify(given)
@@ -33,8 +33,8 @@ def read_object(given: Any, store: ManifestStore) -> Tree:
 def carry_forward(obj: Tree, old: Manifest) -> Tree:
     """Return an object that replaces `old`, with what Crossplane and the garbage collector keep on it.
 
-    A manifest does not have the fields that the control plane writes: the status, `spec.crossplane`, owners,
-    finalizers, a deletionTimestamp, and Crossplane's own labels and annotations stay unless they are given.
+    A manifest lacks the fields that the control plane writes, so these stay unless they are given: the status,
+    `spec.crossplane`, owners, finalizers, a deletionTimestamp, and Crossplane's own labels and annotations.
     """
     before, metadata = old["metadata"], dict(obj["metadata"])
     for field in ("ownerReferences", "finalizers", "deletionTimestamp", "generateName"):

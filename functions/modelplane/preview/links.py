@@ -15,7 +15,7 @@ _OBJECTS = "Object.kubernetes.m.crossplane.io"
 
 
 class Relation(Enum):
-    """What an object is to another one that names it."""
+    """The role of an object for the object that names it."""
 
     #: An owner, by its uid.
     OWNER = auto()

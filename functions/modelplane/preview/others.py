@@ -1,4 +1,4 @@
-"""What became of the objects of a preview's input that are no ModelDeployments: a state each, and why."""
+"""The objects of a preview's input that are not ModelDeployments: the state of each, and why."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -30,29 +30,29 @@ class State(StrEnum):
 
 
 def find_others(reader: Reader, given: Iterable[Key]) -> list[Tree]:
-    """Return kind, namespace, name, state, reason and message of the given objects that are no ModelDeployments.
+    """Return kind, namespace, name, state, reason and message of the given objects that are not ModelDeployments.
 
-    ModelReplicas and ModelEndpoints that a deployment composes are part of that deployment, and stand for themselves
-    where it is not there. Sorted by kind and name.
+    ModelReplicas and ModelEndpoints that a deployment composes are left out, unless that deployment is absent. Sorted
+    by kind and name.
     """
     found = []
     for key in sorted(set(given)):
         obj = reader.get(key.kind, key.namespace, key.name)
         if obj is None or key.kind == DEPLOYMENT or _is_composed(reader, obj) or _is_read(key):
             continue
-        state, reason, message = _judge(reader, key, obj)
+        state, reason, message = _state_of(reader, key, obj)
         row = {"kind": obj["kind"], "namespace": key.namespace, "name": key.name}
         found.append({**row, "state": str(state), "reason": reason, "message": message})
     return found
 
 
 def is_refused(row: Manifest) -> bool:
-    """Tell whether an object is not as it should be, which the exit code says."""
+    """Tell whether an object's state makes the exit code 1."""
     return bool(row["state"] == State.NOT_READY)
 
 
 def _is_composed(reader: Reader, obj: Manifest) -> bool:
-    """Tell whether an object is part of another one, which is there."""
+    """Tell whether an object is composed by one that exists."""
     owners = (each for each in items(obj, "metadata", "ownerReferences") if each.get("controller") is True)
     keys = (refer(owner, namespace) for owner in owners for namespace in (obj["metadata"].get("namespace"), None))
     return any(reader.get(*key) is not None for key in keys)
@@ -62,7 +62,7 @@ def _is_read(key: Key) -> bool:
     return key.kind in _READ or key.kind.partition(".")[2] in _OURS_OF
 
 
-def _judge(reader: Reader, key: Key, obj: Manifest) -> tuple[State, str, str]:
+def _state_of(reader: Reader, key: Key, obj: Manifest) -> tuple[State, str, str]:
     if key.kind.partition(".")[2] != GROUP or obj["kind"] not in xrds():
         return State.NOT_READ, "UnknownKind", f"nothing reads {qualify(obj['apiVersion'], obj['kind'])}"
     failed = _failed(obj)

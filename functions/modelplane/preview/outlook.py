@@ -27,7 +27,7 @@ _REPLICA: Final = f"ModelReplica.{GROUP}"
 
 
 class Outlook(StrEnum):
-    """Whether a replica more could run on a profile: with the fleet as it is, without some of its replicas, or not."""
+    """Whether one more replica could run on a profile: now, without some replicas of the fleet, or never."""
 
     NOW = "Now"
     IF_SOMETHING_GOES = "IfSomethingGoes"
@@ -39,7 +39,7 @@ class NoModelError(Exception):
 
 
 class _Fleet:
-    """A fleet as the scheduler takes it, and the manifests of its replicas by uid."""
+    """A fleet as the scheduler's values, and the manifests of its replicas by uid."""
 
     def __init__(self, reader: Reader) -> None:
         listed = [as_object(reader, obj) for obj in reader.list(_REPLICA)]
@@ -56,12 +56,12 @@ class _Fleet:
 
 
 def find_outlooks(reader: Reader, model: str, namespace: str) -> Tree:
-    """Return for each profile of a ClusterModel whether one more replica of a deployment in `namespace` could run.
+    """Return, for each profile of a ClusterModel, whether one more replica of a deployment in `namespace` could run.
 
-    The deployment names the model and nothing else: no labels, no tolerations, no cache. As JSON: `model`, and
-    `profiles` in the order of preference with `name`, `rank`, `state`, `replicas` that run on it, `cluster` and `pools`
-    by engine where one more would run, `reasons`, and what has to go before: `freedReplicas`, and in `frees` whose they
-    are, ModelDeployments and ModelReplicas that are written by hand. Raises NoModelError.
+    The deployment names the model and nothing else: no labels, no tolerations, no cache. The result is JSON: `model`,
+    and `profiles` in the order of preference, each with `name`, `rank`, `state`, `replicas` (how many run on it),
+    `cluster` and `pools` by engine (where one more would run), `reasons`, `freedReplicas` (the replicas that have to go
+    first), and `frees` (their ModelDeployments, or the hand-written ModelReplicas). Raises NoModelError.
     """
     found = reader.get(_MODEL, None, model)
     if found is None:
@@ -81,7 +81,7 @@ def find_outlooks(reader: Reader, model: str, namespace: str) -> Tree:
 
 
 def _probe(model: Object, namespace: str, profile: str) -> Deployment | Malformed:
-    """Return a deployment of one replica that allows one profile of a model alone."""
+    """Return a deployment of one replica that allows one profile of a model only."""
     spec = {"replicas": 1, "modelRef": {"name": model.name, "profiles": [profile]}}
     metadata = {"namespace": namespace, "name": model.name}
     manifest = {"apiVersion": API_VERSION, "kind": "ModelDeployment", "metadata": metadata, "spec": spec}
@@ -128,13 +128,13 @@ def _row(
 
 
 def _owner(replica: Manifest) -> str:
-    """Return the deployment that composes a replica, the replica itself where it is written by hand."""
+    """Return the deployment that composes a replica, or a hand-written replica itself."""
     labels = mapping(replica, "metadata", "labels")
     return str(labels.get(LABEL_DEPLOYMENT) or replica["metadata"]["name"])
 
 
 def _reasons(schedule: Schedule, probe: Deployment) -> list[Any]:
-    """Return why clusters do not host a profile, as a deployment's status counts them; where there are none, why."""
+    """Return why clusters do not host a profile, counted as in a deployment's status, or why there are none."""
     report = explain(schedule, probe)
     if not report.reasons:
         return [{"reason": str(report.reason), "count": 0, "message": report.message.partition(": ")[2]}]

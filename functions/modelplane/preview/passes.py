@@ -1,4 +1,4 @@
-"""The versions that the last pass of each composite read: a composite is due again only when one of them changed."""
+"""The versions that each composite's last pass read: a composite is due again only when one of them has changed."""
 
 from dataclasses import dataclass, field
 
@@ -11,13 +11,13 @@ from modelplane.reading.kinds import Key, key_of, qualify
 from modelplane.reading.tree import Manifest
 from modelplane.step import Object, Requirement
 
-#: Before every revision of a store.
+#: Less than every revision of a store.
 _UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class OwnVersions:
-    """Versions of a composite and of what it composed, as they stood at a revision of the store."""
+    """The versions of a composite and its composed objects at a revision of the store."""
 
     composite: str
     composed: frozenset[tuple[Key, str]]
@@ -26,7 +26,7 @@ class OwnVersions:
 
 @dataclass(slots=True)
 class _Answer:
-    """The answer to one requirement: its objects' versions, known to be the same up to a revision of the store."""
+    """The answer to one requirement: its objects' versions, and the revision up to which they are known unchanged."""
 
     requirement: Requirement
     versions: tuple[tuple[str, str], ...]
@@ -49,7 +49,7 @@ class LastPasses:
         self._given: dict[Key, OwnVersions] = {}
 
     def own(self, key: Key) -> OwnVersions | None:
-        """Return the versions of a composite and its composed objects as they are now, None when it is not there."""
+        """Return the present versions of a composite and its composed objects, None if it does not exist."""
         composite = self._store.peek(key)
         if composite is None:
             return None
@@ -61,9 +61,9 @@ class LastPasses:
         return OwnVersions(_version(composite), versions, self._store.revision)
 
     def record(self, key: Key, own: OwnVersions | None, done: Pass | None, *, live: bool) -> None:
-        """Record a pass that began with `own`; one that failed is due again at once.
+        """Record a pass that began with `own`; a failed one is due again at once.
 
-        `live`: it read the store itself, not a view that may be old.
+        `live`: the pass read the store itself, not a view that may be outdated.
         """
         self._store.pinned.discard(key)
         self._last.pop(key, None)
@@ -75,10 +75,10 @@ class LastPasses:
         self._last[key] = _Last(own, reads, done.run.fetched)
 
     def due(self, key: Key) -> bool:
-        """Tell whether another pass of a composite may come out differently from its last."""
+        """Tell whether another pass of a composite may have another outcome than its last."""
         own = self.own(key)
         if key in self._store.pinned and own is not None:
-            # Its status was given: that is the outcome of its last pass, until it or what it composed changes.
+            # Its status was given: it is the outcome of the last pass until the composite or its resources change.
             return self._given.setdefault(key, own).composed != own.composed
         last = self._last.get(key)
         if last is None or last.own != own:

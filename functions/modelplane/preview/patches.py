@@ -1,4 +1,4 @@
-"""How a tree changes: RFC 7386 merge patches, and server-side apply of one owner's intent."""
+"""Changes of a tree: RFC 7386 merge patches, and server-side apply of one owner's intent."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from modelplane.reading.tree import Manifest, Tree, clone, mapping
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
-    """Return `target` after a JSON merge patch (RFC 7386): null removes, mappings merge, all else replaces."""
+    """Return `target` after a JSON merge patch (RFC 7386): null removes, mappings merge, other values replace."""
     if not isinstance(patch, Mapping):
         return clone(patch)
     result = dict(target) if isinstance(target, Mapping) else {}

@@ -14,13 +14,13 @@ from modelplane.reading.tree import Manifest
 from modelplane.step import Desired, Event, Object, Request, Requirement, Result, SchemaRequirement, Step
 from modelplane.step.call import run
 
-#: Crossplane calls a step once, and then again after each of at most so many rounds of fetching.
+#: Crossplane calls a step once, and again after each round of fetching, of which there are at most so many.
 FETCH_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What was answered to the requirements of a pipeline's steps, by step and the requirement's own name."""
+    """The answers to the requirements of a pipeline's steps, by step and the requirement's name."""
 
     resources: Mapping[tuple[str, str], tuple[Requirement, tuple[Object, ...]]] = field(default_factory=dict)
     schemas: Mapping[tuple[str, str], tuple[SchemaRequirement, Manifest | None]] = field(default_factory=dict)
@@ -30,9 +30,9 @@ class Fetched:
 class PipelineRun:
     """The outcome of a pipeline.
 
-    `error` is set when Crossplane fails the pass: then only `conditions` and `events`, set before a fatal result,
-    count. `calls` is how often steps were called, `ttl` the shortest that a step returned, `ready` whether the
-    composite is ready as the pipeline set it explicitly (None: it did not).
+    `error` is set when Crossplane fails the pass: then only the `conditions` and `events` set before a fatal result
+    count. `calls` is the number of calls of steps, `ttl` the shortest TTL that a step returned, `ready` the composite's
+    readiness if the pipeline set it (None: it did not).
     """
 
     desired: Mapping[str, Desired] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class _StepCalls:
         self.context: Mapping[str, Any] = {}
 
     def until_stable(self, request: Request) -> Result:
-        """Call the step until what it requires repeats, or it is fatal; raises _StepError when neither happens."""
+        """Call the step until its requirements repeat or its result is fatal; raises _StepError if neither happens."""
         asked: tuple[Any, Any] = ({}, {})
         self.context = request.context
         for _ in range(FETCH_ROUNDS + 1):
@@ -104,7 +104,7 @@ class _StepCalls:
         raise _StepError(f"requirements didn't stabilize after the maximum number of iterations ({FETCH_ROUNDS})")
 
     def added(self, fetched: Fetched) -> Fetched:
-        """Return what this step and those before it fetched."""
+        """Return what this step and the steps before it fetched."""
         return Fetched({**fetched.resources, **self._resources}, {**fetched.schemas, **self._schemas})
 
     def _fetch(self, requirement: Requirement) -> tuple[Object, ...]:
@@ -122,7 +122,7 @@ class _StepCalls:
 
 
 def _advance(state: PipelineRun, result: Result, called: _StepCalls) -> PipelineRun:
-    """Return the state after a step: its desired state and status laid over those of the earlier steps."""
+    """Return the state after a step: its desired state and status merged over those of the earlier steps."""
     ttls = [ttl for ttl in (state.ttl, result.ttl) if ttl]
     return PipelineRun(
         desired={**state.desired, **result.desired},

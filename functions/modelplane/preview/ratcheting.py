@@ -1,7 +1,7 @@
-"""Validation ratcheting (Kubernetes, CustomResourceDefinitions): what is stored and unchanged is not refused again.
+"""Validation ratcheting of CustomResourceDefinitions: a stored value that is unchanged is not refused again.
 
-A schema may have become stricter since an object was written. In an update, a fault counts only if the value where it
-is, and all that the value stands in, changed; a value is compared with the one that it replaces.
+A schema may have become stricter since an object was written. In an update, a fault counts only if its value and all
+values that contain it have changed; a value is compared with the one that it replaces.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 Schema = dict[str, Any]
 
-#: Where a stored object has nothing to compare with.
+#: Stands for a missing stored value.
 ABSENT: Final = object()
 #: Keywords that a later version of a definition may make stricter.
 NARROWED: Final = frozenset({"enum", "maxItems", "maxLength", "maxProperties"})
@@ -20,8 +20,8 @@ NARROWED: Final = frozenset({"enum", "maxItems", "maxLength", "maxProperties"})
 class Correlation:
     """A value of an update, and the stored value that it replaces, `ABSENT` where there is none.
 
-    Below a value that has nothing to compare with (a new field, an entry of a list without keys) the nearest one above
-    that has is compared instead: it is `nearest`, and `found` is False.
+    Where there is nothing to compare with (a new field, an entry of a list without keys), the nearest containing value
+    that has a stored version is compared instead: it is `nearest`, and `found` is False.
     """
 
     new: Any
@@ -44,7 +44,7 @@ class Correlation:
         return Correlation(self.new[step], old, schema)
 
     def is_unchanged(self) -> bool:
-        """Tell whether the value, or the nearest above it that can be compared, is as it is stored."""
+        """Tell whether the value, or the nearest containing value that can be compared, equals the stored one."""
         if self.old is ABSENT:
             return False
         if isinstance(self.new, dict) and isinstance(self.old, dict):
@@ -70,13 +70,13 @@ class Correlation:
         if not keys or not isinstance(self.new, list) or not isinstance(self.old, list):
             return None, ABSENT
         wanted = _identity(self.new[index], keys)
-        # Nearly always it is where it was.
+        # Mostly the entry has not moved.
         likely = [*self.old[index : index + 1], *self.old]
         return self.schema.get("items"), next((entry for entry in likely if _identity(entry, keys) == wanted), ABSENT)
 
 
 def is_forgiven(path: Iterable[str | int], correlation: Correlation) -> bool:
-    """Tell whether a fault at a path is not held against an update: something that it stands in is unchanged."""
+    """Tell whether an update may keep a fault at a path, because a value that contains it is unchanged."""
     if correlation.is_unchanged():
         return True
     for step in path:

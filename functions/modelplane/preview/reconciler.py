@@ -24,7 +24,7 @@ from modelplane.step import Severity
 class Pass:
     """The result of one pass of a composite.
 
-    `desired` and `deleted` are the composed objects that it wants and that it removed. `run` is the outcome of the
+    `desired` and `deleted` are the composed objects that the pass applied and removed. `run` is the outcome of the
     pipeline. `warnings` are Crossplane's and the pipeline's. `error` is set when the pass failed.
     """
 
@@ -47,7 +47,7 @@ class Reconciler:
         self._store = store
         self._pipeline_of = pipeline_of
         self._composer = Composer(store, deletions)
-        #: The status that a composite's pipeline last wrote, by uid: what it leaves out later is removed.
+        #: The status that a composite's pipeline last wrote, by uid: fields that it leaves out later are removed.
         self._written: dict[str, Manifest] = {}
 
     def reconcile(self, key: Key, view: ManifestStore) -> Pass | None:
@@ -116,7 +116,7 @@ class Reconciler:
         try:
             self._write(current, self._status(current, run.status), conditions)
         except InvalidObject as refused:
-            # As on a real server: the children are applied, and of the status nothing is.
+            # As on a real server: the composed resources are applied, and nothing of the status is.
             error = f"cannot compose resources: cannot apply composite resource status: {refused}"
         return Pass(
             run=run,

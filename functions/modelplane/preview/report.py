@@ -13,7 +13,7 @@ PLACED, REFUSED, BAD_INPUT, UNSETTLED = 0, 1, 2, 3
 
 
 def report(control: ControlPlane, *, settled: bool, given: Iterable[Key] = (), assumed: Collection[Key] = ()) -> Tree:
-    """Return the outcome of a preview: what became of every deployment and of all else that was given, and all objects.
+    """Return the outcome of a preview: every deployment, the other given objects, and all objects.
 
     `settled` is what `settle` returned, `given` the objects of the input. Secrets are sealed, and the `assumed` ones,
     which the input does not have, are left out.
@@ -31,7 +31,7 @@ def report(control: ControlPlane, *, settled: bool, given: Iterable[Key] = (), a
 
 
 def exit_code(outcome: Manifest, refused: Collection[object]) -> int:
-    """Return 0 when everything is placed and Ready, 1 when something is not, 3 when it did not settle."""
+    """Return 0 when everything is placed and Ready, 1 when something is not, 3 when the preview did not settle."""
     if not outcome["settled"]:
         return UNSETTLED
     unplaced = any(each["unplaced"] or not _serves(each) for each in outcome["deployments"])
@@ -39,13 +39,13 @@ def exit_code(outcome: Manifest, refused: Collection[object]) -> int:
 
 
 def _serves(deployment: Manifest) -> bool:
-    """Tell whether a deployment is Ready, as every one becomes in a healthy world that nothing keeps from it."""
+    """Tell whether a deployment is Ready, which every valid one becomes in a healthy world."""
     return any(each["type"] == "Ready" and each["status"] == "True" for each in deployment["conditions"])
 
 
 def refusals(control: ControlPlane) -> list[tuple[str, str]]:
-    """Return what was refused although nothing is missing for it, each object (`Kind namespace/name`) with why."""
-    # The error of a pass whose status could not be written stands in no condition.
+    """Return the refused objects (`Kind namespace/name`) with why, except those that lack an input."""
+    # The error of a pass whose status could not be written appears in no condition.
     failed = {key: why for key, why in control.errors.items() if control.get(*key)}
     found = {**failed, **deployments.refusals(control.view())}
     return [(_named(key), why) for key, why in sorted(found.items())]

@@ -24,17 +24,17 @@ Schema = dict[str, Any]
 #: `self` or `oldSelf` and the fields selected from it one after another; a name before a parenthesis is a function.
 SELECTED = re.compile(r"\b(self|oldSelf)((?:\.[A-Za-z_]\w*)*)(\()?")
 _SUPPORTED = frozenset({"rule", "message", "fieldPath"})
-#: How a rule ends that bounds the size of something, a sum or the parts of a text: a later version may lower it, as it
-#: may a maxItems.
+#: The end of a rule that bounds a size: a sum, or the parts of a text. A later version may lower the bound, as it may
+#: lower a maxItems.
 _BOUND = re.compile(r"(\.sum\(\) <= \d+|\{1,\d+\}\)\*\$'\))$")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its text, and what a user reads when it is broken.
+    """A rule: its text, and the message when it is broken.
 
-    `field` is the field it is about below the one it stands at (`.name`, or empty), `reads` the paths below `self`
-    that it reads, `reads_old` those below `oldSelf`.
+    `field` is the field that it is about, relative to the schema that has the rule (`.name`, or empty); `reads` are the
+    paths below `self` that it reads, `reads_old` those below `oldSelf`.
     """
 
     text: str
@@ -51,7 +51,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A schema reduced to its rules: those of this level, and the levels below that have some."""
+    """A schema reduced to its rules: those of this level, and the lower levels that have any."""
 
     rules: tuple[Rule, ...] = ()
     properties: Mapping[str, "Ruled"] = field(default_factory=dict)
@@ -89,8 +89,8 @@ def broken_rules(
 ) -> Iterator[Fault]:
     """Yield a fault for each rule that a completed and valid value breaks, or that fails on it.
 
-    A rule that an unchanged value breaks is no fault, but one that fails is, and so is a broken transition rule.
-    `but_bounds`: rules that bound a size are left out.
+    An unchanged value may keep breaking a rule; it may not make one fail or break a transition rule. `but_bounds`:
+    rules that bound a size are left out.
     """
     for rule in ruled.rules:
         old = correlation.old if correlation.found else ABSENT
@@ -117,7 +117,7 @@ def _json(value: Any, reads: frozenset[tuple[str, ...]]) -> str:
 
 
 def _project(value: Any, reads: frozenset[tuple[str, ...]]) -> Any:
-    """Return what a rule reads of a value: objects that differ elsewhere (a thousand clusters) share one verdict."""
+    """Return the parts of a value that a rule reads, so that objects that differ elsewhere share one verdict."""
     if () in reads or not isinstance(value, dict):
         return value
     heads = {path[0] for path in reads}

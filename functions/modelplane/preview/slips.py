@@ -1,4 +1,4 @@
-"""What is given to a preview although something else was meant: named as what it is."""
+"""Recognizes objects in a preview's input that were probably meant differently."""
 
 from difflib import SequenceMatcher
 from pathlib import PurePath
@@ -7,9 +7,9 @@ from typing import Any, Final
 from modelplane.model.names import API_VERSION, GROUP
 from modelplane.reading.definitions import xrds
 
-#: How alike a group is to ours that was meant to be ours.
+#: From this similarity on, an API group is taken for a misspelling of ours.
 _ALIKE: Final = 0.75
-#: Kinds of ours by the names that they had in the first proposal, and what else is to be changed.
+#: Our kinds by the names that they had in the first proposal, and what else to change.
 _NAMED: Final = {
     "InferenceEnvironment": "InferenceCluster, whose pools name an InferenceClass in className in place of "
     "acceleratorType and acceleratorCount",
@@ -20,7 +20,7 @@ _KUSTOMIZATIONS: Final = frozenset({"kustomization.yaml", "kustomization.yml"})
 
 
 def find_slip(obj: Any, file: str = "") -> tuple[str, str]:
-    """Return field and why of an object of a file that was not meant as it is written, ("", "") for any other."""
+    """Return (field, why) for an object that was probably meant differently, ("", "") for any other."""
     if not isinstance(obj, dict):
         return "", ""
     version, kind = str(obj.get("apiVersion", "")), str(obj.get("kind", ""))

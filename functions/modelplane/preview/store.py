@@ -13,7 +13,7 @@ from modelplane.reading.manifest_store import ManifestStore
 from modelplane.reading.table import Table
 from modelplane.reading.tree import Manifest, Tree, mapping
 
-#: The clock's first second; it ticks a second per write, and never runs behind a creation time that it was given.
+#: The clock's start. It advances a second per write, and to every later creation time that is given.
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -121,7 +121,7 @@ class Store(ManifestStore):
         return ServerMetadata(before["uid"], before["creationTimestamp"], before["generation"] + changed)
 
     def _uid(self, key: Key, api_version: str) -> str:
-        """Return a uid made of the identity, as `crossplane render` makes one; a later life of it gets another."""
+        """Return a uid derived from the identity, as `crossplane render` does; an object created again gets another."""
         text = f"{api_version}, Kind={key.kind.partition('.')[0]}\0{key.namespace}\0{key.name}"
         if "/" not in api_version:
             text = f"/{text}"
@@ -146,11 +146,11 @@ class Store(ManifestStore):
 
 
 def _content(obj: Manifest) -> tuple[Manifest, Manifest]:
-    """Return what makes two versions of an object differ: all but the version itself."""
+    """Return the content of an object for comparison: all but its resourceVersion."""
     metadata = {k: v for k, v in obj["metadata"].items() if k not in {"resourceVersion", "generation", "managedFields"}}
     return metadata, {k: v for k, v in obj.items() if k != "metadata"}
 
 
 def _intent(obj: Manifest) -> Manifest:
-    """Return what a generation counts: everything but metadata and status."""
+    """Return the part of an object whose changes raise its generation: all but metadata and status."""
     return {k: v for k, v in obj.items() if k not in {"metadata", "status"}}

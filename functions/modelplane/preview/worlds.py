@@ -1,4 +1,4 @@
-"""Worlds: how providers, clusters and gateways answer what a control plane composes, from one snapshot to the next.
+"""Worlds: how providers, clusters and gateways answer a control plane, from one snapshot to the next.
 
 A world is a function from a View to the statuses that are written after a pass. It may carry `kinds`, the
 (apiVersion, kind) pairs that exist on the control cluster besides ours and those of the Configuration's dependencies,
@@ -45,7 +45,7 @@ class _Healthy:
     kinds: Final = tuple((version, kind) for version, kinds in GATEWAY_KINDS.items() for kind in sorted(kinds))
 
     def __call__(self, view: View) -> Iterator[StatusPatch]:
-        """Yield what every provider, cluster and gateway writes, for objects without a status of their own.
+        """Yield what every provider, cluster and gateway writes, for objects whose status was not given.
 
         An Object whose manifest was edited is not ready in the pass of the edit, and ready from the next one on.
         """
@@ -79,7 +79,7 @@ def unreachable(clusters: Container[str], world: World = healthy) -> World:
 
 
 def slow(passes: int, world: World = healthy) -> World:
-    """Return a world in which what runs pods is not ready for so many passes after it was composed or edited."""
+    """Return a world in which workloads are not ready for so many passes after they were composed or edited."""
     return _Layered(world, _Starts(passes).statuses)
 
 
@@ -89,7 +89,7 @@ def _no_pods(_: View) -> Iterable[Pod]:
 
 @dataclass(frozen=True, slots=True)
 class _Layered:
-    """A world over another one, `below`: for an object that both answer, its own `statuses` are taken."""
+    """A world over another one, `below`: its own `statuses` take precedence for an object that both answer."""
 
     below: World
     statuses: Callable[[View], Iterable[StatusPatch]]
@@ -138,7 +138,7 @@ class _Failures:
 
 
 def _is_composed(replica: Manifest) -> bool:
-    """Tell whether the workloads of a replica are those of its present spec: a pass has composed them."""
+    """Tell whether a pass has composed the workloads of a replica's present spec."""
     passed = (c.get("observedGeneration") for c in items(replica, "status", "conditions") if c.get("type") == "Synced")
     return replica["metadata"]["generation"] in passed
 
@@ -161,7 +161,7 @@ class _Starts:
     _began: dict[str, int] = field(default_factory=dict)
 
     def statuses(self, view: View) -> Iterator[StatusPatch]:
-        """Yield the statuses of what is still starting; each pass another one, so that what starts is not settled."""
+        """Yield the statuses of starting workloads, a different one in each pass, so that `settle` does not stop."""
         self._now += 1
         for obj in simulated(view, OBJECT):
             uid = obj["metadata"]["uid"]

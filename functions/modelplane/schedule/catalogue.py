@@ -1,4 +1,4 @@
-"""What a ModelDeployment says of the ClusterModel that it names: its profiles, and whether they can be used."""
+"""What a ModelDeployment reports about its ClusterModel: the profiles, and whether they can be used."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from modelplane.scheduling.explain import why_not
 from modelplane.step import Object, Request
 
 _KIND = DeploymentCondition.MODEL_RESOLVED
-#: How a profile is said to have become possible for replicas on a worse one.
+#: Part of the message that a profile has become possible for replicas on a worse one.
 _COULD: Final = " could run on "
 
 
@@ -29,10 +29,10 @@ def describe_model(request: Request, deployment: Deployment, schedule: Schedule)
 
 
 def _profiles(request: Request, deployment: Deployment, schedule: Schedule) -> list[dict[str, Any]]:
-    """Return each profile with its replicas, and why no more of them run on it.
+    """Return each profile with its number of replicas, and why no more run on it.
 
-    That is asked only when a replica is to be placed, and when the ClusterModel was edited while replicas run on
-    another profile than the first; until then it is what the last such pass has found.
+    The latter is computed when a replica is to be placed, and when the ClusterModel was edited while replicas run on
+    another profile than the first; other passes repeat the last result.
     """
     before = {
         text(each.get("name")): text(each.get("message"))
@@ -56,13 +56,13 @@ def _profiles(request: Request, deployment: Deployment, schedule: Schedule) -> l
 
 
 def _improvable(replicas: int, profile: str) -> str:
-    """Return that replicas could run on a better profile, and how: a new one takes it, and the worst goes first."""
+    """Return that replicas could run on a better profile, and how: new ones take it, and the worst go first."""
     count = f"{replicas} {'replica' if replicas == 1 else 'replicas'}{_COULD}{profile}"
     return f"{count}: raise spec.replicas by {replicas}, and lower it again once the new ones serve"
 
 
 def model_resolved(deployment: Deployment) -> Condition:
-    """Return ModelResolved: whether the ClusterModel that is named exists and has a profile that can be served."""
+    """Return ModelResolved: whether the ClusterModel exists and has a profile that can be served."""
     resolution = deployment.resolution
     if deployment.model is None:
         return Condition(_KIND, Status.TRUE, Reason.NOT_REQUIRED, "the deployment states its engines itself")
@@ -76,7 +76,7 @@ def model_resolved(deployment: Deployment) -> Condition:
 
 
 def find_profile_warnings(request: Request, catalogued: Catalogued, schedule: Schedule) -> Iterator[str]:
-    """Yield what is probably a mistake in the profiles that replicas run on, each with what to do."""
+    """Yield the probable mistakes in the profiles that replicas run on, each with what to do."""
     composite = request.composite
     used = {each.profile for each in schedule.placements} & catalogued.specs.keys()
     for name in sorted(used):

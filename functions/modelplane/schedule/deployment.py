@@ -1,6 +1,6 @@
-"""The step that schedules a ModelDeployment: it reads, lets the scheduler decide, and writes the decision down.
+"""The step that schedules a ModelDeployment: it reads the inputs, calls the scheduler, and writes the decision.
 
-Its output composes nothing: the placements go into the pipeline context and the status, the later steps carry them out.
+It composes nothing: the placements go into the pipeline context and the status, and the later steps carry them out.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ MAX_WARNINGS = 16
 
 
 def _present_spec(request: Request, replica: Replica) -> Mapping[str, Any] | None:
-    """Return the spec of an own replica that only a list shows, None when it is among the observed."""
+    """Return the spec of an own replica that is only in a list, None when it is among the observed resources."""
     if replica.resource in request.observed:
         return None
     found = (obj for listed in request.required.values() for obj in listed if obj.kind == "ModelReplica")
@@ -66,7 +66,7 @@ def _held(replica: Replica) -> Placement:
 
 
 def _told(verb: str, clusters: Iterable[str]) -> Event:
-    """Return one event for all replicas: Crossplane's recorder drops what comes in a burst."""
+    """Return one event for all replicas, because Crossplane's recorder drops events that come in a burst."""
     counted = sorted(Counter(clusters).items())
     shown = ", ".join(f"{count} on {cluster}" for cluster, count in counted[:MAX_CLUSTERS])
     more = f" and {len(counted) - MAX_CLUSTERS} more clusters" if len(counted) > MAX_CLUSTERS else ""
@@ -74,7 +74,7 @@ def _told(verb: str, clusters: Iterable[str]) -> Event:
 
 
 def _events(request: Request, catalogued: Catalogued, schedule: Schedule) -> Iterator[Event]:
-    """Yield what changed in this pass: replicas that are new, and those that go, by the cause."""
+    """Yield events for what changed in this pass: new replicas, and replicas that go, by cause."""
     new = [placement.cluster for placement in schedule.placements if placement.replica is None]
     if new:
         yield _told("Placed replicas", new)
@@ -85,17 +85,17 @@ def _events(request: Request, catalogued: Catalogued, schedule: Schedule) -> Ite
 
 
 def _warnings(request: Request, catalogued: Catalogued, schedule: Schedule) -> tuple[str, ...]:
-    """Return what is probably a mistake in the engines of the deployment, or of the profiles that replicas run on."""
+    """Return the probable mistakes in the engines of the deployment, or of the profiles that replicas run on."""
     return (*find_warnings(request.composite), *find_profile_warnings(request, catalogued, schedule))
 
 
 def _fetching(requirements: tuple[Requirement, ...], context: Mapping[str, Any] | None = None) -> Result:
-    """Return the answer while inputs are being fetched: Crossplane takes nothing else of it and calls again."""
+    """Return the result while inputs are fetched: Crossplane ignores everything else in it and calls again."""
     return Result(requirements=requirements, context=context or {}, ttl=AWAITING, ready=False)
 
 
 def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], inputs: Inputs) -> Result:
-    """Return the answer without an outcome; where nothing is left to fetch, the pass ends with replicas as they are."""
+    """Return the result without a decision; if nothing is left to fetch, the pass ends with the replicas unchanged."""
     waits, view = _fetching(inputs.requirements, inputs.context), inputs.view
     if view is None:
         return waits
@@ -103,13 +103,13 @@ def _wait(request: Request, deployment: Deployment, own: tuple[Replica, ...], in
 
 
 def _about(found: Sequence[str], rollout: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the fields of the status that stand only where there is something to say."""
+    """Return the status fields that are present only where there is something to report."""
     warnings = [cap(warning) for warning in found[:MAX_WARNINGS]]
     return ({"rollout": rollout} if rollout else {}) | ({"warnings": warnings} if warnings else {})
 
 
 def compose(request: Request) -> Result:
-    """Schedule the ModelDeployment; what cannot be read is fatal, so that Crossplane changes nothing."""
+    """Schedule the ModelDeployment; an input that cannot be read is fatal, so that Crossplane changes nothing."""
     deployment = read_deployment(request.composite)
     if isinstance(deployment, Malformed):
         return Result(fatal=str(deployment))
@@ -120,7 +120,7 @@ def compose(request: Request) -> Result:
 
 
 def _decide(deployment: Deployment, request: Request) -> tuple[Result, bool]:
-    """Return what is decided with what was fetched so far, and whether the deployment is settled."""
+    """Return the result with the inputs fetched so far, and whether the deployment is settled."""
     own = own_replicas(request.observed.values())
     for replica in own:
         if field := unreadable(replica):

@@ -1,13 +1,13 @@
-"""Which clusters that do not publish what runs there a deployment found to be full when it read their replicas.
+"""Remembers which clusters a deployment found full when it read their replicas, of those that publish no charges.
 
-How much room they have is not known, so they are equal, and a pass reads only some of them, in the same order every
-time. So what was read and is full comes last in the passes that follow, the longest ago first: a cluster that has room
-is found behind any number of others.
+Their room is not known, so they rank alike, and a pass reads only some of them, always in the same order. Therefore the
+ones that were read and are full come last in later passes, the longest ago first, so that a cluster with room is found
+behind any number of full ones.
 
-Kept in the memory of a process, and what it decides is the order of reading: a replica is only placed where the pass
-itself has read the replicas. So a cluster of a later profile that has room is chosen before one of a better profile
-that was full when it was read, which a new process would read once more. Ranking the profile first was rejected: where
-more such clusters than a pass reads are full, what other profiles offer would never be looked at.
+This is kept in the memory of a process and affects only the order of reading: a replica is placed only where the pass
+itself has read the replicas. So a cluster with room for a later profile is chosen before one for a better profile that
+was full when it was read, which a new process would read once more. Ranking the profile first was rejected: if more
+such clusters are full than a pass reads, other profiles would never be considered.
 """
 
 from collections.abc import Hashable, Mapping
@@ -22,7 +22,7 @@ from modelplane.model.refusal import NoRoom
 from modelplane.scheduling.charged import read_stock
 from modelplane.step import Request
 
-#: Of each deployment, the clusters in the order in which they were read, and a hash of the versions that were.
+#: By deployment: the clusters in the order in which they were read, with a hash of the versions that were read.
 _FULL: Final = Lru[Mapping[str, int]](4 * 1024 * 1024)
 _NONE: Final[Mapping[str, int]] = {}
 
@@ -37,9 +37,9 @@ def reading_order(deployment: Deployment) -> Mapping[str, int]:
 
 
 def remember(request: Request, deployment: Deployment, view: FleetView, schedule: Schedule) -> Mapping[str, int]:
-    """Note which clusters a pass found full; return all that were found full so far, with a hash of what was read.
+    """Record the clusters that a pass found full; return all recorded ones with a hash of the versions read.
 
-    Once every replica is placed there is nothing to look for, and all is forgotten.
+    Once every replica is placed the record is dropped.
     """
     identity = _identity(deployment)
     before = _FULL.find(identity) or _NONE

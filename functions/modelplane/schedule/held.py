@@ -1,4 +1,4 @@
-"""Which replicas run on although they are not as asked, why, and what to do about it."""
+"""Which replicas keep running although they are not as asked, why, and what to do."""
 
 from collections.abc import Iterator
 
@@ -11,14 +11,14 @@ from modelplane.step import Request
 
 
 def _edit_held(placement: Placement) -> str:
-    """Return why `schedule` holds a replica that carries something else than the deployment asks for, "" elsewhere."""
+    """Return why `schedule` holds a replica whose spec is not what the deployment asks for, "" if it does not."""
     if placement.stamp is not Stamp.HOLD or not placement.why:
         return ""
     return "" if placement.carries else f"the edit is held, {placement.why}"
 
 
 def _causes(request: Request, schedule: Schedule) -> Iterator[tuple[Replica, str]]:
-    """Yield each replica that is not leaving and not as asked, with why and what to do."""
+    """Yield each replica that is not as asked, except leaving ones, with why and what to do."""
     without_room = {edit.replica.name for edit in schedule.held_edits}
     for placement in schedule.placements:
         replica = placement.replica
@@ -36,7 +36,7 @@ def _causes(request: Request, schedule: Schedule) -> Iterator[tuple[Replica, str
 
 
 def held_replicas(request: Request, schedule: Schedule) -> list[str]:
-    """Return the causes for which replicas are not as asked, each once: replicas with their clusters, why, remedy."""
+    """Return a text for each cause why replicas are not as asked: replicas with their clusters, why, what to do."""
     named: dict[str, list[str]] = {}
     for replica, why in _causes(request, schedule):
         if why:

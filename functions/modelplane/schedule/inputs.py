@@ -1,8 +1,8 @@
-"""What a scheduling pass looks at: stated as requirements, read from the request into a `FleetView`.
+"""The inputs of a scheduling pass: stated as requirements, and read from the request into a `FleetView`.
 
-Asked for in stages: own replicas are at hand, their clusters come by name, and only what the decision turns on comes
-after that: candidates are ranked by what they publish, and the replicas of those that were chosen are read before
-anything is placed there (see `rounds`). No pass reads the replicas of the fleet.
+They are required in stages. The own replicas are observed; their clusters are required by name. Further inputs are
+required only if the decision depends on them: candidates are ranked by what they publish, and the replicas of the
+chosen ones are read before anything is placed there (see `rounds`). No pass reads the replicas of the whole fleet.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ from modelplane.schedule.rounds import Rounds, read_rounds, write_rounds
 from modelplane.scheduling import schedule
 from modelplane.step import Object, Request, Requirement
 
-#: What one call may look at: what each stage needs was fetched by an earlier call.
+#: Most stages of one call; the needs of each stage were fetched by an earlier call.
 MAX_STAGES = 5
 
 _Cache = Footprint | CacheState | Gap | Malformed
@@ -34,10 +34,11 @@ _Cache = Footprint | CacheState | Gap | Malformed
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The requirements of a pass so far, what was fetched of them, and the outcome.
+    """The requirements of a pass so far, what was fetched, and the outcome.
 
-    Both are None while something is not fetched, the outcome alone where nothing more can be. `catalogued` is the
-    deployment with the profiles of its ClusterModel, if it names one. `context` tells the next call where the pass is.
+    View and outcome are None while something is not fetched, and the outcome alone if nothing more can be fetched.
+    `catalogued` is the deployment with the profiles of its ClusterModel, if it names one. `context` is the state of the
+    pass for the next call.
     """
 
     requirements: tuple[Requirement, ...]
@@ -78,7 +79,7 @@ def _replicas(objects: Iterable[Object]) -> tuple[Replica, ...]:
 
 
 def _require(deployment: Deployment, needs: Needs, cache: _Cache, *, narrow: bool = False) -> Iterator[Requirement]:
-    """Yield the requirements for the needs, in a stable order; `narrow`: a shortlist is in place of the candidates."""
+    """Yield the requirements for the needs, in a stable order; `narrow`: a shortlist replaces the candidates."""
     if deployment.model is not None:
         yield require.cluster_model(deployment.model.name)
     yield from (require.cluster(name) for name in sorted(needs.clusters))
@@ -104,7 +105,7 @@ def _read_candidates(request: Request, deployment: Deployment, cache: _Cache) ->
 def _view(
     request: Request, deployment: Deployment, needs: Needs, own: tuple[Replica, ...], rounds: Rounds
 ) -> FleetView:
-    """Return what was fetched of the needs; what was not asked for is `NOT_FETCHED` even if it is in the request."""
+    """Return the view of what was fetched for the needs; everything else is `NOT_FETCHED`, even if it was fetched."""
     cache = _read_cache(request, deployment)
     clusters = {name: _read_one_cluster(request, name) for name in needs.clusters}
     candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
@@ -130,7 +131,7 @@ def _view(
 
 
 def _catalogue(request: Request, deployment: Deployment) -> Catalogued | None:
-    """Return the deployment with the profiles of the ClusterModel that it may name, None while that is not fetched."""
+    """Return the deployment with the profiles of its ClusterModel, if it names one; None while that is not fetched."""
     if deployment.model is None:
         return Catalogued(deployment, {}, {})
     model = request.one(require.cluster_model(deployment.model.name))
@@ -138,17 +139,17 @@ def _catalogue(request: Request, deployment: Deployment) -> Catalogued | None:
 
 
 def _named_clusters(request: Request) -> frozenset[str]:
-    """Return the clusters of the own replicas, as the names of the composed resources tell."""
+    """Return the clusters of the own replicas, by the names of the composed resources."""
     return frozenset(place[0] for name in request.observed if (place := place_of_resource(name)))
 
 
 def first_requirements(request: Request, deployment: Deployment) -> tuple[Requirement, ...]:
-    """Return what every pass of the deployment asks for. No replica is read for it, so the first call costs little."""
+    """Return the requirements of every pass of the deployment, without reading a replica: the first call is cheap."""
     return tuple(_require(deployment, Needs(clusters=_named_clusters(request)), _read_cache(request, deployment)))
 
 
 def gather(request: Request, deployment: Deployment, own: tuple[Replica, ...]) -> Inputs:
-    """Return the outcome of scheduling with what was fetched, or what has to be fetched before there is one."""
+    """Return the outcome of scheduling with the inputs fetched so far, or what has to be fetched for one."""
     cache, catalogued, rounds = _read_cache(request, deployment), _catalogue(request, deployment), read_rounds(request)
     named = _named_clusters(request) | {replica.cluster for replica in own if replica.cluster}
     if catalogued is None:
@@ -179,7 +180,7 @@ def gather(request: Request, deployment: Deployment, own: tuple[Replica, ...]) -
 
 
 def _fetched(request: Request, deployment: Deployment) -> Needs:
-    """Return what earlier calls of the pass have fetched for one decision: asking for it no more would cost a call."""
+    """Return what earlier calls of the pass have fetched: no longer requiring it would cost another call."""
     return Needs(
         clusters=require.fetched_clusters(request),
         residents=require.fetched_residents(request),
@@ -188,6 +189,6 @@ def _fetched(request: Request, deployment: Deployment) -> Needs:
 
 
 def _shortlist(view: FleetView, outcome: Needs) -> frozenset[str]:
-    """Return the candidates of which the replicas are read, or were: what can be chosen among them is exact."""
+    """Return the candidates whose replicas are or will be read, so that a choice among them is exact."""
     candidates = view.candidates if isinstance(view.candidates, tuple) else ()
     return frozenset(each.name for each in candidates) & (outcome.residents | view.residents.keys())

@@ -1,4 +1,4 @@
-"""The clusters of a deployment's replicas: where they were seen, and which of them cannot be reached."""
+"""The clusters of a deployment's replicas, and which of them cannot be reached."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from modelplane.model.placement import FleetView, Schedule
 from modelplane.observed.fields import condition, text
 from modelplane.step import Object, Request
 
-#: Clusters that one message or event names; the status and the InferenceClusters themselves say the rest.
+#: Most clusters that one message or event names; the status and the InferenceClusters themselves have the rest.
 MAX_CLUSTERS = 10
 
 
@@ -19,9 +19,9 @@ MAX_CLUSTERS = 10
 class LostCluster:
     """A cluster that requests or the control plane cannot reach.
 
-    `replicas` are there, `ready` of them were when the cluster was last seen. `answers` is False where the API server
-    does not answer, else the gateway has no address. `why` is in the words of the InferenceCluster, "" without any.
-    `tainted`: it has a NoExecute taint, which the replicas that stay tolerate.
+    It has `replicas`, of which `ready` were Ready when it was last observed. `answers` is False if the API server does
+    not answer, else the gateway has no address. `why` is the InferenceCluster's message, "" without one. `tainted`: it
+    has a NoExecute taint, which the replicas that stay tolerate.
     """
 
     name: str
@@ -50,7 +50,7 @@ class LostCluster:
 
 
 def find_cluster(view: FleetView, name: str) -> Cluster | None:
-    """Return a cluster from wherever the pass has seen it, None where it has not."""
+    """Return a cluster that the pass has fetched, by name or as a candidate; None otherwise."""
     known = view.clusters.get(name)
     if isinstance(known, Cluster):
         return known
@@ -59,7 +59,7 @@ def find_cluster(view: FleetView, name: str) -> Cluster | None:
 
 
 def is_reachable(view: FleetView, name: str) -> bool:
-    """Tell whether a cluster answers and its gateway has an address; one that is not known counts as reachable."""
+    """Tell whether a cluster answers and its gateway has an address; an unknown cluster counts as reachable."""
     found = find_cluster(view, name)
     return found is None or (found.answers and bool(found.address))
 

@@ -1,4 +1,4 @@
-"""The condition ReplicasReady of a ModelDeployment: whether as many replicas serve as are asked for, else why not."""
+"""The condition ReplicasReady of a ModelDeployment: whether as many replicas serve as it asks for, and why not."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,15 +16,15 @@ _NAMED = 3
 
 
 def has_ready_replica(placement: Placement) -> bool:
-    """Tell whether the replica of a placement is Ready, as far as its last word on its present spec tells."""
+    """Tell whether the replica of a placement was last reported Ready for its present spec."""
     replica = placement.replica
     return replica is not None and replica.ready and not (replica.stale or placement.changes)
 
 
 def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
-    """Return what Ready replicas still report, such as what is not in sync: once for a cluster.
+    """Return the problems that Ready replicas report, such as Objects that are not in sync: once for each cluster.
 
-    A replica that is held is left out: its message is listed with what is held.
+    Held replicas are left out: their messages are reported with the held replicas.
     """
     messages: dict[str, list[tuple[str, str]]] = {}
     for placement in placements:
@@ -38,7 +38,7 @@ def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
 
 
 def _complaint(request: Request, placement: Placement) -> tuple[str, str]:
-    """Return one replica that is not Ready, and the reason its own condition gives."""
+    """Return a replica that is not Ready, with the message of its own condition."""
     replica = placement.replica
     if replica is None:
         return "", f"a new one on {placement.cluster}"
@@ -47,7 +47,7 @@ def _complaint(request: Request, placement: Placement) -> tuple[str, str]:
 
 
 def _together(why: str, replicas: Sequence[str]) -> str:
-    """Return the replicas that one cause keeps from being Ready, with their number, and the cause once."""
+    """Return the replicas that one cause keeps from being Ready, with their number and the cause."""
     more = len(replicas) - _NAMED
     names = f"{', '.join(replicas[:_NAMED])} and {more} more" if more > 0 else ", ".join(replicas)
     counted = names if len(replicas) == 1 else f"{len(replicas)} replicas ({names})"
@@ -55,7 +55,7 @@ def _together(why: str, replicas: Sequence[str]) -> str:
 
 
 def _none_counted(view: FleetView, schedule: Schedule, problem: str) -> Condition:
-    """Return the condition of a deployment no replica of which is as asked; some may serve until they are replaced."""
+    """Return the condition of a deployment without a replica that counts; some may serve until they are replaced."""
     serving = sum(1 for each in schedule.placements if has_ready_replica(each) and is_reachable(view, each.cluster))
     if serving:
         moving = "1 that has to move still serves" if serving == 1 else f"{serving} that have to move still serve"
@@ -66,7 +66,7 @@ def _none_counted(view: FleetView, schedule: Schedule, problem: str) -> Conditio
 
 
 def _not_ready(request: Request, schedule: Schedule, waiting: Iterable[Placement]) -> list[str]:
-    """Return the replicas that are missing, with their own words: once for each cause."""
+    """Return the replicas that are not Ready, with their own messages: once for each cause."""
     causes: dict[str, list[str]] = {}
     for why, name in (_complaint(request, placement) for placement in waiting):
         causes.setdefault(why, []).append(name)
@@ -75,10 +75,10 @@ def _not_ready(request: Request, schedule: Schedule, waiting: Iterable[Placement
 
 
 def replicas_ready(request: Request, deployment: Deployment, view: FleetView, schedule: Schedule) -> Condition:
-    """Return ReplicasReady, which compares with what is asked for, not with what was placed.
+    """Return ReplicasReady, which compares with the number asked for, not with the number placed.
 
-    It is Unknown while replicas are on clusters that cannot be reached: their last word is reported apart from what is
-    known of the others. All Ready are not enough where an edit is held: some of them are not as asked.
+    It is Unknown while replicas are on clusters that cannot be reached: their last state is reported separately. It is
+    not True while an edit is held, even if all replicas are Ready: some of them are not as asked.
     """
     counted = [placement for placement in schedule.placements if not placement.leaving]
     if deployment.replicas == 0:

@@ -1,4 +1,4 @@
-"""What a ModelDeployment says of its rollout: how many replicas are at its revision, and what the rollout waits for."""
+"""What a ModelDeployment reports about its rollout: the replicas at its revision, and what the rollout waits for."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,33 +13,33 @@ from modelplane.step import Request
 
 
 def name_of(deployment: Deployment, placement: Placement) -> str:
-    """Return the name of a placement's ModelReplica, whether it exists or is about to."""
+    """Return the name of a placement's ModelReplica, whether or not it exists already."""
     if placement.replica:
         return placement.replica.name
     return replica_name(deployment.namespace, deployment.name, placement.cluster, placement.index)
 
 
 def carried_revision(deployment: Deployment, placement: Placement) -> str:
-    """Return the revision that a placement's replica carries; "" where it was given none and is behind."""
+    """Return the revision that a placement's replica carries; "" for an outdated replica without one."""
     if placement.updated or placement.replica is None:
         return deployment.revision_of(deployment.find_profile(placement.profile))
     return placement.replica.revision
 
 
 def replica_message(request: Request, replica: Replica) -> str:
-    """Return what a replica waits for in its own words, "" while it says nothing."""
+    """Return what a replica waits for, from its own conditions; "" while they say nothing."""
     observed = request.observed.get(replica.resource)
     return model_message(observed) if observed else ""
 
 
 def hold_message(request: Request, replica: Replica) -> str:
-    """Return in a replica's own words why it runs on as it was, "" where it does not."""
+    """Return, from a replica's own conditions, why it is held; "" if it is not."""
     observed = request.observed.get(replica.resource)
     return held_message(observed) if observed else ""
 
 
 def count_updated(schedule: Schedule) -> int:
-    """Return how many replicas that are not leaving serve now with what the deployment asks for."""
+    """Return how many replicas serve now with what the deployment asks for, without leaving ones."""
     return sum(1 for each in schedule.placements if each.updated and each.serving and not each.leaving)
 
 
@@ -48,7 +48,7 @@ def _progress(deployment: Deployment, schedule: Schedule) -> str:
 
 
 def _waits_for(request: Request, deployment: Deployment, rolling: Rolling) -> dict[str, str]:
-    """Return the replica that the rollout waits for, with its own words."""
+    """Return the replica that the rollout waits for, with its message."""
     placement = rolling.waiting_for
     if placement is None:
         return {}
@@ -58,7 +58,7 @@ def _waits_for(request: Request, deployment: Deployment, rolling: Rolling) -> di
 
 
 def _words(request: Request, placement: Placement, replica: Replica) -> str:
-    """Return what a replica waits for: that its pods are changed, why it is held, else what it says itself."""
+    """Return what a replica waits for: the change of its pods, the reason why it is held, else its own message."""
     if placement.changes:
         return "its pods are changed"
     held = "" if placement.carries else placement.why
@@ -120,7 +120,7 @@ def _raise_budget(deployment: Deployment, schedule: Schedule) -> str:
 
 
 def _news(schedule: Schedule) -> str:
-    """Return how many replicas start at the present revision although the rollout is paused, "" for none."""
+    """Return that replicas start at the present revision although the rollout is paused, with their number; or ""."""
     new = sum(1 for each in schedule.placements if not each.leaving and not (each.replica and each.replica.serves))
     return f"{new} new {'replica starts' if new == 1 else 'replicas start'} at it all the same" if new else ""
 
@@ -135,14 +135,14 @@ def _resting(deployment: Deployment, schedule: Schedule) -> tuple[Reason, str]:
         stay = "1 stays as it was" if behind == 1 else f"{behind} stay as they were"
         until = "until spec.modelRef.updates is Follow, or the deployment is edited"
         return Reason.PINNED, f"{progress}; {stay} placed {until}"
-    # Where nothing serves now, nothing is left to change all the same.
+    # Nothing is left to change, even if nothing serves now.
     silent = sum(1 for each in schedule.placements if each.updated and not (each.serving or each.leaving))
     words = f"{silent} more {'has' if silent == 1 else 'have'} it and cannot be seen to serve now" if silent else ""
     return Reason.ROLLOUT_COMPLETE, "; ".join(filter(None, (progress, words, _skipped(deployment, schedule))))
 
 
 def _skipped(deployment: Deployment, schedule: Schedule) -> str:
-    """Return how many replicas run on as they were placed, because nothing else can be made of their profile."""
+    """Return that replicas keep the engines they were placed with because their profile cannot be used; or ""."""
     skipped = [each for each in schedule.placements if each.profile in deployment.resolution.skipped]
     found = sum(1 for each in skipped if not each.leaving)
     stay = "1 stays as it was" if found == 1 else f"{found} stay as they were"

@@ -1,8 +1,8 @@
-"""Which call of its pass a step is in: Crossplane hands the context on from call to call, and nothing else.
+"""Which call of a pass a step is in. Crossplane passes the context from call to call, and nothing else.
 
-Crossplane calls a step again with what it requires, at most six times, and fails the pass if it then still requires
-something else. So the last call decides with what it has. In between, a shortlist takes the place of the candidates:
-they are by far the largest part of what is fetched, and the clusters that were chosen among them are enough to decide.
+Crossplane calls a step again with what it requires, at most six times, and fails the pass if the requirements are not
+stable by then. So the last call decides with what it has. In between, a shortlist replaces the candidates: they are by
+far the largest part of what is fetched, and the clusters chosen among them are enough to decide.
 """
 
 import json
@@ -16,16 +16,16 @@ from modelplane.step import Request
 
 #: Crossplane calls a function at most six times a pass; a decision that is not stable by then fails the reconcile.
 CALLS: Final = 6
-#: Context key of what later calls of a pass have to know of earlier ones (a JSON text).
+#: Context key of the state that later calls of a pass need from earlier ones (a JSON text).
 _CONTEXT: Final = f"{GROUP}/schedule-rounds"
 _NOTHING: Final = Guess()
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The calls of this pass before this one, and the clusters that the last one chose among all candidates, if any.
+    """The number of earlier calls of this pass, and the clusters that the last call chose among all candidates, if any.
 
-    `guess` is what it guessed of all of them.
+    `guess` is its guess for all candidates.
     """
 
     calls: int = 0
@@ -39,12 +39,12 @@ class Rounds:
 
     @property
     def may_narrow(self) -> bool:
-        """Tell whether calls are left to look at all candidates again where those of a shortlist do not do."""
+        """Tell whether enough calls are left to read all candidates again if the shortlist does not suffice."""
         return self.calls <= CALLS - 4
 
 
 def read_rounds(request: Request) -> Rounds:
-    """Return how far the pass is. The first call says nothing of itself: its successor has something fetched."""
+    """Return how far the pass is. The first call writes no entry: the second one has fetched objects instead."""
     said = request.context.get(_CONTEXT)
     if not isinstance(said, str):
         return Rounds(calls=1 if request.required else 0)
@@ -57,6 +57,6 @@ def read_rounds(request: Request) -> Rounds:
 
 
 def write_rounds(rounds: Rounds) -> Mapping[str, Any]:
-    """Return the context entry for the call after this one."""
+    """Return the context entry for the next call."""
     said = [rounds.calls + 1, sorted(rounds.shortlist), rounds.guess.why, rounds.guess.choice]
     return {_CONTEXT: json.dumps(said, separators=(",", ":"))}

@@ -1,8 +1,8 @@
-"""Decides a pass over a settled deployment once: while nothing that it looks at changes, its result stays the same.
+"""Caches the results of passes over settled deployments: as long as no input changes, the result is the same.
 
-Most passes are of this kind: Crossplane makes one a minute of every deployment, whether anything has changed or not.
-What is not settled is decided anew each time: it is about to change, and how soon it is looked at again depends on how
-often that was already (see `ttl`).
+Most passes are of this kind: Crossplane reconciles every deployment once a minute, whether or not anything has changed.
+A deployment that is not settled is decided in every pass: it is about to change, and its TTL depends on the number of
+passes without a change (see `ttl`).
 """
 
 from collections.abc import Callable
@@ -12,12 +12,12 @@ from modelplane.lru import Lru, weigh
 from modelplane.schedule.looked_at import looked_at
 from modelplane.step import Request, Result
 
-#: The results of settled passes by the versions of what they looked at; a thousand deployments of five replicas.
+#: The results of settled passes by the versions of their inputs: enough for a thousand deployments of five replicas.
 _RESULTS: Final = Lru[Result](16 * 1024 * 1024)
 
 
 def decide_once(request: Request, decide: Callable[[Request], tuple[Result, bool]]) -> Result:
-    """Return the result of a pass; `decide` gives it and whether the deployment is settled, unless that is known."""
+    """Return the result of a pass, cached or from `decide`, which also returns whether the deployment is settled."""
     key = looked_at(request)
     known = _RESULTS.find(key)
     if known is not None:

@@ -1,6 +1,6 @@
-"""What is left of a decision while the Configuration and this function are of different versions.
+"""Reduces a decision while the Configuration and this function have different versions.
 
-Nothing new is placed, nothing is changed, and nothing ends but what was scaled down: what exists is kept.
+Nothing new is placed, nothing is changed, and replicas end only by scaling down: all others are kept.
 """
 
 from dataclasses import replace
@@ -10,12 +10,12 @@ from modelplane.model.conditions import Condition, DeploymentCondition, Reason, 
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import EndCause, Placement, Schedule, Stamp
 
-#: What ends a replica all the same: a user's word, and another replica under its index.
+#: Causes that still end a replica: a user's decision, and another replica with its index.
 _ENDS: Final = (EndCause.SCALE_DOWN, EndCause.DUPLICATE)
 
 
 def without_changes(schedule: Schedule) -> Schedule:
-    """Return the decision with every observed replica as it is, and without new ones."""
+    """Return the decision with every observed replica unchanged, and without new ones."""
     kept = [replace(each, stamp=Stamp.HOLD) for each in schedule.placements if each.replica is not None]
     goes = tuple(end for end in schedule.ending if end.cause in _ENDS)
     stays = [end.replica for end in schedule.ending if end.cause not in _ENDS]
@@ -26,7 +26,7 @@ def without_changes(schedule: Schedule) -> Schedule:
 
 
 def not_scheduled(found: tuple[Condition, ...], deployment: Deployment, schedule: Schedule) -> tuple[Condition, ...]:
-    """Return the conditions of a deployment; the one of its placement says what holds back what is not placed."""
+    """Return the conditions of a deployment, of which ReplicasScheduled says why nothing new is placed."""
     if not schedule.unplaced:
         return found
     placed = deployment.replicas - schedule.unplaced

@@ -20,7 +20,7 @@ from modelplane.schedule.rollout import (
 from modelplane.scheduling.explain import explain
 from modelplane.step import Request
 
-#: Most entries of `status.placements`: a move of 500 replicas holds both sides.
+#: Most entries of `status.placements`: a move of 500 replicas lists the old and the new ones.
 MAX_PLACEMENTS = 1000
 
 
@@ -40,7 +40,7 @@ def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
 
 
 def describe_status(deployment: Deployment, schedule: Schedule) -> dict[str, Any]:
-    """Return the status fields; `replicas.total` is what an autoscaler takes for the current scale."""
+    """Return the status fields; an autoscaler reads `replicas.total` as the current scale."""
     counted = [placement for placement in schedule.placements if not placement.leaving]
     ready = sum(map(has_ready_replica, counted))
     updated = count_updated(schedule)

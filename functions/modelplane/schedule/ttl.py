@@ -1,8 +1,8 @@
-"""How soon a deployment is looked at again (docs/scheduling.md, "Inputs").
+"""How soon a deployment is reconciled again (docs/scheduling.md, "Inputs").
 
-Crossplane does not watch what a function requires: a change elsewhere in the fleet is seen once the response's TTL has
-passed. While something is awaited the next pass comes soon, and the less often the longer nothing changes: a fleet
-without room for a hundred deployments would else be read as a whole ten times a second.
+Crossplane does not watch the objects that a function requires: a change elsewhere in the fleet is seen once the
+response's TTL has passed. While something is awaited the TTL is short, and grows as long as nothing changes: otherwise
+a hundred deployments without room would read the whole fleet ten times a second.
 """
 
 from collections.abc import Hashable, Mapping
@@ -16,8 +16,8 @@ from modelplane.model.placement import Schedule
 from modelplane.schedule.looked_at import looked_at
 from modelplane.step import AWAITING, SETTLED, Request
 
-#: The hash of the inputs of each deployment's last pass that was not settled, and the TTL of its response; two
-#: thousand deployments. What was forgotten begins again with the shortest TTL, as it does in a new process.
+#: By deployment: the hash of the inputs of its last pass that was not settled, and the TTL of the response; enough for
+#: two thousand deployments. A deployment without an entry starts with the shortest TTL, as in a new process.
 _LAST: Final = Lru[tuple[int | None, timedelta]](1024 * 1024)
 _NONE: Final = (None, AWAITING)
 _NO_CLUSTERS: Final[Mapping[str, int]] = {}
@@ -26,11 +26,11 @@ _NO_CLUSTERS: Final[Mapping[str, int]] = {}
 def response_ttl(
     request: Request, deployment: Deployment, schedule: Schedule, full: Mapping[str, int] = _NO_CLUSTERS
 ) -> timedelta:
-    """Return the TTL of a pass that decided: 60 s when settled, else 10 s, doubled up to 60 s while nothing changed.
+    """Return the TTL of a pass: 60 s when settled, else 10 s, doubled up to 60 s while no input changes.
 
-    Equal inputs give equal decisions and refusals, so that the inputs alone are compared. Nothing is decided by it, and
-    no clock is read. `full` are the clusters that are read in turn, a few in each pass, with what was read of each the
-    last time: of these all count that were read so far, whichever this pass has read.
+    Equal inputs give equal decisions and refusals, so only the inputs are compared. No decision depends on the TTL, and
+    no clock is read. `full` are the clusters that are read in turn, a few in each pass, with a hash of what was last
+    read of each; all of them count as inputs, whichever this pass has read.
     """
     if schedule.settled:
         return SETTLED

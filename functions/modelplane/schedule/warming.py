@@ -1,7 +1,7 @@
-"""What the first pass of a process would wait for, done before the server says that it is ready.
+"""Does what the first pass of a process would wait for, before the server reports ready.
 
-The grammar of selectors takes longer to load than a pass over a thousand clusters; models, matching and room are
-imported and used once. What is scheduled for it is composed nowhere.
+Loading the grammar of selectors takes longer than a pass over a thousand clusters. Models, matching and room are
+imported and used once; the schedule is discarded.
 """
 
 from typing import Any, Final

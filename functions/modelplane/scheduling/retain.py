@@ -1,7 +1,7 @@
-"""What becomes of a replica that runs: whether it is held, leaves, or takes what is asked for on its own pools.
+"""What happens to an existing replica: it is held, leaves, or takes the deployment's engines on its own pools.
 
-Only a cluster that is absent or being deleted, an untolerated NoExecute taint, and pools that are gone or no longer
-match make a replica leave. What cannot be read is never a reason: the replica is held.
+A replica leaves only because its cluster is absent or being deleted, has a NoExecute taint that is not tolerated, or
+because its pools are gone or no longer match. If an input cannot be read, the replica is held.
 """
 
 from dataclasses import replace
@@ -41,7 +41,7 @@ def retain(work: Work) -> Needs | None:
 
 
 def _check_cluster(own: OwnReplica, cluster: Cluster | Gap | Malformed | None, deployment: Deployment) -> None:
-    """Let a replica leave, or hold it, as far as its cluster alone tells."""
+    """Let a replica leave or hold it, by its cluster alone."""
     name = own.replica.cluster
     if found := must_leave(cluster, name, deployment):
         own.leave(*found)
@@ -86,10 +86,10 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
 
 
 def _stays_pinned(work: Work, own: OwnReplica, cluster: Cluster) -> bool:
-    """Tell whether a pinned replica keeps what it was placed with, because its ClusterModel alone says something else.
+    """Tell whether a pinned replica keeps the engines that it was placed with: only its ClusterModel has changed.
 
-    What the deployment itself asks for reaches it as it does any other. So does what its pool asks for while its
-    profile says what it said.
+    Edits of the deployment itself reach it like any other replica. So do edits of its pool while its profile is
+    unchanged.
     """
     deployment, replica = work.deployment, own.replica
     model = deployment.model
@@ -107,7 +107,7 @@ def _stays_pinned(work: Work, own: OwnReplica, cluster: Cluster) -> bool:
 
 
 def _unstaged(work: Work, own: OwnReplica) -> str:
-    """Return that another cache is asked for and is not staged on a replica's cluster, "" where it needs no change."""
+    """Return that the deployment's cache is not staged on a replica's cluster, "" if the replica has it already."""
     cache, before = work.deployment.cache, own.replica
     if cache is None or cache == before.cache or not before.volume or own.volume:
         return ""
@@ -123,7 +123,7 @@ def _hold_unstaged(work: Work, own: OwnReplica, found: InPlace, why: str) -> Non
 
 
 def _leave_pools(work: Work, own: OwnReplica, cluster: Cluster, found: InPlace) -> None:
-    """Let a replica go whose pools do not match: an edit that they cannot host is a rollout, a lost pool is not."""
+    """Let a replica leave whose pools do not match: through the rollout after an edit, by replacement otherwise."""
     if _waits(work, own) and still_hosts(layout(cluster), own.replica.engines):
         own.surge_only = True
         _outdate(work, own, found)
@@ -132,7 +132,7 @@ def _leave_pools(work: Work, own: OwnReplica, cluster: Cluster, found: InPlace) 
 
 
 def _waits(work: Work, own: OwnReplica) -> bool:
-    """Tell whether an edit waits for the rollout: one that never served with what it carries waits for nothing."""
+    """Tell whether an edit waits for the rollout; a replica that never served with its present spec does not wait."""
     return own.replica.proven or work.deployment.rollout.paused
 
 

@@ -1,7 +1,7 @@
-"""How an edit reaches the replicas that run (docs/scheduling.md, "Rollout"): what is outdated, and what changes now.
+"""How an edit reaches existing replicas (docs/scheduling.md, "Rollout"): which are outdated, and which change now.
 
-Nothing is stored between passes: a surge is known by the replicas above spec.replicas, a change in place by a replica
-that has served, and not with what it carries now.
+Nothing is stored between passes: a surge shows as replicas above spec.replicas, a change in place as a replica that has
+served, but not with its present spec.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,24 +14,24 @@ from modelplane.model.rollout import Rollout
 from modelplane.scheduling.roster import OwnReplica, seniority
 
 Engines = tuple[StampedEngine, ...]
-#: Carries out a change of a replica; tells whether it could.
+#: Carries out a change of a replica; returns whether it was possible.
 Change = Callable[[OwnReplica], bool]
 
 
 def is_updated(own: OwnReplica, deployment: Deployment, wanted: Engines) -> bool:
-    """Tell whether a replica carries what would be stamped on its own pools now."""
+    """Tell whether a replica carries the engines that would be stamped on its own pools now."""
     behind = deployment.rollout.follow_upgrades and own.replica.outdated_builder
     same_content = own.profile is not None and own.replica.content == own.profile.content
     return same_content and same_pods(own.replica.engines, wanted) and not behind and not changes_volume(own)
 
 
 def changes_volume(own: OwnReplica) -> bool:
-    """Tell whether a replica mounts another claim than the one on which its cache is staged now."""
+    """Tell whether a replica mounts a claim other than the one on which its cache is staged now."""
     return bool(own.volume and own.replica.volume) and own.volume != own.replica.volume
 
 
 def carries(own: OwnReplica, deployment: Deployment) -> bool:
-    """Tell whether a replica has all that is asked for in its spec already, before this pass writes anything."""
+    """Tell whether a replica's spec was as asked before this pass."""
     if own.kept:
         return True
     if own.stamp is Stamp.HOLD and _is_edited(own, deployment):
@@ -40,7 +40,7 @@ def carries(own: OwnReplica, deployment: Deployment) -> bool:
 
 
 def _is_edited(own: OwnReplica, deployment: Deployment) -> bool:
-    """Tell whether a replica that is held was given another revision or number of copies than is asked for."""
+    """Tell whether a held replica has another revision or number of copies than is asked for."""
     replica, profile = own.replica, own.profile
     if profile is None or replica.revision not in ("", deployment.revision_of(profile)):
         return True
@@ -53,7 +53,7 @@ def _youngest_first(members: Iterable[OwnReplica]) -> list[OwnReplica]:
 
 
 def _idle_first(own: OwnReplica) -> tuple[bool, bool]:
-    """Return the key that sorts what is seen not to serve before what does, and what cannot be seen last."""
+    """Return the sort key: replicas that do not serve come first, those that cannot be observed last."""
     return not own.reachable, own.serves_now
 
 
@@ -61,7 +61,7 @@ def _idle_first(own: OwnReplica) -> tuple[bool, bool]:
 class RolloutStep:
     """One step of a rollout.
 
-    `no_room`: a surge was tried and found no place. `too_large`: because a response cannot carry another replica.
+    `no_room`: a surge found no place. `too_large`: it found none because a response cannot carry another replica.
     """
 
     members: Sequence[OwnReplica]
@@ -71,11 +71,11 @@ class RolloutStep:
     too_large: bool = False
 
     def surplus(self) -> tuple[list[OwnReplica], list[OwnReplica]]:
-        """Return which of those above `replicas` go because they are outdated: at once, and once others serve.
+        """Return the outdated replicas above `replicas` that go: those that go at once, and those that wait for others.
 
-        First those that never served with what they carry, which go at once; then the others: those that do not serve
-        now, then the youngest, last those on clusters that do not answer. That is how a surge goes on from pass to
-        pass, for whichever of them it was begun.
+        Replicas that never served with their present spec come first and go at once. Then come those that do not serve
+        now, then the youngest, and last those on clusters that do not answer. A surge continues in this order from pass
+        to pass, whichever replica it was started for.
         """
         counted = [own for own in self.members if own.counted]
         above = max(0, len(counted) - self.replicas)
@@ -86,15 +86,15 @@ class RolloutStep:
 
     @property
     def surges_under_way(self) -> int:
-        """Return how many replicas are leaving for a new one, or new ones have not served yet, whichever is more."""
+        """Return the larger of two counts: replicas that leave for a new one, new ones that did not serve yet."""
         leaving = sum(own.leaving is EndCause.ROLLED_OUT and own.ending is None for own in self.members)
         return max(leaving, sum(own.counted and not (own.outdated or own.replica.serves) for own in self.members))
 
     @property
     def waiting(self) -> list[OwnReplica]:
-        """Return the outdated replicas that may change, in order: those that do not serve now, then the youngest.
+        """Return the outdated replicas that may change, in order: those that do not serve now first, then the youngest.
 
-        One on a cluster that does not answer is passed over, and one that returns to its size before a growth.
+        Left out are replicas on clusters that do not answer, and those that revert a growth.
         """
         if self.rollout.paused:
             return []
@@ -103,15 +103,15 @@ class RolloutStep:
         return sorted(may, key=_idle_first)
 
     def may_surge(self, own: OwnReplica) -> bool:
-        """Tell whether the budget lets a new replica be started beside this one; one that can only surge always may."""
+        """Tell whether the budget allows a new replica beside this one; always, for one that can only surge."""
         most = self.rollout.budget(self.replicas).surge
         return self.surges_under_way < max(most, 1 if own.surge_only else 0)
 
     def may_change(self, own: OwnReplica) -> bool:
-        """Tell whether the budget lets a replica change in place: enough others serve now, or it takes nothing down.
+        """Tell whether the budget allows a change in place: enough others serve, or this one does not serve.
 
-        One that does not serve now waits only for those that were changed, or are new, and do not serve yet. Else
-        nothing would ever be changed where too few serve to begin with, and an edit could not repair that.
+        A replica that does not serve waits only for changed or new ones that do not serve yet. Otherwise a deployment
+        of which too few replicas serve could never be repaired by an edit.
         """
         unavailable = self.rollout.budget(self.replicas).unavailable
         others = sum(each.serves_now for each in self.members if each.ending is None and each is not own)
@@ -119,13 +119,13 @@ class RolloutStep:
 
     @property
     def _starting(self) -> int:
-        """Return how many replicas are as asked, or about to be placed so, and do not serve yet."""
+        """Return how many replicas are as asked, or about to be placed, and do not serve yet."""
         counted = [own for own in self.members if own.counted]
         changed = sum(own.reachable and not (own.outdated or own.serves_now) for own in counted)
         return changed + max(0, self.replicas - len(counted))
 
     def take(self, surge: Change, change: Change) -> None:
-        """Change what the budgets allow: beside the old replica where there is room, else in place."""
+        """Change as many replicas as the budgets allow: by surge where there is room, else in place."""
         in_place_first = self.rollout.budget(self.replicas).surge == 0
         for own in self.waiting:
             tried = self.may_surge(own)
@@ -136,10 +136,10 @@ class RolloutStep:
                 change(own)
 
     def settled_leaving(self) -> list[OwnReplica]:
-        """Return the replicas leaving for a new one that may go: enough have served with what they carry since.
+        """Return the replicas that leave for a new one and may go, because enough new ones have served.
 
-        One that serves goes only while as many others serve as the budget asks for: a flap or a lost cluster must not
-        become an outage by the rollout's own doing.
+        A serving replica goes only while as many others serve as the budget asks for: the rollout must not turn a flap
+        or a lost cluster into an outage.
         """
         counted = [own for own in self.members if own.counted and not own.listed_only]
         needed = max(0, self.replicas - sum(own.replica.proven for own in counted))

@@ -1,16 +1,17 @@
-"""Room in a pool: whether every group of pods gets its nodes however the cluster's own scheduler arranged the others.
+"""Room in a pool: whether every group of pods gets its nodes, however the cluster's scheduler arranges the others.
 
-The rule is stated in docs/scheduling.md ("Room"). A pool has `nodes` nodes with `counts[i]` devices of entry i each.
-A group is the claiming pods of one engine of one replica, which sit on distinct nodes. The least sum of an entry that
-other pods can take on a node so that a pod no longer fits is that entry's weight unit; the nodes that the others can
-block are counted from their pods' weights. All arithmetic is exact, in integers over a common denominator.
+The rule is in docs/scheduling.md, "Room". A pool has `nodes` nodes with `counts[i]` devices of entry i each. A group is
+the claiming pods of one engine of one replica, which run on distinct nodes. The weight unit of an entry is the least
+sum
+that other pods can take of it on a node so that a pod no longer fits. The nodes that the others can block follow from
+their pods' weights. All arithmetic is exact, in integers over a common denominator.
 
-Where groups are too many to compare each with every other they are rounded up to few classes (see `rounding`).
+Where groups are too many to compare each with every other, they are rounded up to a few classes (see `rounding`).
 
-Nodes that pods can fill by their number are left out first (see `pod_slots`): what is said above holds of the others.
+Nodes that can be full of pods by number are left out first (see `pod_slots`); the above applies to the other nodes.
 
-One reading goes beyond the rule's letter. A request that matches several entries of its class may take any part of
-its count from each of them, so its pods can form every sum between what they surely take and the most they can take.
+One reading extends the rule. A request that matches several entries of its class may take any part of its count from
+each of them, so its pods can form every sum between what they take in any case and the most that they can take.
 """
 
 from typing import Any, Final
@@ -24,12 +25,12 @@ from modelplane.scheduling.rounding import rounded
 #: Bits of a number of devices in an integer that holds one for each entry; the highest one stays free.
 _BITS = 16
 _HALF = 1 << (_BITS - 1)
-#: Verdicts: few pools differ, so this is far more than a fleet of a thousand clusters uses.
+#: Cached verdicts. Few pools differ, so a fleet of a thousand clusters uses far less.
 _VERDICTS: Final = Lru[Any](16 * 1024 * 1024)
 
 
 def room_states(nodes: int, counts: tuple[int, ...], groups: Groups) -> int:
-    """Return what a check of the room for these groups counts among the states of a search: its work, roughly."""
+    """Return the states that a check of room for these groups counts as, roughly its work."""
     few = rounded(nodes, counts, groups)
     rounding = len(counts) * sum([len(group) for group in few.classes])
     return 1 + (rounding + len(few.groups) * sum([len(group) for group, _ in few.groups])) // 4
@@ -40,7 +41,7 @@ def _weigh_verdict(_nodes: int, counts: tuple[int, ...], groups: Groups, *_other
 
 
 def has_room(nodes: int, counts: tuple[int, ...], groups: Groups, slots: PodSlots = ANY_NODE) -> bool:
-    """Tell whether there is room for all groups: what `shortage` says, mostly for a fraction of its work."""
+    """Tell whether there is room for all groups: the answer of `shortage`, mostly at a fraction of its cost."""
     if not groups:
         return True
     full = slots.most_full(groups)
@@ -54,7 +55,7 @@ def has_room(nodes: int, counts: tuple[int, ...], groups: Groups, slots: PodSlot
 
 @remembered(_VERDICTS, _weigh_verdict)
 def _has_room(nodes: int, counts: tuple[int, ...], groups: Groups, full: int) -> bool:
-    """Tell whether there is room for groups that have more pods than there are nodes which are not full of pods."""
+    """Tell whether there is room for groups with more pods than there are nodes that are not full of pods."""
     few = rounded(nodes, counts, groups).groups
     nodes -= full
     sizes = [size(group) for group, _ in few]
@@ -62,19 +63,19 @@ def _has_room(nodes: int, counts: tuple[int, ...], groups: Groups, full: int) ->
     beyond = sum([(_HALF - 1 - count) << (_BITS * entry) for entry, count in enumerate(counts)])
     over = sum([_HALF << (_BITS * entry) for entry in range(len(counts))])
     for vector, _, at in vectors:
-        # A pod beside which this one has no place on a node blocks it alone.
+        # A pod that leaves no place for this one on its node blocks it alone.
         alone = sum(
             [pods * (few[other][1] - (other == at)) for each, pods, other in vectors if (vector + each + beyond) & over]
         )
         if nodes - alone < sizes[at]:
             return False
     pool = PoolGroups(nodes, counts, few)
-    # The last groups are those that take most: where any lacks nodes, one of them does so mostly.
+    # The last groups take most: if any group lacks nodes, it is mostly one of them.
     return not any(pool.shortage_of(group) for group, _ in reversed(few))
 
 
 def _most(demand: Demand) -> int:
-    """Return the most that a pod takes of each entry, in an integer: added to another it shows what is too much."""
+    """Return the most that a pod takes of each entry, encoded in an integer whose sums show what is too much."""
     return sum([most << (_BITS * entry) for entry, (_, most) in enumerate(demand)])
 
 
@@ -99,7 +100,7 @@ def _shortage(nodes: int, counts: tuple[int, ...], groups: Groups, full: int) ->
 
 
 def _of(group: Group, short: Shortage) -> Shortage:
-    """Return what is short for a group where it is short for its class, which may need more nodes than the group."""
+    """Return the shortage of a group from that of its class, which may need more nodes than the group."""
     needs = size(group)
     return Shortage(needs, min(short.free, needs - 1))
 
@@ -118,7 +119,7 @@ def shortage_of(
 
 @remembered(_VERDICTS, _weigh_verdict)
 def more(nodes: int, counts: tuple[int, ...], groups: Groups, group: Group, slots: PodSlots = ANY_NODE) -> int:
-    """Return how many more alike groups a pool takes; adding one never makes room, so this is a binary search."""
+    """Return how many more groups like this one a pool takes: by binary search, because room only shrinks."""
 
     def fit(times: int) -> bool:
         return has_room(nodes, counts, join(groups, group, times), slots)

@@ -1,4 +1,4 @@
-"""The deployment's own replicas: which there are, and under which (cluster, index) each is known."""
+"""The deployment's own replicas, each with its (cluster, index)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,16 +14,16 @@ from modelplane.scheduling.ledger import identity
 
 @dataclass(slots=True, eq=False)
 class OwnReplica:
-    """One of ours, and what the pass has decided about it so far.
+    """A replica of the deployment, and what the pass has decided about it so far.
 
-    `leaving` is the cause for which it has to go once others serve, `ending` the cause for which it goes now.
-    `listed_only`: a list shows it and the observed resources do not, so that it must be composed before it can
-    end. `reachable`: its cluster answers. `outdated`: it carries something else than the deployment asks for, and
-    served with it; `surge_only`: only a new replica elsewhere can take its place. `serves_now`: it is Ready with what
-    it carries, as of its present spec, and its cluster answers. `volume`: the claim of the cache that it should mount.
-    `profile` is the one that it runs on, None where its deployment has it no longer, and `rank` its place in the order
-    of preference. `place` is that among all profiles of the ClusterModel, those that cannot be used included. `kept`:
-    it stays as it was placed, whatever its ClusterModel says now, or because nothing of it can be used.
+    `leaving` is the cause for which it goes once others serve, `ending` the cause for which it goes now. `listed_only`:
+    it is in a list and not among the observed resources, so it must be composed before it can end. `reachable`: its
+    cluster answers. `outdated`: it has served with a spec that is no longer what the deployment asks for; `surge_only`:
+    only a new replica can take its place. `serves_now`: it is Ready for its present spec, and its cluster answers.
+    `volume`: the claim of the cache that it should mount. `profile`: the profile that it runs on, None where the
+    deployment no longer has it; `rank`: that profile's position in the order of preference; `place`: its position
+    among all profiles of the ClusterModel, including those that cannot be used. `kept`: it keeps the engines that it
+    was placed with, because it is pinned or because its ClusterModel cannot be used.
     """
 
     replica: Replica
@@ -51,11 +51,11 @@ class OwnReplica:
 
     @property
     def moving(self) -> bool:
-        """Return whether it has to go once others serve, but for a rollout, which has a budget of its own."""
+        """Return whether it has to go once others serve, other than for a rollout, which has a budget of its own."""
         return self.leaving not in (None, EndCause.ROLLED_OUT) and self.ending is None
 
     def run_on(self, profile: Profile | None, deployment: Deployment) -> None:
-        """Note the profile that it runs on; one that cannot be used keeps the place that it had."""
+        """Record the profile that it runs on; a profile that cannot be used keeps its place."""
         self.profile, self.rank = profile, deployment.rank_of(profile)
         self.place = deployment.place_of(profile.name if profile else self.replica.profile)
 
@@ -64,7 +64,7 @@ class OwnReplica:
         self.stamp, self.engines, self.why = Stamp.HOLD, self.replica.engines, why
 
     def leave(self, cause: EndCause, why: str) -> None:
-        """Let it run as it is until others serve."""
+        """Keep it unchanged until others serve."""
         self.hold(why)
         self.leaving = cause
 
@@ -95,13 +95,13 @@ def seniority(replica: Replica) -> tuple[str, str, str]:
 
 
 def _known_index(replica: Replica) -> int | None:
-    """Return the index from the resource name, which Crossplane keys on; a label can be edited, so it comes second."""
+    """Return the index: from the resource name, which is Crossplane's key, else from the label, which can be edited."""
     cluster, index = place_of_resource(replica.resource) or ("", None)
     return index if cluster == replica.cluster else replica.index
 
 
 def _ours(deployment: Deployment, view: FleetView) -> Iterable[tuple[Replica, bool]]:
-    """Yield the deployment's replicas, and of each whether only a list of replicas shows it."""
+    """Yield the deployment's replicas, each with whether it is only in a list of replicas."""
     observed = {identity(replica) for replica in view.own}
     resources = {replica.resource for replica in view.own if replica.resource}
     yield from ((replica, False) for replica in view.own)
@@ -115,27 +115,27 @@ def _ours(deployment: Deployment, view: FleetView) -> Iterable[tuple[Replica, bo
 
 
 def _let_go(replica: Replica, view: FleetView) -> bool:
-    """Tell whether a replica that only a list shows is one that an earlier pass has ended.
+    """Tell whether a replica that is only in a list was ended by an earlier pass.
 
-    Lists come from a cache that lags, so they show a replica for a while after it is gone; composing it again would
-    bring it back to life, pass after pass. The deployment's own status is current: what it does not list was let go.
-    One that serves is taken up whatever the status says: it may have been restored, and nothing that serves is lost.
+    Lists come from a cache that lags and show a replica for a while after it is gone; composing it again would revive
+    it pass after pass. The deployment's own status is current: a replica that it does not list was ended. A replica
+    that serves is adopted in any case: it may have been restored from a backup, and what serves is never lost.
     """
     return not (replica.serves or view.listed is None or replica.name in view.listed)
 
 
 def find_profile(deployment: Deployment, replica: Replica) -> Profile | None:
-    """Return the profile of its deployment that a replica runs on, None where there is none any more.
+    """Return the profile of its deployment that a replica runs on, None where it no longer exists.
 
-    It is the one of the name that is stamped on it; a replica of before the ClusterModel, or of another name, runs on
-    the one that its pods are made by.
+    It is found by the name stamped on the replica, else (a replica that is older than the ClusterModel) by the content
+    of its pods.
     """
     named = deployment.find_profile(replica.profile)
     return named or next((each for each in deployment.profiles if each.content == replica.content), None)
 
 
 def build_roster(deployment: Deployment, view: FleetView) -> Roster:
-    """Return the roster; one without an index gets a free one."""
+    """Return the roster; a replica without an index gets a free one."""
     roster = Roster()
     unnumbered: list[tuple[Replica, bool]] = []
     for replica, listed_only in sorted(_ours(deployment, view), key=lambda each: seniority(each[0])):

@@ -1,8 +1,8 @@
-"""Rounds the groups of a pool up to few classes where there are too many to compare each with every other.
+"""Rounds the groups of a pool up to a few classes where there are too many to compare each with every other.
 
-Rounding only ever asks for more: a rounded group has as many pods or more, each of which surely takes no more and at
-most no less of every entry. So where the rounded groups have room the given ones have, and adding a group never makes
-room: a class depends on the group and the pool alone, and more groups are never rounded less.
+Rounding is conservative: a rounded group has at least as many pods, and each pod's range (surely, at most) of an entry
+contains the given one. So if the rounded groups have room, the given groups have it. Adding a group never makes room: a
+class depends on the group and the pool alone, and more groups are never rounded less.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,11 +12,11 @@ from typing import Any, Final
 from modelplane.lru import Lru, remembered
 from modelplane.scheduling.groups import Demand, Group, Groups, all_with_nodes, size, weigh_groups, with_nodes
 
-#: Most comparisons of a pod's demand of one entry with a group; a check of room with more of them is rounded. That is
-#: 90 groups of one demand each on nodes with one entry.
+#: Most comparisons of a pod's demand of one entry with a group; above it a check of room is rounded. That is 90 groups
+#: of one demand each on nodes with one entry.
 MOST_WORK = 8192
 
-#: What was rounded; a pool is asked about again and again with the same groups.
+#: Cached results: a pool is checked again and again with the same groups.
 _ROUNDED: Final = Lru[Any](4 * 1024 * 1024)
 
 #: What one pod takes of an entry (surely, at most), and how many the node has.
@@ -24,13 +24,13 @@ _Widen = Callable[[tuple[int, int], int], tuple[int, int]]
 
 
 def _above(number: int, digits: int) -> int:
-    """Return the least number that is not below a number and has so many binary digits before its zeros."""
+    """Return the number rounded up to so many significant binary digits."""
     step = 1 << max(0, number.bit_length() - digits)
     return -(-number // step) * step
 
 
 def _below(number: int, digits: int) -> int:
-    """Return the largest number that is not above a number and has so many binary digits before its zeros."""
+    """Return the number rounded down to so many significant binary digits."""
     return number >> (dropped := max(0, number.bit_length() - digits)) << dropped
 
 
@@ -57,33 +57,33 @@ def _widened(group: Group, counts: tuple[int, ...], widen: _Widen) -> Group:
 
 
 def _enlarged(group: Group, nodes: int, digits: int) -> Group:
-    """Return the group with more pods of each demand, or as it is where they would be more than the nodes."""
+    """Return the group with rounded-up numbers of pods, or unchanged where these would exceed the nodes."""
     larger = tuple([(demand, _above(pods, digits)) for demand, pods in group])
     return larger if size(larger) <= nodes else group
 
 
 def _merged(group: Group) -> Group:
-    """Return the group with one demand, which covers its own."""
+    """Return the group with one demand that covers all of its demands."""
     entries = list(zip(*[demand for demand, _ in group], strict=True))
     demand = tuple([(min(least for least, _ in entry), max(most for _, most in entry)) for entry in entries])
     return ((demand, size(group)),)
 
 
 def are_few(groups: int, demands: int, entries: int) -> bool:
-    """Tell whether so many groups with so many demands in all are compared as they are."""
+    """Tell whether groups are few enough to be compared exactly."""
     return groups * demands * entries <= MOST_WORK
 
 
 def work(counts: tuple[int, ...], groups: Groups) -> int:
-    """Return how many comparisons a check of the room for these groups takes, roughly."""
+    """Return roughly how many comparisons a check of room for these groups takes."""
     return len(groups) * sum([len(group) for group, _ in groups]) * len(counts)
 
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """The groups to compare, and the class of each given group; no classes where the groups are as given.
+    """The groups to compare, and the class of each given group; no classes where the groups are not rounded.
 
-    Pods that need no node of their own are not in them.
+    Pods that need no node of their own are left out.
     """
 
     groups: Groups
@@ -98,15 +98,15 @@ class Rounded:
 def rounded(nodes: int, counts: tuple[int, ...], groups: Groups, most: int | None = None) -> Rounded:
     """Return the groups where a check takes at most `most` work (MOST_WORK), else each rounded up until it does.
 
-    At last every pod takes a whole node, so that groups differ in the power of two of their pods alone; those are few
-    whatever `most` says.
+    On the last level every pod takes a whole node, so that groups differ only in the power of two of their pods. They
+    are few, whatever `most` is.
     """
     limit = MOST_WORK if most is None else most
     groups = all_with_nodes(groups)
     return Rounded(groups) if work(counts, groups) <= limit else _rounded(nodes, counts, groups, limit)
 
 
-#: The ways to round a group on a pool of so many nodes with these devices, each of which rounds further than the last.
+#: One level of rounding a group on a pool of so many nodes with these devices; each level rounds further than the last.
 _Level = Callable[[Group, int, tuple[int, ...]], Group]
 _LEVELS: Final[tuple[_Level, ...]] = (
     lambda group, nodes, counts: _enlarged(_widened(group, counts, _to_digits(3)), nodes, 3),

@@ -1,4 +1,4 @@
-"""Which replicas go when there are more than asked for."""
+"""Which replicas go when there are more than the deployment asks for."""
 
 import heapq
 from collections import Counter
@@ -8,10 +8,10 @@ from modelplane.scheduling.roster import OwnReplica
 
 
 def surplus(counted: Sequence[OwnReplica], replicas: int) -> list[OwnReplica]:
-    """Return the replicas to end so that `replicas` are left, one removal after the other.
+    """Return the replicas to end so that `replicas` are left, in the order in which they go.
 
-    First those that do not serve, then those of the profile that stands last in the ClusterModel, then from the
-    cluster with the most of them, then the latest cluster name, then the highest index.
+    Replicas that do not serve go first, then those of the last profile in the ClusterModel, then those on the cluster
+    with the most of them, then by the latest cluster name, then by the highest index.
     """
     on_cluster = Counter(own.replica.cluster for own in counted)
     idle = [own for own in counted if not own.replica.serves]
@@ -28,7 +28,7 @@ def surplus(counted: Sequence[OwnReplica], replicas: int) -> list[OwnReplica]:
 
 
 def _removals(some: Sequence[OwnReplica], on_cluster: Counter[str]) -> Iterator[OwnReplica]:
-    """Yield replicas in the order in which they go; `on_cluster` counts them all, and is kept up to date."""
+    """Yield replicas in the order in which they go; `on_cluster` counts all replicas and is updated."""
     by_cluster: dict[str, list[OwnReplica]] = {}
     for own in sorted(some, key=lambda own: own.index):
         by_cluster.setdefault(own.replica.cluster, []).append(own)

@@ -1,4 +1,4 @@
-"""Puts the engines of a replica on the pools of one cluster: the first assignment that has room, found exactly."""
+"""Assigns the engines of a replica to the pools of one cluster: an exact search for the first assignment with room."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -30,30 +30,31 @@ from modelplane.scheduling.rounding import rounded
 from modelplane.scheduling.ways import ClusterWays, PoolOption, weigh_ways
 
 Assignment = tuple[PoolOption, ...]
-#: The assignments that further replicas are on in turn, each with how many there are; never empty.
+#: The assignments that further replicas take in turn, each with the number of replicas; never empty.
 Fits = tuple[tuple[Assignment, int], ...]
-#: All that a search turns on: clusters that are alike in this are searched once.
+#: All that a search depends on: clusters with equal keys are searched once.
 _Key = tuple[ClusterWays, Sizes, Stock]
 
-#: Bytes of the outcomes that are remembered; counts are asked for of every cluster.
+#: Bytes of cached results; every cluster is asked for its count.
 _REMEMBERED = 16 * 1024 * 1024
-#: Options of a pool that are asked how many nodes they lack; the others would only refine a number in a message. Where
-#: groups are rounded that is rough anyway, and the first one is enough.
+#: Options of a pool that are checked for how many nodes they lack; more of them would only refine a number in a
+#: message.
+#: Where groups are rounded that number is rough anyway, and the first option is enough.
 _ASKED = 8
 
 
 class Lack(NamedTuple):
-    """The engine that finds no place, and what each pool that has options for it lacks, by position."""
+    """The engine that finds no place, and what each pool with options for it lacks, by the pool's position."""
 
     engine: int
     of_pools: tuple[tuple[int, Shortage], ...]
 
 
 class _Search:
-    """One search over the engines in their order, each with its options in theirs.
+    """One search over the engines and their options, both in order.
 
-    The first option that has room is taken, and where that leads to no place for a later engine, the first after which
-    the later engines can still be hosted. Room only shrinks as engines are added, so nothing is ever taken back.
+    It takes the first option that has room, and where a later engine then finds no place, the first option that leaves
+    room for all later engines. Room only shrinks as engines are added, so no decision is taken back.
     """
 
     def __init__(self, ways: ClusterWays, sizes: Sizes, meter: Meter) -> None:
@@ -61,7 +62,8 @@ class _Search:
         self.sizes = sizes
         self.meter = meter
         self.hosting = Hosting(ways, sizes, meter)
-        #: The engine that found no place after those before it took the first one that they found, and that stock.
+        #: The engine that found no place after the ones before it took their first option with room, and the stock
+        #: then.
         self.stuck: tuple[int, Stock] = (0, ())
 
     def run(self, stock: Stock) -> Assignment | None:
@@ -86,10 +88,11 @@ class _Search:
         return tuple(chosen)
 
     def lack(self, stock: Stock) -> Lack:
-        """Return why there is no assignment, after `run` found none.
+        """Return why there is no assignment, after `run` has found none.
 
-        That is what the first engine lacks that no pool hosts even without the other engines; where each alone finds
-        room, the engine that finds none beside the others.
+        It is what the first engine lacks that no pool hosts even without the others; where each engine alone finds
+        room,
+        what the engine lacks that finds none beside the others.
         """
         if len(self.ways.by_pool) == 1:
             return self._lack_of(stock, 0)
@@ -99,7 +102,7 @@ class _Search:
         return self._lack_of(self.stuck[1], self.stuck[0])
 
     def _lack_of(self, stock: Stock, at: int) -> Lack:
-        """Return what an engine lacks that finds no room beside the stock."""
+        """Return what an engine lacks beside the stock."""
         shortages = []
         for position, options in self.ways.by_pool[at]:
             nodes, counts, _ = self.sizes.pools[position]
@@ -107,15 +110,15 @@ class _Search:
             asked = [PoolOption(position, option) for option in options[: _ASKED if few else 1]]
             found = (_shortage(self.sizes, stock, option) for option in asked)
             shortages.append((position, min(found, key=lambda short: short.needs - short.free)))
-            # The groups beside each option are compared twice; where they are few that costs next to nothing.
+            # The groups beside each option are compared twice, which is cheap where they are few.
             self.meter.add(2 * len(asked) * (room_states(nodes, counts, stock[position]) - 1))
         return Lack(at, tuple(shortages))
 
 
 def _refusal(lack: Lack, options: ClusterOptions, layout: Layout) -> Refusal:
-    """Return the refusal of the pool that came nearest to hosting the engine that finds no place.
+    """Return the refusal of the pool that came nearest to hosting the engine that found no place.
 
-    Clusters of one shape that lack the same share it, but for the pool's name.
+    Clusters of one shape with the same lack share the refusal, except for the pool's name.
     """
     found = options.nearest.get(lack)
     if found is None:
@@ -128,7 +131,7 @@ def _refusal(lack: Lack, options: ClusterOptions, layout: Layout) -> Refusal:
 
 
 def _nearest(lack: Lack, options: ClusterOptions, shape: Shape) -> tuple[int, dict[str, Refusal]]:
-    """Return the pool that came nearest by its position, and its refusal under "", for pools of any name."""
+    """Return the position of the pool that came nearest, and its refusal, without the pool's name, under ""."""
     engine, refusals = options.engines[lack.engine].name, dict(options.refusals[lack.engine])
     for position, short in lack.of_pools:
         of_node = lacked(short.lacked, shape[position][1].node) if short.lacked else None
@@ -142,7 +145,7 @@ def _nearest(lack: Lack, options: ClusterOptions, shape: Shape) -> tuple[int, di
 
 
 def _distance(refusal: Refusal) -> tuple[object, ...]:
-    """Return how far a pool is from hosting, beside others that are refused for the same reason."""
+    """Return how far a pool is from hosting, to be compared with pools that are refused for the same reason."""
     match refusal:
         case NoRoom(_, needs, has) | TooFewDevices(_, _, has, needs):
             return (needs - has,)
@@ -168,7 +171,7 @@ def _shortage(sizes: Sizes, stock: Stock, placed: PoolOption) -> Shortage:
 
 
 def _weigh(key: _Key, _found: object) -> int:
-    """Return about how many bytes an entry keeps alive: the stock, and options that nothing else may keep."""
+    """Return about how many bytes an entry keeps alive: the stock, and options that may be referenced only here."""
     ways, sizes, stock = key
     here = zip(sizes.pools, stock, strict=True)
     return weigh_ways(ways) + sum([128 + weigh_groups(len(counts), groups) for (_, counts, _), groups in here])
@@ -198,10 +201,10 @@ def assign(options: ClusterOptions, layout: Layout, stock: Stock, budget: Search
 
 
 def fits_in_order(options: ClusterOptions, layout: Layout, stock: Stock, budget: SearchBudget) -> Fits | Refusal:
-    """Return on which assignments a cluster takes more replicas, or its refusal when it takes none.
+    """Return the assignments on which a cluster takes more replicas, or its refusal when it takes none.
 
-    Each further replica is on its first assignment. As room only shrinks, an assignment is first until it no longer
-    fits, so it is repeated as often as it fits.
+    Each further replica takes the first assignment with room. Room only shrinks, so an assignment is repeated until it
+    no longer fits.
     """
     key = options.ways, layout.sizes, stock
     found = COUNTS.find(key, budget, lambda meter: _count(*key, meter))
@@ -218,7 +221,7 @@ def _count(ways: ClusterWays, sizes: Sizes, stock: Stock, meter: Meter) -> Fits 
         for fits in several(search, stock, meter):
             found.append(fits)  # noqa: PERF402 (what was found before the states ended is kept)
     except OutOfStatesError:
-        # How many more there are only ranks clusters; that there is one is known.
+        # The number of further replicas only ranks clusters; that there is one is known.
         if not found or not meter.whole:
             raise
     return tuple(found) or search.lack(stock)

@@ -14,17 +14,17 @@ from modelplane.scheduling.budget import Meter, SearchBudget, Searches, states_o
 from modelplane.scheduling.closest import shown
 from modelplane.scheduling.hardware import Hardware, seen_by
 
-#: Most states of the selectors of a request on the devices of a class that are looked at when a pod is charged with
-#: what it can be given there. Whoever reads the pool pays for it, not only who wrote the selectors.
+#: Most states for evaluating a request's selectors on the devices of a class when a pod is charged with them. Every
+#: pass that reads the pool spends them, not only the passes of the deployment that has the selectors.
 CHARGED_STATES: Final = 500
 _MATCH: Final = cel.Outcome.MATCH
 
 
 @dataclass(frozen=True, slots=True)
 class SelectorsVerdict:
-    """The outcome for one device; `selector` is the index of the one that decided against it, `why` its error.
+    """The outcome for one device; `selector` is the index of the selector that did not match, `why` its error.
 
-    `states` is what evaluating it counts.
+    `states` is the work of the evaluation.
     """
 
     outcome: cel.Outcome
@@ -34,7 +34,7 @@ class SelectorsVerdict:
 
 
 def evaluate(selectors: tuple[str, ...], device: Device) -> SelectorsVerdict:
-    """Return what the selectors, tried in order, say about the device: the first that does not match stops."""
+    """Return what the selectors say about the device; they are tried in order up to the first that does not match."""
     for index, text in enumerate(selectors):
         verdict = cel.verdict(text, device)
         if verdict.outcome is not cel.Outcome.MATCH:
@@ -48,7 +48,7 @@ _Compiled = cel.Selector | cel.SelectorError
 
 
 def _weigh(key: _Key, found: Verdicts | SearchBound) -> int:
-    """Return about how many bytes an entry keeps alive: the texts, devices that nothing else may keep, and errors."""
+    """Return about how many bytes an entry keeps alive: texts, errors, and devices that may be referenced only here."""
     selectors, hardware = key
     errors = 0 if isinstance(found, SearchBound) else sum([96 + getsizeof(verdict.why) for verdict in found])
     return 512 + hardware.weight + sum([8 + getsizeof(text) for text in selectors]) + errors
@@ -58,21 +58,21 @@ VERDICTS: Searches[_Key, Verdicts] = Searches(16 * 1024 * 1024, _weigh)
 
 
 class PassVerdicts:
-    """The verdicts of one pass, each evaluation of which is charged to the pass's budget.
+    """The verdicts of one pass; each evaluation is charged to the pass's budget.
 
-    A selector is evaluated once for all devices that are alike in what it reads.
+    A selector is evaluated once for all devices that are equal in what it reads.
     """
 
     def __init__(self, budget: SearchBudget) -> None:
         self._budget = budget
         self._reads: dict[tuple[str, ...], cel.Reads] = {}
-        #: What was narrowed in this pass; the second part of a key is the identity of the reads, which are one of each.
+        #: Hardware narrowed in this pass; the second part of a key is the identity of the reads, which are interned.
         self._narrowed: dict[tuple[Hardware, int, Hashable], Hardware] = {}
         self._one_of: dict[cel.Reads, cel.Reads] = {}
         self._compiled: dict[tuple[str, ...], tuple[_Compiled, ...]] = {}
 
     def on(self, selectors: tuple[str, ...], hardware: Hardware) -> Verdicts | SearchBound:
-        """Return what the selectors of a request say about each device entry."""
+        """Return the verdicts of a request's selectors on each device entry."""
         reads = self._reads_of(selectors)
         key = selectors, self._narrow(hardware, reads, "seen", lambda device: cel.seen(device, reads))
         return VERDICTS.find(
@@ -80,21 +80,21 @@ class PassVerdicts:
         )
 
     def read(self, selectors: tuple[str, ...], hardware: Hardware, most: int) -> Hardware:
-        """Return the hardware with no more of its devices than selectors read, what they are claimed by, and `most`.
+        """Return the hardware reduced to what selectors read, the devices' classes, and at most `most` of each entry.
 
-        More devices of an entry than a pod asks for in all are no different from just as many.
+        More devices of an entry than a pod asks for in total make no difference.
         """
         reads = self._reads_of(selectors)
 
         def see(device: Device) -> Device:
             only = cel.narrowed(device, lambda name: reads is None or name in reads)
-            # A device with problems is an error as it stands, which names it.
+            # A device with problems is an error by itself, and the error names it.
             return replace(only, name=device.name if only is device else "", count=min(only.count, most))
 
         return self._narrow(hardware, reads, ("read", most), see)
 
     def shown(self, selectors: tuple[str, ...], hardware: Hardware) -> Hardware:
-        """Return the hardware with no more of its devices than selectors read and a refusal shows."""
+        """Return the hardware reduced to what selectors read and a refusal shows."""
         reads = self._reads_of(selectors)
         if reads is None:
             return hardware
@@ -105,7 +105,7 @@ class PassVerdicts:
     def _narrow(
         self, hardware: Hardware, reads: cel.Reads, what: Hashable, see: Callable[[Device], Device]
     ) -> Hardware:
-        """Return the hardware with no more of each device than `see` leaves, which `what` and the reads stand for."""
+        """Return the hardware with each device reduced by `see`, which `what` and the reads identify in the cache."""
         key = hardware, id(reads), what
         found = self._narrowed.get(key)
         if found is None:
@@ -125,14 +125,14 @@ class PassVerdicts:
 
 
 def _measure(selectors: tuple[_Compiled, ...], hardware: Hardware, meter: Meter) -> Iterable[SelectorsVerdict]:
-    """Yield what the selectors, tried in order, say about each device. Raises OutOfStatesError."""
+    """Yield the verdict of the selectors on each device. Raises OutOfStatesError."""
     for device in hardware.devices:
-        found = _judge(selectors, cel.subject(device))
+        found = _evaluate_in_order(selectors, cel.subject(device))
         meter.spend(found.states)
         yield found
 
 
-def _judge(selectors: tuple[_Compiled, ...], subject: cel.Subject) -> SelectorsVerdict:
+def _evaluate_in_order(selectors: tuple[_Compiled, ...], subject: cel.Subject) -> SelectorsVerdict:
     states = 0
     for index, selector in enumerate(selectors):
         verdict, work = cel.measure(selector, subject)
@@ -143,10 +143,10 @@ def _judge(selectors: tuple[_Compiled, ...], subject: cel.Subject) -> SelectorsV
 
 
 def matching(selectors: tuple[str, ...], devices: Sequence[Device]) -> list[bool] | None:
-    """Return of each device of a class whether all selectors match it; None where that takes too many states."""
+    """Return, for each device of a class, whether all selectors match it; None if that takes too many states."""
     programs, found, states = tuple(map(cel.compiled, selectors)), [], 0
     for device in devices:
-        verdict = _judge(programs, cel.subject(device))
+        verdict = _evaluate_in_order(programs, cel.subject(device))
         states += verdict.states
         if states > CHARGED_STATES:
             return None

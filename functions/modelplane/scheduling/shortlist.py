@@ -1,8 +1,8 @@
-"""Of which clusters a pass reads the replicas before it places anything: what is decided on is exact.
+"""Chooses the clusters whose replicas a pass reads before it places anything, so that placements are exact.
 
-Candidates are ranked by what they publish, which is as old as their last pass. What that chooses is read, with a few
-clusters that rank next, so that one that turns out to be full does not take another round. What has no room by what is
-published is refused for that, but for the clusters that a refusal names, and those that keep an evicted replica alive.
+Candidates are ranked by what they published in their last pass. The chosen ones are read, with a few that rank next, so
+that a cluster that turns out to be full does not take another round. Clusters that publish no room are refused without
+being read, except those that a refusal names and those on which the end of an evicted replica depends.
 """
 
 import heapq
@@ -15,29 +15,29 @@ from modelplane.scheduling.guess import guess
 from modelplane.scheduling.holders import nearest_pools
 from modelplane.scheduling.work import Work
 
-#: Clusters that are read beside those that were chosen, and how many more for each that was read already.
+#: Clusters that are read in addition to the chosen ones, and how many more for each that was read already.
 SPARES: Final = 8
 _MORE_SPARES: Final = 2
-#: Replicas that are read in one round, or those of one cluster where it has more.
+#: Most replicas that are read in one round, unless one cluster alone has more.
 MOST_READ: Final = 3_000
 #: Clusters without room that are read in one round before an evicted replica ends because none has any.
 _DOUBTED: Final = 64
-#: Needs for room of which the cluster that came nearest is read.
+#: Most needs for room for which the nearest cluster is read.
 _NAMED: Final = 16
 
 
 def find_spares(work: Work, ranks: Iterable[tuple[object, ...]]) -> list[str]:
-    """Return the clusters that rank next, of those of which not every replica is known; the name stands last."""
+    """Return the next clusters by rank that are not known exactly; the cluster's name is the last part of a rank."""
     most = SPARES + _MORE_SPARES * len(work.view.residents)
     unread = (rank for rank in ranks if not work.ledger.is_exact(str(rank[-1])))
     return [str(rank[-1]) for rank in heapq.nsmallest(most, unread)]
 
 
 def shortlist(work: Work, refused: Mapping[str, Mapping[str, Refusal]]) -> Needs:
-    """Return the need for the replicas of the clusters that were chosen, and of the spare ones, as far as is bearable.
+    """Return the need for the replicas of the chosen and the spare clusters, up to `MOST_READ`.
 
-    What is left out is chosen again in the next round or pass. `refused` is, for each profile, why each candidate takes
-    no other replica on it.
+    Clusters that are left out are chosen again in the next round or pass. `refused` says, for each profile, why each
+    candidate takes no other replica on it.
     """
     names = _bearable(work, [*work.unread, *work.doubted, *work.spares])
     if not _may_narrow(work, names):
@@ -47,10 +47,10 @@ def shortlist(work: Work, refused: Mapping[str, Mapping[str, Refusal]]) -> Needs
 
 
 def _may_narrow(work: Work, names: frozenset[str]) -> bool:
-    """Tell whether the clusters that are read are enough for the next call.
+    """Tell whether the next call can decide on the clusters that are read.
 
-    With several profiles that has to be confirmed. So the others stay in view where a rollout or an edit may place more
-    than was guessed, where not all that was chosen is read, and where it is not known what takes room there.
+    With several profiles the guess has to be confirmed. So the other candidates stay in view if a rollout or an edit
+    may place more than was guessed, if not all chosen clusters are read, or if the charges of some are not known.
     """
     if work.doubted or len(work.options) == 1:
         return not work.doubted
@@ -59,7 +59,7 @@ def _may_narrow(work: Work, names: frozenset[str]) -> bool:
 
 
 def _bearable(work: Work, clusters: Iterable[str]) -> frozenset[str]:
-    """Return the first of the clusters, as many as have no more replicas than are read in a round."""
+    """Return the first clusters, as many as have at most `MOST_READ` replicas together."""
     left, names = MOST_READ, list[str]()
     for name in dict.fromkeys(clusters):
         left -= work.candidates[name].replicas
@@ -74,9 +74,9 @@ def _unread(work: Work, clusters: Iterable[str]) -> list[str]:
 
 
 def find_doubtful(work: Work, refusals: Mapping[str, Mapping[str, Refusal]]) -> list[str]:
-    """Return the clusters that come nearest to having room for a profile and are not known exactly.
+    """Return the clusters that come nearest to having room for a profile, among those that are not known exactly.
 
-    `refusals` are those of each profile, by cluster.
+    `refusals` are by profile and cluster.
     """
     if work.view.final:
         return []
@@ -85,7 +85,7 @@ def find_doubtful(work: Work, refusals: Mapping[str, Mapping[str, Refusal]]) -> 
 
 
 def _nearest_first(work: Work, refusals: Mapping[str, Mapping[str, Refusal]]) -> list[str]:
-    """Return the clusters that lack nothing but room for a profile and are not known exactly, the nearest first."""
+    """Return the clusters that lack only room for a profile and are not known exactly, the nearest first."""
     free: dict[str, int] = {}
     for name, refusal in [each for of_profile in refusals.values() for each in of_profile.items()]:
         if isinstance(refusal, NoRoom):
@@ -94,7 +94,7 @@ def _nearest_first(work: Work, refusals: Mapping[str, Mapping[str, Refusal]]) ->
 
 
 def verify(work: Work, refusals: Mapping[str, Mapping[str, Refusal]]) -> Needs | None:
-    """Ask for the replicas of clusters of which a profile's refusal turns the decision, or is put into words."""
+    """Ask for the replicas of clusters whose refusal decides something, or appears in a message."""
     if not work.missing or work.view.final:
         return None
     evicted = any(own.moving and own.leaving is EndCause.EVICTED and own.replica.serves for own in work.roster.members)

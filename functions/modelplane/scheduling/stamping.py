@@ -1,4 +1,4 @@
-"""Engines as they are stamped on the pools that were chosen for them."""
+"""Stamps engines on the pools that were chosen for them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The ways to put engines on pools, as the searches for room try them: one for each distinct group, in order."""
+"""The ways to put engines on pools that the searches for room try: one for each distinct group, in order."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from modelplane.scheduling.pod_slots import count_deviceless
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Alike pods of a group: options of an engine that have them share the object, so it is quickly found again."""
+    """Pods of a group that are alike. Options of an engine share the object, which makes look-ups fast."""
 
     demand: Demand
     pods: int
@@ -26,8 +26,8 @@ class Part:
 class EngineOption:
     """What the members of an engine can claim on the nodes of a pool, and the group that their pods form there.
 
-    `parts` are the pods of the group that need a node of their own, `size` is how many there are, and
-    `deviceless` how many of all pods take no device.
+    `parts` are the pods of the group that need a node of their own, `size` is their number, and `deviceless` is the
+    number of pods that take no device.
     """
 
     claims: tuple[Claims, ...]
@@ -42,15 +42,15 @@ class EngineOption:
 
     @property
     def claiming(self) -> tuple[bool, ...]:
-        """Return of each member whether it claims anything."""
+        """Return, for each member, whether it claims anything."""
         return tuple(map(bool, self.claims))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EngineWays:
-    """The options for an engine on hardware in order, and which members could claim at all.
+    """The options for an engine on hardware, in order, and which members can claim at all.
 
-    `refusal` is why there are none, with the member that it is about; what devices tell of it is not in it.
+    `refusal` is why there are none, with the index of its member; it is not yet completed by the devices.
     """
 
     options: tuple[EngineOption, ...] = ()
@@ -71,7 +71,7 @@ OptionsByPool = tuple[tuple[int, tuple[EngineOption, ...]], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterWays:
-    """Per engine of a profile, in order: its options on the pools of a cluster. Clusters alike in that share it."""
+    """For each engine of a profile, in order: its options on the pools of a cluster. Equal clusters share the value."""
 
     by_pool: tuple[OptionsByPool, ...]
 
@@ -83,9 +83,9 @@ class ClusterWays:
 def combine(
     engine: Engine, members: Sequence[Sequence[MemberOption]], devices: int, meter: Meter
 ) -> tuple[EngineOption, ...]:
-    """Return the options for an engine, in order: of one group with the same members that claim only the first.
+    """Return the options for an engine, in order; of options with one group and the same claiming members, the first.
 
-    `devices` are the entries of devices of the nodes. Raises OutOfStatesError.
+    `devices` is the number of device entries of the nodes. Raises OutOfStatesError.
     """
     found: dict[object, EngineOption] = {}
     parts: dict[tuple[Demand, int], Part] = {}
@@ -102,5 +102,5 @@ def combine(
 
 
 def weigh_ways(found: ClusterWays) -> int:
-    """Return about how many bytes the options on a cluster keep alive, where nothing else keeps them."""
+    """Return about how many bytes the options on a cluster keep alive if nothing else references them."""
     return 500 + 500 * sum(len(each) for by_pool in found.by_pool for _, each in by_pool)

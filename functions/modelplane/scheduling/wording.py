@@ -1,6 +1,6 @@
-"""The words of a refusal; no other module writes them.
+"""The text of a refusal; no other module writes it.
 
-Each says where, what was found against what is needed, and what to do where the reader can do something about it.
+Each text says where, what was found against what is needed, and what to do if the reader can do something about it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -44,11 +44,11 @@ _PLAIN: dict[type[Refusal], str] = {
     NotChecked: "not looked at any more in this pass (the next one does, within a minute)",
 }
 
-#: Most pools, and replicas that hold one, that are named.
+#: Most pools that are named, and most replicas that hold one.
 _POOLS, _REPLICAS = 3, 3
 
 
-#: What to do about a refusal, by its name, so that every reason has a remedy. A cluster that is being deleted has none.
+#: The remedy of each refusal, by its name. There is none for a cluster that is being deleted.
 _REMEDIES: Mapping[str, str] = {
     "NotReady": "See the conditions of the InferenceClusters that are not Ready.",
     "NoGatewayAddress": "See BackendReady of the InferenceClusters without address.",
@@ -70,25 +70,25 @@ _REMEDIES: Mapping[str, str] = {
     "NoRoom": "Free nodes by scaling something down, or add nodes.",
     "SearchBound": "Narrow spec.clusterSelector or the device selectors, or request fewer devices.",
 }
-#: Refusals whose words say already what to do.
+#: Refusals whose text says already what to do.
 _WITH_REMEDY = frozenset({"SelectorError", "NotClaimable", "SearchBound"})
-#: How the words of a request end whose selector fails on the closest device: no other device is to be asked for.
+#: The end of the text of a request whose selector has an error on the closest device: other devices would not help.
 _CORRECT = "; correct the selector"
 
 
 def remedies_of(reasons: Iterable[str]) -> list[str]:
-    """Return what to do about refusals of these names, the one that is nearest to being none first."""
+    """Return the remedies of refusals with these names, the refusal that came closest to a placement first."""
     order = [kind.__name__ for kind in PRECEDENCE]
     return [_REMEDIES[reason] for reason in sorted({*reasons} & _REMEDIES.keys(), key=order.index, reverse=True)]
 
 
 def remedy_of(reasons: Iterable[str]) -> str:
-    """Return what to do about refusals of these names: about the one that is nearest to being none."""
+    """Return the remedy of the refusal that came closest to a placement, of these names."""
     return next(iter(remedies_of(reasons)), "See the conditions of the ModelDeployment.")
 
 
 def closing_remedies(reasons: Iterable[str], room: int) -> str:
-    """Return the remedies that no refusal's own words give, to end a message: the nearest that fit into `room`."""
+    """Return the remedies that the refusals' texts do not contain, to end a message: as many as fit into `room`."""
     text = "".join(f" {remedy}" for remedy in remedies_of({*reasons} - _WITH_REMEDY))
     while len(text) >= room:
         text = text[: text.rstrip(".").rfind(". ") + 1]
@@ -96,12 +96,12 @@ def closing_remedies(reasons: Iterable[str], room: int) -> str:
 
 
 def corrects_selector(message: str) -> bool:
-    """Tell whether the words of a refusal ask for a correction of the selector, and its name's remedy is beside it."""
+    """Tell whether a refusal's text asks to correct the selector, so that the remedy of its name does not apply."""
     return message.endswith(_CORRECT)
 
 
 def of_pools(refusal: Refusal) -> bool:
-    """Tell whether the cluster itself would do, and its pools do not."""
+    """Tell whether a refusal is about a cluster's pools, not about the cluster itself."""
     return rank(refusal) > rank(NoPools())
 
 
@@ -119,7 +119,7 @@ def _where(pools: Collection[str]) -> str:
 
 
 def _found(closest: Closest | None) -> str:
-    """Return what a request needs, and what the closest device has, to follow the request."""
+    """Return what a request needs and what the closest device has, to be appended to the request."""
     if closest is None:
         return " finds no device on its nodes"
     needs = f" needs {closest.needs}"
@@ -138,10 +138,10 @@ def word(
     name_engine: bool = False,
     holding: str = "",
 ) -> str:
-    """Return the refusal in words, to stand behind the number of clusters it holds for.
+    """Return the text of a refusal, to follow the number of its clusters.
 
-    `pools` are those that it holds for, its own pool if not given. `at_most`: some of the clusters have fewer nodes
-    free. `name_engine`: requests are named with their engine. `holding`: what `word_holders` says of the pool.
+    `pools` are the pools that it applies to, its own pool if not given. `at_most`: some of the clusters have fewer
+    nodes free. `name_engine`: requests are named with their engine. `holding`: the text of `word_holders`.
     """
     where = _where(({refusal.pool} - {""}) if pools is None else pools)
     if isinstance(refusal, CapabilityShort | NotMultiNode):
@@ -151,7 +151,7 @@ def word(
 
 
 def _of_capabilities(refusal: CapabilityShort | NotMultiNode) -> str:
-    """Return what a profile needs of a pool, and what the pool declares."""
+    """Return what a profile requires of a pool, and what the pool declares."""
     if isinstance(refusal, NotMultiNode):
         declares = "multiNodeCapable false" if refusal.declared else "no multiNodeCapable"
         return f"multiNodeCapable true is needed by an engine of several nodes, the pool declares {declares}"
@@ -161,7 +161,7 @@ def _of_capabilities(refusal: CapabilityShort | NotMultiNode) -> str:
 
 
 def word_holders(cluster: str, pool: str, holders: Holders | None) -> str:
-    """Return on which cluster a pool lacks room, and what holds it: replicas of one's own namespace are named."""
+    """Return on which cluster a pool lacks room, and what holds it; replicas of the own namespace are named."""
     if holders is None:
         return ""
     there = f"pool {pool} of {cluster}" if pool else cluster
@@ -211,7 +211,7 @@ def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:
 
 
 def _lacked(lacked: LackedResource, *, at_most: bool) -> str:
-    """Return what an engine needs beside devices, and what is free of it."""
+    """Return how much of CPU, memory or pods an engine needs, and how much is free."""
     if lacked.kind == "pods":
         return f"needs slots for {count(lacked.needs, 'pod')} without devices, {'at most ' * at_most}{lacked.free} free"
     needs, free = (write_amount(lacked.kind, each) for each in (lacked.needs, lacked.free))

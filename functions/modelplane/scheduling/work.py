@@ -26,16 +26,17 @@ from modelplane.scheduling.selectors import bad_selectors
 class Work:
     """A pass in progress.
 
-    `options` are those of each profile, by its name. `rollout_step` keeps a rollout within its budgets. `in_place`:
-    what the own pools of each outdated replica can host. `growing`: the replicas that would take more than they have,
-    and what. `checked`: every candidate was looked at, so that none has room beyond what was placed.
-    `profile_refusals`: for each profile of a ClusterModel why no candidate can take another replica on it.
-    `why` says so in words, of profiles of which it was said with more candidates in view.
+    `options` are by profile name. `rollout_step` keeps a rollout within its budgets. `in_place`: what the own pools of
+    each outdated replica can host. `growing`: the replicas that would take more than they have, and what. `checked`:
+    every candidate was checked, so that none has room beyond what was placed.
+    `profile_refusals`: for each profile of a ClusterModel, why no candidate can take another replica on it. `why`: the
+    same as text, for profiles that were checked with more candidates in view.
     `improvable`: how many replicas could run on each profile that is better than theirs.
-    `surges_failed`: the profiles (the last one's rank) and how capable devices, None for any, surges might have taken
-    that found no place in this pass. `unread`: clusters that were chosen by what they publish and have to be read
-    first, `spares` those that rank next, `doubted` those whose refusal has to be sure. `widened`: the shortlist has no
-    place for a surge.
+    `surges_failed`: the limits of surges that found no place in this pass: the last profile's rank, and the capability
+    of devices, None for any. `unread`: clusters that were chosen by what they publish and have to be read first;
+    `spares`: those that rank next; `doubted`: those whose refusal has to be exact. `widened`: the shortlist has no
+    place
+    for a surge.
     """
 
     deployment: Deployment
@@ -64,7 +65,7 @@ class Work:
     widened: bool = False
 
     def cluster(self, name: str) -> Cluster | Gap | Malformed | None:
-        """Return a cluster as fetched by name, else as a candidate; None when it was not fetched."""
+        """Return a cluster that was fetched by name or as a candidate; None when it was not fetched."""
         return _find_cluster(self.view, self.candidates, name)
 
     def published(self, own: OwnReplica) -> Cluster | None:
@@ -77,7 +78,7 @@ class Work:
         return self.footprint.volumes.get(cluster, "") if self.footprint else ""
 
     def volume_of(self, own: OwnReplica) -> str:
-        """Return the claim that a replica should mount: where the cache is not staged, what it has of the same one."""
+        """Return the claim that a replica should mount: the staged one, else its present one of the same cache."""
         kept = own.replica.volume if own.replica.cache == self.deployment.cache else ""
         return self.staged_volume(own.replica.cluster) or kept
 
@@ -88,12 +89,12 @@ class Work:
 
     @property
     def reconsiders(self) -> bool:
-        """Tell whether it is asked anew which profiles replicas could run on: an edit may have made a better one."""
+        """Tell whether to check again which better profiles replicas could run on: the ClusterModel was edited."""
         return self.deployment.resolution.edited and any(own.rank for own in self.roster.counted)
 
     @property
     def invalid(self) -> str:
-        """Return why what is asked for can be given to no replica, "" when it can."""
+        """Return why the deployment's spec cannot be applied to any replica, "" when it can."""
         if self.deployment.over_bound:
             return "the spec of the deployment is over a bound: make it smaller, ReplicasScheduled names the field"
         if self.deployment.resolution.problem:
@@ -106,7 +107,7 @@ class Work:
 
     @property
     def holds_new(self) -> bool:
-        """Tell whether nothing new may be placed, because the spec or the cache is not in order."""
+        """Tell whether nothing new may be placed, because the spec or the cache is invalid."""
         return bool(self.invalid) or (
             self.deployment.cache is not None
             and not isinstance(self.view.cache, Footprint)
@@ -130,7 +131,7 @@ class Work:
         return asks and self.view.namespace is Gap.NOT_FETCHED
 
     def needs_to_place(self, *, surging: bool = False) -> Needs:
-        """Return what must be fetched before anything new can be placed; nothing when all is at hand, or none may.
+        """Return what must be fetched before anything new is placed; empty if all is there, or nothing may be placed.
 
         `surging`: a rollout may place a replica though none is missing.
         """
@@ -154,9 +155,9 @@ def _find_cluster(view: FleetView, candidates: Mapping[str, Cluster], name: str)
 
 
 def _replicas(view: FleetView) -> list[Replica]:
-    """Return every replica of the view once; our own as they are observed, which is never older than a list.
+    """Return every replica of the view once, the own ones as observed, which is never older than a list.
 
-    What a list shows under the name of an observed one is that one, also where its uid is that of a predecessor.
+    A listed replica with the name of an observed one is that one, even if its uid is that of a predecessor.
     """
     lists = [*view.residents.values(), *(() if isinstance(view.siblings, Gap) else (view.siblings,))]
     observed = {(replica.owner, replica.name) for replica in view.own}

@@ -1,8 +1,8 @@
-"""Yield: the one order in which replicas that have not served yet get room, the same in every deployment's pass.
+"""Yielding: the order in which replicas that have not served yet get room, the same in every deployment's pass.
 
-Serving replicas have room whatever else is there. The others follow by age, and each has room iff it fits in all its
-pools beside those before it. A replica that has grown and does not serve at its new size yet has room at the size it
-served with, and asks for the new one before those that never served.
+Serving replicas always have room. The others follow by age, and each has room iff it fits in all its pools beside those
+before it. A replica that has grown and does not serve at its new size yet keeps the room of the size it served with,
+and comes before those that never served for the rest.
 """
 
 from modelplane.model.fleet import Cluster
@@ -19,14 +19,14 @@ from modelplane.scheduling.work import Work
 
 
 def contested(work: Work) -> list[OwnReplica]:
-    """Return the replicas that may have to yield; none does while what is asked for is invalid."""
+    """Return the replicas that may have to yield; none while the deployment's spec is invalid."""
     if work.invalid:
         return []
     return [own for own in work.roster.counted if _unproven(work, own) and work.published(own)]
 
 
 def _unproven(work: Work, own: OwnReplica) -> bool:
-    """Tell whether a replica never served, or takes more than what it last served with."""
+    """Tell whether a replica never served, or takes more than it last served with."""
     served = own.replica.served_engines
     if not own.replica.serves or served is None or served == own.engines:
         return not own.replica.serves
@@ -35,7 +35,7 @@ def _unproven(work: Work, own: OwnReplica) -> bool:
 
 
 def give_way(work: Work) -> Needs | None:
-    """End what never served and does not fit, and revert what grew and does not fit, in the order of all."""
+    """End the replicas that never served and do not fit, and revert growth that does not fit, in the common order."""
     asking = {identity(own.replica): own for own in contested(work)}
     for name in sorted({own.replica.cluster for own in asking.values()}):
         cluster = work.cluster(name)

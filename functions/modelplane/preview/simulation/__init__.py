@@ -1,1 +1,1 @@
-"""The simulation: what providers, and the clusters that they reach, write to the status of their objects."""
+"""The simulation: the statuses that providers, and the clusters that they reach, write."""

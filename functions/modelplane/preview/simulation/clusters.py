@@ -1,4 +1,4 @@
-"""The clusters: the status of each kind of object on a healthy one, as its own controllers write it."""
+"""The status of each kind of object on a healthy cluster, as the cluster's own controllers write it."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -11,7 +11,7 @@ _JOB = "Job.batch"
 _RUNNING_PODS = frozenset(
     {"DaemonSet.apps", "Deployment.apps", "LeaderWorkerSet.leaderworkerset.x-k8s.io", "StatefulSet.apps", _JOB}
 )
-#: Fields of a workload's status that count pods which can serve.
+#: Fields of a workload's status that count available pods.
 _OF_AVAILABLE_PODS = frozenset({"readyReplicas", "availableReplicas", "numberReady", "numberAvailable"})
 
 #: Gateways of simulated clusters answer under this domain.
@@ -25,7 +25,7 @@ def status_on_cluster(obj: Manifest, cluster: str) -> Tree | None:
 
 
 def status_while_starting(obj: Manifest, cluster: str) -> Tree | None:
-    """Return the status of an object none of whose pods is available; of a kind without pods, what it is otherwise."""
+    """Return the status of an object none of whose pods is available; the normal one for a kind without pods."""
     found = status_on_cluster(obj, cluster)
     if found is None or not runs_pods(obj):
         return found
@@ -73,7 +73,7 @@ def _true(*kinds: str) -> list[Tree]:
 
 
 def _replicated(obj: Manifest, *counts: str) -> Tree:
-    """Return a status whose counts all equal what is asked for."""
+    """Return a status whose counts all equal spec.replicas."""
     generation = child(obj, "metadata", "generation")
     return {"observedGeneration": generation, **dict.fromkeys(counts, _count(obj, "replicas"))}
 

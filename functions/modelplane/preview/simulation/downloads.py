@@ -1,6 +1,6 @@
-"""The pods of downloads of weights that are done: each leaves the commit that its revision named.
+"""The pods of completed downloads of weights: each reports the commit that its revision named.
 
-They exist in every world: a world says of a Job that it is complete, and need not know what its pods report.
+They exist in every world: a world only says that a Job is complete, and need not know what its pods report.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from modelplane.reading.tree import Manifest, Tree, items, mapping
 
 
 def download_pods(view: View) -> Iterator[Pod]:
-    """Yield a pod of each Job that is complete and whose pods resolve a revision, with the cluster it is on."""
+    """Yield, with its cluster, a pod for each complete Job whose pods resolve a revision."""
     for obj in view.scan(OBJECT):
         job = mapping(obj, "status", "atProvider", "manifest")
         pod = mapping(job, "spec", "template", "spec")
@@ -25,9 +25,9 @@ def download_pods(view: View) -> Iterator[Pod]:
 
 
 def _pod(job: Manifest, container: Manifest) -> Tree:
-    """Return the pod of a Job, in which the container that resolves its revision has left a commit.
+    """Return the pod of a Job, whose container that resolves the revision reports a commit.
 
-    No hub is asked: the commit stands for the repository and its revision.
+    No hub is asked: the commit is derived from the repository and its revision.
     """
     named = sorted(arg for arg in container.get("args") or () if arg.startswith(("--repo=", "--revision=")))
     commit = hashlib.sha1(" ".join(named).encode(), usedforsecurity=False).hexdigest()

@@ -15,7 +15,7 @@ _PUBLIC = {"kind": "Gateway", "name": PUBLIC_GATEWAY, "namespace": SYSTEM_NAMESP
 
 
 def gateway_answers(view: View) -> Iterator[StatusPatch]:
-    """Yield the status of every object of the gateway that has another one."""
+    """Yield the status of every object of the gateway whose status differs from it."""
     for kind, answer in _ANSWERS.items():
         for obj in simulated(view, kind):
             status = answer(obj)
@@ -41,7 +41,7 @@ def _route(obj: Manifest) -> Tree:
 
 
 def _policy(obj: Manifest) -> Tree:
-    """Return the status of a policy: accepted as it is, for the Gateway of each object that it holds for."""
+    """Return the status of a policy: accepted, with the Gateway of each of its targets as ancestor."""
     targets = [dict(each) if each.get("kind") == "Gateway" else _PUBLIC for each in items(obj, "spec", "targetRefs")]
     seen = {"observedGeneration": mapping(obj, "metadata").get("generation")}
     conditions = [each | seen for each in _accepted()]
@@ -49,7 +49,7 @@ def _policy(obj: Manifest) -> Tree:
 
 
 def _issued(_: Manifest) -> Tree:
-    """Return the status of a certificate. No Secret is simulated, so that hops to clusters stay as they are."""
+    """Return the status of a certificate. Its Secret is not simulated, so hops to clusters do not change."""
     return {"conditions": _accepted(("Ready",))}
 
 

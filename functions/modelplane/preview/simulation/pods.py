@@ -1,4 +1,4 @@
-"""The pods of a world, as provider-kubernetes shows them: an Object for each one that a collection selects."""
+"""The pods of a world as provider-kubernetes shows them: an Object for each pod that a collection selects."""
 
 import hashlib
 from collections import defaultdict
@@ -12,7 +12,7 @@ from modelplane.preview.store import Store
 from modelplane.reading.kinds import Key, key_of
 from modelplane.reading.tree import Manifest, Tree, child, clone, items, mapping
 
-#: On which cluster a pod is, and its manifest.
+#: (cluster, manifest) of a pod.
 Pod = tuple[str, Manifest]
 
 #: The label by which provider-kubernetes knows the Objects of a collection.
@@ -20,7 +20,7 @@ _MEMBER_OF = "kubernetes.crossplane.io/owned-by-collection"
 
 
 def observe_pods(store: Store, deletions: Deletions, pods: Iterable[Pod]) -> None:
-    """Make the Objects of every collection those of the pods that it selects; of a cluster out of reach they stay."""
+    """Write the Objects of the pods that every collection selects; those of an unreachable cluster stay as they are."""
     by_cluster: defaultdict[str, list[Manifest]] = defaultdict(list)
     for cluster, pod in pods:
         by_cluster[cluster].append(pod)
@@ -31,14 +31,14 @@ def observe_pods(store: Store, deletions: Deletions, pods: Iterable[Pod]) -> Non
 
 
 def _observe(store: Store, deletions: Deletions, collection: Manifest, pods: Iterable[Manifest]) -> None:
-    """Make the Objects of one collection those of these pods."""
+    """Write the Objects of these pods for one collection, and delete its others."""
     gone = set(_members(store, collection))
     for pod in pods:
         member = _member(collection, pod)
         key = key_of(member)
         metadata = {**mapping(store.peek(key), "metadata"), **member["metadata"]}
         store.put({**member, "metadata": metadata, "status": _status(store, key, pod)})
-        # It has its status already: the world has nothing to add.
+        # It already has its status, so the world does not answer for it.
         store.pinned.add(key)
         gone.discard(key)
     for key in sorted(gone):

@@ -1,7 +1,7 @@
-"""The providers: what each writes to the status of its objects when its credentials, charts and clusters work.
+"""The statuses that providers write when their credentials, charts and clusters work.
 
-An object whose status was given with it is left alone. An edit of what an Object puts on its cluster makes it not
-ready at once, and ready in the next pass.
+An object whose status was given is left unchanged. An edit of an Object's manifest makes it not ready at once, and
+ready again in the next pass.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,12 +19,12 @@ OBJECT = "Object.kubernetes.m.crossplane.io"
 COLLECTION = "ObservedObjectCollection.kubernetes.m.crossplane.io"
 RELEASE = "Release.helm.m.crossplane.io"
 
-#: What a manifest's metadata has on a cluster alone.
+#: Metadata that only a cluster writes.
 _OF_SERVER = ("uid", "generation", "creationTimestamp")
 
 
 def answers(view: View) -> Iterator[StatusPatch]:
-    """Yield the status of every object of a provider that has no healthy one of its present generation."""
+    """Yield the status of every object of a provider that has no healthy status for its present generation."""
     for kind, answer in _ANSWERS.items():
         for obj in simulated(view, kind):
             if not is_healthy(obj):
@@ -45,7 +45,7 @@ def patch_of(obj: Manifest, status: Manifest) -> StatusPatch:
 
 
 def cluster_of(obj: Manifest) -> str:
-    """Return the cluster that an object of a provider is for: the name of its provider config."""
+    """Return the cluster of a provider's object: the name of its provider config."""
     return str(child(obj, "spec", "providerConfigRef", "name") or "")
 
 
@@ -61,7 +61,7 @@ def starting(obj: Manifest, now: str, message: str = "") -> Tree:
 def condition_of(  # noqa: PLR0913 - the fields of a condition
     obj: Manifest, now: str, kind: str, status: str, reason: str, *, message: str = ""
 ) -> Tree:
-    """Return a condition of an object's present generation; while its status stays the same, so does its time."""
+    """Return a condition for an object's present generation; its time changes only with its status."""
     before: Manifest = next((c for c in items(obj, "status", "conditions") if c.get("type") == kind), {})
     same = before.get("status") == status
     made = {
@@ -95,7 +95,7 @@ def _release(obj: Manifest, now: str) -> Tree:
 
 
 def _object(obj: Manifest, now: str) -> Tree:
-    """Return an Object's status. A merge patch: where the manifest changed, nothing of the old one may remain."""
+    """Return an Object's status as a merge patch that leaves nothing of a manifest's previous version."""
     if is_edited(obj):
         return starting(obj, now)
     return _with_manifest(obj, _collection(obj, now)["conditions"], status_on_cluster)
@@ -113,7 +113,7 @@ def _with_manifest(obj: Manifest, conditions: list[Tree], status_of: Callable[[M
 
 
 def is_edited(obj: Manifest) -> bool:
-    """Tell whether an Object puts something else on its cluster than is there."""
+    """Tell whether an Object's manifest differs from what is on its cluster."""
     there = mapping(obj, "status", "atProvider", "manifest")
     wanted = mapping(obj, "spec", "forProvider", "manifest")
     return bool(there and wanted) and _content(there) != _content(_on_cluster(obj, wanted))
