@@ -31,9 +31,9 @@ def _store(clusters: int, replicas: int) -> Store:
 
 def idle() -> Iterator[Figure]:
     """Yield the memory of each function that was just started."""
-    for name in FUNCTIONS:
-        with served(name) as on:
-            time.sleep(1)
+    with served(*FUNCTIONS) as on:
+        time.sleep(1)
+        for name in FUNCTIONS:
             yield at_most(f"idle {name}", on.resident(name), IDLE, "MiB")
 
 

@@ -45,35 +45,42 @@ class Lacking(NamedTuple):
     gpus: float
 
 
-def lacking(seed: int, asked: dict[tuple[int, int], int], number: int) -> Lacking:
-    """Return what of the random deployments of a seed its random fleet does not host, placed one after the other."""
+def lacking(seed: int, asked: dict[tuple[int, int], int], marks: Sequence[int]) -> list[Lacking]:
+    """Return what of the random deployments of a seed its random fleet does not host, placed one after the other.
+
+    `marks`: after how many deployments that is asked, in order.
+    """
     chance = random.Random(seed)  # noqa: S311 - no secret
     scene = Scene(_fleet(chance))
-    refused = []
-    for one in _deployments(chance, asked, number):
+    refused: list[int] = []
+    found = []
+    for number, one in enumerate(_deployments(chance, asked, max(marks)), 1):
         if scene.run(one).unplaced:
             refused.append(one.profiles[0].engines[0].members[0].requests[0].count)
         scene.serve()
-    return Lacking(len(refused), sum(refused))
+        if number in marks:
+            found.append(Lacking(len(refused), sum(refused)))
+    return found
 
 
-def _both(asked: dict[tuple[int, int], int], number: int) -> tuple[Lacking, Lacking]:
-    """Return what is not hosted, on average: as it is, and where clusters are chosen by their room alone.
+def _both(asked: dict[tuple[int, int], int], *marks: int) -> Iterator[tuple[Lacking, Lacking]]:
+    """Yield what is not hosted at each mark, on average: as it is, and where clusters are chosen by their room alone.
 
     The fleets are counted side by side: what is measured is no time.
     """
     with ProcessPoolExecutor() as processes:
         ways = [
-            [processes.submit(count, seed, asked, number) for seed in range(_FLEETS)]
+            [processes.submit(count, seed, asked, marks) for seed in range(_FLEETS)]
             for count in (lacking, _lacking_by_room)
         ]
         now, before = ([each.result() for each in counted] for counted in ways)
-    return _mean(now), _mean(before)
+    for at in range(len(marks)):
+        yield _mean([each[at] for each in now]), _mean([each[at] for each in before])
 
 
-def _lacking_by_room(seed: int, asked: dict[tuple[int, int], int], number: int) -> Lacking:
+def _lacking_by_room(seed: int, asked: dict[tuple[int, int], int], marks: Sequence[int]) -> list[Lacking]:
     with patch.object(fill, "capability", lambda *_: None):
-        return lacking(seed, asked, number)
+        return lacking(seed, asked, marks)
 
 
 def _mean(found: Sequence[Lacking]) -> Lacking:
@@ -86,11 +93,11 @@ def fitting() -> Iterator[Figure]:
     A fleet of which much more is asked than it has hosts more of the deployments that take whole nodes, and so fewer of
     the small ones, of which several have room where one of those has: counted one by one, that is fewer.
     """
-    now, before = _both(_ASKED, _DEPLOYMENTS)
+    ((now, before),) = _both(_ASKED, _DEPLOYMENTS)
     name = f"not hosted of {_DEPLOYMENTS} random deployments, by the devices that suffice over by room alone"
     yield compared(name, now.deployments, before.deployments, 1.0, "")
-    now, before = _both(_EVEN, _FEW)
+    (now, before), (now_of_all, before_of_all) = _both(_EVEN, _FEW, _DEPLOYMENTS)
     yield compared(f"... GPUs not hosted where all sizes are as frequent, {_FEW}", now.gpus, before.gpus, 1.0, "GPUs")
-    now, before = _both(_EVEN, _DEPLOYMENTS)
-    yield Figure(f"... where all sizes are as frequent, {_DEPLOYMENTS}", now.deployments, "", before.deployments)
-    yield Figure("... GPUs of these", now.gpus, "GPUs", before.gpus)
+    name = f"... where all sizes are as frequent, {_DEPLOYMENTS}"
+    yield Figure(name, now_of_all.deployments, "", before_of_all.deployments)
+    yield Figure("... GPUs of these", now_of_all.gpus, "GPUs", before_of_all.gpus)

@@ -1,6 +1,7 @@
 """Fleets to measure on: objects of the size and shape that an API server sends, managed fields included."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from modelplane.model.names import API_VERSION, LABEL_CLUSTER, LABEL_DEPLOYMENT, LABEL_REPLICA_INDEX, replica_name
@@ -24,18 +25,24 @@ def _memory(low: str, high: str) -> str:
 BIG = _memory("90Gi", "141Gi")
 
 
-def from_server(manifest: Mapping[str, Any], uid: str, version: int, **metadata: Any) -> Manifest:
-    """Return a manifest as an API server sends it: with an identity, a version and managed fields."""
+@cache
+def _managed(api_version: str) -> list[Manifest]:
+    """Return managed fields: the same list for all objects, which nobody changes."""
     entry = {
         "manager": "apiextensions.crossplane.io/composed/0123456789abcdef0123456789abcdef",
         "operation": "Apply",
-        "apiVersion": manifest["apiVersion"],
+        "apiVersion": api_version,
         "time": _TIME,
         "fieldsType": "FieldsV1",
         "fieldsV1": {f"f:{part}": {f"f:field{number}": {} for number in range(8)} for part in ("metadata", "spec")},
     }
+    return [entry, {**entry, "manager": "crossplane", "subresource": "status"}]
+
+
+def from_server(manifest: Mapping[str, Any], uid: str, version: int, **metadata: Any) -> Manifest:
+    """Return a manifest as an API server sends it: with an identity, a version and managed fields."""
     identity = {"uid": uid, "resourceVersion": str(version), "creationTimestamp": _TIME, "generation": 1}
-    fields = {"managedFields": [entry, {**entry, "manager": "crossplane", "subresource": "status"}]}
+    fields = {"managedFields": _managed(manifest["apiVersion"])}
     return {**manifest, "metadata": {**manifest["metadata"], **identity, **fields, **metadata}}
 
 
@@ -143,7 +150,8 @@ def serving(manifest: Mapping[str, Any], resource: str, owner: Mapping[str, Any]
 def others(clusters: int, replicas: int) -> Iterator[Manifest]:
     """Yield the serving ModelReplicas of other deployments (of ten each), spread evenly over clusters and pools."""
     for number in range(replicas):
-        owner = deployment(f"other-{number // 10:04}", 10)
+        if number % 10 == 0:
+            owner = deployment(f"other-{number // 10:04}", 10)
         on, index = f"cluster-{number % clusters:04}", number // clusters
         name = replica_name(NAMESPACE, owner["metadata"]["name"], on, index)
         gpu, _, devices = POOLS[number // clusters % len(POOLS)]

@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +59,11 @@ class Served:
 def served(*names: str) -> Iterator[Served]:
     """Serve functions, all of the pipeline's when none is named, in processes that have not answered a call."""
     with contextlib.ExitStack() as stack:
-        servers = {name: stack.enter_context(server_of([*_SERVE, name])) for name in names or STEPS}
+        with ThreadPoolExecutor() as starting:
+            started = {
+                name: starting.submit(stack.enter_context, server_of([*_SERVE, name])) for name in names or STEPS
+            }
+        servers = {name: each.result() for name, each in started.items()}
         calls = {name: stack.enter_context(_connected(server.address)) for name, server in servers.items()}
         processes = {name: server.process.pid for name, server in servers.items()}
         yield Served(calls, processes, {name: server.address for name, server in servers.items()})

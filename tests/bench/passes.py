@@ -1,8 +1,10 @@
 """Plays Crossplane to function servers: passes over a pipeline with its requirement rounds, and what settles them."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from bench.fleet import Manifest, ready, serving
@@ -23,33 +25,45 @@ class NotSettledError(Exception):
     """What was to be measured never came to rest, or a function refused it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stored:
-    """An object of the control cluster, serialized once."""
+    """An object of the control cluster."""
 
-    kind: str
-    name: str
-    labels: Mapping[str, str]
-    wire: bytes
+    manifest: Manifest
+
+    @cached_property
+    def wire(self) -> bytes:
+        """Return the object as it is sent: serialized when it is fetched first, as few objects of a large fleet are."""
+        return encode(self.manifest)
 
 
 class Store:
     """The objects of a control cluster, for requirements."""
 
     def __init__(self, manifests: Iterable[Manifest]) -> None:
-        self._by_kind: dict[str, list[Stored]] = {}
+        self._named: dict[tuple[str, str], list[Stored]] = defaultdict(list)
+        self._labelled: dict[tuple[str, str, str], list[Stored]] = defaultdict(list)
+        self._all: dict[str, list[Stored]] = defaultdict(list)
         for manifest in manifests:
-            meta = manifest["metadata"]
-            stored = Stored(manifest["kind"], meta["name"], meta.get("labels", {}), encode(manifest))
-            self._by_kind.setdefault(stored.kind, []).append(stored)
+            kind, meta, stored = manifest["kind"], manifest["metadata"], Stored(manifest)
+            self._all[kind].append(stored)
+            self._named[kind, meta["name"]].append(stored)
+            for label, value in meta.get("labels", {}).items():
+                self._labelled[kind, label, value].append(stored)
 
     def fetch(self, selector: Any) -> list[bytes]:
-        """Return the serialized objects that a requirement selects."""
-        found = self._by_kind.get(selector.kind, [])
+        """Return the serialized objects that a requirement selects, in the order in which they were given."""
         if selector.HasField("match_name"):
-            return [obj.wire for obj in found if obj.name == selector.match_name]
-        wanted = dict(selector.match_labels.labels).items()
-        return [obj.wire for obj in found if wanted <= obj.labels.items()]
+            found = self._named.get((selector.kind, selector.match_name), [])
+        else:
+            found = self._with(selector.kind, dict(selector.match_labels.labels))
+        return [obj.wire for obj in found]
+
+    def _with(self, kind: str, labels: Mapping[str, str]) -> list[Stored]:
+        """Return the objects of a kind that have all of these labels."""
+        having = [self._labelled.get((kind, *label), []) for label in labels.items()]
+        fewest = min(having, key=len, default=self._all.get(kind, []))
+        return [obj for obj in fewest if labels.items() <= obj.manifest["metadata"].get("labels", {}).items()]
 
 
 @dataclass(frozen=True, slots=True)

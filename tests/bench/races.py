@@ -29,25 +29,32 @@ RACERS, SAMPLES = 4, 3
 _Residents = dict[str, tuple[Replica, ...]]
 
 
-class _Fleet:
-    """Clusters with whole-node replicas on every node but those of a few clusters, and what they have published."""
+class _Full:
+    """Clusters with whole-node replicas on every node, and what they have published: what all races begin with."""
 
-    def __init__(self, random: Random, clusters: int) -> None:
+    def __init__(self, clusters: int) -> None:
         names = [f"c{number:05}" for number in range(clusters)]
-        self.free = set(random.sample(names, SPARE))
-        #: The clusters on which something may have changed.
-        self.touched = set(self.free)
         self.bare = {name: cluster(name, pool(NODES)) for name in names}
-        self.residents: _Residents = {
-            name: tuple(self._other(name, index) for index in range(NODES - (name in self.free))) for name in names
-        }
+        self.residents: _Residents = {name: tuple(self._other(name, index) for index in range(NODES)) for name in names}
         self.told = {name: published(each, self.residents[name]) for name, each in self.bare.items()}
-        self.read = self._clock = 0
 
     @staticmethod
     def _other(name: str, index: int) -> Replica:
         uid = f"other-{name}-{index}"
         return Replica("others", uid, uid, name, (stamped(),), owner="others", created="2024", ready=True, serves=True)
+
+
+class _Fleet:
+    """A fleet that is full but for a node of each of a few clusters."""
+
+    def __init__(self, random: Random, full: _Full) -> None:
+        free = random.sample(list(full.bare), SPARE)
+        #: The clusters on which something may have changed.
+        self.touched = set(free)
+        self.bare = full.bare
+        self.residents = {**full.residents, **{name: full.residents[name][:-1] for name in free}}
+        self.told = {**full.told, **{name: published(self.bare[name], self.residents[name]) for name in free}}
+        self.read = self._clock = 0
 
     def decide(self, one: Deployment, start: _Residents, told: Mapping[str, Cluster]) -> Schedule:
         """Return what a pass decides that reads the fleet of `start` and ranks by what was `told`."""
@@ -104,9 +111,9 @@ class _Fleet:
         return found
 
 
-def _race(random: Random, clusters: int) -> tuple[int, int, int, int]:
+def _race(random: Random, full: _Full) -> tuple[int, int, int, int]:
     """Return of one race: pools that collided, the rounds until none does, replicas read at most, and unplaced."""
-    fleet = _Fleet(random, clusters)
+    fleet = _Fleet(random, full)
     racers = [replace(deployment(replicas=SPARE // RACERS, name=f"racer-{number}")) for number in range(RACERS)]
     tellings, collided, healed, unplaced = [dict(fleet.told)] * 3, 0, 0, 0
     for number in range(1, RACERS + 3):
@@ -124,7 +131,8 @@ def _race(random: Random, clusters: int) -> tuple[int, int, int, int]:
 
 def races(clusters: int = 10_000) -> Iterator[Figure]:
     """Yield how many rounds collisions take to heal, of sampled races; 10,000 clusters hold 50,000 replicas."""
-    found = [_race(Random(seed), clusters) for seed in range(SAMPLES)]  # noqa: S311 - samples, no secret
+    full = _Full(clusters)
+    found = [_race(Random(seed), full) for seed in range(SAMPLES)]  # noqa: S311 - samples, no secret
     name = f"{SAMPLES} races of {RACERS} deployments for the last {SPARE} nodes of {clusters:,} clusters"
     yield Figure(f"{name}: pools that collided at most", max(each[0] for each in found), "pools")
     yield at_most("... rounds until none does", max(each[1] for each in found), RACERS + 1, "rounds")

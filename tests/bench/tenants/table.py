@@ -5,7 +5,10 @@ tenant's own pass, or that of a stranger to whom the tenant's objects are sent t
 a busy machine changes least, and the peak of resident memory.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from bench.figures import Figure, at_most
@@ -39,16 +42,33 @@ def fleet(*added: Manifest) -> Store:
 
 
 def measured(cases: Iterable[Case]) -> Iterator[Figure]:
-    """Yield two figures a case: processor time of its first pass, and peak memory after two."""
+    """Yield two figures a case: processor time of its first pass, and peak memory after two.
+
+    While a case is measured, the processes of the next one start: a pass keeps one of two processors busy.
+    """
     stranger = Scene(deployment("ordinary", 1), {}, fleet())
-    for case in cases:
-        scene = case.scene()
-        with served(*dict.fromkeys(("schedule", *case.steps))) as on:
-            run_pass(stranger, on.steps("schedule"))
-            spent = [_spent(case, scene, on) for _ in range(2)]
-            yield at_most(f"{case.name}: first pass", spent[0] * 1e3, MILLISECONDS, "ms")
-            peak = max(on.peak(name) for name in case.steps)
-            yield at_most(f"... peak memory; again in {spent[1] * 1e3:,.0f} ms", peak, MEBIBYTES, "MiB")
+    todo = deque(cases)
+    with ExitStack() as every, ThreadPoolExecutor(1) as beside:
+        ready = beside.submit(_begin, todo[0], stranger, every)
+        while todo:
+            case = todo.popleft()
+            scene, on, processes = ready.result()
+            with processes:
+                if todo:
+                    ready = beside.submit(_begin, todo[0], stranger, every)
+                spent = [_spent(case, scene, on) for _ in range(2)]
+                yield at_most(f"{case.name}: first pass", spent[0] * 1e3, MILLISECONDS, "ms")
+                peak = max(on.peak(name) for name in case.steps)
+                yield at_most(f"... peak memory; again in {spent[1] * 1e3:,.0f} ms", peak, MEBIBYTES, "MiB")
+
+
+def _begin(case: Case, stranger: Scene, every: ExitStack) -> tuple[Scene, Served, ExitStack]:
+    """Return a case's scene, its functions that have seen the fleet, and what ends their processes, as `every` does."""
+    scene = case.scene()
+    processes = every.enter_context(ExitStack())
+    on = processes.enter_context(served(*dict.fromkeys(("schedule", *case.steps))))
+    run_pass(stranger, on.steps("schedule"))
+    return scene, on, processes
 
 
 def _spent(case: Case, scene: Scene, on: Served) -> float:

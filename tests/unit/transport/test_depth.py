@@ -1,15 +1,15 @@
 """Whatever is nested in an object, however deeply, it is read, and costs no other object its reader."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
 
 from bench.fleet import NODES, Manifest, cluster, deployment, others
-from bench.passes import Scene, Store, Stored, run_pass
+from bench.passes import Scene, Store, run_pass
 from modelplane.cli.serve import FUNCTIONS
 from modelplane.step.call import dispatch
 from modelplane.transport import messages
@@ -84,20 +84,27 @@ def test_bytes_that_are_no_struct_are_refused_however_deep_the_fault_is() -> Non
             read(wire)
 
 
-def _with_deep_status(manifest: Manifest, deep: bytes) -> Stored:
+class _Serialized(NamedTuple):
+    """An object of which there are only its bytes, and by what it is asked for."""
+
+    kind: str
+    labels: Mapping[str, str]
+    wire: bytes
+
+
+def _with_deep_status(manifest: Manifest, deep: bytes) -> _Serialized:
     """Return an object that is nested deeply in one entry of its `status.servedEngines`."""
     served = encode({**manifest["status"], "servedEngines": []})
     engines = _field(_LIST, _field(_ITEM, _field(_STRUCT, _entry("x", deep))))
     status = _field(_STRUCT, served + _entry("servedEngines", engines))
     wire = encode({key: value for key, value in manifest.items() if key != "status"}) + _entry("status", status)
-    meta = manifest["metadata"]
-    return Stored(manifest["kind"], meta["name"], meta.get("labels", {}), wire)
+    return _Serialized(manifest["kind"], manifest["metadata"].get("labels", {}), wire)
 
 
 class _Sending(Store):
     """A store that sends one object more, as it is serialized."""
 
-    def __init__(self, manifests: Sequence[Manifest], other: Stored) -> None:
+    def __init__(self, manifests: Sequence[Manifest], other: _Serialized) -> None:
         super().__init__(manifests)
         self._other = other
 
