@@ -6,10 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelplane.model.routing import Address, BackendPlan, BackendReference, Endpoint, ServiceEntry
-from modelplane.routing.backends import plan_backends
-from modelplane.routing.listing import list_endpoints
-from modelplane.routing.references import referable
-from modelplane.routing.selection import select
+from modelplane.routing.backends import plan_backends, referable
+from modelplane.routing.listing import list_endpoints, select
 from modelplane.routing.served import LIMIT, list_served
 from property.routes import endpoints, entries, listings, served
 from property.strategies import examples

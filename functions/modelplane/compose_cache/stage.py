@@ -8,7 +8,7 @@ from modelplane.compose_cache.download import download, held_download
 from modelplane.compose_cache.spec import CacheSpec
 from modelplane.composing import requirements as require
 from modelplane.composing.messages import sentences
-from modelplane.composing.mirrored_namespace import find_unclaimed
+from modelplane.composing.namespace import find_unclaimed
 from modelplane.composing.site import Site
 from modelplane.model.observation import Gap
 from modelplane.model.staging import StagingPhase

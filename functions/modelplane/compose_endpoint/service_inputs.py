@@ -15,8 +15,7 @@ from modelplane.model.routing import Address, Endpoint, EndpointState, PublicGat
 from modelplane.observed.endpoint import read_endpoint
 from modelplane.observed.gateway import read_gateway, read_hostnames
 from modelplane.routing.backends import Backends, plan_backends
-from modelplane.routing.listing import list_endpoints, state_of
-from modelplane.routing.selection import select
+from modelplane.routing.listing import list_endpoints, select, state_of
 from modelplane.routing.served import list_served
 from modelplane.step import Object, Request, Requirement
 

@@ -20,7 +20,7 @@ from modelplane.kube.gateway.traffic import Traffic, service_traffic_policy
 from modelplane.model.names import LISTENER_HTTP, LISTENER_HTTPS, service_object
 from modelplane.model.routing import BackendReference
 from modelplane.observed.gateway import is_accepted, read_listeners, read_references
-from modelplane.routing.references import referable
+from modelplane.routing.backends import referable
 from modelplane.step import Desired, Manifest, Object, Request
 
 #: Composition resource names.

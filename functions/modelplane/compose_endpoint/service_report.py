@@ -14,7 +14,7 @@ from modelplane.model.conditions import Condition, Reason, ServiceCondition, Sta
 from modelplane.model.routing import Endpoint, EndpointState
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import is_accepted, rejection, unaccepted_change
-from modelplane.routing.selection import matches
+from modelplane.routing.listing import matches
 from modelplane.step import Object, Request
 
 #: The fields of a service's status that are kept while nothing is decided.

@@ -17,7 +17,7 @@ from modelplane.compose_replica.weights import Mount
 from modelplane.composing import requirements as require
 from modelplane.composing.cluster_reference import with_kept_reference
 from modelplane.composing.hold import held, hold_all
-from modelplane.composing.mirrored_namespace import find_unclaimed
+from modelplane.composing.namespace import find_unclaimed
 from modelplane.composing.orphan import is_orphaning, with_orphan_policy
 from modelplane.composing.pod_messages import REPLICA_PODS
 from modelplane.composing.site import Site

@@ -12,8 +12,7 @@ from modelplane.composing.site import Site
 from modelplane.kube.object import PROVIDER_API
 from modelplane.model.names import LABEL_FILLS, LABEL_PODS_OF, LABEL_PODS_OF_CACHE, LABEL_WORKLOAD
 from modelplane.model.observation import Gap
-from modelplane.observed.pod_messages import pod_messages
-from modelplane.observed.pod_reports import pod_reports
+from modelplane.observed.pod_messages import pod_messages, pod_reports
 from modelplane.observed.remote import read_remote
 from modelplane.step import Object, Request, Requirement
 

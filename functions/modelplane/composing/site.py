@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelplane.composing.isolation import is_closed, read_mark, wanted_mark
+from modelplane.composing.namespace import is_closed, read_mark, wanted_mark
 from modelplane.kube.collection import collection
 from modelplane.kube.copy import key_copy, source_copy
 from modelplane.kube.namespace import closed, opened, tenant

@@ -1,4 +1,4 @@
-"""Reads from pods why they are not scheduled, pulled, started or kept alive.
+"""Reads from pods why they are not scheduled, pulled, started or kept alive, and what their containers report.
 
 A message carries no pod's name, age or restart count, so that a condition changes only when its cause does.
 """
@@ -77,3 +77,20 @@ def pod_messages(pods: Iterable[Remote], label: str) -> dict[str, str]:
         )
         for value, messages in counted.items()
     }
+
+
+def pod_reports(pods: Iterable[Remote], label: str, container: str) -> dict[str, str]:
+    """Return the message of an init container that succeeded, by the value of its pod's label; of several the latest.
+
+    Times are RFC 3339 in UTC, as the kubelet writes them.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for remote in pods:
+        pod = remote.manifest or {}
+        value = text(mapping(mapping(pod.get("metadata")).get("labels")).get(label))
+        for status in mappings(mapping(pod.get("status")).get("initContainerStatuses")):
+            ended = mapping(mapping(status.get("state")).get("terminated"))
+            message = text(ended.get("message")).strip()
+            if status.get("name") == container and ended.get("exitCode") == 0 and message:
+                found[value] = max(found.get(value, ("", "")), (text(ended.get("finishedAt")), message))
+    return {value: message for value, (_, message) in found.items()}

@@ -1,21 +1,21 @@
-"""Which hosts an endpoint that is written by hand may name."""
+"""Which hosts a hand-written endpoint may name."""
 
 import re
 from collections.abc import Container
 from typing import Final
 
-#: Names of what is inside the control cluster, its cloud (metadata.google.internal), or Modelplane itself. A pod's
-#: resolver completes the first two.
+#: Names inside the control cluster, its cloud (metadata.google.internal), or Modelplane itself. A pod's resolver
+#: completes the first two.
 _INSIDE: Final = (".svc", ".pod", ".cluster.local", ".localhost", ".internal")
-#: A last label that resolvers take for the end of an IPv4 address, in any of its spellings: 127.1, 0177.0.0.1, 0x7f.1.
+#: A last label that resolvers read as part of an IPv4 address, in any of its spellings: 127.1, 0177.0.0.1, 0x7f.1.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 def refuse_host(host: str, allowed: Container[str], *, is_namespace: bool) -> str:
     """Return why an endpoint may not name a host, "" if it may: requests come from within the control cluster.
 
-    `allowed` are the hosts that the InferenceGateway allows. `is_namespace` says that the control cluster has a
-    namespace that is called like the last label: a pod's resolver completes the host to a Service's there, or a pod's.
+    `allowed` are the hosts that the InferenceGateway allows. `is_namespace`: the control cluster has a namespace with
+    the name of the last label, so that a pod's resolver completes the host to that of a Service or pod there.
     """
     if host in allowed:
         return ""
@@ -29,5 +29,5 @@ def refuse_host(host: str, allowed: Container[str], *, is_namespace: bool) -> st
 
 
 def _is_ip(host: str) -> bool:
-    """Tell whether a host is an IP address: a name's last label is never a number, and no name has brackets."""
+    """Tell whether a host is an IP address: the last label of a name is never a number, and no name has brackets."""
     return host.startswith("[") or bool(_NUMBER.fullmatch(host.rpartition(".")[2]))

@@ -1,16 +1,30 @@
-"""Which of a service's endpoints its Backends list."""
+"""Which endpoints belong to each entry of a service, and which of them its Backends list."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping, Sequence
 
-from modelplane.model.routing import Address, Endpoint, EndpointState
+from modelplane.model.routing import Address, Endpoint, EndpointState, ServiceEntry
+
+
+def select(entries: Sequence[ServiceEntry], endpoints: Iterable[Endpoint]) -> tuple[tuple[Endpoint, ...], ...]:
+    """Return the endpoints of each entry, by name; an endpoint that several entries select belongs to the first."""
+    selected: list[list[Endpoint]] = [[] for _ in entries]
+    for endpoint in sorted(endpoints, key=lambda each: each.name):
+        first = next((i for i, entry in enumerate(entries) if matches(entry.selector, endpoint.labels)), None)
+        if first is not None:
+            selected[first].append(endpoint)
+    return tuple(map(tuple, selected))
+
+
+def matches(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+    """Tell whether labels match `matchLabels`; an empty selector matches everything."""
+    return all(labels.get(key) == value for key, value in selector.items())
 
 
 def list_endpoints(endpoints: Iterable[Endpoint], listed: Container[str]) -> frozenset[Address]:
-    """Return the addresses that take requests, of all endpoints of a service.
+    """Return the addresses that take requests, among all endpoints of a service.
 
-    Those that are ready; a leaving one only where no other is ready. When none is ready, those stay that are `listed`
-    now, by hostname, unless a person has switched them off: to the engines that still answer they are worth more than
-    none at all.
+    These are the ready ones, and leaving ones only if no other is ready. If none is ready, the endpoints that are
+    `listed` now (by hostname) stay, unless they are switched off: some of their engines may still answer.
     """
     reachable = [(each, each.address) for each in endpoints if each.address]
     groups = (
@@ -22,7 +36,7 @@ def list_endpoints(endpoints: Iterable[Endpoint], listed: Container[str]) -> fro
 
 
 def state_of(endpoint: Endpoint, listed: Container[Address], held: Container[Address]) -> EndpointState:
-    """Return what an endpoint does, by the addresses that are to take requests and those that the Backends hold."""
+    """Return an endpoint's state, by the addresses that should take requests and those that the Backends hold."""
     if endpoint.address is None:
         return EndpointState.NO_ADDRESS
     if endpoint.address in held:

@@ -1,20 +1,20 @@
-"""By which names the engines of a service's endpoints serve: one header tells it to the gateways of their clusters."""
+"""The model names under which a service's engines serve, in one header for the gateways of their clusters."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Final
 
-#: Characters of the value of a header in an HTTPRoute.
+#: Most characters of a header's value in an HTTPRoute.
 LIMIT: Final = 4096
-#: Stands for a name that is not known.
+#: Stands for an unknown name.
 _UNKNOWN: Final = "-"
 
 
 def list_served(names: Mapping[str, str]) -> str:
-    """Return the header's value of the names of models by endpoint, "" for one that is not known.
+    """Return the header's value for these model names by endpoint; a name is "" where it is not known.
 
-    It is the name that most endpoints have, and then, for each other one, the name and the endpoints that have it:
-    `a b=two-0,two-1`. It is "" where no name is known or the list has no room.
+    The value is the most frequent name, then each other name with its endpoints: `a b=two-0,two-1`. It is "" if no name
+    is known or the list is too long.
     """
     named = {endpoint: name or _UNKNOWN for endpoint, name in names.items()}
     if not any(names.values()):

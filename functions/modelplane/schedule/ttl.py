@@ -13,7 +13,7 @@ from modelplane.composing import requirements as require
 from modelplane.lru import Lru
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import Schedule
-from modelplane.schedule.looked_at import looked_at
+from modelplane.schedule.settled import input_versions
 from modelplane.step import AWAITING, SETTLED, Request
 
 #: By deployment: the hash of the inputs of its last pass that was not settled, and the TTL of the response; enough for
@@ -36,7 +36,7 @@ def response_ttl(
         return SETTLED
     identity: Hashable = deployment.uid or (deployment.namespace, deployment.name)
     in_turn = {one(name).name for name in full for one in (require.cluster, require.residents)}
-    inputs = hash((looked_at(request, in_turn), frozenset(full.items())))
+    inputs = hash((input_versions(request, in_turn), frozenset(full.items())))
     before, last = _LAST.get(identity, lambda: (_NONE, 0))
     ttl = min(2 * last, SETTLED) if before == inputs else AWAITING
     _LAST.put(identity, (inputs, ttl), 0)

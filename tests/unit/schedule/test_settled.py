@@ -8,7 +8,7 @@ import pytest
 
 from modelplane import __version__
 from modelplane.schedule import inputs
-from modelplane.schedule.looked_at import looked_at
+from modelplane.schedule.settled import input_versions
 from modelplane.scheduling import schedule
 from modelplane.step import Object, Request
 from unit.schedule.objects import Server, cache, cluster, deployment, replica, run
@@ -101,4 +101,4 @@ def test_a_decision_follows_from_every_field_of_a_request_but_those_that_no_pass
     assert {each.name for each in fields(Request)} == OTHER.keys() | NOT_LOOKED_AT
     before = Request(deployment())
     for name, value in OTHER.items():
-        assert looked_at(replace(before, **{name: value})) != looked_at(before), name
+        assert input_versions(replace(before, **{name: value})) != input_versions(before), name

@@ -1,0 +1,55 @@
+"""The namespace on an inference cluster that mirrors a team's: which team it belongs to, and whether it is closed.
+
+A mirrored name with a hash could be another team's too: hashes have 32 bits, and a name with a given hash is found in
+minutes. So a label says which namespace it mirrors. The first one to create the namespace writes it, and nobody else
+changes it.
+
+With isolation NewNamespaces a NetworkPolicy closes the namespaces that Modelplane creates. A label says whether it has
+created one: an Object that only creates writes it, so that a namespace that existed before stays without it. All
+Objects of one namespace read the same label, and so want the same.
+"""
+
+from modelplane.composing.messages import sentences
+from modelplane.model.fleet import Isolation, Mark, Walls
+from modelplane.model.names import LABEL_ISOLATED, LABEL_NAMESPACE, is_mirrored_by_hash, tenant_namespace
+from modelplane.observed.fields import mapping, text
+from modelplane.observed.remote import Remote
+
+
+def find_unclaimed(team: str, namespace: Remote | None) -> str:
+    """Return why nothing may be composed yet in the namespace that mirrors `team`, "" where it may.
+
+    `namespace` is the observed Object of that namespace, None while there is none.
+    """
+    if not is_mirrored_by_hash(team):
+        return ""
+    mirrored = tenant_namespace(team)
+    if namespace is None or namespace.manifest is None:
+        failure = namespace.sync_failure if namespace else ""
+        return sentences(f"Namespace {mirrored} of the cluster is not seen yet", failure)
+    owner = text(mapping(mapping(namespace.manifest.get("metadata")).get("labels")).get(LABEL_NAMESPACE))
+    if owner == team:
+        return ""
+    label = f"{LABEL_NAMESPACE}={owner}" if owner else f"no label {LABEL_NAMESPACE}"
+    found = f"Namespace {mirrored} of the cluster mirrors another namespace than {team}: it has {label}"
+    return sentences(found, "Use a namespace whose name has at most 51 characters.")
+
+
+def read_mark(seen: Remote | None) -> Mark:
+    """Return the mark of a namespace as its Object shows it, NONE while there is none."""
+    metadata = mapping(mapping(seen.manifest if seen else None).get("metadata"))
+    found = mapping(metadata.get("labels")).get(LABEL_ISOLATED)
+    return Mark(found) if found in tuple(Mark) else Mark.NONE
+
+
+def wanted_mark(walls: Walls, seen: Remote | None) -> Mark:
+    """Return the mark that a namespace should have: the one it was created with stays, whatever is asked for later."""
+    if seen is None or seen.manifest is None:
+        return Mark.NONE if walls.isolation is Isolation.OPEN else Mark.CREATION
+    return read_mark(seen) or (Mark.ENFORCED if walls.isolation is Isolation.ENFORCED else Mark.NONE)
+
+
+def is_closed(walls: Walls, seen: Remote | None) -> bool:
+    """Tell whether a NetworkPolicy closes a namespace."""
+    made_closed = walls.isolation is Isolation.NEW_NAMESPACES and read_mark(seen) is Mark.CREATION
+    return walls.isolation is Isolation.ENFORCED or made_closed
