@@ -3,8 +3,8 @@
 Each line that a command prints stands behind its name. The last one says how long it took, and how much processor time
 with that of the processes that it has started and waited for. All run to their ends, whatever becomes of the others;
 the exit code is that of the first that fails, in the order in which they were given. The last lines of those that
-failed are printed again at the very end: a failure may be an hour of other commands' output away from it, and many who
-read a log see its end alone.
+failed are printed again at the very end, and after them the tests that failed, a line each: a failure may be an hour of
+other commands' output away from it, and many who read a log see its end alone.
 """
 
 import os
@@ -20,7 +20,10 @@ from modelplane_dev.processes.process import DIE_WITH_PARENT
 
 _PRINTING = threading.Lock()
 _LAST_LINES = 12
-"""Where pytest names the tests that failed."""
+#: How pytest begins the lines of its summary that name the tests that failed. It cuts no message where it runs in CI,
+#: so that one may fill the last lines alone.
+_FAILURES = ("FAILED ", "ERROR ")
+_WIDTH = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class _Command:
     name: str
     text: str
     last: deque[str] = field(default_factory=lambda: deque(maxlen=_LAST_LINES))
+    failures: list[str] = field(default_factory=list)
 
     def run(self) -> int:
         """Run the command to its end; return its exit code."""
@@ -45,12 +49,14 @@ class _Command:
         return code
 
     def repeat(self) -> None:
-        """Print the last lines once more."""
-        for line in self.last:
+        """Print the last lines once more, and the tests that failed."""
+        for line in (*self.last, *self.failures):
             click.echo(f"{self.name} | {line}", nl=False)
 
     def _say(self, line: str) -> None:
         self.last.append(line)
+        if line.startswith(_FAILURES):
+            self.failures.append(f"{line.rstrip()[:_WIDTH]}\n")
         with _PRINTING:
             click.echo(f"{self.name} | {line}", nl=False)
 
