@@ -42,6 +42,8 @@ CHAT = {"model": "example/model", "messages": [{"role": "user", "content": "Hell
 SERVED = {"llama": "example/model", "canary": "canary/model"}
 #: Label of the services that are there for more than one test.
 OUTLASTS = "example.com/outlasts-a-test"
+#: Seconds without a change after which the passes that follow from the last one are over, as a rule.
+_REST = 3.0
 #: Requests that are under way at a time.
 WORKERS = 8
 
@@ -99,6 +101,14 @@ class LiveFleet:
 
         eventually(answered, within=SOON)
         return time.monotonic() - started
+
+    def wait_until_routes_rest(self) -> int:
+        """Wait until no route of the public gateway has changed for some seconds; return how often they have."""
+        while True:
+            changes = self.gateways.public.route_changes()
+            time.sleep(_REST)
+            if self.gateways.public.route_changes() == changes:
+                return changes
 
     def preflight(self, url: str, *headers: str) -> dict[str, str]:
         """Return the headers of the answer to a browser's question, by their names in lower case."""

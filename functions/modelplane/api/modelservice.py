@@ -58,7 +58,7 @@ class Key(BaseModel):
 
 
 class RateLimit(BaseModel):
-    """Most requests in a unit of time, counted by each gateway instance for itself."""
+    """Most requests in a unit of time, counted by each gateway instance for itself, and anew whenever a route of the gateway changes."""
 
     requests: int
     per: Literal["Second", "Minute", "Hour"]

@@ -132,9 +132,17 @@ class Gateways:
 
     def configuration(self) -> str:
         """Return the clusters and routes by which Envoy sends requests now, as JSON."""
-        address = f"http://127.0.0.1:{_ADMINISTRATION}/config_dump?resource="
         parts = ("dynamic_active_clusters", "dynamic_route_configs")
-        return "".join(self.network.output("curl", "-sS", "--fail", address + part) for part in parts)
+        return "".join(self._administer(f"config_dump?resource={part}") for part in parts)
+
+    def route_changes(self) -> int:
+        """Return how often the routes have changed by which Envoy sends requests, those of all listeners together."""
+        lines = self._administer("stats?filter=[.]rds[.].*[.]config_reload$").splitlines()
+        return sum(int(line.rpartition(": ")[2]) for line in lines)
+
+    def _administer(self, path: str) -> str:
+        """Return what Envoy's administration answers at a path."""
+        return self.network.output("curl", "-sS", "--fail", "--globoff", f"http://127.0.0.1:{_ADMINISTRATION}/{path}")
 
     def run_engines(self, pods: Iterable[Manifest], cidr: str) -> dict[str, Process]:
         """Run a fake engine at the address of each pod; return them by the pods' names. `cidr` has all addresses."""
