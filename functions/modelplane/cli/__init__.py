@@ -1,9 +1,11 @@
 """The command line `modelplane`: each command is imported when it is called, so that `--help` is instant."""
 
+import errno
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -22,6 +24,11 @@ class _Entry:
     extra: str = ""
 
 
+#: Exit codes that no command gives an answer with: Python's own, 1, would read as "not placed" or "no match".
+INTERRUPTED: Final = 130
+FAILED: Final = 70
+#: What a full or broken disk answers to output.
+_UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 #: The extra with what only the image needs: the server, and the Hub's client.
 _FUNCTIONS: Final = "functions"
 
@@ -55,6 +62,22 @@ class _Commands(click.Group):
             lacking = f"modelplane {cmd_name}: no module {error.name}, which the extra {entry.extra} brings"
             raise click.ClickException(f"{lacking}: pip install 'modelplane[{entry.extra}]'") from error
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; one that is interrupted, or fails by itself, exits with a code that is no answer."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        except (click.exceptions.Exit, click.Abort, click.ClickException, BrokenPipeError):
+            raise
+        except Exception as error:  # noqa: BLE001 - what is not said in one line is printed whole
+            code = FAILED
+            if isinstance(error, OSError) and error.errno in _UNWRITABLE:
+                click.echo(f"cannot write: {error.strerror}", err=True)
+            else:
+                traceback.print_exc()
+        return ctx.exit(code)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """Write the list of commands."""

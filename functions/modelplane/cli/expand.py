@@ -37,8 +37,8 @@ def command(*, deployment: str, paths: tuple[str, ...], profile: str | None, rep
     """
     configure_logs(debug=False)
     namespace, _, name = deployment.partition("/")
-    if not namespace or not name:
-        raise click.UsageError(f"{deployment!r} is no NAMESPACE/NAME: write, for example, ml/{deployment.strip('/')}")
+    if not namespace or not name or "/" in name:
+        raise click.UsageError(f"{deployment!r} is no NAMESPACE/NAME: write, for example, ml/chat")
     control = settled(paths)
     try:
         found = expand_deployment(control, namespace, name, profile, replica)

@@ -80,8 +80,9 @@ def read_inputs(request: Request, spec: ModelEndpointSpec, needs: Sequence[Requi
         given = read_value(request, named.name, named.key)
         authority = given.authority() if given else None
         if authority is None:
-            wrong = "has no valid X.509 certificates in PEM" if given else lacking(request, named.name)
-            missing.append(_words(request, "spec.tls.caSecretRef", named.name, named.key, wrong))
+            unusable = f"has no valid X.509 certificates in PEM under key {named.key}"
+            wrong = unusable if given else lacking(request, named.name, named.key)
+            missing.append(_words(request, "spec.tls.caSecretRef", named.name, wrong))
     return ExternalInputs(_provider(request, spec, gateway), credential, authority, tuple(missing), gateway)
 
 
@@ -92,8 +93,9 @@ def _read_credential(request: Request, spec: ModelEndpointSpec) -> tuple[Sealed 
     reference, header, prefix = spec.credential.secretRef, spec.credential.header, spec.credential.prefix
     found = read_value(request, reference.name, reference.key)
     if found is None or not found.matches(_USABLE):
-        wrong = lacking(request, reference.name) if found is None else "has a value that no header can carry"
-        return None, _words(request, "spec.credential", reference.name, reference.key, wrong)
+        unusable = f"has a value that no header can carry under key {reference.key}"
+        wrong = lacking(request, reference.name, reference.key) if found is None else unusable
+        return None, _words(request, "spec.credential", reference.name, wrong)
     if prefix is None:
         prefix = _BEARER if header.lower() == AUTHORIZATION.lower() else ""
     if not _PREFIX.fullmatch(prefix):
@@ -101,8 +103,8 @@ def _read_credential(request: Request, spec: ModelEndpointSpec) -> tuple[Sealed 
     return found.prefixed(prefix.encode()), ""
 
 
-def _words(request: Request, field: str, name: str, key: str, wrong: str) -> str:
-    return f"{field}: Secret {request.composite.namespace}/{name} {wrong} under key {key}. Write it"
+def _words(request: Request, field: str, name: str, wrong: str) -> str:
+    return f"{field}: Secret {request.composite.namespace}/{name} {wrong}. Write it"
 
 
 def _provider(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway | None) -> Provider | NoAddress:

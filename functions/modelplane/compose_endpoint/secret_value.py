@@ -14,8 +14,11 @@ def read_value(request: Request, name: str, key: str) -> Sealed | None:
     return value if isinstance(value, Sealed) else None
 
 
-def lacking(request: Request, name: str) -> str:
-    """Return in which words a Secret lacks a value, to be followed by "under key"."""
+def lacking(request: Request, name: str, key: str) -> str:
+    """Return in which words a Secret lacks a value under a key."""
     found = request.one(require.source("Secret", name, request.composite.namespace))
-    too_many = isinstance(found, Object) and not mapping(found.body.get("data"))
-    return f"has no values, or more than {MOST_KEYS} keys and none is read, so none" if too_many else "has no value"
+    if not isinstance(found, Object):
+        return f"does not exist; it is needed with key {key}"
+    if not mapping(found.body.get("data")):
+        return f"has no values, or more than {MOST_KEYS} keys and none is read, so none under key {key}"
+    return f"has no value under key {key}"

@@ -39,8 +39,8 @@ def read_keys(request: Request, spec: ModelServiceSpec) -> CallerKeys:
         found = read_value(request, key.secretRef.name, key.secretRef.key)
         secret = f"Secret {request.composite.namespace}/{key.secretRef.name}"
         if found is None:
-            wrong = lacking(request, key.secretRef.name)
-            missing.append(f"{where}: {secret} {wrong} under key {key.secretRef.key}. Create it")
+            wrong = lacking(request, key.secretRef.name, key.secretRef.key)
+            missing.append(f"{where}: {secret} {wrong}. Create it")
         elif not found.matches(_USABLE):
             wrong = "is not 1 to 4096 visible ASCII characters, without spaces and line breaks"
             invalid.append(f"{where}: what {secret} has under key {key.secretRef.key} {wrong}. Replace it")

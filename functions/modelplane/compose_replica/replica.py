@@ -35,7 +35,7 @@ from modelplane.step import AWAITING, SETTLED, Desired, Object, Request, Require
 
 #: Composition resource names of the team's namespace and of its NetworkPolicy.
 _NAMESPACE = "namespace"
-_POLICY = "network-policy"
+POLICY = "network-policy"
 #: Composition resource name of the collection that observes the pods.
 _PODS = "pods"
 
@@ -208,8 +208,8 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     objects |= copies.objects(instance.site)
     objects |= weights.protect(request, spec, remotes)
     objects[_NAMESPACE] = instance.site.place_namespace(seen)
-    if policy := instance.site.place_network_policy(seen, composed=_POLICY in request.observed):
-        objects[_POLICY] = policy
+    if policy := instance.site.place_network_policy(seen, composed=POLICY in request.observed):
+        objects[POLICY] = policy
     objects |= keep_answering(objects, request.observed, remotes)
     if unready := _findings(request, spec, objects, mount=mount).workloads_to_observe():
         objects[_PODS] = _observe_pods(request, spec, instance.site, unready)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 #: The rule behind each composed resource, by the beginning of its composition resource name; the longest one holds.
 RULES: Mapping[str, str] = {
     "namespace": "A team's objects live in a namespace that mirrors the team's; it stays when a replica goes.",
+    "network-policy": "Says who may reach the pods of the team's namespace; it stays as that does.",
     "copy-secret-": "An engine names the Secret, so it is copied by reference; the team's replicas share the copy.",
     "copy-configmap-": "An engine names the ConfigMap, so it is copied by reference, like a Secret.",
     "resourceclaimtemplate-": "Each pod of a member with device requests claims its devices through this template; it "

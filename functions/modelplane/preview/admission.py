@@ -4,6 +4,7 @@ Exception
 └── InvalidObject   an object that a server would refuse
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -146,8 +147,13 @@ def _identity_faults(obj: Any) -> Iterator[Fault]:
         if not isinstance(obj.get(field), str) or not obj[field]:
             yield Fault(field, "Required value")
     metadata = obj.get("metadata")
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str) or not metadata["name"]:
+    if not isinstance(metadata, dict) or metadata.get("name") in (None, ""):
         yield Fault("metadata.name", "Required value: a preview generates no names")
+    elif not isinstance(metadata["name"], str):
+        found = json.dumps(metadata["name"], default=str)
+        yield Fault(
+            "metadata.name", f"Invalid value: {found}: must be of type string, which a number is in quotes only"
+        )
     elif not isinstance(metadata.get("finalizers") or [], list):
         yield Fault("metadata.finalizers", "must be of type array")
     elif not isinstance(metadata.get("namespace") or "", str):

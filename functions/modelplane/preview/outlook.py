@@ -65,7 +65,8 @@ def find_outlooks(reader: Reader, model: str, namespace: str) -> Tree:
     """
     found = reader.get(_MODEL, None, model)
     if found is None:
-        raise NoModelError(f"ClusterModel {model} does not exist")
+        listed = ", ".join(sorted(each["metadata"]["name"] for each in reader.list(_MODEL)))
+        raise NoModelError(f"ClusterModel {model} does not exist{f'; there are: {listed}' if listed else ''}")
     fleet, catalogued = _Fleet(reader), as_object(reader, found)
     running = fleet.running(model)
     profiles = [

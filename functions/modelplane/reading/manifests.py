@@ -72,11 +72,15 @@ class LocatedObject:
 def read_manifests(paths: Iterable[str], stdin: TextIO) -> Iterator[LocatedObject]:
     """Yield the objects under paths in order: files, folders' manifests by name at any depth, `-` for `stdin`.
 
-    Lists, as kubectl exports them, are taken apart; empty documents are passed over. Raises InvalidInput.
+    Lists, as kubectl exports them, are taken apart; empty documents are passed over. Raises InvalidInput, also for
+    standard input without a word: the command that should have written it failed, and kubectl exports at least a List.
     """
     for path in paths:
         if path == STDIN:
-            yield from _documents(_STDIN_NAME, stdin.read())
+            text = stdin.read()
+            if not text.strip():
+                raise InvalidInput(_STDIN_NAME, None, "", "is empty; see whether the command before the pipe failed")
+            yield from _documents(_STDIN_NAME, text)
             continue
         for file in _files(Path(path)):
             yield from _documents(str(file), _text(file))
@@ -87,7 +91,10 @@ def _files(path: Path) -> list[Path]:
         raise InvalidInput(str(path), None, "", "no such file or folder")
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+    # A link that leads nowhere is kept, so that reading it says so.
+    found = sorted(
+        file for file in path.rglob("*") if file.suffix in SUFFIXES and (file.is_file() or not file.exists())
+    )
     if not found:
         raise InvalidInput(str(path), None, "", "the folder holds no .yaml, .yml or .json file")
     return found

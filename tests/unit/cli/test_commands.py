@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from modelplane.cli import main
+from modelplane.cli import FAILED, INTERRUPTED, main
+from modelplane.preview import ControlPlane
 from modelplane.reading.definitions import CHECKOUT
 
 COMMANDS = main.list_commands(click.Context(main))
@@ -51,3 +53,24 @@ def test_previewing_needs_no_server_and_no_hub(arguments: list[str], expected: s
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert expected in done.stdout
+
+
+@pytest.mark.parametrize(("raised", "code"), [(KeyboardInterrupt, INTERRUPTED), (ZeroDivisionError, FAILED)])
+def test_a_command_that_comes_to_no_answer_exits_with_a_code_that_is_none(
+    monkeypatch: pytest.MonkeyPatch, raised: type[BaseException], code: int
+) -> None:
+    def settle(_: ControlPlane) -> bool:
+        raise raised
+
+    monkeypatch.setattr(ControlPlane, "settle", settle)
+    done = CliRunner().invoke(main, ["preview", "--strict", "-"], input="kind: List\nitems: []")
+    assert (done.exit_code, done.stdout) == (code, "")
+    assert ("Traceback" in done.stderr) is (code == FAILED)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+def test_output_that_a_full_disk_does_not_take_is_no_answer() -> None:
+    command = [sys.executable, "-c", "from modelplane.cli import main; main()", "cel", "-f", "examples/fleet"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, cwd=CHECKOUT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (FAILED, "cannot write: No space left on device\n")

@@ -107,7 +107,7 @@ def test_a_deployment_that_is_not_there_and_a_profile_that_nothing_runs_on_are_r
     )
 
 
-@pytest.mark.parametrize("name", ["chat", "ml/", "/chat"])
+@pytest.mark.parametrize("name", ["", "chat", "ml/", "/chat", "ml/chat/0"])
 def test_a_name_without_its_namespace_is_bad_input(name: str) -> None:
     found = run(name)
     assert found.exit_code == 2

@@ -127,6 +127,9 @@ def test_the_table_has_a_group_for_each_state(tmp_path: Path) -> None:
 
 def test_a_model_that_is_not_there_and_bad_input_have_exit_codes_of_their_own(tmp_path: Path) -> None:
     absent = run(tmp_path, small("medium-models"), "none")
-    assert (absent.exit_code, absent.stderr) == (1, "ClusterModel none does not exist\n")
+    assert (absent.exit_code, absent.stderr) == (
+        1,
+        "ClusterModel none does not exist; there are: gemma-3-27b, kimi-k2-instruct\n",
+    )
     bad = run(tmp_path, [{"kind": "ClusterModel"}], "none")
     assert bad.exit_code == 2

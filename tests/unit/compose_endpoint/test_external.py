@@ -8,6 +8,8 @@ import pytest
 from modelplane.step.sealed import Sealed
 from property.externals import CERTIFICATE, ROUTER, External
 
+#: What is said of a Secret that is not there, to be followed by the key.
+ABSENT = "does not exist; it is needed with key"
 CREDENTIAL: dict[str, Any] = {"credential": {"secretRef": {"name": "groq", "key": "token"}, "header": "Authorization"}}
 SECRETS = {"groq": {"token": b"sk-1"}}
 #: What Envoy would refuse, and whatever comes together with it.
@@ -223,7 +225,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "InvalidURL",
         "more than 1024 characters",
     ),
-    "no Secret": ({"spec": spec(**CREDENTIAL)}, "CredentialMissing", "Secret ml/groq has no value under key token"),
+    "no Secret": ({"spec": spec(**CREDENTIAL)}, "CredentialMissing", f"Secret ml/groq {ABSENT} token"),
     "a line break": (
         {"spec": spec(**CREDENTIAL), "secrets": {"groq": {"token": b"sk-1\n"}}},
         "CredentialMissing",
@@ -237,7 +239,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "no CA": (
         {"spec": spec(tls={"caSecretRef": {"name": "ca", "key": "pem"}})},
         "CredentialMissing",
-        "spec.tls.caSecretRef: Secret ml/ca has no value",
+        f"spec.tls.caSecretRef: Secret ml/ca {ABSENT} pem. Write it",
     ),
     "a CA that is no certificate": (
         {"spec": spec(tls={"caSecretRef": {"name": "ca", "key": "pem"}}), "secrets": {"ca": {"pem": b"certificate"}}},

@@ -107,7 +107,12 @@ def test_a_route_whose_policy_is_refused_is_closed_and_says_why() -> None:
 #: What may be wrong with a key; the reason and words of RoutingReady, and which keys remain.
 WRONG: dict[str, tuple[dict[str, bytes], str, str, set[str]]] = {
     "no value": ({"ann": b"a"}, "KeyMissing", "spec.keys[1] ben: Secret ml/keys has no value under key ben", {"ann"}),
-    "no Secret": ({}, "KeyMissing", "0 of 2 keys can be used", set()),
+    "no Secret": (
+        {},
+        "KeyMissing",
+        "spec.keys[0] ann: Secret ml/keys does not exist; it is needed with key ann. Create it",
+        set(),
+    ),
     "a line break": ({"ann": b"a", "ben": b"b\n"}, "KeyInvalid", "without spaces and line breaks", {"ann"}),
     "nothing": ({"ann": b"", "ben": b"b"}, "KeyInvalid", "spec.keys[0] ann", {"ben"}),
     "an equal key": ({"ann": b"a", "ben": b"a"}, "KeyInvalid", "the key equals that of ann", {"ann"}),

@@ -44,6 +44,21 @@ def test_defaults_are_filled_in_where_their_parent_stands() -> None:
     assert "stack" not in spec
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (None, "Required value"),
+        ("", "Required value"),
+        (12, "Invalid value: 12: must be of type string"),
+        (True, "Invalid"),
+    ],
+)
+def test_a_name_that_yaml_reads_as_a_number_is_not_said_to_be_missing(name: Any, why: str) -> None:
+    refused = refusal(changed(CLUSTER, "metadata", name=name))
+    assert refused.field == "metadata.name"
+    assert refused.why.startswith(why)
+
+
 def test_an_object_stays_as_it_was_given() -> None:
     given = deepcopy(CLUSTER)
     admitted = admit(given)

@@ -32,7 +32,7 @@ def test_what_is_all_placed_exits_0() -> None:
 
 
 def test_nothing_to_place_exits_0() -> None:
-    assert preview([]).exit_code == 0
+    assert preview([{"kind": "List", "items": []}]).exit_code == 0
 
 
 def refused_class() -> dict[str, Any]:

@@ -161,6 +161,20 @@ def test_a_path_that_is_not_there_and_a_folder_without_manifests_are_refused(tmp
             read(path)
 
 
+@pytest.mark.parametrize("stdin", ["", " \n"])
+def test_standard_input_without_a_word_is_refused_because_the_command_before_the_pipe_failed(stdin: str) -> None:
+    with pytest.raises(InvalidInput, match="<stdin>: is empty"):
+        read("-", stdin=stdin)
+    assert read("-", stdin="# no document") == []
+
+
+def test_a_link_in_a_folder_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("kind: A")
+    (tmp_path / "b.yaml").symlink_to("nowhere")
+    with pytest.raises(InvalidInput, match=r"b\.yaml: cannot be read"):
+        read(tmp_path)
+
+
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\xfa")
     with pytest.raises(InvalidInput, match="cannot be read"):

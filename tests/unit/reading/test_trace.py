@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from golden import read_documents
 from modelplane.cli.preview import command
+from modelplane.compose_replica.replica import POLICY
 from modelplane.compose_replica.why import RULES, why
 from modelplane.preview import ControlPlane
 from modelplane.reading.trace import trace
@@ -18,7 +19,7 @@ from unit.preview.fleets import cluster, deployment, hardware
 @pytest.mark.parametrize("topology", replicas.TOPOLOGIES)
 def test_everything_that_a_replica_composes_is_under_a_rule(topology: str) -> None:
     (body,) = read_documents(replicas.TOPOLOGIES[topology])
-    composed = [*replicas.run(body).desired, "pods"]
+    composed = [*replicas.run(body).desired, "pods", POLICY]
     assert [resource for resource in composed if not why(resource)] == []
 
 
