@@ -108,7 +108,7 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
         observation,
         {**resources, **provision.resources},
         report.status(request, observation, published, commitments.placed(request), provision),
-        report.cluster_ready(observation, published, provision.missing),
+        report.cluster_ready(observation, published, provision),
         (*needs, require.residents(request.composite.name), require.inference_gateway(), require.installation()),
     )
 

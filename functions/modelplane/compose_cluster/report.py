@@ -25,19 +25,29 @@ _IN_UNITS = frozenset({"charged"})
 _MOST_HOLDERS, _MOST_NAMES = 32, 4096
 
 
-def cluster_ready(observation: ClusterObservation, pools: Published, missing: tuple[str, ...]) -> Condition:
+def cluster_ready(observation: ClusterObservation, pools: Published, provision: Provision) -> Condition:
     """Return ClusterReady: whether nothing is missing, the cluster answers and every pool has its class.
 
     What a pool declares and its devices contradict is said as well, and keeps no replica away that does not need it.
     """
     found, problems = observation.connection, sentences(*pools.problems, *pools.caveats)
-    if missing:
-        return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(*missing, problems))
+    if provision.missing:
+        return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(*provision.missing, problems))
+    if found.reason is Reason.UNREACHABLE:
+        return Condition(found.type, found.status, found.reason, sentences(found.message, _reach(provision), problems))
     if found.status is Status.TRUE and pools.problems:
         return Condition(found.type, Status.FALSE, Reason.WAITING_FOR_CLASSES, problems)
     return Condition(
         found.type, found.status, found.reason, sentences(found.message, problems) if problems else found.message
     )
+
+
+def _reach(provision: Provision) -> str:
+    """Return what to do about a cluster that does not answer."""
+    if provision.kubeconfig is None:
+        return "Restore the connection"
+    secret, key = provision.kubeconfig.secret.name, provision.kubeconfig.secret.key
+    return f"Restore the connection, or correct key {key} of Secret {SYSTEM_NAMESPACE}/{secret}, its kubeconfig"
 
 
 def backend_ready(observation: ClusterObservation) -> Condition:

@@ -65,9 +65,9 @@ def is_reachable(view: FleetView, name: str) -> bool:
 
 
 def _own_words(request: Request, cluster: Cluster) -> str:
-    kind = ClusterCondition.BACKEND_READY if cluster.answers else ClusterCondition.CLUSTER_READY
+    """Return what BackendReady says; of a cluster that does not answer that is why, without what to do."""
     found = request.one(require.cluster(cluster.name))
-    return text(condition(found, kind).get("message")) if isinstance(found, Object) else ""
+    return text(condition(found, ClusterCondition.BACKEND_READY).get("message")) if isinstance(found, Object) else ""
 
 
 def find_lost(request: Request, view: FleetView, schedule: Schedule) -> Iterator[LostCluster]:

@@ -82,6 +82,9 @@ CONNECTIONS: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
+REACH = "Restore the connection, or correct key kubeconfig of Secret modelplane-system/eu-1, its kubeconfig."
+
+
 @pytest.mark.parametrize(("probe", "reason", "words"), CONNECTIONS.values(), ids=CONNECTIONS)
 def test_a_cluster_that_does_not_answer_says_so_and_loses_nothing(probe: Any, reason: str, words: str) -> None:
     published = {
@@ -97,7 +100,9 @@ def test_a_cluster_that_does_not_answer_says_so_and_loses_nothing(probe: Any, re
     ready, backend = given.condition(result, "ClusterReady"), given.condition(result, "BackendReady")
     assert (ready.status, ready.reason) == (Status.FALSE, reason)
     assert words in ready.message
+    assert ready.message.endswith(REACH) is (reason == "Unreachable")
     assert (backend.status, backend.reason) == (Status.FALSE, "WaitingForCluster")
+    assert REACH not in backend.message
     assert result.ready is False
     assert result.ttl == AWAITING
     status = given.status(result)
