@@ -1,4 +1,4 @@
-"""Every condition of every kind: its types, and its reasons with what each means."""
+"""The conditions of every kind: their types, and their reasons with the meaning of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A custom condition of the composite; `message` is deterministic, without times, and capped on the way out."""
+    """A custom condition of the composite; `message` is deterministic and without times, and is capped on output."""
 
     type: str
     status: Status
@@ -40,7 +40,7 @@ class DeploymentCondition(StrEnum):
 
 
 class AnyCondition(StrEnum):
-    """Condition types of every kind, where its Composition states a version."""
+    """Condition types of every kind whose Composition states a version."""
 
     VERSIONS_MATCH = "VersionsMatch"
 
@@ -98,7 +98,7 @@ class GatewayCondition(StrEnum):
 
 
 class Reason(StrEnum):
-    """Every reason of a condition; `meaning` says in one sentence when it is given."""
+    """Every reason of a condition; `meaning` is one sentence that says when it is set."""
 
     meaning: str
 
@@ -298,5 +298,5 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
 
 
 def cap(text: str) -> str:
-    """Return a message of at most `MESSAGE_LIMIT` characters; one that was cut ends in an ellipsis."""
+    """Return the message cut to `MESSAGE_LIMIT` characters; a cut message ends in an ellipsis."""
     return text if len(text) <= MESSAGE_LIMIT else text[: MESSAGE_LIMIT - len(_CUT)].rstrip() + _CUT

@@ -1,4 +1,4 @@
-"""What the ML team asks for: a ModelDeployment, reduced to what placement turns on."""
+"""What the ML team asks for: a ModelDeployment, reduced to what placement depends on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from modelplane.model.rollout import Rollout
 
 #: The modes of serving.
 UNIFIED, PREFILL_DECODE = "Unified", "PrefillDecode"
-#: Whether replicas keep to distinct nodes (`replicasAcrossNodes`); PREFERRED where it is not said.
+#: Whether replicas run on distinct nodes (`replicasAcrossNodes`); PREFERRED is the default.
 PREFERRED, NONE = "preferred", "none"
 
 
 class Role(StrEnum):
-    """Job of a member inside its engine."""
+    """The role of a member in its engine."""
 
     STANDALONE = "Standalone"
     LEADER = "Leader"
@@ -27,9 +27,9 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeviceRequest:
-    """`count` devices of one kind per pod, that satisfy all `selectors` (CEL texts, tried in order).
+    """A request for `count` devices per pod that satisfy all `selectors` (CEL texts, tried in order).
 
-    `gpu`: they are of the entry that is the pool's GPU, whichever that is.
+    `gpu`: the devices must be of the entry that is the pool's GPU.
     """
 
     name: str
@@ -42,9 +42,9 @@ class DeviceRequest:
 class Member:
     """One pod shape of an engine. `pods` is pods per copy: 1, or a Worker's `worker.nodes` (1 if unset).
 
-    `requests` is empty for a member without nodeSelector: it matches any pool and claims nothing. `asked` is what each
-    pod asks of its node beside devices. `shared_memory` bounds what it may fill of its shared memory, in bytes: 0 where
-    its memory limit does, None where the pool's nodes do.
+    `requests` is empty for a member without nodeSelector: it matches any pool and claims nothing. `asked` is the CPU
+    and memory that each pod requests. `shared_memory` is the bound of its shared memory in bytes: 0 where its memory
+    limit is the bound, None where it depends on the pool's nodes.
     """
 
     role: Role
@@ -56,7 +56,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One inference engine of a replica: `copies` alike groups of one Standalone, or of a Leader and its Workers."""
+    """One inference engine of a replica: `copies` instances of a Standalone, or of a Leader and its Workers."""
 
     name: str
     members: tuple[Member, ...]
@@ -77,11 +77,11 @@ class Toleration:
 class Profile:
     """One way to serve a model: the engines of a replica.
 
-    `content` is the digest of what pods are to be made of, but for where they run and what they claim there. `name` is
-    "" for the only profile of a deployment that states its engines itself; then any pool will do. Else `requires` is
-    what a pool has to declare, and `cluster_selector` holds labels that its cluster must carry. `revision` is the hash
-    of its content and its device requests. `acting` are the labels and annotations of its pods that a cluster acts on.
-    `digest` is that of what its ClusterModel says of it.
+    `content` is the digest of everything that determines its pods except their pools and claims. `name` is "" for the
+    only profile of a deployment that states its engines itself; then nothing is required of a pool. Otherwise
+    `requires` is what a pool has to declare, and `cluster_selector` holds labels that its cluster must carry.
+    `revision` is the hash of its content and its device requests. `acting` are the labels and annotations of its pods
+    that have an effect on a cluster. `digest` is the digest of its entry in the ClusterModel.
     """
 
     engines: tuple[Engine, ...]
@@ -96,7 +96,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """`spec.modelRef`: the ClusterModel's name, the profiles that may be used (None for all), whether replicas stay.
+    """`spec.modelRef`: the ClusterModel's name, and the profiles that may be used (None for all).
 
     `pinned`: an edit of the ClusterModel reaches only replicas that are placed later.
     """
@@ -112,12 +112,13 @@ class ModelRef:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What became of a modelRef: the ClusterModel's generation, None where there is none.
+    """The result of resolving a modelRef. `generation` is the ClusterModel's, None if there is none.
 
-    `problem` is why no profile can be used, with what to do, "" where one can. `skipped` says of each profile that
-    cannot be used why. `selector` is the model's own clusterSelector. `edited`: the deployment's status is of another
-    generation, or another ClusterModel: no pass has seen this one. `unknown` are profiles that modelRef allows and the
-    model does not have. `order` are those that it allows, the preferred one first, with those that cannot be used.
+    `problem` is why no profile can be used and what to do, "" where one can. `skipped` says why, for each profile that
+    cannot be used. `selector` is the model's own clusterSelector. `edited`: the deployment's status is for another
+    generation or another ClusterModel, so no pass has seen this one. `unknown` are profiles that modelRef allows and
+    the model does not have. `order` are the allowed profiles, the preferred one first, including those that cannot be
+    used.
     """
 
     generation: int | None = None
@@ -130,7 +131,7 @@ class Resolution:
 
     @property
     def reason(self) -> Reason:
-        """Return the reason of the conditions that the problem keeps from being as asked."""
+        """Return the reason of the conditions that are False because of the problem."""
         return Reason.MODEL_NOT_FOUND if self.generation is None else Reason.MODEL_NOT_ACCEPTED
 
 
@@ -139,12 +140,12 @@ class Deployment:
     """A ModelDeployment. Identity is (namespace, uid). `created` is RFC 3339 text, which sorts as time does.
 
     `cluster_selector` holds labels that a candidate must carry. `cache` is the referenced ModelCache's name, if any.
-    `profiles` are the ways to serve it, the preferred one first: the only one where it states its engines itself, else
-    those of the ClusterModel that `model` names, none where `resolution` has a problem. `revision` is the hash of
-    what pods are to be made of and of the device requests, which users see. `over_bound` is the first field that is
-    larger than the API admits, None when none is: an object that was stored before the bound was.
-    `carried` is how many of its replicas one response of a function can carry. `choice` is the digest of what it asks
-    of pods beside its engines, and beside a ClusterModel.
+    `profiles` are the ways to serve it, the preferred one first: one where it states its engines itself, else those of
+    the ClusterModel that `model` names, none where `resolution` has a problem. `revision`, which users see, is the hash
+    of everything that determines its pods and of its device requests. `over_bound` is the first field that is larger
+    than the API admits, in an object that was stored before the bound existed; else None. `carried` is the number of
+    its replicas that one response of a function can carry. `choice` is the digest of its fields that affect pods apart
+    from engines and ClusterModel.
     """
 
     namespace: str
@@ -165,20 +166,20 @@ class Deployment:
     choice: str = ""
 
     def find_profile(self, name: str) -> Profile | None:
-        """Return the profile of that name; of a deployment with engines of its own it is the only one."""
+        """Return the profile of that name; a deployment with engines of its own has only one."""
         if self.model is None:
             return next(iter(self.profiles), None)
         return next((each for each in self.profiles if each.name == name), None)
 
     def revision_of(self, profile: Profile | None) -> str:
-        """Return the revision of a replica on a profile: its own, where the deployment has several."""
+        """Return the revision of a replica on a profile: the profile's where the deployment has several."""
         return (profile.revision if profile else "") or self.revision
 
     def rank_of(self, profile: Profile | None) -> int:
-        """Return the place of a profile in the order of preference; none is behind all."""
+        """Return the position of a profile in the order of preference; None comes after all."""
         return len(self.profiles) if profile is None else self.profiles.index(profile)
 
     def place_of(self, profile: str) -> int:
-        """Return the place of a profile in its ClusterModel, also of one that cannot be used; none is behind all."""
+        """Return the position of a profile in its ClusterModel, even if it is unusable; an unknown one comes last."""
         order = self.resolution.order or tuple(each.name for each in self.profiles)
         return order.index(profile) if profile in order else len(order)

@@ -33,7 +33,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One kind of device on each node of a pool (an entry of `gpuPools[].devices`): equal content, equal value.
+    """One kind of device on each node of a pool: an entry of `gpuPools[].devices`.
 
     `count` is devices per node. `capacity` holds (name, quantity text) pairs. Names are as declared: a bare name's
     domain is the driver. `attributes` and `capacity` are sorted by name.
@@ -51,7 +51,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class PodToleration:
-    """A toleration of pods on a pool, as Kubernetes has it: `effect` "" is every effect, `key` "" every key."""
+    """A toleration of pods on a pool, with Kubernetes' meaning: `effect` "" is every effect, `key` "" every key."""
 
     key: str = ""
     operator: str = "Equal"
@@ -59,18 +59,18 @@ class PodToleration:
     effect: str = ""
 
     def manifest(self) -> dict[str, str]:
-        """Return it as a manifest has it, without what is absent."""
+        """Return it as in a manifest, without absent fields."""
         return {name: text for name, text in asdict(self).items() if text}
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool of `nodes` alike nodes, each with `devices`. `nodes` is never negative: null and negative read as 0.
+    """A pool of `nodes` identical nodes, each with `devices`. `nodes` is not negative: null and negative read as 0.
 
-    `capabilities` are None where the pool declares none. `charged` is what the replicas there took when the cluster
-    was reconciled last (see `scheduling.charged`), None where it publishes nothing of that. `tolerations` are those of
-    every pod of an engine there. `node` is what engines have of the CPU and memory of each node, as declared, and
-    `pods` how many of their pods a node runs.
+    `capabilities` are None where the pool declares none. `charged` is what replicas took when the cluster was last
+    reconciled (see `scheduling.charged`), None where it is not published. `tolerations` are added to every pod of an
+    engine there. `node` is the declared CPU and memory of each node that engines may use, `pods` the number of engines'
+    pods that a node runs.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Taint:
 
 
 class Isolation(StrEnum):
-    """Which namespaces of teams a cluster closes (InferenceCluster.spec.stack.isolation)."""
+    """Which team namespaces a cluster closes with a NetworkPolicy (InferenceCluster.spec.stack.isolation)."""
 
     OPEN = "Open"
     NEW_NAMESPACES = "NewNamespaces"
@@ -101,7 +101,7 @@ class Isolation(StrEnum):
 
 
 class Mark(StrEnum):
-    """Why a team's namespace has a NetworkPolicy of Modelplane: it was made with it, or the platform enforced it."""
+    """Why a team's namespace has Modelplane's NetworkPolicy: it was created with it, or the platform enforces it."""
 
     NONE = ""
     CREATION = "creation"
@@ -110,11 +110,11 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Walls:
-    """What keeps the teams on a cluster apart.
+    """What isolates the teams on a cluster from each other.
 
-    In a namespace that `isolation` closes, only the team's own pods, those of gateways and the hosts of `gateway_cidrs`
-    reach its pods. `enforces_pod_security`: pods that the pod security standard baseline refuses are not admitted.
-    `drops_all`: engines that are built from now on have no capability but those that they add.
+    In a namespace that `isolation` closes, pods are reached only by the team's own pods, those of gateways, and the
+    hosts of `gateway_cidrs`. `enforces_pod_security`: the pod security standard baseline is enforced. `drops_all`:
+    engines that are built from now on have only the Linux capabilities that they add.
     """
 
     isolation: Isolation = Isolation.NEW_NAMESPACES
@@ -127,15 +127,15 @@ class Walls:
 class Cluster:
     """An InferenceCluster as the scheduler sees it.
 
-    `pools` are in the operator's order; None means that the cluster has not (readably) published its pools: nothing
-    can be placed, and nothing that runs there may be judged by them. `address` is what to dial for the cluster's
+    `pools` are in the operator's order; None if the cluster has not published them, or not readably: then nothing can
+    be placed there, and existing replicas are not checked against them. `address` is what to dial for the cluster's
     gateway (`status.gateway.hostname`, else `status.gateway.address`), None while unknown; `mutual_tls`: by mutual TLS.
-    `answers` is False once its API server does not: what runs there goes on, and nothing is known of it. `orphaned`:
-    its owner has declared that it never answers again. `stages_caches`: it names a storage class for caches, without
-    which none can be staged. `allowed`: the labels that a namespace carries whose deployments may use it, None for all.
-    `replicas` are those that it counted when it was reconciled last. `pod_metadata` are the prefixes of labels and
-    annotations that it opens to the pods of teams. `laid_out` is no part of the value: `scheduling.hardware` keeps
-    there what it makes of `pools`.
+    `answers` is False once its API server does not answer: its pods keep running, and their state is not known.
+    `orphaned`: its owner has declared that it will never answer again. `stages_caches`: it names a storage class for
+    caches. `allowed`: the labels that a namespace must carry for its deployments to use the cluster, None for all
+    namespaces. `replicas` is the number that it counted when it was last reconciled. `pod_metadata` are the prefixes of
+    labels and annotations that it allows on the pods of teams. `laid_out` is no part of the value: a cache of
+    `scheduling.hardware` for what it derives from `pools`.
     """
 
     name: str

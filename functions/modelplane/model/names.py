@@ -1,4 +1,4 @@
-"""Every label, name, key and port that two places must agree on, as one symbol each."""
+"""Every label, name, key and port that two places must agree on, each as one symbol."""
 
 import hashlib
 import re
@@ -12,29 +12,29 @@ LABEL_REPLICA_INDEX = f"{GROUP}/replica-index"
 #: On the control cluster, on a ClusterProviderConfig: the uid of the cluster that it reaches.
 LABEL_CLUSTER_UID = f"{GROUP}/cluster-uid"
 LABEL_POOL = f"{GROUP}/pool"
-#: On a ModelReplica: the revision of its deployment that it was given.
+#: On a ModelReplica: the revision of its deployment that is stamped on it.
 LABEL_REVISION = f"{GROUP}/revision"
-#: On a ModelReplica: the ClusterModel that its profile is of.
+#: On a ModelReplica: the ClusterModel of its profile.
 LABEL_MODEL = f"{GROUP}/model"
 LABEL_SERVING = f"{GROUP}/serving"
 LABEL_NAMESPACE = f"{GROUP}/namespace"
-#: Label of the namespaces on an inference cluster whose pods reach engines in spite of isolation.
+#: Label of namespaces on an inference cluster whose pods may reach engines despite isolation.
 LABEL_REACHES_ENGINES = f"{GROUP}/reaches-engines"
-#: Label of a team's namespace on an inference cluster that has a NetworkPolicy of Modelplane: why (`model.fleet.Mark`).
+#: Label of a team's namespace on an inference cluster: why it has Modelplane's NetworkPolicy (`model.fleet.Mark`).
 LABEL_ISOLATED = f"{GROUP}/isolated"
 #: Label that Kubernetes gives each namespace.
 LABEL_NAMESPACE_NAME = "kubernetes.io/metadata.name"
 #: On every pod of one engine of one replica: its workload's name.
 LABEL_WORKLOAD = f"{GROUP}/workload"
-#: On those of them that claim devices, with the same value: they keep apart from one another.
+#: On the pods among them that claim devices, with the same value: their anti-affinity selects it.
 LABEL_CLAIMANT = f"{GROUP}/claimant"
-#: On a gang's pods, LeaderWorkerSet's own: the number of its copy.
+#: LeaderWorkerSet's own label on a gang's pods: the number of the copy.
 LABEL_GANG = "leaderworkerset.sigs.k8s.io/group-index"
 #: On the control cluster, on each Object that observes a pod of a replica: the replica's name.
 LABEL_PODS_OF = f"{GROUP}/pods-of"
 #: On the control cluster, on each Object that observes a pod which fills a volume: the ModelCache's name.
 LABEL_PODS_OF_CACHE = f"{GROUP}/pods-of-cache"
-#: Annotation of a gang's pods: digest of the templates that they were made from.
+#: Annotation of a gang's pods: digest of their templates.
 ANNOTATION_TEMPLATE = f"{GROUP}/template"
 #: Annotation of an endpoint picker's pods: digest of the configuration that they were started with.
 ANNOTATION_CONFIG = f"{GROUP}/config"
@@ -45,28 +45,28 @@ LABEL_ROLE = "llm-d.ai/role"
 #: On a hydration Job and its pods: uid of the volume claim that they fill.
 LABEL_FILLS = f"{GROUP}/fills"
 
-#: On the Gateway of an inference cluster, and what belongs to it: that Modelplane made it.
+#: On the Gateway of an inference cluster and its related objects: Modelplane has made them.
 LABEL_GATEWAY = f"{GROUP}/gateway"
-#: On the Secrets of the control cluster's CA and of the pairs that it has signed: one of the two values.
+#: On the Secrets of the control cluster's CA, and of the key pairs that it has signed: one of two values.
 LABEL_CERTIFICATE = f"{GROUP}/certificate"
 OF_AUTHORITY, OF_PAIR = "authority", "pair"
 
-#: Annotation of an Object: how often the provider looks at it, a duration (crossplane-runtime's).
+#: Annotation of an Object: how often the provider observes it, a duration (crossplane-runtime's).
 ANNOTATION_POLL = "crossplane.io/poll-interval"
 
-#: Annotation of an InferenceCluster: "true" orphans what runs there when its Objects go.
+#: Annotation of an InferenceCluster: "true" orphans its workloads when their Objects are deleted.
 ANNOTATION_ABANDON = f"{GROUP}/abandon"
 
-#: Annotation of an InferenceCluster: "true" says that its pools are others than those of the InferenceCluster that
-#: reaches the same cluster.
+#: Annotation of an InferenceCluster: "true" says that another InferenceCluster reaches the same cluster, with other
+#: pools.
 ANNOTATION_SHARES = f"{GROUP}/shares-cluster"
 
-#: Annotation of an InferenceGateway: "true" trusts no CA but the present one and those that have signed a pair in use.
+#: Annotation of an InferenceGateway: "true" trusts only the present CA and the CAs of key pairs in use.
 ANNOTATION_TRUST_IN_USE = f"{GROUP}/trust-in-use"
 
 #: Context key of the placements (a JSON text) that `schedule` writes for the later steps of the pipeline.
 CONTEXT_PLACEMENTS = f"{GROUP}/placements"
-#: Context key of what ModelReplicas take of the profiles of a ClusterModel (a JSON text), where placements name some.
+#: Context key of what ModelReplicas take from the profiles of a ClusterModel (a JSON text), if placements name any.
 CONTEXT_PROFILES = f"{GROUP}/profiles"
 
 #: managementPolicies of a provider-kubernetes Object that only observes.
@@ -79,54 +79,54 @@ CLUSTER_GATEWAY = "inference-gateway"
 #: On the control cluster: the InferenceGateway, and the Gateway that takes the requests of callers.
 INFERENCE_GATEWAY = "default"
 PUBLIC_GATEWAY = "public-gateway"
-#: And the Gateway that requests to external providers pass, with the pair that it shows, a Service of the same name,
-#: and where Envoy Gateway makes that.
+#: The Gateway that requests to external providers pass, its Secret with a key pair and its Service of the same name,
+#: and the namespace in which Envoy Gateway makes them.
 ROUTER = "provider-router"
 ROUTER_PAIR = "provider-router-pair"
 ENVOY_NAMESPACE = "envoy-gateway-system"
-#: What takes the requests to the fleet URL.
+#: The objects that take the requests to the fleet URL.
 FLEET = "fleet"
-#: On the control cluster: the CA (Certificate, Secret and Issuer) of the hops from the public gateway, and the pair
-#: that the public gateway shows.
+#: On the control cluster: the CA (Certificate, Secret and Issuer) of the hops from the public gateway, and the client
+#: key pair of the public gateway.
 AUTHORITY = "modelplane-ca"
 CLIENT_PAIR = "public-gateway-client"
-#: The name on the certificate of every gateway that the public one dials, clusters' and the router's: TLS is set for a
-#: whole Backend. And the name on the public gateway's own.
+#: The name on the certificate of every gateway that the public gateway dials: TLS is set for a whole Backend. And the
+#: name on the public gateway's own certificate.
 SERVER_NAME = "inference-gateway.modelplane.internal"
 CLIENT_NAME = "public-gateway.modelplane.internal"
 #: Key of a CA's certificates in a ConfigMap or Secret.
 CA_KEY = "ca.crt"
-#: Its listeners: plain HTTP on port 80, which only redirects where there is HTTPS on port 443.
+#: The public gateway's listeners: HTTP on port 80, which only redirects if there is HTTPS on port 443.
 LISTENER_HTTP = "http"
 LISTENER_HTTPS = "https"
-#: Its listener that only it may call, by mutual TLS: where there is HTTPS, the fleet URL sends requests on to it.
+#: A listener of the public gateway that only it may call, by mutual TLS: with HTTPS, the fleet URL forwards to it.
 LISTENER_INTERNAL = "internal"
 #: Set by the public gateway: the name of the key that a caller used.
 HEADER_CALLER = "x-modelplane-caller"
-#: Set by the fleet URL's filter: the request names a service and no model of its engines. What clusters' gateways put
-#: into the body then is in the other, set by the service's route. A gateway takes headers that begin with x-modelplane-
-#: from every request that it is sent, its own among them.
+#: The first is set by the fleet URL's filter: the request names a service, but no model of its engines. The second, set
+#: by the service's route, has the model names that clusters' gateways then put into the body. Gateways remove headers
+#: that begin with x-modelplane- from every request that they receive, their own included.
 HEADER_UNNAMED = "modelplane-unnamed-model"
 HEADER_SERVED = "modelplane-served-model"
 #: Taint of every GPU node; every engine pod tolerates it.
 GPU_TAINT = "nvidia.com/gpu"
-#: The pool of nodes without GPUs that a cluster of a cloud has; no pool of GPUs may have its name.
+#: The pool without GPUs of a cloud's cluster; no GPU pool may have its name.
 SYSTEM_POOL = "system"
 ENGINE_PORT = 8000
 #: In the environment of a gang's engine containers: the leader's address, and the pod's number in the gang.
 ENV_LEADER_ADDRESS = "MODELPLANE_LEADER_ADDRESS"
 ENV_RANK = "MODELPLANE_RANK"
 ENGINE_SERVICE_PORT = 80
-#: Where an endpoint picker is asked (gRPC).
+#: The gRPC port of an endpoint picker.
 PICKER_PORT = 9002
 CLAIM_NAME = "devices"
-#: Where an engine finds the weights of its ModelCache.
+#: The path at which an engine finds the weights of its ModelCache.
 MODELS_PATH = "/mnt/models"
 
 _REPLICA = "replica-"
 _REPLICAS = ".replicas.modelplane.internal"
 _ENDPOINTS = ".endpoints.modelplane.internal"
-#: Digits that no index has.
+#: An index has fewer digits than this.
 _LONGEST_INDEX = 10
 #: Characters of a hash at the end of a name, with the dash before it.
 _HASH = 9
@@ -138,7 +138,7 @@ WORKLOAD_NAME_LIMIT = 49
 
 
 def digest(*parts: str) -> str:
-    """Return 8 hex digits of SHA-256 over all parts; no two different part lists share an input text."""
+    """Return 8 hex digits of SHA-256 over all parts, encoded so that different lists have different inputs."""
     text = "".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
@@ -160,7 +160,7 @@ def workload_name(prefix: str, *parts: str) -> str:
 
 
 def replica_name(namespace: str, deployment: str, cluster: str, index: int) -> str:
-    """Return the name of a ModelReplica (and its ModelEndpoint); usable as is on the inference cluster.
+    """Return the name of a ModelReplica and its ModelEndpoint, which is also valid on the inference cluster.
 
     It is `<deployment>-<cluster>-<index>-<hash>`, deployment and cluster cut where they are long, the longer one first.
     The hash is over namespace, deployment, cluster and index, not the uid: a restored backup keeps its names.
@@ -180,7 +180,7 @@ def replica_resource(cluster: str, index: int) -> str:
 
 
 def place_of_resource(resource: str) -> tuple[str, int] | None:
-    """Return the (cluster, index) of which `replica_resource` made a name, None for any other name."""
+    """Return the (cluster, index) of a name from `replica_resource`, None for any other name."""
     cluster, _, number = resource.removeprefix(_REPLICA).rpartition("-")
     is_index = number.isascii() and number.isdecimal() and len(number) < _LONGEST_INDEX
     if not cluster or not is_index or resource != replica_resource(cluster, int(number)):
@@ -196,20 +196,20 @@ def endpoint_resource(cluster: str, index: int) -> str:
 def tenant_namespace(namespace: str) -> str:
     """Return the namespace on an inference cluster that mirrors a team's namespace: each has one of its own.
 
-    A name that is too long is cut and hashed. One that looks as if it were is hashed as well: a team could have taken
-    it to be in another's namespace.
+    A name that is too long is cut and hashed. A name that looks like the result is hashed as well, because a team could
+    have chosen it to get into another team's namespace.
     """
     name = f"mp-{namespace}"
     room = NAME_LIMIT - _HASH
     if len(name) <= room or (len(name) <= NAME_LIMIT and not _CUT.search(name)):
         return name
     cut = composed_name(name, namespace)
-    # One of which many dashes were taken away would be as short as names that are not hashed.
+    # Without its dashes, such a name could be as short as names that are not hashed.
     return cut if len(cut) > room else composed_name(f"{name[: room - 1]}x", namespace)
 
 
 def is_mirrored_by_hash(namespace: str) -> bool:
-    """Tell whether a team's namespace is mirrored under a name with a hash, which another's could have too."""
+    """Tell whether a team's namespace is mirrored under a name with a hash, which another's could share."""
     return tenant_namespace(namespace) != f"mp-{namespace}"
 
 
@@ -230,9 +230,9 @@ def replica_hostname(replica: str, namespace: str, cluster: str) -> str:
 
 
 def is_replica_hostname(host: str, replica: str, namespace: str) -> bool:
-    """Tell whether `replica_hostname` gives a host to a replica of this name and namespace, on whatever cluster.
+    """Tell whether a host is the `replica_hostname` of a replica of this name and namespace, on any cluster.
 
-    A replica's name has no dots; one with dots could be read as the name and namespace of another.
+    A replica's name has no dots; a name with dots could be read as the name and namespace of another replica.
     """
     prefix = f"{replica}.{namespace}."
     cluster = host.removeprefix(prefix).removesuffix(_REPLICAS)
@@ -240,7 +240,7 @@ def is_replica_hostname(host: str, replica: str, namespace: str) -> bool:
 
 
 def endpoint_hostname(endpoint: str, namespace: str) -> str:
-    """Return the host by which the router knows a ModelEndpoint that is written by hand; each label at most 63."""
+    """Return the host by which the router knows a hand-written ModelEndpoint; each label has at most 63 characters."""
     label = endpoint if len(endpoint) <= NAME_LIMIT and "." not in endpoint else composed_name("endpoint", endpoint)
     return f"{label}.{namespace}{_ENDPOINTS}"
 

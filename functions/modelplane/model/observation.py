@@ -1,4 +1,4 @@
-"""The states in which an input can be: not fetched yet, fetched and absent, malformed, or present (its value)."""
+"""The states of an input: not fetched yet, fetched and absent, malformed, or present (its value)."""
 
 from dataclasses import dataclass
 from enum import Enum

@@ -1,4 +1,4 @@
-"""What the scheduler decided: one `Schedule`, made of placements and refusals."""
+"""The scheduler's decision: one `Schedule` of placements and refusals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,8 +13,9 @@ from modelplane.model.replica import Replica, StampedEngine
 class Stamp(StrEnum):
     """Which engines a replica is composed with.
 
-    `APPLY`: the deployment's, on `Placement.engines`. `HOLD`: its spec as observed, unchanged (an edit that does not
-    fit, a leaving replica, an input that cannot be read). `REVERT`: `status.servedEngines`, after a growth that raced.
+    `APPLY`: the deployment's engines, in `Placement.engines`. `HOLD`: the observed spec, unchanged (an edit that does
+    not fit, a leaving replica, an input that cannot be read). `REVERT`: `status.servedEngines`, after a growth for
+    which another replica took the room.
     """
 
     APPLY = "Apply"
@@ -23,7 +24,7 @@ class Stamp(StrEnum):
 
 
 class EndCause(StrEnum):
-    """Why an observed replica is no longer composed. Nothing else may end one."""
+    """Why an observed replica is no longer composed. A replica ends for no other cause."""
 
     SCALE_DOWN = "ScaleDown"
     EVICTED = "Evicted"
@@ -37,13 +38,13 @@ class EndCause(StrEnum):
 class Placement:
     """One replica to compose on (cluster, index).
 
-    `engines` are the deployment's engines resolved on the chosen pools (with APPLY), else what is stamped. `replica`
-    is the observed one, None for a new one. `leaving`: it ends once others serve. `why` says in one
-    sentence why it is leaving, held or reverted; "" otherwise. `updated`: it carries what the deployment asks for.
-    `serving`: it serves now with what it carries, and its cluster answers. `profile` is the deployment's profile whose
-    engines these are. `volume` is the claim of the cache to mount (with APPLY), "" while none is staged there.
-    `ending`: only its pods are still there, which finish what they have taken. `carries`: the replica has all that is
-    asked for in its spec already. `changes`: this pass changes its engines, so that what it says of them is past.
+    `engines` are the deployment's engines on the chosen pools (with APPLY), else the stamped ones. `replica` is the
+    observed one, None for a new one. `leaving`: it ends once others serve. `why` is one sentence why it is leaving,
+    held or reverted; "" otherwise. `updated`: its spec is as the deployment asks. `serving`: it serves now with its
+    present spec, and its cluster answers. `profile` is the profile of its engines. `volume` is the claim of the cache
+    to mount (with APPLY), "" while none is staged there. `ending`: it only exists until its pods have finished their
+    requests. `carries`: its spec was as asked before this pass. `changes`: this pass changes its engines, so that its
+    conditions are outdated.
     """
 
     cluster: str
@@ -64,7 +65,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """An observed replica that is no longer composed, and the cause."""
+    """An observed replica that ends, and the cause."""
 
     replica: Replica
     cause: EndCause
@@ -74,7 +75,7 @@ class End:
 class Footprint:
     """The clusters a ModelCache selects: labels a cluster must carry; empty selects all.
 
-    `volumes` are the claims on which it is staged, by cluster; a cluster where it is not Ready is missing.
+    `volumes` are the claims on which it is staged, by cluster, for clusters where it is Ready.
     """
 
     cache: str
@@ -83,7 +84,7 @@ class Footprint:
 
 
 class CacheState(StrEnum):
-    """States of a deployment's cache that give no footprint. NOT_REQUIRED: the deployment names no cache."""
+    """Why a deployment's cache has no footprint. NOT_REQUIRED: the deployment names no cache."""
 
     NOT_REQUIRED = "NotRequired"
     UNRESOLVED = "Unresolved"
@@ -91,18 +92,17 @@ class CacheState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FleetView:
-    """All that one scheduling pass may look at, each part possibly not fetched yet.
+    """All inputs of one scheduling pass besides the deployment; each part may be not fetched yet.
 
-    `own`: the deployment's observed ModelReplicas. `clusters`: clusters by name (those of `own`); a name that is not
-    a key was not fetched, `Gap.ABSENT` was looked for and does not exist. `candidates`: the clusters that carry the
-    labels of `candidate_labels`. `residents`: every ModelReplica of one cluster, by cluster name; no key: not
-    fetched. `siblings`: every ModelReplica that carries the deployment's label, own and deleting ones included.
-    `cache`: the footprint, or why there is none. `listed`: the names that the deployment's own status lists as its
-    replicas, None before it lists any; it is never older than a fetched list. `shortlisted`: `candidates` are only
-    those that an earlier call of the pass chose among all, and this is what it guessed; None: all. `final`: nothing
-    more can be fetched in this pass. `namespace`: the labels of the deployment's namespace. `found_full`: the clusters
-    that earlier passes read and found full, by a number from 1 on, the longest ago first; only the order in which those
-    are read that publish nothing follows from it.
+    `own`: the deployment's observed ModelReplicas. `clusters`: the clusters of `own` by name; a name without a key was
+    not fetched, `Gap.ABSENT` does not exist. `candidates`: the clusters that carry the labels of `candidate_labels`.
+    `residents`: all ModelReplicas of a cluster, by cluster name; without a key they were not fetched. `siblings`: every
+    ModelReplica that carries the deployment's label, own and deleting ones included. `cache`: the footprint, or why
+    there is none. `listed`: the replicas that the deployment's own status lists, None before it lists any; it is never
+    older than a fetched list. `shortlisted`: the guess of the earlier call of the pass that chose these `candidates`
+    among all; None if they are all. `final`: nothing more can be fetched in this pass. `namespace`: the labels of the
+    deployment's namespace. `found_full`: the clusters that earlier passes read and found full, numbered from 1 on, the
+    longest ago first; it only affects the order in which clusters that publish nothing are read.
     """
 
     own: tuple[Replica, ...] = ()
@@ -120,10 +120,10 @@ class FleetView:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What was decided on all candidates by what they publish, before the replicas of those that were chosen are read.
+    """A decision by what all candidates publish, before the replicas of the chosen ones are read.
 
-    `why`: each profile's name, and why no candidate takes another replica on it. `choice`: a digest of what the
-    decision comes to on the chosen ones, "" where nothing has to be confirmed.
+    `why`: (profile, why no candidate takes another replica on it). `choice`: a digest of the decision on the chosen
+    candidates, "" where nothing has to be confirmed.
     """
 
     why: tuple[tuple[str, str], ...] = ()
@@ -132,10 +132,10 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What must be fetched before the pass can be decided; asked for all at once, only what the decision turns on.
+    """What must be fetched before the pass can be decided: only what the decision depends on, all at once.
 
-    `candidates`: all of them, also where the view has a shortlist. `shortlist`: the residents are those of clusters
-    that were chosen among all candidates, so that the others need not be fetched again, and this was guessed of all.
+    `candidates`: all of them, even if the view has a shortlist. `shortlist`: the guess for all candidates; the
+    residents are those of the chosen ones, so that the others need not be fetched again.
     """
 
     clusters: frozenset[str] = frozenset()
@@ -151,7 +151,7 @@ class Needs:
         return bool(self.clusters or self.residents or self.candidates or self.siblings or self.cache or self.namespace)
 
     def __or__(self, other: "Needs") -> "Needs":
-        """Return all that either asks for; a shortlist is of one alone."""
+        """Return the needs of both; at most one of them has a shortlist."""
         return Needs(
             self.clusters | other.clusters,
             self.residents | other.residents,
@@ -164,9 +164,9 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class BadSelector:
-    """A selector of the deployment that does not compile: why, and where.
+    """A selector of the deployment that does not compile, with why and where.
 
-    That is the profile, the engine, the request, the selector itself, and the 1-based position in it.
+    Where is the profile, the engine, the request, the selector itself, and the 1-based position in it.
     """
 
     engine: str
@@ -180,7 +180,7 @@ class BadSelector:
 
 @dataclass(frozen=True, slots=True)
 class HeldEdit:
-    """A replica that is held because the edit does not fit, and why it does not."""
+    """A replica that is held because an edit does not fit, and why it does not."""
 
     replica: Replica
     refusal: Refusal
@@ -198,11 +198,11 @@ class TooSmall:
 
 @dataclass(frozen=True, slots=True)
 class Rolling:
-    """How far a rollout is.
+    """The progress of a rollout.
 
-    `waiting_for` is the replica that has to serve before it goes on. `no_room`: the next one found no place beside
-    the others, `too_large`: because a response cannot carry it. `surge_only`: none that waits can be changed where it
-    stands. `paused` as in spec.rollout.
+    `waiting_for` is the replica that has to serve before it continues. `no_room`: the next replica found no place
+    beside the others; `too_large`: because a response cannot carry it. `surge_only`: none of the waiting replicas can
+    be changed in place. `paused` as in spec.rollout.
     """
 
     waiting_for: Placement | None = None
@@ -214,7 +214,7 @@ class Rolling:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A replica on a cluster that the deployment no longer allows, and in words why."""
+    """A replica on a cluster that the deployment no longer allows, and why."""
 
     replica: Replica
     why: str
@@ -232,14 +232,14 @@ class Holders:
 class Schedule:
     """The outcome of a pass.
 
-    `placements`: every replica to compose, sorted by (cluster, index). `ending`: observed ones that go. `unplaced`:
-    max(0, replicas - placements that are not leaving). `refusals`: for every candidate why it cannot take another
-    (empty when nothing is unplaced); with a ClusterModel those of the best profile, and `profile_refusals` those of
-    each profile; `why` says so in words, of profiles of which it was said with more candidates in view. `improvable`:
-    how many replicas could run on each profile that is better than theirs, beside what is there. `problem` is why
-    nothing of the ClusterModel can be placed, "" where it can. `rolling`: None when no replica is on its way to what is
-    asked. `candidates`: how many clusters were considered, None when they are not known.
-    `holders`: what holds the pools (cluster, pool) that refusals name for a lack of room.
+    `placements`: every replica to compose, sorted by (cluster, index). `ending`: observed replicas that end.
+    `unplaced`: max(0, replicas - placements that are not leaving). `refusals`: why each candidate cannot take another
+    replica (empty when nothing is unplaced); with a ClusterModel those of the best profile, and `profile_refusals`
+    those of each profile; `why`: the same as text, for profiles that were checked with more candidates in view.
+    `improvable`: how many replicas could run on each profile that is better than theirs, beside the present ones.
+    `problem` is why nothing of the ClusterModel can be placed, "" where it can. `rolling`: None when no rollout is
+    under way. `candidates`: the number of clusters considered, None when it is not known. `holders`: what holds the
+    pools (cluster, pool) that refusals name as lacking room.
     """
 
     replicas: int
@@ -263,7 +263,7 @@ class Schedule:
 
     @property
     def settled(self) -> bool:
-        """Tell whether nothing is unplaced, leaving or not yet serving."""
+        """Tell whether every replica is placed and serves, and none is leaving."""
         rolls = self.rolling is not None and not self.rolling.paused
         return (
             self.unplaced == 0

@@ -1,9 +1,9 @@
-"""Which labels and annotations of a team's pods act on a cluster, so that its platform has to allow them."""
+"""Which labels and annotations of pods have an effect on a cluster, so that the platform team has to allow them."""
 
 from collections.abc import Iterable
 from typing import Final
 
-#: Domains whose keys, and those of whatever lies below, are read by parts of clusters: Kubernetes and what runs in it
+#: Domains whose keys, subdomains included, are read by components of clusters: Kubernetes and its add-ons
 #: (AppArmor profiles, autoscalers, queues), container runtimes and their plugins, attachments to other networks,
 #: gateways and meshes, identities of clouds, and what injects containers, Secrets or variables.
 _ACTING: Final = (
@@ -51,13 +51,13 @@ _RUNTIMES: Final = (
     "io.katacontainers.",
     "dev.gvisor.",
 )
-#: Kubernetes' recommended labels, by which nothing is done.
+#: Kubernetes' recommended labels, which have no effect.
 _HARMLESS: Final = ("app.kubernetes.io",)
 _OURS: Final = "modelplane.ai"
 
 
 def _prefix(key: str) -> str:
-    """Return what stands before the slash of a key, of one without a slash all of it."""
+    """Return the part of a key before its slash, the whole key if it has none."""
     return key.partition("/")[0].lower()
 
 
@@ -70,13 +70,13 @@ def _acts(prefix: str) -> bool:
 
 
 def acting(keys: Iterable[str]) -> frozenset[str]:
-    """Return those of the keys that a platform has to allow, or that are ours."""
+    """Return the keys that a platform has to allow, and those in Modelplane's own domain."""
     found = {key: _prefix(key) for key in keys}
     return frozenset(key for key, prefix in found.items() if prefix not in _HARMLESS and _acts(prefix))
 
 
 def find_denied(keys: Iterable[str], opened: Iterable[str]) -> str:
-    """Return the first acting key that is not opened, "" when all are; ours cannot be.
+    """Return the first acting key that is not opened, "" when all are; Modelplane's own keys cannot be opened.
 
     `opened` are prefixes: `a.example` opens its own keys, `*.example` those of all domains below.
     """

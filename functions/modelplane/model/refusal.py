@@ -1,7 +1,7 @@
-"""Why a cluster or pool was not chosen, as values whose text is built only when it is shown.
+"""Why a cluster or pool was not chosen: values whose text is built only when it is shown.
 
-The order of the classes is the order of precedence (docs/scheduling.md, "Refusals"): of several reasons the first that
-holds is a cluster's, and a cluster whose pools fail differently counts under the pool that failed latest in this order.
+The classes are in the order of precedence (docs/scheduling.md, "Refusals"): a cluster's refusal is the first that
+applies, and a cluster whose pools are refused for different reasons gets the one that is last in this order.
 """
 
 from dataclasses import dataclass, field, replace
@@ -12,8 +12,8 @@ from fractions import Fraction
 class Refusal:
     """A reason not to place on a cluster. Its name (`type(refusal).__name__`) is what status and JSON show.
 
-    `profile` is the deployment's profile that the cluster's pools do not host, "" for a reason that holds for all.
-    `pool` is the pool that came nearest to hosting it, "" where it is not known or the reason is the cluster's own.
+    `profile` is the deployment's profile that the cluster's pools do not host, "" for a reason that applies to all.
+    `pool` is the pool that came nearest to hosting it, "" if it is not known or the reason is the cluster's own.
     """
 
     profile: str = field(default="", kw_only=True)
@@ -64,7 +64,7 @@ class NoCacheStorage(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class NotAllowed(Refusal):
-    """The cluster is not for the namespace of the deployment, which lacks a label that it asks for."""
+    """The cluster does not accept the deployment's namespace, which lacks a label that the cluster requires."""
 
     namespace: str
     key: str
@@ -73,7 +73,7 @@ class NotAllowed(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class MetadataDenied(Refusal):
-    """Pods of the deployment carry a label or annotation (`key`) that the cluster does not open to teams."""
+    """Pods of the deployment carry a label or annotation (`key`) that the cluster does not allow to teams."""
 
     key: str
 
@@ -93,10 +93,11 @@ class NoPools(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """How near a device comes to a member's requests: the more of each, and the smaller the distance, the nearer.
+    """How near a device comes to satisfying a member's requests.
 
-    `requests` of the member find a device, `selectors` of the next request hold, `conditions` of its next selector, and
-    the value that the next condition compares is `distance` away (in parts of what is asked for), None if not known.
+    `requests` is the number of the member's requests that find a device, `selectors` the number of selectors of the
+    next request that hold, `conditions` the number of conditions of its next selector that hold, and `distance` how far
+    the value is from the one that the next condition asks for, relative to the latter; None if not known.
     """
 
     requests: int = 0
@@ -106,16 +107,16 @@ class Nearness:
 
     @property
     def rank(self) -> tuple[int, int, int, bool, Fraction]:
-        """Return what devices are ordered by, the nearest last."""
+        """Return the sort key of devices, the nearest last."""
         known = self.distance is not None
         return self.requests, self.selectors, self.conditions, known, -(self.distance or Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
 class CapabilityShort(Refusal):
-    """A pool does not declare what a profile requires of it: `has` is what it declares, "" for nothing.
+    """A pool does not declare what a profile requires; `has` is what it declares, "" for nothing.
 
-    `note` says why two values that are both declared do not compare, "" where the values say it.
+    `note` says why the declared value does not satisfy the requirement, "" where the values show it.
     """
 
     capability: str
@@ -126,18 +127,18 @@ class CapabilityShort(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class NotMultiNode(Refusal):
-    """A profile spans several nodes, and the pool is not for that. `declared`: it says so, rather than nothing."""
+    """A profile spans several nodes, and the pool does not support that. `declared`: it declares so explicitly."""
 
     declared: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Closest:
-    """The device of a pool that came closest to satisfying a request, in words.
+    """The device of a pool that came closest to satisfying a request, as texts.
 
-    `needs` is what the selector that it fails asks for, `device` its driver and product, `has` what it has of that,
-    "" where nothing can be compared. `error` is set when the selector fails on it with an error. `nearness` compares it
-    with the closest devices of other pools.
+    `needs` is what the selector asks for that it does not match, `device` its driver and product, `has` the value that
+    it has instead, "" where nothing can be compared. `error` is set when the selector has an error on it. `nearness`
+    compares it with the closest devices of other pools.
     """
 
     needs: str
@@ -169,7 +170,7 @@ class TooFewDevices(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class SelectorError(Refusal):
-    """A selector fails with an error on a device that Kubernetes would evaluate too: its pods would stay pending."""
+    """A selector has an error on a device that Kubernetes would evaluate too: the pods would stay pending."""
 
     text: str
     device: str
@@ -204,9 +205,9 @@ class NotClaimable(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class LackedResource:
-    """CPU or memory (`kind`, as `Resources` counts it) that a pod needs of a node, and that is surely free there.
+    """CPU or memory (`kind`, in the units of `Resources`) that a pod needs, and that is free on a node in any case.
 
-    Of the kind pods it is how many of the engine's pods that take no device the pool has to run, and surely runs.
+    For the kind pods, it is the number of the engine's pods without devices that the pool has to run, and can run.
     """
 
     kind: str
@@ -216,9 +217,9 @@ class LackedResource:
 
 @dataclass(frozen=True, slots=True)
 class NoRoom(Refusal):
-    """The pool fits by kind, but not beside what is there: nodes the engine needs, nodes that are surely free.
+    """The pool's devices match, but there is no room: the nodes that the engine needs, and those free in any case.
 
-    `lacked` is set where CPU, memory or slots for pods are what the nodes lack, and not devices.
+    `lacked` is set where the nodes lack CPU, memory or pod slots, and not devices.
     """
 
     engine: str
@@ -228,17 +229,17 @@ class NoRoom(Refusal):
 
     @property
     def need(self) -> "NoRoom":
-        """Return what is needed alone: without the pool, and what is free there."""
+        """Return the refusal without its pool and what is free there: the need alone."""
         lacked = replace(self.lacked, free=0) if self.lacked else None
         return replace(self, pool="", free=0, lacked=lacked)
 
     @property
     def left(self) -> int:
-        """Return what is free of that which is short: nodes, CPU or memory of a node, or slots for pods."""
+        """Return how much is free of the kind that is short: nodes, CPU or memory of a node, or pod slots."""
         return self.lacked.free if self.lacked else self.free
 
     def with_left(self, left: int) -> "NoRoom":
-        """Return the refusal where so much of that which is short is free."""
+        """Return the refusal with `left` free of the kind that is short."""
         if self.lacked:
             return replace(self, lacked=replace(self.lacked, free=left))
         return replace(self, free=left)
@@ -246,17 +247,17 @@ class NoRoom(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class SearchBound(Refusal):
-    """The exact search over the cluster's pools hit its bound of visited states; nothing is guessed."""
+    """The exact search over the cluster's pools hit its bound of states; it does not guess."""
 
     states: int
 
 
 @dataclass(frozen=True, slots=True)
 class NotChecked(Refusal):
-    """The cluster may have room by what it publishes, and its replicas were not read in this pass any more."""
+    """The cluster may have room by what it publishes, but this pass had no call left to read its replicas."""
 
 
-#: The order of precedence; of several reasons of one pool the first holds, of several pools the latest is nearest.
+#: The order of precedence: of one pool's reasons the first applies; of several pools, the last one is the nearest.
 PRECEDENCE: tuple[type[Refusal], ...] = (
     Deleting,
     NotReady,
@@ -283,10 +284,10 @@ PRECEDENCE: tuple[type[Refusal], ...] = (
 
 
 def of_profile(refusal: Refusal, profile: str) -> Refusal:
-    """Return the refusal as that of a profile."""
+    """Return the refusal with its profile set."""
     return refusal if refusal.profile == profile else replace(refusal, profile=profile)
 
 
 def rank(refusal: Refusal) -> int:
-    """Return the refusal's place in the order of precedence."""
+    """Return the refusal's position in the order of precedence."""
     return PRECEDENCE.index(type(refusal))

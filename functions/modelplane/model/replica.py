@@ -1,4 +1,4 @@
-"""A ModelReplica as it is observed: where it is pinned, what it claims there, and whether it has served."""
+"""An observed ModelReplica: its cluster and pools, what it claims there, and whether it has served."""
 
 from dataclasses import dataclass, replace
 
@@ -21,9 +21,9 @@ class Claim:
 class StampedMember:
     """A member with its pool. `pods` per copy; `claims` is empty for a claimless member.
 
-    `whole_nodes`: it claims more than is looked into, and each of its pods is charged a whole node. `tolerations` are
-    those of the pool. `asked` is what each pod asks of its node beside devices. `shared_memory` bounds
-    what it may fill of its shared memory, in bytes: 0 where its memory limit does, if anything.
+    `whole_nodes`: it claims more than is read, and each of its pods is charged a whole node. `tolerations` are those of
+    the pool. `asked` is the CPU and memory that each pod requests. `shared_memory` is the bound of its shared memory in
+    bytes: 0 where only its memory limit applies.
     """
 
     role: Role
@@ -51,7 +51,7 @@ class StampedEngine:
 
 
 def same_pods(one: tuple[StampedEngine, ...], two: tuple[StampedEngine, ...]) -> bool:
-    """Tell whether pods of one and the other are alike: the number of copies restarts none."""
+    """Tell whether both make the same pods; a different number of copies restarts none."""
     return one == two or [replace(each, copies=1) for each in one] == [replace(each, copies=1) for each in two]
 
 
@@ -60,16 +60,16 @@ class Replica:
     """An observed ModelReplica.
 
     `owner` is the uid of the controlling ModelDeployment ("" for a hand-written one), `resource` its composition
-    resource name. `serves`: it has been Ready on this placement (a flap does not unserve it). `served_engines` is
-    the engines block it last served with. `index` is None where its label is missing or no number. `content` and
-    `served_content` are the digests of what its pods are made of, and were when it last served; of the deployment's
-    own replicas alone. `revision` is the one that it was given, `outdated_builder` whether an earlier version of
-    Modelplane built its workloads. `cache` is the ModelCache that it names, `volume` the claim of it that its pods
-    mount, "" where that is not known. `ending`: its pods are being deleted; `ended`: none is left.
-    `profile` is the deployment's profile that it was placed with, `model` the ClusterModel that had it, "" for none,
-    and `digest` that of what the profile said. `choice` is the digest of what the deployment itself asked of its pods.
-    `stale`: its Ready is of an earlier generation. `refused`: its own pass says that its engines are not composed as
-    they are written, and nothing of them runs.
+    resource name. `serves`: it has been Ready on this placement; it stays true when it is not Ready for a while.
+    `served_engines` are the engines it last served with. `index` is None where its label is missing or not a number.
+    `content` and `served_content` are the digests of everything that determines its pods, now and when it last served;
+    they are read for the deployment's own replicas only. `revision` is the one stamped on it, `outdated_builder`: an
+    earlier version of Modelplane built its workloads. `cache` is its ModelCache, `volume` the claim that its pods
+    mount, "" where it is not known. `ending`: its pods are being deleted; `ended`: none is left. `profile` is the
+    deployment's profile that it was placed with, `model` the ClusterModel of that profile, "" for none, and `digest`
+    the digest of the profile then. `choice` is the digest of the deployment's own fields that affect pods. `stale`: its
+    Ready condition is of an earlier generation. `refused`: its own pass reports that its engines cannot be composed as
+    written, and none of them runs.
     """
 
     namespace: str
@@ -102,14 +102,14 @@ class Replica:
 
     @property
     def proven(self) -> bool:
-        """Return whether it has served with what its pods are made of now; one that did not record with what has, too.
+        """Return whether it has served with the present content of its pods, or before that content was recorded.
 
-        The number of copies is not part of it: while more of them load, the others serve on.
+        The number of copies is not part of the content: while more copies load, the others keep serving.
         """
         same = self.served_engines is None or same_pods(self.served_engines, self.engines)
         return self.serves and same and self.served_content == self.content
 
     @property
     def at_size(self) -> bool:
-        """Return whether it is proven, and at the number of copies that it carries now."""
+        """Return whether it is proven, with its present number of copies."""
         return self.proven and self.served_engines in (None, self.engines)

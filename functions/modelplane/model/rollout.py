@@ -1,10 +1,10 @@
-"""How an edit reaches the replicas that run: `spec.rollout` of a ModelDeployment, and the budgets that it sets."""
+"""How an edit reaches existing replicas: `spec.rollout` of a ModelDeployment, and the budgets that it sets."""
 
 from dataclasses import dataclass
 from typing import Final
 
-#: The number of the way in which pod templates are composed: raised whenever a template of an engine or an endpoint
-#: picker changes for unchanged input.
+#: The version of the code that composes pod templates: raised whenever a template of an engine or an endpoint picker
+#: changes for unchanged input.
 BUILDER: Final = 5
 
 
@@ -20,13 +20,13 @@ class Amount:
         return -(-self.value * replicas // 100) if self.percent else self.value
 
 
-#: What both budgets are when they are not given.
+#: The default of both budgets.
 QUARTER = Amount(25, percent=True)
 
 
 @dataclass(frozen=True, slots=True)
 class RolloutBudget:
-    """Most replicas that may be above spec.replicas, and that may be not serving, by the rollout's own doing."""
+    """The most replicas above spec.replicas, and the most that do not serve, that a rollout may cause."""
 
     surge: int
     unavailable: int
@@ -34,7 +34,7 @@ class RolloutBudget:
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """`spec.rollout` of a ModelDeployment; its fields' meaning is in docs/scheduling.md, "Rollout"."""
+    """`spec.rollout` of a ModelDeployment (docs/scheduling.md, "Rollout")."""
 
     max_surge: Amount = QUARTER
     max_unavailable: Amount = QUARTER
@@ -43,10 +43,10 @@ class Rollout:
     follow_upgrades: bool = False
 
     def budget(self, replicas: int) -> RolloutBudget:
-        """Return the budgets for so many replicas.
+        """Return the budgets for a number of replicas.
 
-        A percentage never lets the rollout take the last replica, a number may. Two budgets of nothing would never
-        end: then one replica at a time is changed in place.
+        A percentage of maxUnavailable never allows the last replica to be taken, a number may. With two budgets of 0 a
+        rollout would never end, so one replica at a time is then changed in place.
         """
         surge, unavailable = self.max_surge.of(replicas), self.max_unavailable.of(replicas)
         if self.max_unavailable.percent:

@@ -1,4 +1,4 @@
-"""What requests to a ModelService are routed by, as frozen values."""
+"""The values by which requests to a ModelService are routed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """How an endpoint is reached: the `hostname` that it answers to, and the DNS name and port to dial.
+    """How an endpoint is reached: its `hostname` in requests, and the DNS name and port to dial.
 
-    `mutual_tls`: requests go there by TLS, and the gateway there asks for the public gateway's certificate.
+    `mutual_tls`: requests go there by TLS, and the gateway there requires the public gateway's client certificate.
     """
 
     hostname: str
@@ -20,10 +20,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """An external provider of an OpenAI-compatible API: what to dial, and what to send there.
+    """An external provider of an OpenAI-compatible API.
 
-    `host` is a DNS name, or an address where it `is_ip`. `authority` is the Host header, `server_name` what its
-    certificate must carry where it has `tls`, `root` the path that stands for /v1.
+    `host` is the DNS name to dial, or an IP address where it `is_ip`. `authority` is the Host header, `server_name` the
+    name that its certificate must have with `tls`, `root` the path that replaces /v1.
     """
 
     host: str
@@ -39,9 +39,9 @@ class Provider:
 class Endpoint:
     """A ModelEndpoint. `address` is None while it cannot be reached.
 
-    `ready` says that it may take traffic, `leaving` that it takes some only where its service has no other, `is_off`
-    that it takes none, not even there: a person says so. `model` is the name under which the engines of a composed one
-    serve, "" where that is not known.
+    `ready`: it may take traffic. `leaving`: it takes traffic only if its service has no other ready endpoint. `is_off`:
+    a user has switched it off, and it takes none in any case. `model` is the name under which the engines of a composed
+    endpoint serve, "" where it is not known.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Endpoint:
 
 
 class EndpointState(StrEnum):
-    """What an endpoint does for a service that selects it. The service's XRD says what each means."""
+    """The state of an endpoint for a service that selects it. The service's XRD describes each."""
 
     SERVING = "Serving"
     LAST_RESORT = "LastResort"
@@ -68,8 +68,8 @@ class EndpointState(StrEnum):
 class ServiceEntry:
     """An entry of a ModelService's `spec.endpoints`.
 
-    `key` identifies it across edits of the list. `weight` is the share of the whole entry, `priority` its tier: 0, or 1
-    for the fallback.
+    `key` identifies it across edits of the list. `weight` is the weight of the whole entry, `priority` its tier: 0, or
+    1 for the fallback.
     """
 
     key: str
@@ -89,13 +89,13 @@ class BackendPlan:
 
     @property
     def mutual_tls(self) -> bool:
-        """Tell whether its endpoints are reached by mutual TLS: all are, or none is."""
+        """Tell whether its endpoints are reached by mutual TLS: either all or none are."""
         return any(each.mutual_tls for each in self.endpoints)
 
 
 @dataclass(frozen=True, slots=True)
 class BackendReference:
-    """What a route says of one Backend: its name and weight."""
+    """A route's reference to a Backend: its name and weight."""
 
     name: str
     weight: int
@@ -105,9 +105,9 @@ class BackendReference:
 class PublicGateway:
     """The gateway of the control cluster: its base URL, "" while it has none, and whether callers need a key.
 
-    `router` is the DNS name of the router, "" until it serves; `endpoint_hosts` are those that endpoints by hand may
-    name in any case. `ca_bundle` are the certificates (PEM) by which it knows clusters' gateways, and they it, "" while
-    it has none. `listeners` are those that services attach to, () where an earlier version has not published them.
+    `router` is the DNS name of the router, "" until it serves; `endpoint_hosts` are the hosts that hand-written
+    endpoints may name in any case. `ca_bundle` are the CA certificates (PEM) by which it and the clusters' gateways
+    verify each other, "" while there is none. `listeners` are those that services attach to, () if not published yet.
     """
 
     url: str

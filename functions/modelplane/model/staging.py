@@ -1,11 +1,11 @@
-"""How far a ModelCache's weights are on a cluster, and how the program that downloads them may end."""
+"""The progress of a ModelCache's weights on a cluster, and the exit codes of the program that downloads them."""
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 
 class StagingPhase(StrEnum):
-    """Staging on one cluster: without a volume, downloading, there, or not to succeed by itself."""
+    """The phase of staging on one cluster: no volume yet, downloading, ready, or failed until somebody acts."""
 
     PENDING = "Pending"
     HYDRATING = "Hydrating"
@@ -15,7 +15,7 @@ class StagingPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """What a ModelCache publishes of a cluster. `volume` is the claim that is staged there, "" while none is."""
+    """What a ModelCache publishes about a cluster. `volume` is the staged claim, "" while there is none."""
 
     phase: str
     message: str = ""
@@ -23,7 +23,7 @@ class Staging:
 
 
 class HydrateExit(IntEnum):
-    """Exit codes of `modelplane hydrate`. Only `AGAIN` may succeed on another try by itself."""
+    """Exit codes of `modelplane hydrate`. Only after `AGAIN` may another try succeed by itself."""
 
     meaning: str
 

@@ -38,10 +38,8 @@ class ControlPlane:
     """Objects, and the reconciler that acts on them as Crossplane would.
 
     `world` returns, after each pass, the statuses that providers, clusters and gateways would write; with None there
-    are
-    none. `pipelines` returns the pipeline of a kind (`Kind.group`), None for a kind that is not reconciled. Methods
-    take
-    a kind as `Kind` or `Kind.group`.
+    are none. `pipelines` returns the pipeline of a kind (`Kind.group`), None for a kind that is not reconciled. Methods
+    take a kind as `Kind` or `Kind.group`.
     """
 
     def __init__(

@@ -35,8 +35,7 @@ def plan_backends(entries: Sequence[ServiceEntry], listed: Sequence[Addresses]) 
 
     Each entry has one Backend, or two where only some of its endpoints are reached by mutual TLS. The rest of the 16
     goes to entries of more than 256 endpoints, in their order. The parts of such an entry differ in size by at most
-    one,
-    and share its weight by size. Without an entry of the primary tier, the fallback tier becomes the primary one.
+    one, and share its weight by size. Without an entry of the primary tier, the fallback tier becomes the primary one.
     """
     groups = [(entry, _by_security(addresses)) for entry, addresses in zip(entries, listed, strict=True)]
     # The second groups come last, so that each entry keeps one Backend if there is no room for all.
@@ -102,10 +101,8 @@ def referable(
     """Return the Backends that a route may refer to in this pass; all of them are `observed`.
 
     A reference to a Backend that does not exist makes the gateway answer its share of the requests with 500. So the
-    route
-    keeps its present references (`routed`) until all wanted Backends exist, or those of the wanted ones that exist if
-    none
-    of the present ones is left.
+    route keeps its present references (`routed`) until all wanted Backends exist, or those of the wanted ones that
+    exist if none of the present ones is left.
     """
     ready = tuple(each for each in wanted if each.name in observed)
     if len(ready) == len(wanted):

@@ -140,12 +140,9 @@ def closest_device(selector: str, devices: Iterable[Device], meter: Meter) -> Cl
     """Return the device that came closest to satisfying a selector; `devices` is not empty and none satisfies it.
 
     It is the device that satisfies the most conditions, in their order. Of several, it is the one whose value is
-    nearest
-    to what the next condition asks for, compared as a quantity, a version or a number. Where that is no plain
-    comparison
-    it is the largest value, or the smallest where less is asked for. Beyond the meter's limit the selector counts as
-    one
-    condition, which takes no work.
+    nearest to what the next condition asks for, compared as a quantity, a version or a number. Where that is no plain
+    comparison it is the largest value, or the smallest where less is asked for. Beyond the meter's limit the selector
+    counts as one condition, which takes no work.
     """
     parts = conditions(selector) if meter.spent < meter.limit else [selector]
     failed = [(_failed(parts, device, meter), device) for device in devices]

@@ -9,8 +9,7 @@ from typing import NamedTuple
 #: What one pod takes of each entry: (surely, at most). Never more than a node has.
 Demand = tuple[tuple[int, int], ...]
 #: The pods of one engine of one replica: (demand, how many), sorted. The empty demand, which comes first, counts all
-#: pods
-#: that take no device; those of them that take CPU or memory are counted under their demand as well.
+#: pods that take no device; those of them that take CPU or memory are counted under their demand as well.
 Group = tuple[tuple[Demand, int], ...]
 #: The groups of a pool: (group, how many alike), sorted.
 Groups = tuple[tuple[Group, int], ...]

@@ -111,8 +111,7 @@ class OwnPools:
         """Return the options for an engine on the replica's own pools, the smallest change first.
 
         First comes what it claims now, even where a member claims nothing although it could on another pool: that moves
-        no
-        replica, and no edit may cause it. Then come the other options on its pool, then other pools.
+        no replica, and no edit may cause it. Then come the other options on its pool, then other pools.
         """
         by_pool = {
             position: of_pool

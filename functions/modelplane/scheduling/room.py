@@ -2,9 +2,8 @@
 
 The rule is in docs/scheduling.md, "Room". A pool has `nodes` nodes with `counts[i]` devices of entry i each. A group is
 the claiming pods of one engine of one replica, which run on distinct nodes. The weight unit of an entry is the least
-sum
-that other pods can take of it on a node so that a pod no longer fits. The nodes that the others can block follow from
-their pods' weights. All arithmetic is exact, in integers over a common denominator.
+sum that other pods can take of it on a node so that a pod no longer fits. The nodes that the others can block follow
+from their pods' weights. All arithmetic is exact, in integers over a common denominator.
 
 Where groups are too many to compare each with every other, they are rounded up to a few classes (see `rounding`).
 

@@ -91,8 +91,7 @@ class _Search:
         """Return why there is no assignment, after `run` has found none.
 
         It is what the first engine lacks that no pool hosts even without the others; where each engine alone finds
-        room,
-        what the engine lacks that finds none beside the others.
+        room, what the engine lacks that finds none beside the others.
         """
         if len(self.ways.by_pool) == 1:
             return self._lack_of(stock, 0)
