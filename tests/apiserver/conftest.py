@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from apiserver.rights import rights_installed
 from apiserver.server import Server, serve
 
 
@@ -11,4 +12,11 @@ from apiserver.server import Server, serve
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Run etcd and kube-apiserver; nothing is written to it but namespaces, definitions and what pages say."""
     with serve(tmp_path_factory.mktemp("apiserver")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def ruled(server: Server) -> Iterator[Server]:
+    """Apply the roles and policies of install/ to the server for the tests of one module."""
+    with rights_installed(server) as running:
         yield running

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from apiserver.installed import installed, refusal, refusal_of_change
+from apiserver.rights import binding
 from apiserver.server import Server
-from apiserver.test_rights import binding
 from modelplane.model.names import API_VERSION
 from modelplane_dev.plane.cluster import ADMIN, CROSSPLANE, PLATFORM, TEAM
 

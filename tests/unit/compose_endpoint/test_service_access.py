@@ -8,7 +8,7 @@ from modelplane.model.routing import Endpoint
 from modelplane.step.secrets import MOST_KEYS
 from property.routes import address
 from property.services import Service, bare
-from unit.compose_endpoint.test_service import accept, conditions, rule, settled
+from unit.compose_endpoint.services import accept, conditions, rule, settled
 
 READY = Endpoint("e-1", {"app": "a"}, address("e-1"), ready=True)
 
