@@ -49,24 +49,30 @@ def _capability_problems(declared: Object) -> Iterator[str]:
         yield from (f"spec.capabilities.{field}: {why}" for field, why in doubts.items() if why)
 
 
-def _left_to_pools(declared: Object) -> str:
-    """Return what pools of the class have to say before a profile can be placed there, "" where it is all clear."""
+def _ambiguity(declared: Object) -> str:
+    """Return that several devices may be the GPU, "" where it is clear which one is.
+
+    It is no problem of the devices: a pool that names its GPU, or takes no profiles, uses them as they are.
+    """
     found = _declared(declared)
     candidates = find_candidates(*found) if found else ()
     if not candidates:
         return ""
     return (
         f"spec.capabilities.device: pods claim several devices ({', '.join(candidates)}) and none is named gpu; name "
-        "the one that is the GPU, here or in capabilities.device of each pool: until then no profile is placed there"
+        "the one that is the GPU: until then profiles are placed only on pools that name it in capabilities.device"
     )
 
 
 def compose(request: Request) -> Result:
     """Return the verdict over the class; it composes nothing."""
-    found = find_problems(request.composite)
-    verdict = (
-        Condition(ClassCondition.ACCEPTED, Status.FALSE, Reason.INVALID_DEVICE, "; ".join(found))
-        if found
-        else Condition(ClassCondition.ACCEPTED, Status.TRUE, Reason.AVAILABLE, _left_to_pools(request.composite))
-    )
-    return Result(conditions=(verdict,), ready=not found, ttl=SETTLED)
+    verdict = _verdict(request.composite)
+    return Result(conditions=(verdict,), ready=verdict.status is Status.TRUE, ttl=SETTLED)
+
+
+def _verdict(declared: Object) -> Condition:
+    if found := find_problems(declared):
+        return Condition(ClassCondition.ACCEPTED, Status.FALSE, Reason.INVALID_DEVICE, "; ".join(found))
+    if ambiguity := _ambiguity(declared):
+        return Condition(ClassCondition.ACCEPTED, Status.FALSE, Reason.AMBIGUOUS_DEVICE, ambiguity)
+    return Condition(ClassCondition.ACCEPTED, Status.TRUE, Reason.AVAILABLE)

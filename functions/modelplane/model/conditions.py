@@ -111,6 +111,7 @@ class Reason(StrEnum):
 
     ACCEPTED = "Accepted", "The replica's objects are on its cluster as they were asked for."
     ALL_REPLICAS_READY = "AllReplicasReady", "As many replicas serve as spec.replicas asks for."
+    AMBIGUOUS_DEVICE = "AmbiguousDevice", "Several devices of the class may be the GPU of profiles, and none is named."
     AS_ASKED = "AsAsked", "Every replica runs where the selectors and tolerations of its deployment allow it."
     AUTH_SECRET_MISSING = "AuthSecretMissing", "A Secret that the download needs, or its key, does not exist."
     AVAILABLE = "Available", "Every declared device can be evaluated, or every profile can be served."
@@ -272,7 +273,7 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
         ModelCondition.ACCEPTED: Reasons((Reason.AVAILABLE,), (Reason.INVALID_PROFILE,)),
     },
     "InferenceClass": {
-        ClassCondition.ACCEPTED: Reasons((Reason.AVAILABLE,), (Reason.INVALID_DEVICE,)),
+        ClassCondition.ACCEPTED: Reasons((Reason.AVAILABLE,), (Reason.AMBIGUOUS_DEVICE, Reason.INVALID_DEVICE)),
     },
     "InferenceCluster": {
         ClusterCondition.CLUSTER_READY: Reasons(

@@ -89,13 +89,13 @@ def test_memory_on_the_box_is_at_most_a_tenth_above_what_the_device_reports(
 TWO = [given.L4 | {"name": "left"}, given.L4 | {"name": "right"}]
 OPEN = (
     "spec.capabilities.device: pods claim several devices (left, right) and none is named gpu; name the one that is "
-    "the GPU, here or in capabilities.device of each pool: until then no profile is placed there"
+    "the GPU: until then profiles are placed only on pools that name it in capabilities.device"
 )
 #: What a class declares, its devices, whether it is accepted, and what is said of it.
 GPUS: dict[str, tuple[dict[str, Any], list[dict[str, Any]], bool, str]] = {
     "one of two is named": ({"device": "right"}, TWO, True, ""),
     "one of two has the name": ({"interconnect": "nvlink"}, [*TWO, given.L4], True, ""),
-    "left to pools": ({"interconnect": "nvlink"}, TWO, True, OPEN),
+    "none of two is named": ({"interconnect": "nvlink"}, TWO, False, OPEN),
     "none of that name": (
         {"device": "middle"},
         TWO,
@@ -114,7 +114,7 @@ GPUS: dict[str, tuple[dict[str, Any], list[dict[str, Any]], bool, str]] = {
 
 
 @pytest.mark.parametrize(("declared", "devices", "accepted", "message"), GPUS.values(), ids=GPUS)
-def test_which_device_is_the_gpu_is_clear_or_left_to_the_pools(
+def test_a_class_is_accepted_once_it_is_clear_which_device_is_the_gpu(
     declared: dict[str, Any], devices: list[dict[str, Any]], accepted: bool, message: str
 ) -> None:
     found = _accepted(_declaring(declared, *devices))
