@@ -1,4 +1,4 @@
-"""Composes a ModelCache: results it where it is selected, and removes what no replica may mount any more."""
+"""Composes a ModelCache: stages it on the selected clusters, and removes volumes that no replica may mount."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -48,22 +48,22 @@ def _result(  # noqa: PLR0913 - what a result is made of
 
 
 def _hold(request: Request, requirements: tuple[Requirement, ...], *conditions: Condition) -> Result:
-    """Return a result that keeps everything as it is observed."""
+    """Return a result that holds all observed resources."""
     return _result(request, hold_all(request), report.held(request.composite), conditions, requirements)
 
 
 def _elsewhere(request: Request, clusters: tuple[Object, ...]) -> tuple[Requirement, ...]:
-    """Return the requirements of the clusters that something was put on and that are not selected any more."""
+    """Return the requirements of the clusters that have objects and are no longer selected."""
     names = {cluster_of(found.body) for found in request.observed.values()}
     unknown = sorted(names - {"", *(each.name for each in clusters)})
     return tuple(map(require.cluster, unknown))
 
 
 def _with_orphan_policies(request: Request, policies: Mapping[str, bool | None], objects: Manifests) -> Manifests:
-    """Return the Objects with the orphan policy of their clusters (`policies`, by name).
+    """Return the Objects with the orphan policy of their clusters; `policies` are by cluster name.
 
-    One that would go is orphaned first and goes in a later pass: the provider would wait for a cluster that does not
-    answer.
+    An Object that is no longer desired is orphaned first and removed in a later pass: otherwise the provider would wait
+    for a cluster that does not answer.
     """
     leaving = {name: body for name, body in hold_all(request).items() if name not in objects}
     left = {name: orphaned(body) for name, body in leaving.items() if policies.get(cluster_of(body))}
@@ -90,7 +90,7 @@ def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], c
     needs = (*needs, *elsewhere)
     if spares:
         needs = (*needs, require.team_replicas(request.composite.namespace))
-    # Also while the collection is about to go: what its pods report has decided that it goes.
+    # Even in the pass that removes the collection, because that decision is based on what its pods report.
     if any(map(is_pods_resource, (*objects, *request.observed))):
         needs = (*needs, CACHE_PODS.requirement(request.composite))
     ready = bool(results) and all(each.phase is StagingPhase.READY for each in results)
@@ -113,7 +113,7 @@ def _secrets(request: Request, spec: CacheSpec) -> tuple[Requirement, ...]:
 
 
 def compose(request: Request) -> Result:
-    """Return the Objects of the cache on all clusters; everything as it is observed while these are not known."""
+    """Return the Objects of the cache on all clusters; hold the observed ones while the clusters are not known."""
     spec = read_spec(request.composite)
     if isinstance(spec, Malformed):
         return _hold(request, (), report.refused(spec))

@@ -1,4 +1,4 @@
-"""A cache on one cluster: the volume claim that is wanted, the one that is there, and what its status says."""
+"""A cache on one cluster: the desired volume claim, the observed one, and its status."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,10 +21,10 @@ _GIB: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class StagingResult:
-    """What one pass makes of a cache on one cluster.
+    """The result of one pass for a cache on one cluster.
 
-    `volume` is what is published as staged there (name and uid of a claim), empty while nothing is. `objects` are the
-    Objects to be by composition resource name. `lacks_secret`: one that the download needs, or its key, does not exist.
+    `volume` is published as staged there (name and uid of a claim), empty while none is. `objects` are the desired
+    Objects by composition resource name. `lacks_secret`: a Secret that the download needs, or its key, does not exist.
     """
 
     cluster: str
@@ -41,7 +41,7 @@ def volume_resource(cluster: str, volume: str) -> str:
 
 
 def _gib(size: Any) -> int:
-    """Return a size in whole GiB, 0 when it cannot be read. A server writes 1024Gi as 1Ti."""
+    """Return a size in whole GiB, 0 when it cannot be parsed. A server writes 1024Gi as 1Ti."""
     try:
         return (quantity.parse(text(size)).integer() or 0) // _GIB
     except quantity.QuantityError:
@@ -55,11 +55,11 @@ def _requested(claim: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ClusterStaging:
-    """What one pass knows of a cache on one cluster. `last` is the volume that was published before.
+    """The inputs of one pass for a cache on one cluster. `last` is the volume that was published before.
 
-    `tolerations` are those of the cluster's pools, each once. `user` is the one that downloads, None for root. `commit`
-    is to be staged on all clusters, `reported` is the one that this claim's download has resolved; each is "" while
-    it is not known. `mistaken` says why nothing new may be made on the cluster, "" where it may.
+    `tolerations` are those of the cluster's pools, each once. `user` is the uid of the download, None for root.
+    `commit` is the commit for all clusters, `reported` the one that this claim's download has resolved; each is ""
+    while it is not known. `mistaken` is why nothing new may be created on the cluster, "" where it may.
     """
 
     request: Request
@@ -80,7 +80,7 @@ class ClusterStaging:
 
     @property
     def observed(self) -> Remote | None:
-        """Return the volume's Object as it is observed."""
+        """Return the observed Object of the volume."""
         found = self.request.observed.get(self.resource)
         return read_remote(found) if found else None
 
@@ -120,7 +120,7 @@ class ClusterStaging:
 
     @property
     def filled(self) -> bool:
-        """Tell whether this very claim was published as staged before."""
+        """Tell whether this claim was published as staged before."""
         return bool(self.uid) and (self.last.get("name"), self.last.get("uid")) == (self.spec.volume, self.uid)
 
     @property
@@ -131,14 +131,14 @@ class ClusterStaging:
 
     @property
     def least(self) -> int:
-        """Return the GiB that the claim requests on its cluster, below which it cannot be brought.
+        """Return the GiB that the claim requests on its cluster; it cannot shrink below that.
 
-        A growth that the cluster refused is not among them: it can be taken back.
+        A growth that the cluster refused does not count: it can be reverted.
         """
         return _requested(self.claim) or (_requested(self.observed.wanted) if self.observed else 0)
 
     def volume(self) -> Mapping[str, Any] | str:
-        """Return the Object of the volume, or why there cannot be one. What it was made with it keeps, but grows."""
+        """Return the Object of the volume, or why there cannot be one. An existing claim only grows."""
         made_with = text(mapping(self.observed.wanted.get("spec")).get("storageClassName")) if self.observed else ""
         storage_class, size = made_with or self.storage_class, max(self.spec.size_gib, self.least)
         if self.observed and not (storage_class and self.site.config):
@@ -154,9 +154,9 @@ class ClusterStaging:
         return self.site.place_keeping_cluster(claim, ready_when=BOUND, watch=True)
 
     def wrong_storage_class(self) -> str:
-        """Return that the claim waits for a storage class that the cluster names no more, "" if it does not.
+        """Return that the claim waits for a storage class that the cluster no longer names, "" if it does not.
 
-        A claim's class cannot be changed, so the claim is replaced. One that was published may be mounted, and stays.
+        A claim's class is immutable, so the claim is replaced. A published claim may be mounted, and stays.
         """
         now, waits = self.storage_class, self._phase == "Pending" and not self.sync_failure
         if not waits or now in ("", self._held_class) or self.last.get("name") == self.spec.volume:
@@ -167,10 +167,10 @@ class ClusterStaging:
         )
 
     def wrong_commit(self) -> str:
-        """Return that the claim is being filled with another commit than all others, "" if it is not.
+        """Return that the claim is being filled with another commit than the cache's, "" if it is not.
 
-        Two downloads on one volume would overwrite one another's files, so the claim is replaced. One that was
-        published may be mounted, and stays.
+        Two downloads on one volume would overwrite each other's files, so the claim is replaced. A published claim may
+        be mounted, and stays.
         """
         if self.reported in ("", self.commit) or self.last.get("name") == self.spec.volume:
             return ""
@@ -180,13 +180,13 @@ class ClusterStaging:
         )
 
     def caveats(self) -> str:
-        """Return what is not as asked of a volume that is there, "" when all is."""
+        """Return how a staged volume differs from the spec, "" if it does not."""
         asked = self.spec.size_gib
         kept = f"the volume keeps {self.least} GiB, it cannot shrink to spec.huggingFace.sizeGiB {asked}"
         return sentences(kept if self.least > asked else "", self.sync_failure)
 
     def unbound(self) -> str:
-        """Return what a volume waits for that is not bound."""
+        """Return what an unbound volume waits for."""
         called = f"PersistentVolumeClaim {self.spec.volume}"
         if not self.claim:
             return f"{called} {self.sync_failure or 'is being applied'}"

@@ -1,9 +1,9 @@
-"""The commit that a cache is staged at: resolved by the first download that starts, and the same on every cluster.
+"""The commit of a cache: resolved by the first download that starts, and the same on every cluster.
 
-A function cannot ask the hub. Downloads that begin while no commit is known resolve the revision themselves, report
-what they found and pin it on their volume; the first that is observed is published, and every later download is told.
-To wait for it everywhere would cost each first staging a pod's start, for a branch that hardly ever moves meanwhile;
-where it does, a claim that holds another commit is replaced before anything mounts it.
+A function cannot ask the hub. Downloads that start while no commit is known resolve the revision themselves, report the
+commit and pin it on their volume. The first one that is observed is published, and all later downloads get it as an
+argument. Waiting for it everywhere was rejected: it would delay every first staging by a pod's start, for a branch that
+hardly ever moves meanwhile. If it does, a claim with another commit is replaced before anything mounts it.
 """
 
 import re
@@ -21,12 +21,12 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def source_of(spec: CacheSpec) -> str:
-    """Return the source of a cache in one text, as its status names it: the repository, "@", and the revision."""
+    """Return the source of a cache as one text for its status: the repository, "@", and the revision."""
     return f"{spec.repo}@{spec.revision}" if spec.revision else spec.repo
 
 
 def reported(request: Request) -> Mapping[str, str]:
-    """Return the commit that each download has resolved, by the uid of the claim that it fills."""
+    """Return the commit that each download has resolved, by the uid of its claim."""
     found = CACHE_PODS.reports(request, RESOLVE)
     return {uid: commit for uid, commit in found.items() if _COMMIT.fullmatch(commit)}
 
@@ -34,7 +34,7 @@ def reported(request: Request) -> Mapping[str, str]:
 def _candidates(
     cache: Object, spec: CacheSpec, stagings: Sequence[ClusterStaging], reports: Mapping[str, str]
 ) -> Iterator[Any]:
-    """Yield the commits that are known of the cache's present source, the one to take first."""
+    """Yield the known commits of the cache's present source, the preferred one first."""
     status = mapping(cache.body.get("status"))
     if status.get("commitOf") == source_of(spec):
         yield status.get("commit")
@@ -43,5 +43,5 @@ def _candidates(
 
 
 def resolve(cache: Object, spec: CacheSpec, stagings: Sequence[ClusterStaging], reports: Mapping[str, str]) -> str:
-    """Return the commit of the cache's source on all clusters, "" while none is known; `stagings` by cluster name."""
+    """Return the cache's commit for all clusters, "" while none is known; `stagings` are sorted by cluster name."""
     return next(filter(None, map(text, _candidates(cache, spec, stagings, reports))), "")

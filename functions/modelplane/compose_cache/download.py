@@ -1,4 +1,4 @@
-"""Downloads into a claim: the Job to be, what observes its pods, and how far it is."""
+"""Downloads into a claim: the desired Job, the collection that observes its pods, and the progress."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _PODS: Final = "pods-"
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """The Job that fills a claim: its composition resource name, its Object, and how it is observed, if it is."""
+    """The Job that fills a claim: its composition resource name, its Object, and the observed Object, if any."""
 
     resource: str
     body: Mapping[str, Any]
@@ -46,18 +46,18 @@ class _Job:
 
     @property
     def commit(self) -> str:
-        """Return the commit that it was told to download, "" if it resolves the revision itself."""
+        """Return the commit in its arguments, "" if it resolves the revision itself."""
         args = (arg for each in mappings(self.pod.get("containers")) for arg in each.get("args") or ())
         return next((arg.removeprefix(COMMIT) for arg in args if arg.startswith(COMMIT)), "")
 
     @property
     def reports(self) -> bool:
-        """Tell whether its pods report the commit that they resolve; those of an earlier version do not."""
+        """Tell whether its pods report the commit that they resolve; a Job of an earlier version does not."""
         return bool(self.pod.get("initContainers"))
 
     @property
     def placed(self) -> tuple[Any, ...]:
-        """Return its image, what that is pulled with, and the taints that it tolerates."""
+        """Return its image, pull secrets and tolerations."""
         return (
             self.of_containers("image"),
             self.pod.get("imagePullSecrets"),
@@ -65,12 +65,12 @@ class _Job:
         )
 
     def of_containers(self, field: str) -> list[Any]:
-        """Return what its containers have in a field, such as `env`, where they take the token from."""
+        """Return the values of a field of its containers, such as `env`, which refers to the token."""
         return [each.get(field) for each in mappings(self.pod.get("containers"))]
 
 
 def _resource(staging: ClusterStaging, job: str) -> str:
-    """Return the composition resource name of a Job, whose name begins with that of the volume and a dash."""
+    """Return the composition resource name of a Job: the volume's, a dash, and the rest of the Job's name."""
     return f"hydration-{staging.site.cluster}-{job}"
 
 
@@ -85,13 +85,13 @@ def is_pods_resource(name: str) -> bool:
 
 
 def _jobs(staging: ClusterStaging) -> list[str]:
-    """Return the composition resource names of the Jobs that are observed of the volume, sorted."""
+    """Return the composition resource names of the volume's observed Jobs, sorted."""
     begin = _resource(staging, f"{staging.spec.volume}-")
     return sorted(resource for resource in staging.request.observed if resource.startswith(begin))
 
 
 def _observed_job(staging: ClusterStaging) -> _Job | None:
-    """Return the Job that was made for this very claim."""
+    """Return the observed Job of this claim, None without one."""
     for resource in _jobs(staging):
         found = staging.request.observed[resource]
         job = read_remote(found)
@@ -101,9 +101,9 @@ def _observed_job(staging: ClusterStaging) -> _Job | None:
 
 
 def _new_job(staging: ClusterStaging, found: DownloadToken, pulls: PullSecrets, made: _Job | None) -> _Job:
-    """Return the Job that would be made now, in the place of the one that was `made`.
+    """Return the Job that would be created now, instead of the one that was `made`.
 
-    While one runs that resolves the revision itself, so does the next: it finds what that one has pinned.
+    If the running Job resolves the revision itself, so does the new one: it finds the pinned commit.
     """
     spec, resolving = staging.spec, made and not made.commit and not (made.seen and failed(made.seen))
     commit = "" if resolving else staging.commit
@@ -115,11 +115,11 @@ def _new_job(staging: ClusterStaging, found: DownloadToken, pulls: PullSecrets, 
 
 
 def _job(staging: ClusterStaging, found: DownloadToken, pulls: PullSecrets) -> _Job | None:
-    """Return the Job to be.
+    """Return the desired Job.
 
-    One that was made runs on as it is. It is replaced when its token is no longer copied, when nothing of it runs and
-    the image, what pulls it or the tolerations are others, and when it has failed and the cause may have changed: the
-    token, or the size of the volume, once that has grown.
+    An existing Job is kept unchanged. It is replaced when its token is no longer copied, when none of its pods runs and
+    its image, pull secrets or tolerations have changed, and when it has failed and the cause may be gone: another
+    token, or a volume that has grown.
     """
     made = _observed_job(staging)
     if found.version is None or not pulls.complete:
@@ -134,9 +134,9 @@ def _job(staging: ClusterStaging, found: DownloadToken, pulls: PullSecrets) -> _
 
 
 def download(staging: ClusterStaging, objects: Manifests) -> StagingResult:
-    """Return the result of a claim that was observed and is not filled: `objects` and what downloads into it.
+    """Return the result for an observed claim that is not filled: `objects`, and the download into it.
 
-    The copies of Secrets go with a download that has failed, and come back with its next try.
+    The copies of Secrets are removed when a download has failed, and created again for the next try.
     """
     found, pulls = token.find(staging), pull_secrets.find(staging)
     job = _job(staging, found, pulls)
@@ -148,7 +148,7 @@ def download(staging: ClusterStaging, objects: Manifests) -> StagingResult:
     done = job is not None and seen is not None and complete(seen)
     if job and done and staging.bound and (brought := _brought(staging, job)) is not None:
         filled = {"name": staging.spec.volume, "uid": staging.uid} | ({"commit": brought} if brought else {})
-        # Once this is published the Job goes, with its pods: a claim that is deleted waits for finished ones too.
+        # Once this is published the Job is removed with its pods: a claim's deletion waits even for finished pods.
         return StagingResult(cluster, StagingPhase.READY, staging.caveats(), filled, objects)
     if seen and seen.manifest:
         selector = {"matchLabels": {LABEL_FILLS: staging.uid}}
@@ -167,12 +167,12 @@ def download(staging: ClusterStaging, objects: Manifests) -> StagingResult:
 
 
 def _brought(staging: ClusterStaging, job: _Job) -> str | None:
-    """Return the commit that a Job has brought, "" if it cannot be known, None until its report is observed."""
+    """Return the commit that a Job has downloaded, "" if it cannot be known, None until its report is observed."""
     return job.commit or staging.reported or (None if job.reports else "")
 
 
 def _messages(staging: ClusterStaging, job: _Job | None, missing: str) -> tuple[str, ...]:
-    """Return the state of the Job and what its pods say; a missing token comes first while nothing has begun."""
+    """Return the state of the Job and its pods' messages; a missing token comes first while there is no Job."""
     seen = job.seen if job else None
     if job is None or seen is None:
         return (missing or "the download is starting",)
@@ -184,7 +184,7 @@ def _messages(staging: ClusterStaging, job: _Job | None, missing: str) -> tuple[
 
 
 def held_download(staging: ClusterStaging) -> dict[str, Mapping[str, Any]]:
-    """Return what downloads into a volume held, while the volume itself is not observed."""
+    """Return the held objects of a download while its volume is not observed."""
     observed = staging.request.observed
     copies = [token.resource(staging.site.cluster, staging.spec.volume)]
     copies += [pull_secrets.resource(staging, name) for name in staging.spec.pull_secrets]

@@ -33,12 +33,12 @@ def failed(job: Remote) -> bool:
 
 
 def idle(job: Remote) -> bool:
-    """Tell whether the cluster says that no pod of a Job runs that is not done, as while its image cannot be pulled."""
+    """Tell whether the Job reports no unfinished pod that runs, as while its image cannot be pulled."""
     return mapping(mapping(job.manifest).get("status")).get("ready") == 0 and not complete(job)
 
 
 def _meaning(message: str) -> str:
-    """Return what an exit code in a Job's message means, "" when there is none that is ours."""
+    """Return the meaning of an exit code in a Job's message, "" if it has none of `HydrateExit`."""
     code = _EXIT_CODE.search(message)
     known = {int(each): each.meaning for each in HydrateExit}
     return known.get(int(code[1]), "") if code else ""

@@ -1,4 +1,4 @@
-"""The pull secrets of a download: their Secrets here, and a copy of each beside the Job while weights are staged."""
+"""The pull secrets of a download: Secrets on the control cluster, and their copies beside the Job."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from modelplane.model.observation import Gap
 from modelplane.observed.fields import text
 from modelplane.step import Object, Requirement
 
-#: Where the content of a pull secret is, by its type.
+#: The key with the content of a pull secret, by its type.
 _KEYS: Final[Mapping[str, str]] = MappingProxyType(
     {"kubernetes.io/dockerconfigjson": ".dockerconfigjson", "kubernetes.io/dockercfg": ".dockercfg"}
 )
@@ -24,8 +24,8 @@ _KEYS: Final[Mapping[str, str]] = MappingProxyType(
 class PullSecrets:
     """The pull secrets of a download on one cluster.
 
-    `names` are those of their copies. `copies` are the Objects to be. `missing` says which cannot be copied. `complete`
-    tells that all are, or can be.
+    `names` are the names of the copies. `copies` are the desired Objects. `missing` says which ones cannot be copied.
+    `complete`: all are copied, or can be.
     """
 
     names: tuple[str, ...] = ()
@@ -45,12 +45,12 @@ def resource(staging: ClusterStaging, name: str) -> str:
 
 
 def _copied(staging: ClusterStaging, name: str) -> str:
-    """Return the name of the copy: engines may have one of the same Secret under the team's own name."""
+    """Return the name of the copy; it differs from the Secret's, because engines may have a copy of that name."""
     return f"{staging.spec.volume}-{digest('pull', name)}"
 
 
 def _missing(staging: ClusterStaging, name: str, found: Object | Gap) -> str:
-    """Return that a Secret cannot be a pull secret, "" if it can or is not known."""
+    """Return why a Secret cannot be a pull secret, "" if it can or is not fetched yet."""
     called = f"Secret {staging.site.team}/{name} of spec.imagePullSecrets"
     if found is Gap.ABSENT:
         return sentences(f"{called} does not exist", "Create it.")
@@ -61,7 +61,7 @@ def _missing(staging: ClusterStaging, name: str, found: Object | Gap) -> str:
 
 
 def find(staging: ClusterStaging) -> PullSecrets:
-    """Return the pull secrets of a cache on one cluster. A copy that was made stays while its Secret is not there."""
+    """Return the pull secrets of a cache on one cluster. An existing copy stays while its Secret is missing."""
     copies, missing, complete = {}, [], True
     for name in staging.spec.pull_secrets:
         found, copy = staging.request.one(requirement(staging.site.team, name)), resource(staging, name)

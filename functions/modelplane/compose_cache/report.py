@@ -1,4 +1,4 @@
-"""What a ModelCache says of itself: its conditions, and how far each cluster is."""
+"""What a ModelCache reports: its conditions, and the progress on each cluster."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,12 +11,12 @@ from modelplane.model.staging import StagingPhase
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.step import Object
 
-#: Most clusters of one cause that are named.
+#: Most clusters that are named for one cause.
 _NAMED = 3
 
 
 def published(cache: Object) -> dict[str, Mapping[str, Any]]:
-    """Return the volume that the cache published as staged, by cluster; empty where it published none."""
+    """Return the volumes that the cache has published as staged, by cluster."""
     rows = mappings(mapping(cache.body.get("status")).get("clusters"))
     return {text(row.get("name")): mapping(row.get("volume")) for row in rows}
 
@@ -32,7 +32,7 @@ def _ready(results: Sequence[StagingResult]) -> list[StagingResult]:
 
 
 def status(results: Sequence[StagingResult], commit: str, source: str) -> dict[str, Any]:
-    """Return the whole status of ours, clusters by name; `commit` is the one of `source`, "" while not known."""
+    """Return the complete status, clusters sorted by name; `commit` is that of `source`, "" while not known."""
     return ({"commit": commit, "commitOf": source} if commit else {}) | {
         "summary": {"ready": f"{len(_ready(results))}/{len(results)}"},
         "clusters": [_row(each) for each in results],
@@ -40,7 +40,7 @@ def status(results: Sequence[StagingResult], commit: str, source: str) -> dict[s
 
 
 def held(cache: Object) -> dict[str, Any]:
-    """Return the status as it was."""
+    """Return the status unchanged."""
     last = mapping(cache.body.get("status"))
     return {name: last[name] for name in ("commit", "commitOf", "summary", "clusters") if name in last}
 
@@ -54,7 +54,7 @@ def _reason(results: Sequence[StagingResult]) -> Reason:
 
 
 def _waiting(unready: Sequence[StagingResult]) -> list[str]:
-    """Return what the clusters wait for that are not staged: each cause once, with the clusters that it holds for."""
+    """Return what unstaged clusters wait for: each cause once, with its clusters."""
     causes: dict[str, list[str]] = {}
     for result in unready:
         causes.setdefault(f"{result.phase}: {result.message}", []).append(result.cluster)
@@ -68,7 +68,7 @@ def _named(clusters: Sequence[str]) -> str:
 
 
 def conditions(results: Sequence[StagingResult], notes: Sequence[str] = ()) -> tuple[Condition, ...]:
-    """Return all conditions of the ModelCache's kind; `notes` are added whether or not all clusters are staged."""
+    """Return all conditions of a ModelCache; `notes` are added whether or not all clusters are staged."""
     if not results:
         remedy = "Add one, or give one the labels of spec.clusterSelector."
         message = sentences("no InferenceCluster matches spec.clusterSelector", remedy, *notes)
@@ -88,6 +88,6 @@ def conditions(results: Sequence[StagingResult], notes: Sequence[str] = ()) -> t
 
 
 def refused(spec: Malformed) -> Condition:
-    """Return ArtifactReady of a spec that cannot be read."""
+    """Return ArtifactReady for a spec that cannot be read."""
     message = sentences(str(spec), "What is staged stays as it is.")
     return Condition(CacheCondition.ARTIFACT_READY, Status.FALSE, Reason.FAILED, message)

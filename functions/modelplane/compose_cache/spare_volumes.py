@@ -1,4 +1,4 @@
-"""Volumes of a cache that are not wanted any more, and which of them replicas may still mount."""
+"""Volumes of a cache that are no longer desired, and which of them replicas may still mount."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from modelplane.step import Object, Request
 
 @dataclass(frozen=True, slots=True)
 class SpareVolume:
-    """A volume that was composed and is not wanted: of another source, or on a cluster that is not selected.
+    """A composed volume that is no longer desired: of another source, or on a cluster that is not selected.
 
     `cluster` or `volume` is "" where its Object cannot be read.
     """
@@ -28,14 +28,14 @@ class SpareVolume:
 
 
 def cluster_of(body: Mapping[str, Any]) -> str:
-    """Return the cluster that an Object is put on, "" for one that outlives it or cannot be read."""
+    """Return the cluster of an Object, "" for one that does not keep its cluster or cannot be read."""
     references = mappings(mapping(body.get("spec")).get("references"))
     clusters = [text(mapping(each.get("dependsOn")).get("name")) for each in references]
     return next(filter(None, clusters), "")
 
 
 def spare_volumes(request: Request, wanted: Manifests) -> Iterator[SpareVolume]:
-    """Yield the observed volumes that are not wanted."""
+    """Yield the observed volumes that are no longer desired."""
     for resource, found in sorted(request.observed.items()):
         if resource.startswith("volume-") and resource not in wanted:
             name = text(mapping(read_remote(found).wanted.get("metadata")).get("name"))
@@ -43,7 +43,7 @@ def spare_volumes(request: Request, wanted: Manifests) -> Iterator[SpareVolume]:
 
 
 def _may_mount(replica: Object, cache: str, spare: SpareVolume) -> bool:
-    """Tell whether a replica may mount a volume: it should, it says so, or it has begun and not recorded one."""
+    """Tell whether a replica may mount a volume: by its spec, by its status, or because it has not recorded one yet."""
     spec, status = mapping(replica.body.get("spec")), mapping(replica.body.get("status"))
     if spec.get("clusterName") != spare.cluster:
         return False
@@ -56,10 +56,10 @@ def _may_mount(replica: Object, cache: str, spare: SpareVolume) -> bool:
 
 
 def _reason_to_keep(request: Request, spare: SpareVolume, now: Mapping[str, Any]) -> str | None:
-    """Return why a spare volume stays ("" where users need not know), None when it may go.
+    """Return why a spare volume stays ("" for a reason that is not reported), None if it may be removed.
 
-    What this pass takes out of the published status stays until a later one, which sees every replica that has read
-    it there.
+    A volume that this pass removes from the published status stays until a later pass, which sees every replica that
+    has read it there.
     """
     before = published(request.composite).get(spare.cluster, {})
     if not spare.cluster or not spare.volume or spare.volume in (now.get("name"), before.get("name")):
@@ -77,7 +77,7 @@ def _reason_to_keep(request: Request, spare: SpareVolume, now: Mapping[str, Any]
 def keep_mounted(
     request: Request, spares: Iterable[SpareVolume], results: Iterable[StagingResult]
 ) -> tuple[Manifests, list[str]]:
-    """Return the Objects of the spare volumes that stay, and why."""
+    """Return the Objects of the spare volumes that stay, and the reasons."""
     now, objects, notes = {each.cluster: each.volume for each in results}, {}, []
     for spare in spares:
         reason = _reason_to_keep(request, spare, now.get(spare.cluster, {}))

@@ -1,4 +1,4 @@
-"""Reads the spec of a ModelCache: strictly, since all of it is carried out."""
+"""Reads the spec of a ModelCache strictly: an invalid field must not be ignored."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from modelplane.step import Object
 class CacheSpec:
     """A ModelCache's spec. `revision` is "" for the default branch, `secret` the token's (Secret, key), if any.
 
-    `volume` is the name of the claims that hold this very source. `pull_secrets` are for the image of its downloads.
+    `volume` is the name of the claims with this source. `pull_secrets` are for the image of the downloads.
     """
 
     repo: str
@@ -28,7 +28,7 @@ class CacheSpec:
 
 
 def read_spec(cache: Object) -> CacheSpec | Malformed:
-    """Return the spec of a ModelCache; what its XRD would refuse is Malformed, with the field."""
+    """Return the spec of a ModelCache, Malformed with the field if its XRD would refuse it."""
     spec = find_over_bound(cache) or read_strictly(ModelCacheSpec, cache)
     if isinstance(spec, Malformed):
         return spec

@@ -1,4 +1,4 @@
-"""Stages a cache on one cluster: its volume, what fills it while it is not filled, and how far that is."""
+"""Stages a cache on one cluster: its volume, the download into it, and the progress."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ from modelplane.step import Object, Request
 
 
 def _site(request: Request, spec: CacheSpec, cluster: Object) -> Site:
-    """Return where the cache is staged: what was put there stays reached as it was though nothing is published now."""
+    """Return the site on the cluster; existing objects keep their provider config even if none is published now."""
     published = text(mapping(mapping(cluster.body.get("status")).get("providerConfigRef")).get("name"))
     made = request.observed.get(volume_resource(cluster.name, spec.volume))
     config = published or (read_remote(made).config if made else "")
@@ -37,7 +37,7 @@ def _tolerations(cluster: Object) -> tuple[Mapping[str, Any], ...]:
 
 
 def _closed(request: Request, cluster: Object) -> str:
-    """Return that a cluster is closed to the namespace of the cache, "" where it is open to it."""
+    """Return that a cluster does not accept the cache's namespace, "" if it does."""
     namespace = request.composite.namespace
     labels = require.namespace_labels(request, namespace)
     refusal = find_not_allowed(namespace, read_cluster(cluster), {} if isinstance(labels, Gap) else labels)
@@ -45,7 +45,7 @@ def _closed(request: Request, cluster: Object) -> str:
 
 
 def observe(request: Request, spec: CacheSpec, cluster: Object, last: Mapping[str, Any]) -> ClusterStaging:
-    """Return what is known of a selected cluster; `last` is the volume that was published for it before."""
+    """Return the inputs for a selected cluster; `last` is the volume that was published for it before."""
     storage = mapping(mapping(cluster.body.get("status")).get("cache"))
     site = _site(request, spec, cluster)
     barred = mistaken(cluster) or _closed(request, cluster)
@@ -55,12 +55,12 @@ def observe(request: Request, spec: CacheSpec, cluster: Object, last: Mapping[st
 
 
 def _find_unclaimed(staging: ClusterStaging, seen: Remote | None) -> str:
-    """Return why nothing may be made yet in the team's namespace on the cluster; what was begun there goes on."""
+    """Return why nothing may be created yet in the team's namespace; a download that has begun is exempt."""
     return "" if staging.observed else find_unclaimed(staging.site.team, seen)
 
 
 def stage(staging: ClusterStaging) -> StagingResult:
-    """Return how a selected cluster is staged."""
+    """Return the result for a selected cluster."""
     cluster, last, volume = staging.site.cluster, staging.last, staging.volume()
     if staging.mistaken and not staging.observed:
         volume = staging.mistaken

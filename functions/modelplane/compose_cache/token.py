@@ -1,4 +1,4 @@
-"""The token for a source that is not open: its Secret here, and the copy of one key beside the Job."""
+"""The token for a gated source: its Secret on the control cluster, and the copy of one key beside the Job."""
 
 from dataclasses import dataclass, field
 
@@ -27,8 +27,8 @@ def resource(cluster: str, volume: str) -> str:
 class DownloadToken:
     """The token of a download. `reference` is the (name, key) of its copy, None for an open repository.
 
-    `version` tells one content of the Secret from the next; None while the Secret is not known. `copies` are the
-    Objects to be. `missing` says that the Secret, or its key, does not exist.
+    `version` changes with the content of the Secret; None while the Secret is not known. `copies` are the desired
+    Objects. `missing` says that the Secret, or its key, does not exist.
     """
 
     reference: tuple[str, str] | None = None
@@ -42,7 +42,7 @@ def _name(spec: CacheSpec) -> str:
 
 
 def find(staging: ClusterStaging) -> DownloadToken:
-    """Return the token of a cache on one cluster. A copy that was made stays while its Secret is not there."""
+    """Return the token of a cache on one cluster. An existing copy stays while its Secret is missing."""
     if staging.spec.secret is None:
         return DownloadToken()
     name, key = staging.spec.secret
@@ -60,7 +60,7 @@ def find(staging: ClusterStaging) -> DownloadToken:
 
 
 def _keyless(staging: ClusterStaging, copy: str, name: str, key: str) -> str:
-    """Return that the token could not be copied though the cluster answers, "" if it could."""
+    """Return that the token could not be copied although the cluster answers, "" if it could."""
     found = staging.request.observed.get(copy)
     made = read_remote(found) if found else None
     if made and made.sync_failure and not made.manifest and staging.observed and not staging.sync_failure:

@@ -1,8 +1,8 @@
 """Keeps an upgrade of Modelplane from restarting pods (docs/scheduling.md, "Rollout").
 
-The Object of each workload says which builder made it and from what. As long as the replica asks for the same, the
-workload is composed again as it was made; another builder's way comes with the next edit or move, or where the
-deployment follows upgrades.
+The Object of each workload records its builder and what it was built from. While the replica's spec is unchanged, the
+workload is composed again as it was built; the present builder is used with the next edit or move, or if the deployment
+follows upgrades.
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ ANNOTATION_BUILDER: Final = f"{GROUP}/builder"
 #: Digest of what a workload was built from (`observed.stamp.stamp_digest`).
 ANNOTATION_BUILT_FROM: Final = f"{GROUP}/built-from"
 
-#: Stands in status.servedStamp for what a replica served with where nothing tells; it is no digest.
+#: Value of status.servedStamp if it is not known what a replica served with; not a digest.
 UNKNOWN: Final = "unknown"
 
-#: What names or selects the pods of a workload, and so stays with it.
+#: Kinds that name or select the pods of a workload, and so stay unchanged with it.
 _BESIDE: Final = frozenset({"Service", "InferencePool", "ConfigMap"})
 
 Objects = Mapping[str, Mapping[str, Any]]
@@ -33,10 +33,10 @@ Objects = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked of the builder.
+    """The input of the builder.
 
-    `digest` is of what the pods are to be made of, `unchanged` whether the replica serves with just that (for
-    workloads that do not say what they were built from), `least` the number that the replica asks for, 0 for any.
+    `digest` is the digest of everything that determines the pods. `unchanged`: the replica serves with exactly that
+    (for workloads that do not record it). `least` is the least builder that the replica asks for, 0 for any.
     """
 
     digest: str
@@ -45,13 +45,13 @@ class Order:
 
 
 def built_by(body: Mapping[str, Any]) -> int:
-    """Return the builder of an observed workload's Object; those of the first one say nothing."""
+    """Return the builder of an observed workload's Object; Objects of the first builder do not record it."""
     number = text(mapping(mapping(body.get("metadata")).get("annotations")).get(ANNOTATION_BUILDER))
     return int(number) if number.isascii() and number.isdecimal() else 1
 
 
 def skew(observed: Mapping[str, Object], least: int) -> str:
-    """Return that a later version of Modelplane built here, "" when none has: its workloads are not built again."""
+    """Return that a later version of Modelplane built a workload, which is then not rebuilt; "" if none has."""
     newest = max((built_by(found.body) for found in observed.values() if _is_workload(found.body)), default=0)
     if max(newest, least) <= BUILDER:
         return ""
@@ -67,9 +67,9 @@ def oldest(observed: Mapping[str, Object]) -> int:
 
 
 def ran(observed: Mapping[str, Object]) -> str:
-    """Return the digest of what the pods that are observed were built from, `UNKNOWN` where that cannot be told.
+    """Return the digest of what the observed pods were built from.
 
-    It cannot where workloads differ, or one does not say.
+    It is `UNKNOWN` if workloads differ, or one does not record it.
     """
     workloads = [found for found in observed.values() if _is_workload(found.body)]
     built_from = {
@@ -80,9 +80,9 @@ def ran(observed: Mapping[str, Object]) -> str:
 
 
 def drops_all(observed: Mapping[str, Object], order: Order, *, asked: bool) -> bool:
-    """Return whether a replica's engines drop all capabilities: as `asked` of its cluster, where they are built now.
+    """Return whether a replica's engines drop all capabilities: as `asked`, if they are built now.
 
-    What was built from the same keeps what it has: the platform's choice restarts nothing.
+    Workloads with unchanged input stay as they are: a choice of the platform team restarts nothing.
     """
     bodies = [found.body for found in observed.values() if _is_workload(found.body)]
     built = [body for body in bodies if order.least <= built_by(body) and _is_same(body, order)]
@@ -90,7 +90,7 @@ def drops_all(observed: Mapping[str, Object], order: Order, *, asked: bool) -> b
 
 
 def build(fresh: Objects, observed: Mapping[str, Object], order: Order) -> dict[str, Mapping[str, Any]]:
-    """Return a replica's Objects: workloads of an earlier builder as they were made, everything else as in `fresh`."""
+    """Return a replica's Objects: workloads of an earlier builder as they were built, all others from `fresh`."""
     claims = _claims(fresh) | _claims({resource: found.body for resource, found in observed.items()})
     kept = {
         resource: _as_made(body, observed[resource].body)
@@ -129,25 +129,25 @@ def _claims(objects: Objects) -> dict[str, str]:
 
 
 def _stays(body: Mapping[str, Any], order: Order, claims: Mapping[str, str]) -> bool:
-    """Tell whether a workload stays as an earlier builder made it: the same is asked for, and its claims are there."""
+    """Tell whether a workload stays as an earlier builder built it: its input is unchanged, and its claims exist."""
     whole = named_claims(_manifest(body)) <= set(claims.values())
     return order.least <= built_by(body) < BUILDER and _is_same(body, order) and whole
 
 
 def _is_same(body: Mapping[str, Any], order: Order) -> bool:
-    """Tell whether a workload was built from what is asked for now."""
+    """Tell whether a workload was built from the present input."""
     built_from = mapping(mapping(body.get("metadata")).get("annotations")).get(ANNOTATION_BUILT_FROM)
     return order.unchanged if built_from is None else built_from == order.digest
 
 
 def _with_manifest(body: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a composed Object for another manifest: how the provider treats it is always of today."""
+    """Return a composed Object with another manifest, keeping the present settings for the provider."""
     spec = {**body["spec"], "forProvider": {**body["spec"]["forProvider"], "manifest": manifest}}
     return {**body, "spec": spec}
 
 
 def _as_made(body: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a workload as it was made, but for the number of its copies, which restarts nothing."""
+    """Return a workload as it was built, with the present number of copies, which restarts nothing."""
     made = _manifest(observed)
     copies = mapping(_manifest(body).get("spec")).get("replicas")
     kept = _with_manifest(body, {**made, "spec": {**mapping(made.get("spec")), "replicas": copies}})
@@ -158,7 +158,7 @@ def _as_made(body: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, 
 
 
 def _signed(body: Mapping[str, Any], digest: str) -> Mapping[str, Any]:
-    """Return a workload's Object with the builder and the content that it was built from; anything else as it is."""
+    """Return a workload's Object annotated with its builder and input digest; other Objects unchanged."""
     if not _is_workload(body):
         return body
     annotations = mapping(mapping(body.get("metadata")).get("annotations"))

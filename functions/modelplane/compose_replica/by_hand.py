@@ -1,4 +1,4 @@
-"""What a ModelReplica that was written by hand has to satisfy before it composes anything, until it has served."""
+"""The conditions under which a hand-written ModelReplica composes anything before it has served."""
 
 from collections.abc import Iterator
 
@@ -17,14 +17,14 @@ from modelplane.step import Object, Request, Requirement
 
 
 def _read(request: Request) -> tuple[Replica, Cluster] | None:
-    """Return a replica that was written by hand and never served, with its cluster; None where it need not fit."""
+    """Return a hand-written replica that never served, with its cluster; None if these conditions do not apply."""
     replica = read_replica(request.composite)
     found = request.one(require.cluster(replica.cluster)) if has_to_fit(replica) and replica.cluster else None
     return (replica, read_cluster(found)) if isinstance(found, Object) else None
 
 
 def needs(request: Request) -> Iterator[Requirement]:
-    """Yield what must be fetched to tell whether a replica may run where it is pinned."""
+    """Yield the requirements for deciding whether a replica may run on its pools."""
     found = _read(request)
     if found is None:
         return
@@ -36,9 +36,9 @@ def needs(request: Request) -> Iterator[Requirement]:
 
 
 def find_refusal(request: Request) -> Obstacle | None:
-    """Return why nothing of a replica may run where it is pinned, None where it may or nothing speaks against it yet.
+    """Return why a replica may not run on its pools, None if it may or no reason is known yet.
 
-    A cluster that is closed to its namespace, or tainted, takes nothing new and keeps what it has.
+    A cluster that does not accept its namespace, or is tainted, takes nothing new and keeps what it has.
     """
     found = _read(request)
     if found is None:

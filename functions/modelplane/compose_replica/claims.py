@@ -1,4 +1,4 @@
-"""Which claim templates of earlier contents must stay: those from which a workload may still make pods."""
+"""Which claim templates with earlier content must stay: those from which a workload may still make pods."""
 
 from collections.abc import Container, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from modelplane.observed.remote import Remote
 
 
 def named_claims(value: Any) -> set[str]:
-    """Return the claim templates that a workload's manifest names, wherever its kind has its pods."""
+    """Return the claim templates that a workload's manifest names, at any depth."""
     if isinstance(value, Mapping):
         named = {text(value.get("resourceClaimTemplateName"))} - {""}
         return named.union(*map(named_claims, value.values()))
@@ -24,10 +24,10 @@ def _uses(resource: str, remotes: Mapping[str, Remote], claim: str) -> bool:
 
 
 def still_used(remotes: Mapping[str, Remote], desired: Container[str]) -> list[str]:
-    """Return the observed claim templates that are not desired any more and that a workload still needs, sorted.
+    """Return the observed claim templates that are no longer desired and that a workload still needs, sorted.
 
-    A template goes only when no workload names it and the rollout away from it is done: an old pod that is lost in
-    between is made again from its own template.
+    A template is removed only when no workload names it and the rollout away from it is complete: an old pod that is
+    lost before is made again from its own template.
     """
     workloads = [resource for resource, remote in remotes.items() if remote.kind in WORKLOAD_KINDS]
     return sorted(

@@ -1,4 +1,4 @@
-"""Composes the ModelReplicas of a ModelDeployment: carries out what the scheduler decided, and decides nothing."""
+"""Composes the ModelReplicas of a ModelDeployment from the scheduler's placements, without decisions of its own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from modelplane.observed.replica import ready_status
 from modelplane.observed.resources import lift
 from modelplane.step import Desired, Manifest, Object, Request, Result, versions
 
-#: Fields of a ModelReplica's spec that are ours to set; `spec.crossplane` is Crossplane's own.
+#: Fields of a ModelReplica's spec that this function sets; `spec.crossplane` is Crossplane's own.
 _SPEC_FIELDS = (
     "clusterName",
     "modelCacheRef",
@@ -42,7 +42,7 @@ _Selectors = Mapping[str, Sequence[str]]
 def _requests(member: Mapping[str, Any], classes: _Classes, selectors: _Selectors) -> list[dict[str, Any]]:
     """Return the member's claiming device requests with their DeviceClass.
 
-    The selectors are those of the request, unchanged, but where they are resolved on a pool.
+    The selectors are those of the request, unchanged, unless they are resolved on a pool.
     """
     devices = mappings(mapping(member.get("nodeSelector")).get("devices"))
     return [
@@ -83,7 +83,7 @@ def _engine(engine: Mapping[str, Any], placement: PlacementMessage) -> dict[str,
 
 
 def _applied(spec: Mapping[str, Any], placement: PlacementMessage) -> dict[str, Any]:
-    """Return the spec of a ModelReplica that runs the deployment, or a profile for it, as it is now."""
+    """Return the spec of a ModelReplica that runs the deployment, or a profile of it, as it is now."""
     kept = {field: spec[field] for field in ("modelCacheRef", "drainSeconds", "profile", "serving") if field in spec}
     engines = [_engine(engine, placement) for engine in spec["engines"]]
     builder = {"builder": placement.builder} if placement.builder else {}
@@ -92,7 +92,7 @@ def _applied(spec: Mapping[str, Any], placement: PlacementMessage) -> dict[str, 
 
 
 def _held_spec(placement: PlacementMessage, observed: Object | None) -> dict[str, Any]:
-    """Return the spec a replica has, or with the engines it last served with; its cluster as it was placed."""
+    """Return a replica's present spec, on REVERT with the engines it last served with, and its placement's cluster."""
     source = mapping(observed.body.get("spec")) if observed else mapping(placement.spec)
     spec = {field: source[field] for field in _SPEC_FIELDS if field in source} | {"clusterName": placement.cluster}
     if placement.ending:
@@ -103,7 +103,7 @@ def _held_spec(placement: PlacementMessage, observed: Object | None) -> dict[str
 
 
 def _annotations(source: Object) -> dict[str, Any]:
-    """Return the metadata by which the wish for an endpoint picker reaches a replica, or stays with it."""
+    """Return the metadata with the annotation for an endpoint picker, from the deployment or the held replica."""
     wish = mapping(source.metadata.get("annotations")).get(ANNOTATION_PICKER)
     return {"annotations": {ANNOTATION_PICKER: wish}} if isinstance(wish, str) else {}
 
@@ -148,7 +148,7 @@ def _desired(
 ) -> Desired:
     """Return the replica to be.
 
-    A kept one depends on its own version too, an applied one only on the deployment and its profile.
+    Its key depends on the deployment and its profile, and for a held replica on the replica's own version too.
     """
     version = None if placement.stamp is Stamp.APPLY or observed is None else observed.key
     return Desired(
@@ -161,7 +161,7 @@ def _desired(
 def compose(request: Request) -> Result:
     """Return the ModelReplicas of the deployment's placements; fatal when no scheduling step ran before.
 
-    Where the Composition is of another version the decision may be read amiss: those that exist stay as they are.
+    If the Composition has another version, the placements may be misread, so existing replicas are held.
     """
     placements = read_placements(request)
     if placements is None:

@@ -16,16 +16,16 @@ from modelplane.model.names import LABEL_SERVING, workload_name
 
 
 def _by_path(instance: Instance) -> str:
-    """Return the name of what older manifests reach the replica by."""
+    """Return the name of the objects through which older manifests reach the replica."""
     return workload_name(f"{instance.replica}-path", instance.site.team, instance.replica, "edge", "path")
 
 
 def _routes(
     instance: Instance, backend: Mapping[str, Any], backend_by_path: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Return the Objects of the routes by the replica's host and, for older manifests, by path, each to a backend.
+    """Return the Objects of the routes to a backend: by the replica's host and, for older manifests, by path.
 
-    The first keeps the InferenceCluster: of a replica that ends it stays until the pods have gone.
+    The first one keeps the InferenceCluster from being deleted; it stays until an ending replica's pods are gone.
     """
     site, path = instance.site, f"/{instance.site.team}/{instance.replica}"
     host = host_route(instance.name, site.namespace, instance.labels, hostname=instance.hostname, backend=backend)
@@ -47,9 +47,9 @@ def compose_service(instance: Instance, spec: ReplicaSpec) -> dict[str, dict[str
 def compose_pool(instance: Instance, spec: ReplicaSpec) -> dict[str, dict[str, Any]]:
     """Return the Objects of an edge where an endpoint picker chooses the pod, by composition resource name.
 
-    Each route has a pool of its own, of the same pods and picker. Envoy AI Gateway asks the picker once for each route
-    to a pool, whichever of them a request takes, and where it is asked twice, a dead picker is 500 and not 503
-    (https://github.com/envoyproxy/ai-gateway/pull/2595).
+    Each route has an InferencePool of its own, with the same pods and picker. Envoy AI Gateway asks the picker once for
+    each route to a pool, whichever route a request takes, and if it is asked twice, a dead picker results in 500
+    instead of 503 (https://github.com/envoyproxy/ai-gateway/pull/2595).
     """
     site, picker, selector = instance.site, compose_picker(instance, spec), {LABEL_SERVING: instance.replica}
     names, port = {"inferencepool": instance.name, POOL_BY_PATH: _by_path(instance)}, requests_port(spec.engines[0])

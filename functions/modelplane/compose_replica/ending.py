@@ -1,7 +1,7 @@
-"""Ends a replica: its workloads go first, and what leads requests to their pods stays until the last pod is gone.
+"""Ends a replica: its workloads go first; routes and Services to their pods stay until the last pod is gone.
 
-The provider deletes a workload in the foreground: its Object is there until its pods are. Crossplane no longer shows
-an Object that it has begun to delete among the observed, so the Objects are required by name.
+The provider deletes a workload in the foreground: its Object exists as long as its pods. Crossplane does not list an
+Object that it has begun to delete among the observed resources, so the Objects are required by name.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,13 +24,13 @@ def _is_workload(resource: str, found: Object) -> bool:
 
 
 def _watches_pods(found: Object) -> bool:
-    """Tell whether a resource only looks at what the workloads make."""
+    """Tell whether a resource only observes what the workloads make."""
     only_looks = mapping(found.body.get("spec")).get("managementPolicies") == list(OBSERVE_ONLY)
     return found.kind == COLLECTION or (found.kind == "Object" and only_looks)
 
 
 def _workloads(request: Request) -> Iterator[Requirement]:
-    """Yield the requirement of the Object of each workload: of those observed, and of those that the status records."""
+    """Yield the requirement of each workload's Object: the observed ones, and those that the status records."""
     observed = {each.name for resource, each in request.observed.items() if _is_workload(resource, each)}
     rows = mappings(mapping(request.composite.body.get("status")).get("workloads"))
     for name in sorted({*observed, *(text(row.get("object")) for row in rows)} - {""}):
@@ -38,12 +38,12 @@ def _workloads(request: Request) -> Iterator[Requirement]:
 
 
 def requirements(request: Request) -> tuple[Requirement, ...]:
-    """Return what must be fetched to know whether a replica has ended."""
+    """Return the requirements for deciding whether a replica has ended."""
     return tuple(_workloads(request))
 
 
 def remaining(request: Request) -> dict[str, Mapping[str, Any]]:
-    """Return what a replica that ends still has, as it is observed: all but its workloads and what watches them."""
+    """Return the observed resources that an ending replica keeps: all but its workloads and their observers."""
     return {
         resource: held(found.body)
         for resource, found in request.observed.items()
@@ -52,7 +52,7 @@ def remaining(request: Request) -> dict[str, Mapping[str, Any]]:
 
 
 def is_over(request: Request) -> bool:
-    """Tell whether the last pod of a replica that ends has gone."""
+    """Tell whether the last pod of an ending replica is gone."""
     if any(_is_workload(resource, found) for resource, found in request.observed.items()):
         return False
     uid = text(request.composite.metadata.get("uid"))

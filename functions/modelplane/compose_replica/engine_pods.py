@@ -13,7 +13,7 @@ from modelplane.kube.pod import EnginePod, finding_weights, pod_template, servin
 from modelplane.kube.sidecar import decode_sidecar
 from modelplane.model.names import ENGINE_PORT, LABEL_ROLE
 
-#: Where an engine tells others how to fetch a prompt's KV cache from it.
+#: Environment that tells a pair's engines at which address others fetch a prompt's KV cache.
 _SIDE_CHANNEL: tuple[dict[str, Any], ...] = (
     {"name": "VLLM_NIXL_SIDE_CHANNEL_HOST", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
     {"name": "VLLM_NIXL_SIDE_CHANNEL_PORT", "value": "5557"},
@@ -30,7 +30,7 @@ def _claim_template(instance: Instance, engine: Engine, member: Member) -> dict[
 def claims_of(instance: Instance, engine: Engine) -> dict[str, dict[str, Any]]:
     """Return the Objects of the engine's claim templates by composition resource name.
 
-    The resource's name carries the template's, which is another for other content.
+    The resource name contains the template's name, which depends on the content.
     """
     templates = [_claim_template(instance, engine, member) for member in engine.members]
     return {
@@ -76,7 +76,7 @@ def _pod(  # noqa: PLR0913 - what a pod is made of
 def _with_side_channel(engine: Engine, container: Mapping[str, Any]) -> dict[str, Any]:
     """Return the container with the variables of its side channel if the engine is one of a pair.
 
-    They come before all others; one that the user sets is the user's.
+    They come before all others, so that a user's own variables take precedence.
     """
     if engine.phase is None:
         return dict(container)
@@ -91,20 +91,20 @@ def worker_pod(instance: Instance, engine: Engine, member: Member, container: Ma
 
 
 def _with_weights(instance: Instance, container: dict[str, Any]) -> dict[str, Any]:
-    """Return the container with the path of the cache's weights, where its arguments do not say what it loads."""
+    """Return the container with the path of the cache's weights, unless its arguments already name a model."""
     return finding_weights(container) if instance.volume and not names_weights(container) else container
 
 
 def requests_port(engine: Engine) -> int:
-    """Return the port to which requests of an engine's pods are sent."""
+    """Return the port to which requests to an engine's pods are sent."""
     return ENGINE_PORT if engine.phase else engine_port(engine.serving.container).number
 
 
 def serving_pod(instance: Instance, engine: Engine, member: Member, container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the template of the pods of `member` around `container`, with which the engine takes requests.
+    """Return the template of the pods of `member` around `container`, which take the engine's requests.
 
-    They come where it listens. Those of a pair come where all halves take them: a decode engine has a sidecar there,
-    and listens on a port of its own.
+    Requests go to the port on which the engine listens. Both engines of a pair take them on the same port: a decode
+    engine has a sidecar there, and listens on a port of its own.
     """
     container, port = _with_side_channel(engine, container), requests_port(engine)
     labels, sidecars = dict(instance.labels), []

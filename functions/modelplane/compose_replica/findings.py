@@ -1,4 +1,4 @@
-"""What one pass finds of a replica: which workloads serve, and what is not yet on the cluster as it is wanted."""
+"""The findings of one pass over a replica: which workloads serve, and what is not yet on the cluster as desired."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,13 +28,13 @@ from modelplane.step import Object
 class ReplicaFindings:
     """One pass over a replica.
 
-    `spec` is None when it cannot be read. `wanted` are the manifests to be on the cluster by composition resource
-    name; with an `obstacle` they are what is observed. `mount` is the volume with the weights, None: as observed.
-    `remotes` are the observed Objects. `stamp` is the digest of what the pods are to be made of, "" with an obstacle;
-    `ran` of what the observed ones were built from. `builder` is the earliest builder of the observed workloads, 0
-    without any. `pods` are the messages of the observed pods by the name of their workload. `orphaning`: the orphan
-    policy of the cluster, None while there is no cluster.
-    `ended`: of a replica that ends, whether its last pod has gone.
+    `spec` is None when it cannot be read. `wanted` are the desired manifests by composition resource name; with an
+    `obstacle` they are the observed ones. `mount` is the volume with the weights, None for the observed one. `remotes`
+    are the observed Objects. `stamp` is the digest of everything that determines the desired pods, "" with an obstacle;
+    `ran` is the same of the observed pods. `builder` is the earliest builder of the observed workloads, 0 without any.
+    `pods` are the messages of the observed pods by the name of their workload. `orphaning`: the orphan policy of the
+    cluster, None while there is no cluster.
+    `ended`: whether the last pod of an ending replica is gone.
     """
 
     replica: Object
@@ -75,10 +75,10 @@ class ReplicaFindings:
         return replace(found, message="; ".join(filter(None, (pods, found.message))))
 
     def _is_stale(self, resource: str, manifest: Mapping[str, Any]) -> bool:
-        """Tell whether a workload was last seen with other pods than those that it has, or is about to have.
+        """Tell whether the last observation of a workload is of other pods than its present or next ones.
 
-        That is so in the pass that changes its pods, and then until the provider has acted on that: what was seen
-        before makes no replica ready that was not. Else an edit and its rollback would count as serving at once.
+        That is so in the pass that changes its pods, and until the provider has acted on that. A stale observation does
+        not make a replica ready; otherwise an edit and its rollback would count as serving at once.
         """
         remote = self.remotes[resource]
         if remote.kind not in WORKLOAD_KINDS:
@@ -87,7 +87,7 @@ class ReplicaFindings:
         return restarts(remote, manifest) or (remote.synced is None and not was_ready)
 
     def workloads_to_observe(self) -> list[str]:
-        """Return the names of all workloads, sorted, when one is on the cluster and does not serve; else none."""
+        """Return the names of all workloads, sorted, if one of them is on the cluster and does not serve; else none."""
         named = {
             text(mapping(manifest.get("metadata")).get("name")): found for manifest, found in self._workloads().values()
         }
@@ -95,7 +95,7 @@ class ReplicaFindings:
         return sorted(named) if there and not all(found.ready for found in named.values()) else []
 
     def unready(self) -> list[str]:
-        """Return a message for each engine that does not serve and each piece of the edge that is not applied."""
+        """Return a message for each engine that does not serve and each object of the edge that is not applied."""
         engines = self.engines()
         asked = {engine.name for engine in self.spec.engines} if self.spec else set()
         messages = [f"engine {name}: nothing runs yet" for name in sorted(asked - engines.keys())]
@@ -106,7 +106,7 @@ class ReplicaFindings:
         return messages + list(self._unready_edge())
 
     def _unready_edge(self) -> Iterator[str]:
-        """Yield a message for each piece of the edge that does not answer; none that no route leads to yet."""
+        """Yield a message for each object of the edge that does not answer, unless no route leads to it yet."""
         led_to = {kind for manifest in self.wanted.values() for kind, _ in backends(manifest)}
         for resource, manifest in sorted(self.wanted.items()):
             kind = text(manifest.get("kind"))
@@ -121,7 +121,7 @@ class ReplicaFindings:
 
     @property
     def serves(self) -> bool:
-        """Tell whether every engine serves and can be reached, as far as the last known state tells."""
+        """Tell whether every engine serves and can be reached, by the last known state."""
         return bool(self.engines()) and not self.unready()
 
     def pending(self) -> str:

@@ -1,4 +1,4 @@
-"""Hands a replica's requests from one kind of edge to the other without dropping one."""
+"""Moves a replica's requests from one kind of edge to the other without dropping any."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,14 +10,14 @@ from modelplane.observed.remote import Remote
 from modelplane.step import Object
 
 _ROUTES = ("httproute", "httproute-path")
-#: The pool that the second of them leads to. Replicas that serve already may come by it, so none waits for it.
+#: The pool of the route by path. Serving replicas may get it later, so no replica waits for it.
 POOL_BY_PATH = "inferencepool-path"
-#: What a route can lead to, and what that needs to answer.
+#: The kinds of backends of a route, and what they need to answer.
 _BACKENDS = ("service", "inferencepool", "picker")
 
 
 def belongs_to(resource: str) -> str:
-    """Return the kind of backend that a resource of the edge is a part of, "" for routes and what is no edge."""
+    """Return the kind of backend that a resource belongs to, "" for routes and resources outside the edge."""
     if resource == "service":
         return "Service"
     pool = resource in {"inferencepool", POOL_BY_PATH, "picker"} or resource.startswith("picker-")
@@ -25,21 +25,21 @@ def belongs_to(resource: str) -> str:
 
 
 def backends(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return kind and name of each backend of a route; the server fills in the rest, which says nothing more."""
+    """Return kind and name of each backend of a route; the other fields are defaults of the server."""
     rules = mappings(mapping(manifest.get("spec")).get("rules"))
     found = [ref for rule in rules for ref in mappings(rule.get("backendRefs"))]
     return [(text(ref.get("kind")) or "Service", text(ref.get("name"))) for ref in found]
 
 
 def _turned(resource: str, objects: Mapping[str, Mapping[str, Any]], remotes: Mapping[str, Remote]) -> bool:
-    """Tell whether a route on the cluster leads where it is to lead."""
+    """Tell whether a route on the cluster has its desired backends."""
     remote = remotes.get(resource)
     wanted = objects[resource]["spec"]["forProvider"]["manifest"]
     return remote is not None and backends(remote.manifest or {}) == backends(wanted)
 
 
 def _leads_nowhere(route: str, objects: Mapping[str, Mapping[str, Any]], remotes: Mapping[str, Remote]) -> bool:
-    """Tell whether a route is to lead to what is not on the cluster yet."""
+    """Tell whether a desired backend of a route is not on the cluster yet."""
     there = {
         (text(found.get("kind")), text(mapping(found.get("metadata")).get("name")))
         for remote in remotes.values()
@@ -51,9 +51,9 @@ def _leads_nowhere(route: str, objects: Mapping[str, Mapping[str, Any]], remotes
 def keep_answering(
     objects: Mapping[str, Mapping[str, Any]], observed: Mapping[str, Object], remotes: Mapping[str, Remote]
 ) -> dict[str, dict[str, Any]]:
-    """Return what of the observed edge stays as it is although `objects`, the wanted ones, do not hold it.
+    """Return the observed objects of the edge that stay unchanged although they are not in the desired `objects`.
 
-    The routes turn once what they are to lead to is there and answers, and what they led to goes once they have turned.
+    A route is changed once its new backends exist and answer, and its old backends go once it has changed.
     """
     leaving = sorted(resource for resource in observed.keys() - objects.keys() if belongs_to(resource))
     coming = [resource for resource in _BACKENDS if resource in objects]

@@ -1,4 +1,4 @@
-"""A ModelReplica on its cluster: its site, and the names and labels of what it becomes there."""
+"""A ModelReplica on its cluster: its site, and the names and labels of its objects there."""
 
 import re
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ _DNS_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 class Instance:
     """A ModelReplica called `replica` at a site.
 
-    `deployment` is "" for a hand-written replica, `volume` the claim that holds its weights, "" for none,
-    `drain_seconds` how long its pods go on answering while they are being deleted. `drops_all`: its engines have no
-    capability but those that they add.
+    `deployment` is "" for a hand-written replica. `volume` is the claim with its weights, "" for none. `drain_seconds`
+    is how long its pods keep answering while they are being deleted. `drops_all`: its engines have only the
+    capabilities that they add.
     """
 
     site: Site
@@ -33,7 +33,7 @@ class Instance:
 
     @property
     def name(self) -> str:
-        """Return the name on the cluster: the replica's own where it is a legal name of a Service, else a safe one."""
+        """Return the name on the cluster: the replica's own if it is a valid name of a Service, else a derived one."""
         fits = len(self.replica) <= WORKLOAD_NAME_LIMIT and _DNS_1035.fullmatch(self.replica)
         return self.replica if fits else workload_name(self.replica, self.site.team, self.replica)
 
@@ -44,7 +44,7 @@ class Instance:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Return the labels of everything the replica has on the cluster."""
+        """Return the labels of all objects of the replica on the cluster."""
         own = {LABEL_SERVING: self.replica}
         return own | ({LABEL_DEPLOYMENT: self.deployment} if self.deployment else {})
 

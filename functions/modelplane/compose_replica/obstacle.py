@@ -1,4 +1,4 @@
-"""What keeps a replica from being composed anew, so that everything it has is held."""
+"""Why a replica cannot be composed, so that all of its resources are held."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ from modelplane.step import Object
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What keeps a replica from being composed anew: a reason of ModelAccepted, and a message with the remedy.
+    """Why a replica cannot be composed: a reason of ModelAccepted, and a message with the remedy.
 
-    `ends`: what it has composed goes, too.
+    `ends`: the resources that it has composed are removed.
     """
 
     reason: Reason
@@ -31,7 +31,7 @@ class Obstacle:
 
 
 def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
-    """Return the ClusterProviderConfig through which the cluster is reached, or why nothing new can be put there."""
+    """Return the ClusterProviderConfig that reaches the cluster, or why nothing new can be put there."""
 
     def wait(*message: str) -> Obstacle:
         return Obstacle(Reason.WAITING_FOR_CLUSTER, sentences(*message))
@@ -54,7 +54,7 @@ def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
 
 
 def cluster_mismatch(replica: Object, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> Obstacle | None:
-    """Return why a replica may compose nothing on the cluster that its spec names: it was edited, or lacks a label."""
+    """Return why a replica may compose nothing on its spec's cluster: the field was edited, or the label is missing."""
     placed = placed_cluster(replica)
     if placed and placed != spec.cluster:
         moved = f"spec.clusterName is {spec.cluster}, the ModelDeployment has placed this replica on {placed}"
@@ -66,7 +66,7 @@ def cluster_mismatch(replica: Object, spec: ReplicaSpec, remotes: Mapping[str, R
 
 
 def denied_metadata(spec: ReplicaSpec, cluster: Cluster) -> Obstacle | None:
-    """Return that a label or annotation of the pods is not open to teams on their cluster, None where all are."""
+    """Return that the cluster denies a label or annotation of the pods, None if it allows all."""
     members = [(engine.name, at, member) for engine in spec.engines for at, member in enumerate(engine.members)]
     for name, at, member in members:
         for field, block in (("labels", member.labels), ("annotations", member.annotations)):
@@ -79,7 +79,7 @@ def denied_metadata(spec: ReplicaSpec, cluster: Cluster) -> Obstacle | None:
 
 
 def reach(spec: ReplicaSpec, cluster: Object | Gap, remotes: Iterable[Remote]) -> str | Obstacle:
-    """Return the ClusterProviderConfig to compose the replica through, or the first obstacle that holds."""
+    """Return the ClusterProviderConfig to compose the replica with, or the first obstacle that applies."""
     if problems := find_problems(spec):
         return Obstacle(Reason.INVALID_ENGINE, problems)
     config = _config(spec, cluster)

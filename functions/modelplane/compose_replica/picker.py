@@ -1,4 +1,4 @@
-"""The endpoint picker of a replica: how it chooses among the serving pods, and what it becomes on the cluster."""
+"""The endpoint picker of a replica: how it chooses among the serving pods, and its objects on the cluster."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from modelplane.kube.picker import endpoint_picker
 from modelplane.model.deployment import PREFILL_DECODE
 from modelplane.model.names import workload_name
 
-#: Tokens in a block of an engine's prefix cache where its flags name no other number.
+#: Default number of tokens in a block of an engine's prefix cache.
 _BLOCK_SIZE = 16
 _LARGEST_BLOCK = 65536
-#: Uncached tokens of a prompt from which on another engine reads it.
+#: Number of uncached tokens from which on the prefill engine reads a prompt.
 _UNCACHED_TOKENS = 16
-#: How a pod is chosen among those that a profile's filter leaves: by what it has cached, then by what waits there.
+#: How a pod is chosen among those that pass a profile's filter: by its cached prefix, then by its queue.
 _CHOICE: tuple[dict[str, Any], ...] = (
     {"pluginRef": "prefix-cache-scorer", "weight": 2},
     {"pluginRef": "queue-scorer", "weight": 1},
@@ -34,7 +34,7 @@ class Picker:
 
 
 def _block_size(engines: tuple[Engine, ...]) -> int:
-    """Return the block size that the engines are given, a decode engine first: it caches what it answers."""
+    """Return the block size in the engines' flags, a decode engine's first, because it caches what it answers."""
     for engine in sorted(engines, key=lambda engine: engine.phase is not Phase.DECODE):
         given = read_flag(engine.serving.container, "--block-size", "--page-size")
         if tokens := number_in(given or "", most=_LARGEST_BLOCK):
@@ -43,7 +43,7 @@ def _block_size(engines: tuple[Engine, ...]) -> int:
 
 
 def _scoring(spec: ReplicaSpec) -> list[dict[str, Any]]:
-    """Return the plugins of every config. The producer is explicit: tuned by itself it does not know block sizes."""
+    """Return the plugins of every config. The producer is explicit: by default it does not know block sizes."""
     producer = {"autoTune": False, "blockSizeTokens": _block_size(spec.engines)}
     return [
         {"type": "approx-prefix-cache-producer", "parameters": producer},
@@ -56,8 +56,8 @@ def _scoring(spec: ReplicaSpec) -> list[dict[str, Any]]:
 def picker_config(spec: ReplicaSpec) -> dict[str, Any]:
     """Return the EndpointPickerConfig of a replica.
 
-    For a pair the handler of the profiles, its headers and the producer all have to be named: without one of them the
-    picker sends everything to the decode engine and says nothing.
+    For a pair, the handler of the profiles, its headers and the producer must all be configured: without one of them
+    the picker silently sends everything to the decode engine.
     """
     if spec.mode == PREFILL_DECODE:
         plugins = [
@@ -84,7 +84,7 @@ def picker_config(spec: ReplicaSpec) -> dict[str, Any]:
 def compose_picker(instance: Instance, spec: ReplicaSpec) -> Picker:
     """Return the picker of a replica's InferencePool, which has the replica's name.
 
-    The resource name of its Deployment ends in no engine's name, so it is reported apart from the engines.
+    The resource name of its Deployment does not end in an engine's name, so it is reported separately.
     """
     site = instance.site
     name = workload_name(f"{instance.replica}-picker", site.team, instance.replica, "edge", "picker")

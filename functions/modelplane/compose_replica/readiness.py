@@ -1,4 +1,4 @@
-"""Whether what a replica composed is ready on its cluster, in counts and in the objects' own messages."""
+"""Whether a replica's objects are ready on its cluster, by their counts, with their own messages."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,31 +17,31 @@ _CURRENT = (
 
 
 def _full(*counts: str) -> tuple[str, ...]:
-    """Return the terms of a query that say that counts of the status equal what the spec asks for."""
+    """Return the terms of a query that require counts of the status to equal spec.replicas."""
     return tuple(f"has(object.status.{field}) && object.status.{field} == object.spec.replicas" for field in counts)
 
 
-#: When a Deployment is ready, as a query on the Object; `_deployment` is the same rule. Its condition Available does
-#: not do: with one replica and no surge it is True without a pod.
+#: When a Deployment is ready, as a query on the Object; `_deployment` is the same rule. Its condition Available is not
+#: sufficient: with one replica and no surge it is True without a pod.
 DEPLOYMENT_READY = " && ".join((*_CURRENT, *_full("updatedReplicas", "replicas", "availableReplicas")))
-#: A LeaderWorkerSet's condition Available does not do either: it is True while a worker is Pending. Its status does
-#: not say which generation it counted; `_gang` reads the StatefulSets for that.
+#: A LeaderWorkerSet's condition Available is not sufficient either: it is True while a worker is Pending. Its status
+#: does not say which generation it counted, so `_gang` reads the StatefulSets.
 GANG_READY = " && ".join(("has(object.status)", *_full("updatedReplicas", "replicas", "readyReplicas")))
 STATEFUL_SET_READY = " && ".join((*_CURRENT, *_full("readyReplicas")))
 
-#: The field of spec that pods are made from, by kind of what runs an engine.
+#: The field of spec with the pod template, by kind of workload.
 _TEMPLATE_FIELDS = {"Deployment": "template", "LeaderWorkerSet": "leaderWorkerTemplate"}
-#: Kinds that run an engine, and all kinds that a replica needs to serve; the rest only has to be there for them.
+#: The kinds that run an engine, and all kinds that a replica needs to serve; other objects only have to exist.
 WORKLOAD_KINDS = frozenset(_TEMPLATE_FIELDS)
 SERVING_KINDS = WORKLOAD_KINDS | {"Service", "HTTPRoute", "InferencePool"}
 
-#: The message of a workload, or a part of it, that has all its copies, not all of them of the present templates.
+#: The message of a workload that has all its copies, but not all with the present templates.
 OUTDATED = "not updated yet"
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether an object counts as ready, the copies available of those desired, and why it is not ready."""
+    """Whether an object is ready, its available and desired copies, and why it is not ready."""
 
     ready: bool
     available: int = 0
@@ -55,12 +55,12 @@ def engine_of(resource: str) -> str:
 
 
 def leaders_resource(engine: str) -> str:
-    """Return the composition resource name of what observes the StatefulSet of an engine's leaders."""
+    """Return the composition resource name of the Object that observes the StatefulSet of an engine's leaders."""
     return f"leaders-{engine}"
 
 
 def workers_resource(engine: str, copy: int) -> str:
-    """Return the composition resource name of what observes the StatefulSet of the workers of one gang."""
+    """Return the composition resource name of the Object that observes the StatefulSet of a gang's workers."""
     return f"workers-{copy}-{engine}"
 
 
@@ -77,7 +77,7 @@ def _complaints(manifest: Mapping[str, Any]) -> str:
 
 
 def _seen(manifest: Mapping[str, Any]) -> bool:
-    """Tell whether a status is of the present generation."""
+    """Tell whether a status is for the present generation."""
     generation = mapping(manifest.get("metadata")).get("generation")
     return generation is not None and mapping(manifest.get("status")).get("observedGeneration") == generation
 
@@ -99,7 +99,7 @@ def _template_mark(manifest: Mapping[str, Any]) -> Any:
 
 
 def _sets(engine: str, copies: int, remotes: Mapping[str, Remote]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the StatefulSets of a LeaderWorkerSet that were observed, each with what it runs."""
+    """Yield the observed StatefulSets of a LeaderWorkerSet, each with a description of its pods."""
     named = {leaders_resource(engine): "leaders"} | {
         workers_resource(engine, n): f"workers of copy {n}" for n in range(copies)
     }
@@ -135,9 +135,9 @@ def _gang(engine: str, manifest: Mapping[str, Any], remotes: Mapping[str, Remote
 
 
 def readiness_of(resource: str, remotes: Mapping[str, Remote]) -> Readiness:
-    """Return the readiness of the object of an observed Object: of a workload by its counts, else once it is applied.
+    """Return the readiness of an observed Object's object: a workload by its counts, another one once it is applied.
 
-    It is that of the last known state, however old: a cluster that does not answer takes nothing away.
+    It is based on the last known state, however old: a cluster that stops answering changes nothing.
     """
     remote = remotes[resource]
     if remote.kind not in WORKLOAD_KINDS:
@@ -155,13 +155,13 @@ def readiness_of(resource: str, remotes: Mapping[str, Remote]) -> Readiness:
 
 
 def restarts(remote: Remote, manifest: Mapping[str, Any]) -> bool:
-    """Tell whether a workload's manifest makes other pods than the one that its Object carries."""
+    """Tell whether a manifest makes other pods than the manifest in the workload's Object."""
     field = _TEMPLATE_FIELDS.get(remote.kind, "")
     return mapping(remote.wanted.get("spec")).get(field) != mapping(manifest.get("spec")).get(field)
 
 
 def is_rolling(resource: str, remotes: Mapping[str, Remote]) -> bool:
-    """Tell whether a workload that was observed may still make pods of an earlier template."""
+    """Tell whether an observed workload may still make pods of an earlier template."""
     manifest = remotes[resource].manifest or {}
     status, generation = mapping(manifest.get("status")), count(mapping(manifest.get("metadata")).get("generation"))
     if count(status.get("updatedReplicas")) < count(status.get("replicas")):

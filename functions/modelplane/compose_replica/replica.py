@@ -1,4 +1,4 @@
-"""Composes a ModelReplica: what its engines become on its cluster, and what they say back."""
+"""Composes a ModelReplica: the objects of its engines on its cluster, and its status from what they report."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -51,7 +51,7 @@ def _instance(request: Request, spec: ReplicaSpec, config: str, volume: str, ord
 
 
 def _observe_pods(request: Request, spec: ReplicaSpec, site: Site, workloads: list[str]) -> dict[str, Any]:
-    """Return the collection that observes the pods of these workloads, of gangs those of the observed copies."""
+    """Return the collection that observes the pods of these workloads; of gangs, only the observed copies."""
     expressions = [{"key": LABEL_WORKLOAD, "operator": "In", "values": workloads}]
     gangs = [engine for engine in spec.engines if Role.WORKER in engine.roles]
     beyond = {copy for engine in gangs for copy in range(engine.observed_copies, engine.copies)}
@@ -62,7 +62,7 @@ def _observe_pods(request: Request, spec: ReplicaSpec, site: Site, workloads: li
 
 
 def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return what each Object puts on the cluster; those that only observe put nothing there."""
+    """Return the manifest that each Object applies to the cluster, without Objects that only observe."""
     specs = {resource: mapping(body["spec"]) for resource, body in objects.items() if body["kind"] == "Object"}
     return {
         resource: mapping(mapping(spec.get("forProvider")).get("manifest"))
@@ -100,19 +100,19 @@ def _hold(
     obstacle: Obstacle,
     requirements: tuple[Requirement, ...] = (),
 ) -> Result:
-    """Return a result that keeps everything as it is observed, and says what is in the way."""
+    """Return a result that holds all observed resources and reports the obstacle."""
     objects = hold_all(request)
     return _result(_findings(request, spec, objects, obstacle), objects, requirements)
 
 
 def _find_refusal(request: Request, spec: ReplicaSpec) -> Obstacle | None:
-    """Return why a replica that was written by hand may not run; one whose engines serve may, recorded or not."""
+    """Return why a hand-written replica may not run; one whose engines serve may, even if that is not recorded."""
     found = by_hand.find_refusal(request)
     return None if found is None or _findings(request, spec, hold_all(request)).serves else found
 
 
 def _drop(request: Request, spec: ReplicaSpec, obstacle: Obstacle, requirements: tuple[Requirement, ...]) -> Result:
-    """Return a result that composes nothing: what there may be has never served."""
+    """Return a result that composes nothing, for a replica that never served."""
     return _result(_findings(request, spec, {}, obstacle), {}, requirements)
 
 
@@ -143,14 +143,14 @@ def _remotes(request: Request) -> dict[str, Remote]:
 
 
 def _order(request: Request, spec: ReplicaSpec, mount: Mount) -> builder.Order:
-    """Return what the builder is asked for: to build what the replica's pods are to be made of now."""
+    """Return the input of the builder for the replica's present spec."""
     served = mapping(request.composite.body.get("status")).get("servedEngines")
     digest = stamp_digest(request.composite, mount.volume)
     return builder.Order(digest, unchanged=served == list(spec.block), least=spec.builder)
 
 
 def _find_denied(request: Request, spec: ReplicaSpec, order: builder.Order) -> Obstacle | None:
-    """Return that pods carry what their cluster does not open to teams; those that run, or did, with just that may."""
+    """Return that the cluster denies metadata of the pods; pods that run, or ran, with exactly this are exempt."""
     cluster = request.one(require.cluster(spec.cluster))
     served = mapping(request.composite.body.get("status")).get("servedStamp")
     if not isinstance(cluster, Object) or order.unchanged or order.digest in (served, builder.ran(request.observed)):
@@ -159,7 +159,7 @@ def _find_denied(request: Request, spec: ReplicaSpec, order: builder.Order) -> O
 
 
 def _find_unclaimed(request: Request, site: Site) -> Obstacle | None:
-    """Return why nothing may be made yet in the team's namespace on the cluster; what was begun there goes on."""
+    """Return why nothing may be created yet in the team's namespace; a replica with objects there is exempt."""
     seen = request.observed.get(_NAMESPACE)
     if request.observed.keys() - {_NAMESPACE}:
         return None
@@ -170,7 +170,7 @@ def _find_unclaimed(request: Request, site: Site) -> Obstacle | None:
 def _resolve(
     request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote], copies: SourceCopies
 ) -> tuple[str, Mount] | Obstacle:
-    """Return how the cluster is reached and which volume is mounted, or the first obstacle to composing anew."""
+    """Return how the cluster is reached and which volume is mounted, or the first obstacle to composing."""
     if skew := builder.skew(request.observed, spec.builder):
         return Obstacle(Reason.DEPLOYING, skew)
     if wrong := cluster_mismatch(request.composite, spec, remotes):
@@ -221,14 +221,14 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
 
 
 def _end(request: Request, spec: ReplicaSpec) -> Result:
-    """Return what is left of a replica that ends."""
+    """Return the result for an ending replica."""
     objects = ending.remaining(request)
     found = replace(_findings(request, spec, objects), ended=ending.is_over(request))
     return _result(found, objects, (require.cluster(spec.cluster), *ending.requirements(request)))
 
 
 def compose(request: Request) -> Result:
-    """Return the replica's Objects: composed anew when its cluster can be reached, else as they are observed."""
+    """Return the replica's Objects: composed if its cluster can be reached, else held as observed."""
     spec = read_spec(request.composite)
     if isinstance(spec, Malformed):
         return _hold(request, None, Obstacle(Reason.DEPLOYING, str(spec)))

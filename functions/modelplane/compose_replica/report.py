@@ -1,4 +1,4 @@
-"""What a ModelReplica says of itself: its conditions, and the status it carries from pass to pass."""
+"""What a ModelReplica reports: its conditions, and the status that it carries from pass to pass."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,7 @@ from modelplane.observed.fields import is_true, labels, mapping, text
 
 
 def _warnings(found: ReplicaFindings) -> list[str]:
-    """Return what is wrong with a replica although it is accepted, such as a label that it lacks."""
+    """Return problems of a replica that is accepted, such as a missing label."""
     if found.spec is None:
         return []
     warnings, cluster = [] if find_problems(found.spec) else [*find_warnings(found.replica)], found.spec.cluster
@@ -27,10 +27,10 @@ def _warnings(found: ReplicaFindings) -> list[str]:
 
 
 def _accepted(found: ReplicaFindings) -> Condition:
-    """Return ModelAccepted: whether the cluster has taken what the replica is made of.
+    """Return ModelAccepted: whether the cluster has accepted the replica's objects.
 
-    That the cluster orphans it comes first: its owner waits for that message, and what the provider says of a cluster
-    that does not answer may be longer than a condition.
+    The message about an abandoned cluster comes first: its owner waits for it, and the provider's message about a
+    cluster that does not answer may fill the whole condition.
     """
     accepted = _taken(found)
     if not found.orphaning or found.spec is None:
@@ -40,10 +40,10 @@ def _accepted(found: ReplicaFindings) -> Condition:
 
 
 def _taken(found: ReplicaFindings) -> Condition:
-    """Return ModelAccepted of a cluster that does not orphan.
+    """Return ModelAccepted for a cluster that is not abandoned.
 
-    An object that was taken and cannot be brought in sync leaves the last status as it is: an unreachable cluster has
-    not given anything back, and a refused edit stays refused.
+    If an accepted object cannot be synced, the last status stays: an unreachable cluster still has the object, and a
+    refused edit stays refused.
     """
     kind = ReplicaCondition.MODEL_ACCEPTED
     if found.obstacle:
@@ -96,15 +96,15 @@ def _rows(found: ReplicaFindings) -> list[dict[str, Any]]:
 
 
 def _volumes(found: ReplicaFindings, *, settled: bool) -> list[str]:
-    """Return the claims that pods may mount: until all serve from the one that is wanted, those of before too."""
+    """Return the claims that pods may mount, including earlier ones until all pods serve from the desired one."""
     wanted = {found.mount.volume} - {""} if found.mount else set()
     return sorted(wanted if settled else {*recorded_volumes(found.replica), *mounted(found.remotes), *wanted})
 
 
 def _held(found: ReplicaFindings) -> str:
-    """Return why what runs stays as it is although something else is asked for, "" where nothing is held.
+    """Return why a replica is held although its spec asks for a change, "" if it is not held.
 
-    It is an obstacle to composing, or an edit that the cluster has not taken of a replica that has served.
+    It is an obstacle, or an edit of a replica that has served that the cluster has not accepted.
     """
     if found.obstacle:
         return found.obstacle.message if found.engines() else ""
@@ -113,11 +113,11 @@ def _held(found: ReplicaFindings) -> str:
 
 
 def status(found: ReplicaFindings) -> dict[str, Any]:
-    """Return the whole status of ours: a field that is left out is removed.
+    """Return the complete status: a field that is left out is removed.
 
-    `served` never goes back: a flap, a reboot or an unknown does not unserve a replica. `servedEngines` moves on only
-    when the cluster runs, in sync, the very engines that are asked for now. One that begins to serve while something
-    else is held back records the stamp of what runs: never that what is asked for has served.
+    `served` stays true after a flap, a reboot or an unknown state. `servedEngines` changes only when the cluster runs,
+    in sync, exactly the engines of the present spec. A replica that begins to serve while an edit is held records the
+    stamp of what runs, never that of the edit.
     """
     last = mapping(found.replica.body.get("status"))
     written: dict[str, Any] = {"served": last.get("served") is True or found.serves, "workloads": _rows(found)}

@@ -1,8 +1,8 @@
 """Copies the Secrets and ConfigMaps that a replica's engines name to its cluster, by reference.
 
-A copy has the name that the engine uses, so all replicas of a team on a cluster share it. One of them, whichever came
-first, composes its Object; the others are further owners of that Object, so that Kubernetes deletes it (and with it
-the copy) when the last of them is gone, and not before. A replica that finds it without a controller takes it over.
+A copy has the name that the engine uses, so all replicas of a team on a cluster share it. The first of them composes
+its Object; the others are additional owners of that Object, so that Kubernetes deletes it, and with it the copy, only
+when the last of them is gone. A replica that finds the Object without a controller adopts it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -43,9 +43,9 @@ class CopySource:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How engines use a source: whether all can do without it, and which engine reads it where, for a message.
+    """How engines use a source: whether it is optional for all, and which engine reads it where, for messages.
 
-    `keys` are those that an engine cannot do without, each with who reads it.
+    `keys` are the required keys, each with the engine that reads it.
     """
 
     optional: bool
@@ -53,12 +53,12 @@ class Use:
     keys: Mapping[str, str]
 
 
-#: What Kubernetes itself writes into every namespace of a cluster, and writes back over a copy of another cluster's.
+#: The ConfigMap that Kubernetes writes into every namespace of a cluster, and would restore over a copy.
 _OF_EACH_CLUSTER: Final = CopySource("ConfigMap", "kube-root-ca.crt")
 
 
 def _named_in(pod: Mapping[str, Any]) -> Iterator[tuple[CopySource, bool, str, str]]:
-    """Yield each source that a pod names, whether the pod can do without it, what it is for, and the key, if one is."""
+    """Yield (source, whether it is optional, its purpose, its key if any) for each source that a pod names."""
     for secret in mappings(pod.get("imagePullSecrets")):
         yield CopySource("Secret", text(secret.get("name"))), False, "pulls its image with it", ""
     for container in mappings(pod.get("containers")):
@@ -78,7 +78,7 @@ def _named_in(pod: Mapping[str, Any]) -> Iterator[tuple[CopySource, bool, str, s
 def read_sources(replica: Object) -> Mapping[CopySource, Use]:
     """Return the sources that a ModelReplica names, sorted, each with the engines that use it and its first use.
 
-    An engine that can do without it counts only where all can.
+    Engines for which it is optional are listed only if it is optional for all.
     """
     uses: dict[CopySource, dict[bool, dict[str, str]]] = {}
     keys: dict[CopySource, dict[str, str]] = {}
@@ -96,7 +96,7 @@ def read_sources(replica: Object) -> Mapping[CopySource, Use]:
 
 
 def _use(purposes: Mapping[bool, Mapping[str, str]], keys: Mapping[str, str]) -> Use:
-    """Return the use of a source of these purposes by engine, with those that can do without it under True."""
+    """Return the use of a source; `purposes` are by engine, those of engines for which it is optional under True."""
     of_engines = purposes[False] or purposes[True]
     (first, purpose), *others = of_engines.items()
     more = f" (so do {len(others)} more engines)" if others else ""
@@ -106,9 +106,9 @@ def _use(purposes: Mapping[bool, Mapping[str, str]], keys: Mapping[str, str]) ->
 
 
 def _keyless(called: str, found: Object, use: Use) -> str:
-    """Return which keys that engines cannot do without a source lacks, with those that it has; "" for none.
+    """Return the required keys that a source lacks, and the keys that it has; "" if it lacks none.
 
-    Nothing is known of one without any: a preview assumes the sources that it was not given.
+    A source without any key is not checked: a preview assumes the sources that it was not given.
     """
     has = sorted(mapping(found.body.get("data")))
     lacks = [(key, by) for key, by in sorted(use.keys.items()) if key not in has] if has else []
@@ -117,7 +117,7 @@ def _keyless(called: str, found: Object, use: Use) -> str:
 
 
 def _composed(request: Request) -> Iterator[CopySource]:
-    """Yield the sources of the copies that this replica composes already."""
+    """Yield the sources whose copies this replica already composes."""
     for resource, found in request.observed.items():
         if resource.startswith("copy-"):
             manifest = mapping(mapping(mapping(found.body.get("spec")).get("forProvider")).get("manifest"))
@@ -131,7 +131,7 @@ def _copy(source: CopySource, team: str, cluster: str) -> Requirement:
 
 
 def _is_own(request: Request, source: CopySource, cluster: str) -> bool:
-    """Tell whether a copy that this replica does not compose is its to compose: no other replica controls it."""
+    """Tell whether this replica should adopt a copy: no other replica controls it."""
     found = request.one(_copy(source, request.composite.namespace, cluster))
     if not isinstance(found, Object):
         return found is Gap.ABSENT
@@ -147,8 +147,8 @@ def _owner(replica: Object) -> dict[str, Any]:
 class SourceCopies:
     """The copies of one pass on a cluster.
 
-    `wanted` are the sources that the replica names. `own` are those whose copies are this replica's to compose, sorted:
-    of what it names, and of what it composed before and others may use.
+    `wanted` are the sources that the replica names. `own` are the sources, sorted, whose copies this replica composes:
+    some of those that it names, and those that it composed before and others may use.
     """
 
     request: Request
@@ -175,9 +175,9 @@ class SourceCopies:
         return len(self.wanted) > SOURCE_LIMIT
 
     def requirements(self) -> tuple[Requirement, ...]:
-        """Return what must be fetched: nothing where no engine names a source, or all engines name too many.
+        """Return the requirements; none if the engines name no source, or too many in total.
 
-        Which other replicas use a copy is asked only by the replica that composes it.
+        The other users of a copy are required only by the replica that composes it.
         """
         if self._too_many or not (self.wanted or self.own):
             return ()
@@ -187,7 +187,7 @@ class SourceCopies:
         return *originals, *copies, *([require.team_replicas(self._team)] if self.own else [])
 
     def obstacle(self) -> Obstacle | None:
-        """Return what keeps the replica from being composed anew: too many sources, or one that is not there."""
+        """Return the obstacle to composing the replica: too many sources, or a missing one."""
         if self._too_many:
             message = f"the engines name {len(self.wanted)} Secrets and ConfigMaps, at most {SOURCE_LIMIT} are copied"
             return Obstacle(Reason.INVALID_ENGINE, sentences(message, "Put several keys into one."))
@@ -197,7 +197,7 @@ class SourceCopies:
         return Obstacle(Reason.DEPLOYING, sentences(*missing)) if missing else None
 
     def _missing(self, source: CopySource) -> str:
-        """Return that a source does not exist though an engine needs it, "" otherwise."""
+        """Return that a required source does not exist, "" otherwise."""
         found, use = self._original(source), self.wanted.get(source)
         called = f"{source.kind} {self._team}/{source.name}"
         if found is Gap.NOT_FETCHED:
@@ -220,7 +220,7 @@ class SourceCopies:
     def objects(self, site: Site) -> dict[str, Mapping[str, Any]]:
         """Return the Objects of the replica's own copies by composition resource name, while there is no obstacle.
 
-        They are of what its engines name, and of what it copied and other replicas still use.
+        They copy the sources that its engines name, and those that other replicas still use.
         """
         objects: dict[str, Mapping[str, Any]] = {}
         neighbours = self._neighbours() if self.own else []

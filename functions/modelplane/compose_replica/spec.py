@@ -1,4 +1,4 @@
-"""Reads the spec of a ModelReplica: strictly, since all of it is carried out."""
+"""Reads the spec of a ModelReplica strictly: an invalid field must not be ignored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,13 +13,13 @@ from modelplane.observed.fields import mapping
 from modelplane.observed.strict import read_strictly
 from modelplane.step import Object
 
-#: Gangs of a replica whose workers are observed: an Object each, which the provider polls. They are shared evenly among
-#: the engines; of a copy beyond them its leader's readiness speaks for the workers.
+#: Most gangs of a replica whose workers are observed, each by an Object that the provider polls. They are divided
+#: evenly among the engines; for other copies the leader's readiness counts for the workers.
 GANG_LIMIT: Final = 32
 
 
 class Phase(StrEnum):
-    """What an engine of a PrefillDecode pair does."""
+    """The phase of an engine in a PrefillDecode pair."""
 
     PREFILL = "Prefill"
     DECODE = "Decode"
@@ -48,10 +48,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine: `copies` alike groups of its members. `phase` is its half of a PrefillDecode pair, else None.
+    """An engine: `copies` instances of its members. `phase` is its phase in a PrefillDecode pair, else None.
 
-    `observed_copies` are the first copies of a gang, those whose workers are observed. `spread`: its pods keep to nodes
-    without pods of the deployment's other replicas where there is room.
+    `observed_copies` is the number of copies of a gang, from the first, whose workers are observed. `spread`: its pods
+    prefer nodes without pods of the deployment's other replicas.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Engine:
 
     @property
     def roles(self) -> frozenset[Role]:
-        """Return the roles of the members, which name the engine's topology."""
+        """Return the roles of the members, which define the engine's topology."""
         return frozenset(member.role for member in self.members)
 
     def member(self, role: Role) -> Member:
@@ -130,7 +130,7 @@ def _engines(block: Sequence[Mapping[str, Any]], mode: str) -> tuple[Engine, ...
 
 
 def _wrong(spec: ModelReplicaSpec) -> tuple[str, str] | None:
-    """Return the path of a list of the wrong length, which the model does not check, and what it needs; else None."""
+    """Return (path, what is needed) of a list of the wrong length, which the model does not check; else None."""
     for engine in spec.engines:
         for index, member in enumerate(engine.members):
             pod = member.template.spec
@@ -143,7 +143,7 @@ def _wrong(spec: ModelReplicaSpec) -> tuple[str, str] | None:
 
 
 def read_spec(replica: Object) -> ReplicaSpec | Malformed:
-    """Return the spec of a ModelReplica; what its XRD would refuse is Malformed, with the field."""
+    """Return the spec of a ModelReplica, Malformed with the field if its XRD would refuse it."""
     typed = read_strictly(ModelReplicaSpec, replica)
     if isinstance(typed, Malformed):
         return typed

@@ -1,4 +1,4 @@
-"""What of a replica cannot be composed as its spec says."""
+"""What of a replica's spec cannot be composed."""
 
 import re
 from collections.abc import Iterator
@@ -30,13 +30,13 @@ GANG: Final = frozenset({Role.LEADER, Role.WORKER})
 
 
 def decode_port(engine: Engine) -> int:
-    """Return where a valid decode engine listens."""
+    """Return the port of a valid decode engine."""
     port = engine_port(engine.serving.container)
     return DECODE_PORT if port.given is None else port.number
 
 
 def _container_path(engine: Engine) -> str:
-    """Return where in the spec the container stands that takes the engine's requests."""
+    """Return the path in the spec of the container that takes the engine's requests."""
     index = engine.members.index(engine.serving)
     return f"spec.engines[{engine.name}].members[{index}].template.spec.containers[0]"
 
@@ -51,7 +51,7 @@ def _wrong_members(spec: ReplicaSpec) -> Iterator[str]:
 
 
 def _wrong_ports(spec: ReplicaSpec) -> Iterator[str]:
-    """Yield where a decode engine cannot listen, beside the sidecar that has the engines' port."""
+    """Yield problems of decode engines' ports, which must differ from the sidecar's, the engines' port."""
     for engine in spec.engines:
         port, path = engine_port(engine.serving.container), _container_path(engine)
         if engine.phase is not Phase.DECODE or port.given is None:
@@ -66,7 +66,7 @@ def _wrong_ports(spec: ReplicaSpec) -> Iterator[str]:
 
 
 def _wrong_fields(spec: ReplicaSpec) -> Iterator[str]:
-    """Yield where a variable reads a field of the pod that Kubernetes does not offer: its pods would be refused."""
+    """Yield variables that read a field of the pod which Kubernetes does not offer: the pods would be refused."""
     for engine in spec.engines:
         for index, member in enumerate(engine.members):
             where = f"spec.engines[{engine.name}].members[{index}].template.spec.containers[0]"
@@ -78,13 +78,13 @@ def _wrong_fields(spec: ReplicaSpec) -> Iterator[str]:
 
 
 def _offered(path: str) -> str:
-    """Return which field to read instead of one that there is not."""
+    """Return which field to read instead of an unknown one."""
     near = next((known for known in _FIELDS if known.lower() == path.lower()), "")
     return f"Write {near}." if near else f"Use one of {', '.join(_FIELDS)}."
 
 
 def find_problems(spec: ReplicaSpec) -> str:
-    """Return what of the replica cannot be composed as it is written, "" when all can."""
+    """Return what of the replica cannot be composed as written, "" if everything can."""
     found = [*_wrong_members(spec), *_wrong_fields(spec)]
     if spec.mode == PREFILL_DECODE and not found:
         phases = sorted(str(engine.phase or "none") for engine in spec.engines)

@@ -1,9 +1,9 @@
-"""The volume of a ModelCache that a replica mounts: when it may, which one, and when it moves to the next.
+"""The volume of a ModelCache that a replica mounts: which one, from when on, and when it moves to the next one.
 
-`schedule` stamps the volume of a composed replica: all that its pods are made of stands in its spec, and another volume
-is a rollout. One that is not stamped yet keeps what it mounts. A replica that is written by hand finds the volume in
-the cache: it waits until that is Ready on its cluster, and keeps what it mounts until another one is Ready there; then
-the replicas with its deployment's label move to it one at a time.
+`schedule` stamps the volume on a composed replica, whose spec determines its pods completely, so another volume is a
+rollout. A replica without a stamped volume keeps the one that it mounts. A hand-written replica reads the volume from
+the cache: it waits until that is Ready on its cluster, and keeps it until another one is Ready there; then the replicas
+with its deployment's label move to that one at a time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -61,20 +61,20 @@ def _templates(workload: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def mounted(remotes: Mapping[str, Remote]) -> set[str]:
-    """Return the claims that the workloads mount which a replica has composed."""
+    """Return the claims that a replica's workloads mount."""
     pods = [mapping(template.get("spec")) for each in remotes.values() for template in _templates(each.wanted)]
     sources = [volume.get("persistentVolumeClaim") for pod in pods for volume in mappings(pod.get("volumes"))]
     return {text(mapping(source).get("claimName")) for source in sources} - {""}
 
 
 def recorded_volumes(replica: Object) -> list[str]:
-    """Return the claims that the replica's status records as those its pods may mount."""
+    """Return the claims that its pods may mount, according to the replica's status."""
     volumes = mapping(replica.body.get("status")).get("volumes")
     return [each for each in volumes if isinstance(each, str)] if isinstance(volumes, list) else []
 
 
 def _target(spec: ReplicaSpec, team: str, cache: Object | Gap) -> Mount:
-    """Return the volume that is Ready on the replica's cluster; none, and why, while there is none."""
+    """Return the volume that is Ready on the replica's cluster, or an empty one with the reason."""
     named = f"ModelCache {team}/{spec.cache}"
     if cache is Gap.NOT_FETCHED:
         return Mount(message=f"{named} is not fetched yet")
@@ -94,12 +94,12 @@ def _target(spec: ReplicaSpec, team: str, cache: Object | Gap) -> Mount:
 
 
 def _current(request: Request, remotes: Mapping[str, Remote]) -> set[str]:
-    """Return what the replica mounts; what it says of itself where its workloads are lost."""
+    """Return the claims that the replica mounts; those in its status if its workloads are lost."""
     return mounted(remotes) or set(recorded_volumes(request.composite))
 
 
 def _moves(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> bool:
-    """Tell whether a replica that finds its volume in the cache mounts another one than it should."""
+    """Tell whether a replica that reads its volume from the cache mounts another one than it should."""
     if _is_stamped(request, spec):
         return False
     target = _target(spec, request.composite.namespace, request.one(_cache(request, spec))).volume
@@ -108,7 +108,7 @@ def _moves(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -
 
 
 def needs(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> tuple[Requirement, ...]:
-    """Return what must be fetched: nothing without a cache, the deployment's other replicas only to move."""
+    """Return the requirements: none without a cache, the deployment's other replicas only for a move."""
     if not spec.cache:
         return ()
     siblings = _siblings(request) if _moves(request, spec, remotes) else None
@@ -116,23 +116,23 @@ def needs(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) ->
 
 
 def _will_move(replica: Object, cache: Object | Gap, target: str) -> bool:
-    """Tell whether a replica moves to the volume: it has begun to, or the volume is Ready on its cluster too."""
+    """Tell whether a replica will move to the volume: it has begun, or the volume is Ready on its cluster too."""
     there = read_staging(cache) if isinstance(cache, Object) else {}
     found = there.get(text(mapping(replica.body.get("spec")).get("clusterName")), Staging(""))
     return target in recorded_volumes(replica) or (found.phase == StagingPhase.READY and found.volume == target)
 
 
 def _has_moved(replica: Object, target: str) -> bool:
-    """Tell whether a replica serves from the volume and from no other."""
+    """Tell whether a replica serves from this volume only."""
     return recorded_volumes(replica) == [target] and is_true(replica, ReplicaCondition.MODEL_READY)
 
 
 def _first_to_move(request: Request, cache: Object | Gap, target: str) -> str | None:
-    """Return the replica that has to move, or to serve again, before this one does; "" when it is not known.
+    """Return the replica that has to move, or to serve again, before this one moves; "" if it is not known.
 
-    One that does not serve moves at once. All see the same order, so that no two that serve move together: first those
-    that have begun or do not serve, though a cluster that has not acted yet lets one that has begun look ready.
-    No replica waits for one whose cluster does not hold the volume: that may never come.
+    A replica that does not serve moves at once. All replicas compute the same order, so that no two serving ones move
+    together. First come those that have begun or do not serve; one that has begun may still look ready while its
+    cluster has not acted. No replica waits for one whose cluster does not have the volume, which it may never get.
     """
     ready, me = ReplicaCondition.MODEL_READY, request.composite
     siblings = _siblings(request)
@@ -150,12 +150,12 @@ def _first_to_move(request: Request, cache: Object | Gap, target: str) -> str | 
 
 
 def _is_stamped(request: Request, spec: ReplicaSpec) -> bool:
-    """Tell whether the spec says which volume to mount; a ModelDeployment says it of the replicas that it composes."""
+    """Tell whether the spec names the volume to mount, as it does for replicas that a ModelDeployment composes."""
     return bool(spec.volume or controller(request.composite))
 
 
 def _stamped(spec: ReplicaSpec, target: Mount, current: set[str]) -> Mount | Obstacle:
-    """Return the volume that is stamped; where none is, what the replica mounts, or that it waits for one."""
+    """Return the stamped volume; without one, the volume that the replica mounts, or that it waits for one."""
     volume = spec.volume or min(current, default="")
     if volume:
         message = sentences(target.message, f"The replica keeps volume {volume}") if target.message else ""
@@ -165,7 +165,7 @@ def _stamped(spec: ReplicaSpec, target: Mount, current: set[str]) -> Mount | Obs
 
 
 def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> Mount | Obstacle:
-    """Return what to mount, or why the replica cannot be composed yet: only one that mounts nothing waits."""
+    """Return what to mount, or why the replica cannot be composed yet: only a replica that mounts nothing waits."""
     if not spec.cache:
         return Mount()
     cache = request.one(_cache(request, spec))
@@ -178,7 +178,7 @@ def choose(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -
 
 
 def _keep(request: Request, cache: Object | Gap, target: Mount, current: set[str]) -> Mount:
-    """Return the volume that a replica keeps until another is Ready and its turn has come to move there."""
+    """Return the volume that a replica keeps until another one is Ready and it is its turn to move."""
     kept = min(current)
     if not target.volume:
         return Mount(kept, sentences(target.message, f"The replica keeps volume {kept}"))
@@ -190,7 +190,7 @@ def _keep(request: Request, cache: Object | Gap, target: Mount, current: set[str
 
 
 def protect(request: Request, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> dict[str, Any]:
-    """Return the Usages that refuse the deletion of the cache in use, and of one whose volume may be mounted still."""
+    """Return the Usages that protect the cache in use, and any whose volume may still be mounted."""
     cache = request.one(_cache(request, spec))
     target = _target(spec, request.composite.namespace, cache).volume if spec.cache else ""
     before = {*mounted(remotes), *recorded_volumes(request.composite)} - {target}

@@ -1,8 +1,8 @@
-"""Why a replica composes each of its objects: one sentence a rule, for users of the preview."""
+"""Why a replica composes each of its objects: one sentence for each rule, for users of the preview."""
 
 from collections.abc import Mapping
 
-#: The rule behind each composed resource, by the beginning of its composition resource name; the longest one holds.
+#: The rule for each composed resource, by the longest matching prefix of its composition resource name.
 RULES: Mapping[str, str] = {
     "namespace": "A team's objects live in a namespace that mirrors the team's; it stays when a replica goes.",
     "network-policy": "Says who may reach the pods of the team's namespace; it stays as that does.",
@@ -30,6 +30,6 @@ RULES: Mapping[str, str] = {
 
 
 def why(resource: str) -> str:
-    """Return the rule by which a composed resource is there, "" when it is under no rule."""
+    """Return the rule for a composed resource, "" without one."""
     fitting = [start for start in RULES if resource.startswith(start)]
     return RULES[max(fitting, key=len)] if fitting else ""

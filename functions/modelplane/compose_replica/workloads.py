@@ -1,7 +1,7 @@
-"""What a replica becomes on its cluster: each engine by its members' roles, a namespace, and an edge.
+"""The objects of a replica on its cluster: its engines, a namespace, and an edge.
 
-An engine of one Standalone member is a Deployment of its copies, one of a Leader and a Worker a LeaderWorkerSet. The
-composition resource name carries the kind: an engine that becomes the other is another resource.
+An engine with one Standalone member is a Deployment of its copies, one with a Leader and a Worker a LeaderWorkerSet.
+The composition resource name contains the kind, so that a change of the kind is another resource.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,10 +34,10 @@ def _standalone(instance: Instance, engine: Engine) -> Objects:
 
 
 def _gang(instance: Instance, engine: Engine) -> Objects:
-    """Return the LeaderWorkerSet, and what observes the StatefulSets that it makes.
+    """Return the LeaderWorkerSet, and the Objects that observe its StatefulSets.
 
-    One is of the leaders, one of each gang's workers. The set's own status says neither which generation it speaks of,
-    nor that a worker is missing.
+    There is one StatefulSet of the leaders, and one of each gang's workers. The LeaderWorkerSet's own status reports
+    neither the generation that it counts, nor a missing worker.
     """
     site, name = instance.site, instance.workload(engine.name)
     leader, worker = engine.member(Role.LEADER), engine.member(Role.WORKER)
