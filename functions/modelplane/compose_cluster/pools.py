@@ -48,6 +48,10 @@ def _own_word(pool: NodePool) -> dict[str, Any]:
     return {key: value for key, value in (("node", node), ("tolerations", tolerations)) if value}
 
 
+#: What a pool without its class means for the others of its cluster, which is not Ready.
+_MEANWHILE = "Nothing new is placed on the cluster until then"
+
+
 def publish(
     request: Request, pools: Iterable[NodePool], nodes: Mapping[str, int], last: Mapping[str, Mapping[str, Any]]
 ) -> Published:
@@ -72,9 +76,9 @@ def publish(
         elif published is not None:
             kept = {key: value for key, value in published.items() if key not in ("node", "tolerations")}
             entries.append({**kept, "nodes": nodes[pool.name], **_own_word(pool)})
-            problems.append(sentences(f"{field}: {wrong}", "The pool stays as it was last published."))
+            problems.append(sentences(f"{field}: {wrong}", "The pool stays as it was last published.", _MEANWHILE))
         else:
-            problems.append(sentences(f"{field}: {wrong}", "The pool is left out until then."))
+            problems.append(sentences(f"{field}: {wrong}", _MEANWHILE))
     return Published(tuple(entries), tuple(problems), tuple(caveats))
 
 
