@@ -85,7 +85,7 @@ def command(*, expression: str | None, files: tuple[str, ...], output: str, json
         _refuse(selector, output)
     try:
         with progress("Reading devices"):
-            rows = [_judged(where, pool, device, selector) for where, pool, device in _declared(files)]
+            rows = [_evaluated(where, pool, device, selector) for where, pool, device in _declared(files)]
     except InvalidInput as error:
         click.echo(error, err=True)
         sys.exit(_BAD_INPUT)
@@ -146,7 +146,7 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _judged(where: str, pool: str | None, device: Device, selector: cel.Selector | None) -> _Row:
+def _evaluated(where: str, pool: str | None, device: Device, selector: cel.Selector | None) -> _Row:
     problems = cel.problems(device)
     if problems:
         return _Row(where, pool, device.name, "refused", "; ".join(problems))

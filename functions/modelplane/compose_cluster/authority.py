@@ -1,6 +1,7 @@
-"""The control cluster's CA, the pair that the public gateway shows, and the certificates that all hops are verified by.
+"""The control cluster's CA, the public gateway's client key pair, and the CA certificates that verify all hops.
 
-cert-manager makes and renews them. A new CA signs a pair when that is renewed, weeks later; both are trusted.
+cert-manager issues and renews them. A new CA signs a pair only when the pair is renewed, weeks later, so both CAs are
+trusted meanwhile.
 """
 
 from typing import Final
@@ -17,13 +18,13 @@ from modelplane.step.sealed import Sealed
 _AUTHORITY: Final = "authority"
 _CLIENT: Final = "client-pair"
 _ISSUERS: Final = ("self-signed-issuer", "authority-issuer")
-#: The most CAs that are trusted at a time. One that signs no pair stays while there is room: a cluster that does not
-#: answer still shows a certificate that it has signed.
+#: The most CAs that are trusted at a time. A CA that signs no pair stays while there is room, because a cluster that
+#: does not answer may still use a certificate that it has signed.
 _TRUSTED: Final = 3
 
 
 def bodies(request: Request) -> dict[str, Manifest]:
-    """Return the Issuers and Certificates; none before their kinds exist, and then always."""
+    """Return the Issuers and Certificates: none until their kinds exist, from then on always."""
     made: dict[str, Manifest] = {
         _ISSUERS[0]: self_signed_issuer(),
         _AUTHORITY: authority(),
@@ -35,7 +36,7 @@ def bodies(request: Request) -> dict[str, Manifest]:
 
 
 def obstacles(request: Request) -> list[str]:
-    """Return which Certificates are not issued, each with the words of cert-manager."""
+    """Return which Certificates are not issued, each with cert-manager's message."""
     found = {f"Certificate {name}": request.observed.get(resource) for resource, name in _NAMES.items()}
     return [f"{name}: {_why(each)}" for name, each in found.items() if each is None or not is_true(each, "Ready")]
 
@@ -49,7 +50,7 @@ def _why(certificate: Object | None) -> str:
 
 
 def client_pair(request: Request) -> str | None:
-    """Return the Secret of the public gateway's pair once it holds one, and then always: None until then.
+    """Return the Secret of the public gateway's pair: None until it has been issued, from then on always.
 
     With a reference to a Secret that does not exist, Envoy Gateway answers every request with 500.
     """
@@ -59,16 +60,16 @@ def client_pair(request: Request) -> str | None:
 
 
 def is_issued(request: Request, name: str) -> bool:
-    """Tell whether the Secret of a pair holds one."""
+    """Tell whether the Secret of a pair has been issued."""
     secrets = request.required.get(require.pairs().name, ())
     return any(each.name == name and _certificates(each, "tls.crt") for each in secrets)
 
 
 def read_bundle(request: Request) -> str:
-    """Return the certificates to publish, "" until the public gateway shows its own: the present CA's first.
+    """Return the CA certificates to publish, the present CA's first; "" until the public gateway has its own pair.
 
-    Then those of the CAs that have signed a pair in use, and those that were published before, unless an annotation
-    says that they are not to be trusted.
+    Then come those of CAs that have signed a pair in use, and those that were published before, unless an annotation
+    ends the trust in them.
     """
     last = text(mapping(request.composite.body.get("status")).get("caBundle"))
     authorities, pairs = (request.required.get(each.name) for each in (require.authorities(), require.pairs()))

@@ -1,7 +1,7 @@
-"""What the GPUs of a pool can do: what the cluster declares of the pool, over what its class does.
+"""The capabilities of a pool: those of its class, overridden by those that the cluster declares for the pool.
 
-What a pool declares and its devices contradict is not published. What was published before stays, if the devices agree
-with that: a slip in an override moves no replica.
+A declared value that contradicts the pool's devices is not published. The value published before stays if the devices
+agree with it, so that a mistake in an override moves no replica.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,13 +19,13 @@ from modelplane.observed.fields import mapping, mappings
 from modelplane.step import Object
 
 _Doubt = Callable[[Sequence[Device], Capabilities], str]
-#: What of capabilities devices may contradict, in the order in which it is looked at.
+#: The capabilities that devices may contradict, in the order in which they are checked.
 _DOUBTS: Final[tuple[tuple[str, _Doubt], ...]] = (("device", doubt_device), ("memoryPerGpu", doubt_memory))
 
 
 @dataclass(frozen=True, slots=True)
 class PoolCapabilities:
-    """What is published of a pool, {} for nothing, and messages about what is not."""
+    """The published capabilities of a pool, {} for none, and messages about values that are not published."""
 
     published: Mapping[str, Any]
     problems: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Judges a ClusterModel: whether each of its profiles can be served, and how many replicas run on them."""
+"""Validates a ClusterModel: whether each of its profiles can be served, and how many replicas run on them."""
 
 from modelplane.api.clustermodel import ClusterModelSpec
 from modelplane.catalogue import InvalidProfile, expand
@@ -14,7 +14,7 @@ from modelplane.step import AWAITING, SETTLED, Object, Request, Result
 
 @once_per_version
 def find_problems(model: Object) -> tuple[str, ...]:
-    """Return what is wrong with the profiles, each with its field; empty where every one can be served."""
+    """Return the problems of the profiles, each with its field; empty if every profile can be served."""
     spec = read_strictly(ClusterModelSpec, model)
     if isinstance(spec, Malformed):
         return (str(spec),)
@@ -30,7 +30,7 @@ def find_problems(model: Object) -> tuple[str, ...]:
 
 
 def compose(request: Request) -> Result:
-    """Return the verdict over the profiles, and the replicas that run on them; it composes nothing."""
+    """Return the condition Accepted and the number of replicas on each profile; nothing is composed."""
     found = find_problems(request.composite)
     needs = require.model_replicas(request.composite.name)
     replicas = request.all(needs)

@@ -1,4 +1,4 @@
-"""What the replicas on a cluster hold of it, as the cluster publishes it to people and to the scheduler."""
+"""What the replicas on a cluster hold of its pools, published for users and for the scheduler."""
 
 import hashlib
 import json
@@ -22,17 +22,17 @@ from modelplane.scheduling.hardware import Layout, layout_of
 from modelplane.scheduling.ledger import charges, stock_of
 from modelplane.step import Object, Request
 
-#: Most bytes of a status that publishes charges, and those kept for what stands there beside pools and their charges:
-#: the names of holders, conditions, the gateway.
+#: Most bytes of a status that publishes charges, and the part reserved for other content than pools and charges: names
+#: of holders, conditions, the gateway.
 _STATUS, _OTHERS = 64 * 1024, 12 * 1024
 
-#: Fields of a published pool that its replicas tell.
+#: Fields of a published pool that are computed from its replicas.
 COMMITTED = ("devicesCommitted", "holders", "moreHolders", "charged")
 
 
 @dataclass(frozen=True, slots=True)
 class Residents:
-    """The replicas on a cluster, and a digest of which they are and of which generation."""
+    """The replicas on a cluster, and a digest of their uids and generations."""
 
     replicas: tuple[Replica, ...]
     digest: str
@@ -40,11 +40,11 @@ class Residents:
 
 @dataclass(frozen=True, slots=True)
 class Commitments:
-    """What a cluster publishes of its residents.
+    """What a cluster publishes about its residents.
 
-    `devices` of each pool: how many of each claimable kind are held, by the device's name. `charged` of each pool: what
-    the check of room needs, None where that is too long to be published. `holders` of each pool: the replicas that hold
-    something of it, as namespace/name, sorted.
+    For each pool: `devices`, how many devices are held, by device name; `charged`, the groups for the check of room,
+    None if they are too long to be published; `holders`, the replicas that hold something of it, as namespace/name,
+    sorted.
     """
 
     replicas: int
@@ -57,7 +57,7 @@ class Commitments:
 def placed(request: Request) -> Residents | None:
     """Return the replicas on the cluster, None while they are not fetched.
 
-    One written by hand that composes nothing, because it cannot run there, counts in the digest alone.
+    A hand-written replica that composes nothing because it cannot run there counts in the digest only.
     """
     cluster = read_cluster(request.composite)
     found = request.all(require.residents(cluster.name))
@@ -69,7 +69,7 @@ def placed(request: Request) -> Residents | None:
 
 
 def _digest(residents: Iterable[Object]) -> str:
-    """Return a digest of uids and generations: no change of a status alone changes it."""
+    """Return a digest of uids and generations, which a change of a status does not affect."""
     lines = sorted(f"{text(obj.metadata.get('uid'))}/{count(obj.metadata.get('generation'))}" for obj in residents)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
@@ -86,7 +86,7 @@ def _read_pool(entry: Mapping[str, Any]) -> Pool:
 
 
 def _held(pool: Pool, groups: Groups) -> dict[str, int]:
-    """Return how many devices of each claimable kind groups take; what several kinds satisfy counts for each of them.
+    """Return how many devices of each claimable kind groups take; a request that several kinds satisfy counts for each.
 
     A replica that may take either of two kinds is charged with both, because Kubernetes decides.
     """
@@ -100,7 +100,7 @@ def _held(pool: Pool, groups: Groups) -> dict[str, int]:
 
 
 def commit(entries: Sequence[Mapping[str, Any]], residents: Residents) -> Commitments:
-    """Return what the residents hold of these published pools: the scheduler's own charges, in the pools' order."""
+    """Return what the residents hold of these published pools, by the scheduler's own charges, in the pools' order."""
     pools = tuple(map(_read_pool, entries))
     where = layout_of(pools)
     stock = stock_of((replica.engines for replica in residents.replicas), where)
@@ -114,12 +114,12 @@ def commit(entries: Sequence[Mapping[str, Any]], residents: Residents) -> Commit
 
 
 def _room_for_charges(entries: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many characters of charges the status has room for beside these pools, as published or without."""
+    """Return how many characters of charges fit into the status beside these pools."""
     return min(MOST, _STATUS - _OTHERS - len(json.dumps([without_committed(entry) for entry in entries])))
 
 
 def without_committed(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a published pool without what its replicas tell of it."""
+    """Return a published pool without the fields that are computed from its replicas."""
     return {field: value for field, value in entry.items() if field not in COMMITTED}
 
 

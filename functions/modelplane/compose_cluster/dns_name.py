@@ -1,4 +1,4 @@
-"""The DNS name of a cluster whose gateway has an IP address: services dial names alone."""
+"""The DNS name of a cluster whose gateway has an IP address: services dial names only."""
 
 from collections.abc import Container, Mapping
 from typing import Any, Final
@@ -26,9 +26,9 @@ def _hostname(cluster: str) -> str:
 def with_hostname(
     gateway: Mapping[str, Any], last: Mapping[str, Any], cluster: str, observed: Container[str]
 ) -> Mapping[str, Any]:
-    """Return `status.gateway` with the DNS name of an IP address, once what makes it resolve is observed, and then on.
+    """Return `status.gateway` with the DNS name of an IP address, from the time when the name resolves.
 
-    `gateway` is what is published of the gateway without it, `last` what was.
+    `gateway` is the status without the name, `last` the status that was published before.
     """
     address, name = text(gateway.get("address")), _hostname(cluster)
     if not is_ip(address):
@@ -39,9 +39,9 @@ def with_hostname(
 
 
 def bodies(request: Request, gateway: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Manifest]:
-    """Return what makes the DNS name resolve, by composition resource name; nothing where the gateway has a name.
+    """Return the Service and EndpointSlice behind the DNS name, by resource name; none if the gateway has a name.
 
-    It stays as it is while the gateway has no address, and until another hostname has been published.
+    They stay unchanged while the gateway has no address, and until another hostname has been published.
     """
     cluster, address = request.composite.name, text(gateway.get("address"))
     if is_ip(address):

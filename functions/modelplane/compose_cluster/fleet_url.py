@@ -1,4 +1,4 @@
-"""The fleet URL: which of its objects there are, the models that it lists, and whether it serves."""
+"""The fleet URL: its objects, the models that it lists, and whether it serves."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,11 +29,11 @@ SERVICE_NAME: Final = f"{PUBLIC_GATEWAY}.{ENVOY_NAMESPACE}.svc.cluster.local"
 #: Composition resource names begin with this.
 _PART: Final = "fleet-"
 _MODELS: Final = f"{_PART}models"
-#: What must be accepted before the URL serves.
+#: The objects that must be accepted before the URL serves.
 _ACCEPTED: Final = (f"{_PART}filter", f"{_PART}route", f"{_PART}route-sent")
-#: Models that are listed: Envoy holds the list in every version of its routes.
+#: Most models that are listed: Envoy holds the list in every version of its routes.
 MODELS_SHOWN: Final = 1000
-#: Namespaces that are named of those whose models are left out of the list.
+#: Most namespaces that are named if their models are left out of the list.
 _NAMED: Final = 5
 _NO_INTERNAL: Final = (
     f"The fleet URL does not serve: with spec.tls it needs the listener {LISTENER_INTERNAL} of Gateway "
@@ -49,10 +49,10 @@ def _created(service: Object) -> int:
 
 
 def _open(services: Sequence[Object]) -> Sequence[Object]:
-    """Return the services that the URL serves without a key: first those that are listed where they are too many.
+    """Return the services that need no key, in the order in which they are listed if there are too many.
 
-    The oldest of every namespace comes first, then the second of every one, and so on: what one team makes takes the
-    place of no other's, and a new service that of no older one.
+    The oldest service of every namespace comes first, then the second oldest of every one, and so on: no team's
+    services displace another team's, and no new service an older one.
     """
     by_namespace: dict[str, list[Object]] = {}
     for each in services:
@@ -74,15 +74,15 @@ def _models(services: Sequence[Object]) -> Iterator[FleetModel]:
 
 
 def _is_there(listeners: Sequence[str]) -> bool:
-    """Tell whether requests can be sent to the gateway again: where there is HTTPS, to its internal listener."""
+    """Tell whether requests can be sent to the gateway again; with HTTPS that needs its internal listener."""
     return LISTENER_HTTP in listeners or LISTENER_INTERNAL in listeners
 
 
 def bodies(request: Request, listeners: Sequence[str]) -> dict[str, Manifest]:
-    """Return the objects of the fleet URL, its routes once there is all that they refer to.
+    """Return the objects of the fleet URL; its routes once everything that they refer to exists.
 
-    `listeners` are those that services attach to, the public one first. There are no objects where requests cannot be
-    sent to the gateway again; what there was goes after its routes.
+    `listeners` are those that services attach to, the public one first. There are no objects if requests cannot be sent
+    to the gateway again; existing ones are removed after the routes.
     """
     routes = {f"{_PART}{what}": body for what, body in fleet_routes(listeners[0]).items()}
     services, observed = request.required.get(require.services().name), request.observed
@@ -101,9 +101,9 @@ def bodies(request: Request, listeners: Sequence[str]) -> dict[str, Manifest]:
 
 
 def read_url(request: Request, listeners: Sequence[str], url: str) -> str:
-    """Return the base URL for clients of the fleet, once the gateway has accepted all of it, "" until then.
+    """Return the base URL for clients of the fleet, "" until the gateway has accepted all of its objects.
 
-    A published one stays while the gateway says nothing of what has changed.
+    A published URL stays while the gateway has not reported on a change.
     """
     if not url or not _is_there(listeners):
         return ""
@@ -114,7 +114,7 @@ def read_url(request: Request, listeners: Sequence[str], url: str) -> str:
 
 
 def unlisted(request: Request, listeners: Sequence[str]) -> str:
-    """Return how many services are left out of the list of models, and of which namespaces; "" where none is."""
+    """Return how many services are left out of the list of models, with their namespaces; "" for none."""
     served = _open(request.required.get(require.services().name) or ())
     counts = Counter(each.namespace for each in served[MODELS_SHOWN:])
     if not counts or not _is_there(listeners):
@@ -129,7 +129,7 @@ def unlisted(request: Request, listeners: Sequence[str]) -> str:
 
 
 def obstacle(request: Request, listeners: Sequence[str]) -> str:
-    """Return why the fleet URL does not serve, "" while it does or nothing is known."""
+    """Return why the fleet URL does not serve, "" if it does or nothing is known."""
     if not _is_there(listeners):
         return _NO_INTERNAL
     parts = (request.observed.get(name) for name in _ACCEPTED)

@@ -1,7 +1,7 @@
-"""The cluster's inference gateway: what of it is composed, and its address, as the cluster says it.
+"""The cluster's inference gateway: which of its objects are composed, and its address as the cluster reports it.
 
-A Gateway that somebody else has made stays theirs, and is reached without TLS as before: nothing of Modelplane's is put
-beside it. Where there is none, Modelplane's is made, which the public gateway alone may call.
+A Gateway that somebody else has created is left unchanged, and is reached without TLS as before: Modelplane creates
+nothing beside it. If there is none, Modelplane creates one, which only the public gateway may call.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ _CERTIFICATE: Final = f"{PART}certificate"
 _UNKNOWN: Final = f"{PART}unknown-hosts"
 _CLASS: Final = "envoy"
 _HAS_ADDRESS = "has(object.status) && has(object.status.addresses) && size(object.status.addresses) > 0"
-#: Made where there is none, and left as it is where there is one.
+#: Create if absent, never update.
 _IF_ABSENT: Final = Handling(policies=("Observe", "Create"), ready_when=_HAS_ADDRESS, watch=True)
 _LABELS: Final = {LABEL_NAMESPACE: SYSTEM_NAMESPACE, LABEL_REACHES_ENGINES: "true"}
 _NAMESPACE: Final = {
@@ -49,7 +49,7 @@ _NAMESPACE: Final = {
     "kind": "Namespace",
     "metadata": {"name": SYSTEM_NAMESPACE, "labels": _LABELS},
 }
-#: Routes come from the namespaces that Modelplane makes.
+#: Routes may attach from the namespaces that Modelplane creates.
 _NAMESPACES: Final = {
     "from": "Selector",
     "selector": {"matchExpressions": [{"key": LABEL_NAMESPACE, "operator": "Exists"}]},
@@ -73,7 +73,7 @@ def _private(cluster: str) -> PrivateGateway:
 
 
 def pair_name(cluster: str) -> str:
-    """Return the name of the Secret with the pair of a cluster's gateway, on the control cluster and there."""
+    """Return the name of the Secret with the pair of a cluster's gateway, the same on both clusters."""
     return workload_name(cluster, "gateway-pair", cluster)
 
 
@@ -82,7 +82,7 @@ def _on_cluster(config: str, manifest: Mapping[str, Any], handling: Handling = H
 
 
 def _parts(cluster: str, config: str, bundle: str) -> dict[str, Manifest]:
-    """Return all that there has to be before the Gateway is, by composition resource name."""
+    """Return the objects that must exist before the Gateway, by composition resource name."""
     name = pair_name(cluster)
     metadata = {"name": name, "namespace": SYSTEM_NAMESPACE}
     secret = {"kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata}
@@ -103,15 +103,15 @@ def _parts(cluster: str, config: str, bundle: str) -> dict[str, Manifest]:
 
 
 def read_bundle(request: Request) -> str:
-    """Return the CA's certificates that the InferenceGateway publishes, "" without any."""
+    """Return the CA certificates that the InferenceGateway publishes, "" without any."""
     found = request.one(require.inference_gateway())
     return read_gateway(found).ca_bundle if isinstance(found, Object) else ""
 
 
 def bodies(request: Request, config: str, gateway: Remote | None, ready: Mapping[str, bool]) -> dict[str, Manifest]:
-    """Return the cluster's Gateway and what belongs to it; while it is not known whose it is, only what observes it.
+    """Return the cluster's Gateway and its related objects; only an observing Object while its owner is not known.
 
-    `ready` says of each observed part whether it is on the cluster as it should be.
+    `ready` says for each observed part whether it is on the cluster as desired.
     """
     cluster, bundle = request.composite.name, read_bundle(request)
     composed = {name: each for name, each in request.observed.items() if name.startswith(PART)}
@@ -143,11 +143,11 @@ def observe_gateway(cluster: str, config: str) -> Manifest:
 
 
 def read_address(seen: Remote | None, last: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return `status.gateway`: address, hostname where that is a DNS name, mutualTLS; empty while there is none.
+    """Return `status.gateway`: address, hostname if that is a DNS name, mutualTLS; empty while there is no address.
 
-    Only the Gateway's status changes what was published: while it is not observed, or not in sync, the last
-    address stays. Of several addresses the published one is preferred, so that their order changes nothing.
-    Modelplane's own is published once its listener serves.
+    Only the Gateway's status changes what was published: while it is not observed, or not in sync, the last address
+    stays. Of several addresses the published one is preferred, so that their order does not matter. The address of
+    Modelplane's own Gateway is published once its listener serves.
     """
     if seen is None or seen.manifest is None or (seen.synced is False and last):
         return last

@@ -1,9 +1,9 @@
-"""Which cluster is behind a kubeconfig: the uid of its Namespace kube-system, which lasts as long as the cluster does.
+"""Which cluster is behind a kubeconfig: the uid of its Namespace kube-system, which lasts as long as the cluster.
 
-A kubeconfig that leads elsewhere than before, or to a cluster that another InferenceCluster has, is a mistake that
-placing must not build on: devices would be counted that are not there, or twice. Nothing that exists is taken away.
-A cluster says itself who it is. So the uid is its who has published it first: one that another InferenceCluster has is
-neither published nor marked by whoever sees it later, however much older that one is.
+If a kubeconfig leads to another cluster than before, or to the cluster of another InferenceCluster, nothing is placed
+there: its devices would be counted wrongly or twice. Existing replicas stay.
+A cluster reports its own uid, which could be false. So a uid belongs to the InferenceCluster that published it first:
+another one that observes it later neither publishes it nor marks its config with it, even if it is older.
 """
 
 import re
@@ -18,23 +18,23 @@ from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import Remote
 from modelplane.step import Object, Request
 
-#: What is taken for a uid. Kubernetes makes UUIDs; the form is that of a label's value, as which it marks a config.
+#: The form of a uid. Kubernetes uses UUIDs; any value of a label is accepted, because it marks a config as a label.
 _UID: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")
 
 
 def read_uid(value: object) -> str:
-    """Return a uid, "" for none; for what a cluster gives instead, of any length and form, a digest of it."""
+    """Return a uid, "" for none; a digest of a value that does not have the form of a uid."""
     found = text(value)
     return found if not found or _UID.fullmatch(found) else f"malformed-{digest(found)}"
 
 
 def seen_uid(probe: Remote | None) -> str:
-    """Return the uid of the cluster that the probe saw, "" while it has seen none."""
+    """Return the uid of the cluster that the probe observes, "" while it has observed none."""
     return read_uid(mapping((probe.manifest or {}).get("metadata")).get("uid")) if probe else ""
 
 
 def published_uid(request: Request, probe: Remote | None) -> str:
-    """Return `status.clusterUID`: of the cluster that was seen first, "" while none was, or another one has its uid."""
+    """Return `status.clusterUID`: of the first observed cluster; "" for none, or if the uid belongs to another."""
     published, seen = read_uid(mapping(request.composite.body.get("status")).get("clusterUID")), seen_uid(probe)
     if published or not seen:
         return published
@@ -44,24 +44,24 @@ def published_uid(request: Request, probe: Remote | None) -> str:
 
 
 def mark_of(request: Request, probe: Remote | None, uid: str) -> str:
-    """Return the uid that the ClusterProviderConfig is marked with: the published one, unless another has its mark."""
+    """Return the uid to mark the ClusterProviderConfig with: the published one, unless another config has it."""
     found = request.all(require.marked_configs(uid))
-    # Fetched are those of the cluster that is seen.
+    # The configs of the observed cluster are fetched.
     if isinstance(found, Gap) or uid != seen_uid(probe) or _is_free(request, found):
         return uid
     return ""
 
 
 def _is_free(request: Request, marked: Collection[Object]) -> bool:
-    """Tell whether the cluster's own config is among those that are marked with a uid, or there are none."""
+    """Tell whether no config is marked with the uid, or the cluster's own is."""
     return not marked or request.composite.name in {each.name for each in marked}
 
 
 def check(request: Request, probe: Remote | None, published: str) -> Condition | None:
-    """Return why the cluster may not be placed on, ClusterReady False; None where it is who it is said to be.
+    """Return ClusterReady=False if the kubeconfig leads to a wrong cluster, None otherwise.
 
-    `published` is the uid that the InferenceCluster has published, "" before the first. It stays as it is when another
-    cluster is seen: that is what the replicas were placed on.
+    `published` is the uid that the InferenceCluster has published, "" before the first one. It stays when another
+    cluster is observed, because the replicas were placed on the first one.
     """
     uid, cluster = seen_uid(probe), request.composite.name
     if not uid:
@@ -86,7 +86,7 @@ def check(request: Request, probe: Remote | None, published: str) -> Condition |
 
 
 def _shares(cluster: Object) -> bool:
-    """Tell whether its owner has annotated that an InferenceCluster has pools of a cluster that another has too."""
+    """Tell whether an InferenceCluster is annotated to share its cluster with another one."""
     return mapping(cluster.metadata.get("annotations")).get(ANNOTATION_SHARES) == "true"
 
 

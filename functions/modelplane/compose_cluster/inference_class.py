@@ -1,4 +1,4 @@
-"""Judges an InferenceClass: whether each of its declared devices is one that selectors can be evaluated on."""
+"""Validates an InferenceClass: whether selectors can be evaluated on each of its declared devices."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ from modelplane.step import SETTLED, Object, Request, Result
 def find_problems(declared: Object) -> tuple[str, ...]:
     """Return what is wrong with the devices of a class, each with its field; empty for an acceptable class.
 
-    One wrong device makes the class unacceptable: Kubernetes leaves each pod pending that a selector fails for.
+    One invalid device makes the class unacceptable: Kubernetes leaves every pod pending whose selector fails on it.
     """
     entries = mapping(declared.body.get("spec")).get("devices")
     devices = [read_device(entry) for entry in mappings(entries)]

@@ -1,4 +1,4 @@
-"""Composes an InferenceCluster: how it is reached, what is observed of it, and what it publishes to the scheduler."""
+"""Composes an InferenceCluster: its connection, what is observed there, and what it publishes for the scheduler."""
 
 from collections.abc import Mapping
 
@@ -38,7 +38,7 @@ def _result(
 
 
 def _hold(request: Request, reason: Reason, message: str) -> Result:
-    """Return a result that keeps everything as it is observed, and says what is in the way."""
+    """Return a result that holds all observed resources and reports the problem."""
     observation, kept = observe(request), "What exists stays as it is" if request.observed else ""
     resources = {name: Resource(body, observation.is_ready(name)) for name, body in hold_all(request).items()}
     condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, reason, sentences(message, kept))
@@ -48,7 +48,7 @@ def _hold(request: Request, reason: Reason, message: str) -> Result:
 def _config(cluster: str, kubeconfig: Kubeconfig, uid: str) -> Manifest:
     """Return the ClusterProviderConfig of the cluster.
 
-    No Usage orders its deletion: what uses it is observe-only, or keeps the InferenceCluster itself by a finalizer,
+    No Usage orders its deletion: the Objects that use it are observe-only, or keep the InferenceCluster by a finalizer,
     and the provider keeps a config in use.
     """
     credentials = secret_key(kubeconfig.secret.name, kubeconfig.secret.key)
@@ -62,7 +62,7 @@ def _config(cluster: str, kubeconfig: Kubeconfig, uid: str) -> Manifest:
 def _bodies(
     request: Request, observation: ClusterObservation, provision: Provision, classes: set[str]
 ) -> dict[str, Manifest]:
-    """Return what every cluster has. What observes it comes once there is a config to look through."""
+    """Return the resources of every cluster; those that observe it once there is a ClusterProviderConfig."""
     name, seen = request.composite.name, request.observed.get(CONFIG)
     bodies: dict[str, Manifest] = dict(pools.protect(request, classes))
     if provision.kubeconfig:
@@ -78,9 +78,9 @@ def _bodies(
 
 
 def _gateway(request: Request, config: str, observation: ClusterObservation) -> dict[str, Manifest]:
-    """Return what belongs to the cluster's gateway; nothing new while it is not known whose cluster it is.
+    """Return the objects of the cluster's gateway; nothing new while it is not known whose cluster it is.
 
-    Two InferenceClusters would make the same gateway, and the one that goes would take it from the other.
+    Otherwise two InferenceClusters could compose the same gateway, and deleting one would delete it for the other.
     """
     made = any(name.startswith(gateway.PART) for name in request.observed)
     probed = observation.probe and observation.probe.manifest
@@ -125,9 +125,9 @@ def _hold_malformed(request: Request, found: Malformed) -> Result:
 
 
 def compose(request: Request, sources: Mapping[str, ClusterSource] = SOURCES) -> Result:
-    """Return the cluster's resources; with a spec that cannot be carried out, everything as it is observed.
+    """Return the cluster's resources; hold the observed ones if the spec is invalid.
 
-    A source that is not composed is looked for first: a stored cluster may name one that the XRD admits no more.
+    The source is checked first: a stored cluster may have one that the XRD no longer admits.
     """
     cluster = request.composite
     source = text(mapping(mapping(cluster.body.get("spec")).get("cluster")).get("source"))

@@ -1,7 +1,7 @@
-"""Which installation of Modelplane a cluster belongs to: a mark on it, with the id of the one that had it first.
+"""Which installation of Modelplane a cluster belongs to: a ConfigMap on it has the id of the first installation.
 
 Two control planes with the kubeconfig of one cluster would each place on all of its nodes, and undo each other's work.
-The id is in a ConfigMap of the control cluster that backups carry; without it nothing is marked.
+The id is in a ConfigMap of the control cluster, which backups include; without it no cluster is marked.
 """
 
 from typing import Final
@@ -19,13 +19,13 @@ from modelplane.step import Manifest, Object, Request
 
 #: Composition resource name of the mark's Object.
 RESOURCE: Final = "installation"
-#: A mark that is there is left as it is; ours goes with the InferenceCluster, another's never.
+#: An existing mark is never changed; the own one is deleted with the InferenceCluster, another's never.
 _OF_ANOTHER: Final = Handling(policies=("Observe", "Create"))
 _OURS: Final = Handling(policies=("Observe", "Create", "Delete"))
 
 
 def read_id(request: Request) -> str:
-    """Return the id of this installation, "" while it has none or it is not fetched."""
+    """Return the id of this installation, "" if it has none or it is not fetched yet."""
     found = request.one(require.installation())
     return text(mapping(found.body.get("data")).get("id")) if isinstance(found, Object) else ""
 
@@ -37,7 +37,7 @@ def marked_by(mark: Remote | None) -> str:
 
 
 def bodies(request: Request, config: str, mark: Remote | None) -> dict[str, Manifest]:
-    """Return the Object of the mark: made where there is none; as it is observed while the id is not known."""
+    """Return the Object of the mark: created if absent; held while the id is not known."""
     own, seen = read_id(request), request.observed.get(RESOURCE)
     if not own:
         return {RESOURCE: held(seen.body)} if seen else {}
@@ -49,9 +49,9 @@ def bodies(request: Request, config: str, mark: Remote | None) -> dict[str, Mani
 
 
 def check(request: Request, mark: Remote | None) -> Condition | None:
-    """Return why the cluster is not known to be this installation's, ClusterReady False; None where it is.
+    """Return ClusterReady=False if the cluster is not known to be this installation's, None if it is.
 
-    One that was in use before it was marked stays in use until the mark is seen.
+    A cluster that was in use before marks existed stays in use until its mark is observed.
     """
     own, other = read_id(request), marked_by(mark)
     kind, in_use = ClusterCondition.CLUSTER_READY, mapping(request.composite.body.get("status")).get("gateway")
@@ -70,6 +70,6 @@ def check(request: Request, mark: Remote | None) -> Condition | None:
 
 
 def may_compose(request: Request, mark: Remote | None) -> bool:
-    """Tell whether something new may be made on the cluster: it is marked with this installation, which has an id."""
+    """Tell whether new objects may be created on the cluster: it is marked with the id of this installation."""
     own = read_id(request)
     return not own or marked_by(mark) == own

@@ -27,11 +27,11 @@ def probe(config: str) -> dict[str, Any]:
 class ClusterObservation:
     """What was observed of a cluster: its probe and gateway, and the InferenceCluster's status before this pass.
 
-    `observed` names the composed resources of the control cluster. `mistaken`: why it is not the cluster that it is
-    said to be, None where it is or is not known yet. `parts` says of each resource that belongs to the gateway whether
-    it is as it should be, `remotes` holds those of them that are on the cluster. `encrypts`: the public gateway has
-    what mutual TLS takes. `mark` says which installation has the cluster. `uid` is `status.clusterUID`, `marked` the
-    uid in the label of the ClusterProviderConfig, each "" for none.
+    `observed` names the composed resources of the control cluster. `mistaken`: why it is a wrong cluster, None if it is
+    not, or is not known yet. `parts` says for each resource of the gateway whether it is as desired, `remotes` holds
+    the ones on the cluster. `encrypts`: the public gateway is prepared for mutual TLS. `mark` is the installation of
+    the cluster. `uid` is `status.clusterUID`, `marked` the uid in the label of the ClusterProviderConfig, each "" for
+    none.
     """
 
     cluster: str
@@ -49,7 +49,7 @@ class ClusterObservation:
 
     @property
     def connection(self) -> Condition:
-        """Return ClusterReady as far as the connection goes: whether it answers and is the one it should be."""
+        """Return ClusterReady for the connection alone: whether the cluster answers and is the right one."""
         kind, probed = ClusterCondition.CLUSTER_READY, self.probe
         if probed and probed.synced is False:
             return Condition(kind, Status.FALSE, Reason.UNREACHABLE, out_of_sync("", {called(_KUBE_SYSTEM): probed}))
@@ -67,7 +67,7 @@ class ClusterObservation:
         return dns_name.with_hostname(found, last, self.cluster, self.observed)
 
     def is_ready(self, resource: str) -> bool:
-        """Tell whether an observed resource is ready; one that observes nothing is, once it is observed itself."""
+        """Tell whether an observed resource is ready; one that represents nothing on the cluster is, once it exists."""
         if resource == PROBE:
             return self.connection.status is Status.TRUE
         return bool(self.address) if resource == gateway.RESOURCE else self.parts.get(resource, True)

@@ -23,7 +23,7 @@ from modelplane.step import Object, Request
 class Published:
     """The entries of `status.gpuPools` in the order of the spec, and messages about pools' classes.
 
-    `caveats` are messages about what pools declare and their devices contradict: the pools are used without that.
+    `caveats` are messages about declared values that the devices contradict: the pools are used without these values.
     """
 
     entries: tuple[dict[str, Any], ...]
@@ -42,7 +42,7 @@ def _wrong(name: str, found: Object | Gap) -> str:
 
 
 def _own_word(pool: NodePool) -> dict[str, Any]:
-    """Return what the cluster itself says of a pool's nodes, whatever their class does."""
+    """Return the fields of a pool that the cluster itself declares, whatever its class."""
     tolerations = [each.model_dump(mode="json", exclude_none=True) for each in pool.tolerations or ()]
     node = pool.node.model_dump(mode="json", exclude_none=True) if pool.node else {}
     return {key: value for key, value in (("node", node), ("tolerations", tolerations)) if value}
@@ -55,11 +55,11 @@ _MEANWHILE = "Nothing new is placed on the cluster until then"
 def publish(
     request: Request, pools: Iterable[NodePool], nodes: Mapping[str, int], last: Mapping[str, Mapping[str, Any]]
 ) -> Published:
-    """Return the pools to publish; `nodes` are their nodes, `last` the entries published before, by name.
+    """Return the pools to publish; `nodes` are their node counts, `last` the entries published before, by name.
 
-    A pool whose class gives no devices publishes those it last published, so that a broken class moves no replica;
-    a new one is left out until its class is right. How many nodes it has, what these have and what is tolerated there
-    is the cluster's own word and always current.
+    A pool whose class has no valid devices keeps its last published devices, so that a broken class moves no replica; a
+    new pool is left out until its class is valid. The number of nodes, their resources and the tolerations are declared
+    by the cluster itself and always current.
     """
     entries, problems = [], []
     caveats: list[str] = []
@@ -85,7 +85,7 @@ def publish(
 def protect(request: Request, classes: set[str]) -> dict[str, dict[str, Any]]:
     """Return the ClusterUsages of the classes in use by composition resource name.
 
-    A class that does not exist cannot be protected; a protection that was composed stays while the class is named.
+    A class that does not exist cannot be protected; an existing Usage stays while a pool names the class.
     """
     reason = f"in use by a node pool of InferenceCluster {request.composite.name}"
     resources = {name: f"class-in-use-{name}" for name in classes}

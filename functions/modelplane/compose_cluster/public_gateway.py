@@ -61,10 +61,10 @@ _NOT_FOUND_MESSAGE: Final = "No service has this path. The base URL of a ModelSe
 def bodies(
     request: Request, spec: InferenceGatewaySpec, client_pair: str | None, pair: str | None
 ) -> dict[str, Manifest]:
-    """Return the objects of the gateway; it is there once its pods, policies and answers are described.
+    """Return the objects of the gateway; the Gateway itself once the objects that configure it exist.
 
-    `client_pair` is the Secret with the certificate that it shows to clusters' gateways and to itself, and `pair` that
-    of its internal listener; None while there is none.
+    `client_pair` is the Secret with its client certificate for clusters' gateways and for itself, `pair` the Secret of
+    its internal listener; None while there is none.
     """
     tokens = spec.accessLog is None or spec.accessLog.tokens
     made: dict[str, Manifest] = {
@@ -107,16 +107,16 @@ def bodies(
 
 
 def _internal_pair(request: Request, pair: str | None) -> str | None:
-    """Return the Secret of the internal listener; once there is one, it stays."""
+    """Return the Secret of the internal listener; once it was used, it stays."""
     gateway = request.observed.get(GATEWAY)
     last = read_certificate(gateway.body, LISTENER_INTERNAL) if gateway else ""
     return last or pair
 
 
 def _certificate_in_use(request: Request) -> str | None:
-    """Return the Secret of the HTTPS listener that goes once no service is attached to it any more, None without one.
+    """Return the Secret of an HTTPS listener that stays until no service is attached to it, None without one.
 
-    Services look at the gateway every few seconds: until each has gone over to HTTP it is served as before.
+    Services observe the gateway every few seconds: each is served as before until it has switched to HTTP.
     """
     gateway = request.observed.get(GATEWAY)
     certificate = read_certificate(gateway.body, LISTENER_HTTPS) if gateway else ""
@@ -128,7 +128,7 @@ def _certificate_in_use(request: Request) -> str | None:
 
 
 def protection(request: Request) -> dict[str, Manifest]:
-    """Return the ClusterUsage that keeps the InferenceGateway while there is a ModelService; as it was until then."""
+    """Return the ClusterUsage that keeps the InferenceGateway while there is a ModelService; held if not known."""
     services = request.required.get(require.services().name)
     if services is None:
         found = request.observed.get(_IN_USE)
@@ -145,10 +145,10 @@ def read_address(request: Request) -> str:
 
 
 def read_url(request: Request, spec: InferenceGatewaySpec, address: str) -> str:
-    """Return the base URL of the fleet, "" while there is none. Services attach to the listener that it says.
+    """Return the base URL of the fleet, "" while there is none. Services attach to the listener of its scheme.
 
-    Where TLS is asked for it is HTTPS once the Gateway serves that, and as it was until then: never HTTP at first. The
-    first one is published once the listener has the filter that checks keys.
+    With `spec.tls` it becomes HTTPS once the Gateway serves that, and stays unchanged until then; the first URL is
+    never HTTP. The first URL is published once the listener has the filter that checks keys.
     """
     gateway, policy = request.observed.get(GATEWAY), request.observed.get(_FILTERS)
     last = text(mapping(request.composite.body.get("status")).get("url"))
@@ -162,7 +162,7 @@ def read_url(request: Request, spec: InferenceGatewaySpec, address: str) -> str:
 def choose_listeners(request: Request, spec: InferenceGatewaySpec, url: str) -> tuple[str, ...]:
     """Return the listeners that services attach to while `url` is published, "" for none.
 
-    The internal one once it is programmed, and then always: a route is accepted only where its listener exists.
+    The internal one is included once it is programmed, and then always: a route needs an existing listener.
     """
     if not (url.startswith("https://") if url else spec.tls):
         return (LISTENER_HTTP,)

@@ -1,4 +1,4 @@
-"""What an InferenceCluster says of itself: its conditions, and what it publishes to the scheduler."""
+"""What an InferenceCluster reports: its conditions, and what it publishes for the scheduler."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,17 +18,17 @@ from modelplane.step import Request
 #: Composition resource name of the ClusterProviderConfig.
 CONFIG = "provider-config"
 _FIELDS = ("namespace", "clusterUID", "providerConfigRef", "gateway", "cache", "gpuPools", "replicas", "charges")
-#: Fields of what replicas tell of a pool that are in units of what the pool's nodes have.
+#: Fields computed from replicas whose units depend on the pool's nodes.
 _IN_UNITS = frozenset({"charged"})
-#: Most replicas that are named as holders of one pool, and most characters of all their names: every pass that places
-#: something reads the status of its candidates.
+#: Most replicas that are named as holders of one pool, and most characters of their names together: every pass that
+#: places a replica reads the status of its candidates.
 _MOST_HOLDERS, _MOST_NAMES = 32, 4096
 
 
 def cluster_ready(observation: ClusterObservation, pools: Published, provision: Provision) -> Condition:
     """Return ClusterReady: whether nothing is missing, the cluster answers and every pool has its class.
 
-    What a pool declares and its devices contradict is said as well, and keeps no replica away that does not need it.
+    Declared values that devices contradict are reported too; they only exclude replicas that require them.
     """
     found, problems = observation.connection, sentences(*pools.problems, *pools.caveats)
     if provision.missing:
@@ -51,7 +51,7 @@ def _reach(provision: Provision) -> str:
 
 
 def backend_ready(observation: ClusterObservation) -> Condition:
-    """Return BackendReady: whether what serves requests on the cluster is there."""
+    """Return BackendReady: whether the cluster's gateway can take requests."""
     kind, named = ClusterCondition.BACKEND_READY, f"Gateway {SYSTEM_NAMESPACE}/{CLUSTER_GATEWAY}"
     if observation.connection.status is not Status.TRUE:
         return Condition(kind, Status.FALSE, Reason.WAITING_FOR_CLUSTER, observation.connection.message)
@@ -84,7 +84,7 @@ def _why_no_address(observation: ClusterObservation, named: str) -> str:
 
 
 def held(observation: ClusterObservation) -> dict[str, Any]:
-    """Return the status of a cluster whose spec cannot be carried out: as it was, but for what is seen now."""
+    """Return the status of a cluster with an invalid spec: unchanged except for what is observed now."""
     last, current = observation.last, {"gateway": dict(observation.address), "clusterUID": observation.uid}
     kept = {field: last[field] for field in _FIELDS if field in last and field not in current}
     return kept | {field: value for field, value in current.items() if value}
@@ -98,7 +98,7 @@ def published_pools(last: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 def _pools(
     entries: Sequence[Mapping[str, Any]], last: Mapping[str, Any], found: Commitments | None
 ) -> list[dict[str, Any]]:
-    """Return the pools' entries with what is committed of them; as last counted while the replicas are not known."""
+    """Return the pools' entries with their commitments; the last ones while the replicas are not known."""
     if found is None:
         before = published_pools(last)
         kept = (_committed(entry, mapping(before.get(entry["name"]))) for entry in entries)
@@ -115,13 +115,13 @@ def _pools(
 
 
 def _committed(entry: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was committed of a pool; its charges are in units of what its nodes have, and go with that."""
+    """Return the last commitments of a pool, without charges if the units of its nodes have changed."""
     same = entry.get("node") == before.get("node")
     return {field: before.get(field) for field in COMMITTED if same or field not in _IN_UNITS}
 
 
 def _name_holders(holders: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    """Return who is named as holding each pool, and how many more there are, {} for a pool that nobody holds."""
+    """Return for each pool the named holders and the number of others, {} for a pool without holders."""
     left, found = _MOST_NAMES, []
     for of_pool in holders:
         named: list[str] = []
@@ -136,14 +136,14 @@ def _name_holders(holders: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
 
 
 def _charges(last: Mapping[str, Any], found: Commitments | None) -> Mapping[str, Any] | None:
-    """Return of which replicas the pools' charges are, and whether they are published."""
+    """Return the digest of the replicas that the pools' charges are computed from, and whether these are published."""
     if found is None:
         return last.get("charges")
     return {"residents": found.digest, "published": found.charged is not None}
 
 
 def _cache(provision: Provision) -> dict[str, Any] | None:
-    """Return what is published of the storage for caches, None without a storage class."""
+    """Return the published storage for caches, None without a storage class."""
     if not provision.storage_class:
         return None
     user = {"runAsUser": provision.cache_user} if provision.cache_user else {}
@@ -157,7 +157,7 @@ def status(
     residents: Residents | None,
     provision: Provision,
 ) -> dict[str, Any]:
-    """Return the whole status of ours: a field that is left out is removed.
+    """Return the complete status: a field that is left out is removed.
 
     The provider config is published once it exists, and then always.
     """

@@ -1,6 +1,6 @@
-"""The router: the Gateway that requests to external providers pass, which the public gateway alone may call.
+"""The router: the Gateway that requests to external providers pass. Only the public gateway may call it.
 
-Its Service is of type ClusterIP. A listener of the public Gateway would not do: all of them share one public Service.
+Its Service is of type ClusterIP. A listener of the public Gateway was rejected: all listeners share one public Service.
 """
 
 from typing import Final
@@ -20,7 +20,7 @@ AUTHORITY: Final = f"{_PART}authority"
 
 
 def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manifest]:
-    """Return the router and what belongs to it; nothing before there is a CA to know the public gateway by."""
+    """Return the router and its related objects; none until there is a CA to verify the public gateway with."""
     bundle = authority.read_bundle(request)
     if not bundle:
         return {}
@@ -38,12 +38,12 @@ def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manife
 
 
 def read_pair(request: Request) -> str | None:
-    """Return the Secret with the router's pair, once it holds one and there is the CA to know callers by, else None."""
+    """Return the Secret of the router's pair once it is issued and there is a CA to verify callers with, else None."""
     return ROUTER_PAIR if authority.is_issued(request, ROUTER_PAIR) and AUTHORITY in request.observed else None
 
 
 def obstacle(request: Request) -> str:
-    """Return why the router does not serve, "" while it does; before there is a CA, nothing is said of it."""
+    """Return why the router does not serve, "" if it does or there is no CA yet."""
     gateway, named = request.observed.get(_GATEWAY), f"Gateway {SYSTEM_NAMESPACE}/{ROUTER}"
     if gateway is None:
         unissued = "" if authority.is_issued(request, ROUTER_PAIR) else f": Secret {ROUTER_PAIR} is not issued"
@@ -55,7 +55,7 @@ def obstacle(request: Request) -> str:
 
 
 def read_name(request: Request) -> str:
-    """Return the DNS name of the router once it serves, and then always: "" until then."""
+    """Return the DNS name of the router: "" until it serves, from then on always."""
     gateway = request.observed.get(_GATEWAY)
     last = mapping(mapping(request.composite.body.get("status")).get("services"))
     if gateway and serves(gateway.body, LISTENER_HTTPS):

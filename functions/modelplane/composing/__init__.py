@@ -1,1 +1,1 @@
-"""What the composition functions share: where things go on a cluster, how they are held, orphaned and asked for."""
+"""What the composition functions share: placing objects on a cluster, holding, orphaning, requirements, messages."""

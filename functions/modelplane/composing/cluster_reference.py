@@ -1,7 +1,7 @@
-"""Keeps an Object's reference to its InferenceCluster, once it has one.
+"""Keeps the reference of an existing Object to its InferenceCluster.
 
-The provider writes a finalizer into what an Object refers to when it first sees the Object, and takes it away only
-while the Object still has the reference. Without it the InferenceCluster could never be deleted.
+The provider adds a finalizer to the objects that an Object refers to, and removes it only if the Object still has the
+reference. If the reference were removed before, the InferenceCluster could never be deleted.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ def _to_cluster(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def with_kept_reference(body: Mapping[str, Any], observed: Object | None) -> Mapping[str, Any]:
-    """Return a composed resource with the references to InferenceClusters that it has as it is observed."""
+    """Return a composed resource with the references to InferenceClusters of the observed one."""
     kept = _to_cluster(observed.body) if observed else []
     if not kept or _to_cluster(body):
         return body

@@ -1,4 +1,4 @@
-"""On which port an engine takes requests, as far as its command and arguments tell."""
+"""The port on which an engine takes requests, read from its command and arguments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,22 +7,22 @@ from typing import Any, Final
 from modelplane.composing.flags import number_in, programs, read_flag
 from modelplane.model.names import ENGINE_PORT
 
-#: Where a decode engine is assumed to listen that names no port: its sidecar has the engines' port.
+#: Default port of a decode engine: its sidecar has the engines' port.
 DECODE_PORT: Final = 8001
 LAST_PORT: Final = 65535
 
 
 @dataclass(frozen=True, slots=True)
 class _Program:
-    """A server of models: the flags for its port, and the port that it has without any."""
+    """A model server: the flags for its port, and its default port."""
 
     flags: tuple[str, ...]
     port: int
 
 
 _PORT: Final = ("--port",)
-#: The common servers, by the name of their command or Python module. Those not listed listen on the engines' port
-#: unless `--port` says otherwise. `vllm serve` and `trtllm-serve` have the engines' port themselves.
+#: The common servers, by the name of their command or Python module. Others are assumed to listen on the engines' port
+#: unless they have `--port`. `vllm serve` and `trtllm-serve` use the engines' port by default.
 _PROGRAMS: Final[Mapping[str, _Program]] = {
     "sglang.launch_server": _Program(_PORT, 30000),
     "sglang": _Program(_PORT, 30000),
@@ -36,7 +36,7 @@ _ANY: Final = _Program(_PORT, ENGINE_PORT)
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """The port of an engine: `given` as it is written, None where it is the server's own or assumed."""
+    """The port of an engine: `given` is the text of the flag, None if it is the server's default or assumed."""
 
     number: int
     flag: str
@@ -44,7 +44,7 @@ class Port:
 
     @property
     def is_unreadable(self) -> bool:
-        """Tell whether a port is given that is no number, such as a variable of a shell; `number` is then assumed."""
+        """Tell whether the given port is not a number, such as a shell variable; `number` is then assumed."""
         return self.given is not None and number_in(self.given, most=LAST_PORT) is None
 
 

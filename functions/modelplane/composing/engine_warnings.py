@@ -1,4 +1,4 @@
-"""What of the engines of a ModelDeployment or ModelReplica is composed although it is probably a mistake."""
+"""Warnings about probable mistakes in the engines of a ModelDeployment or ModelReplica."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
-#: What claims devices: in a ModelDeployment, and in a ModelReplica.
+#: The field of a member that claims devices: in a ModelDeployment, and in a ModelReplica.
 _CLAIMS: Final = ("nodeSelector", "deviceRequests")
 
 
 @dataclass(frozen=True, slots=True)
 class _Engine:
-    """An engine as it is written: `container` is that of the member which takes requests, at `path`."""
+    """An engine as written: `container` is that of the member which takes requests, at `path`."""
 
     name: str
     phase: str
@@ -40,7 +40,7 @@ def _engine(engine: Mapping[str, Any]) -> _Engine:
 
 @once_per_version
 def find_warnings(obj: Object) -> tuple[str, ...]:
-    """Return what is probably a mistake in the engines of a ModelDeployment or ModelReplica, each with what to do."""
+    """Return the probable mistakes in the engines of a ModelDeployment or ModelReplica, each with what to do."""
     spec = mapping(obj.body.get("spec"))
     engines = [_engine(each) for each in mappings(spec.get("engines"))]
     picked = mapping(obj.metadata.get("annotations")).get(ANNOTATION_PICKER) == "true"
@@ -72,7 +72,7 @@ def _workers(engine: _Engine) -> str:
 
 
 def _unnamed_weights(engine: _Engine) -> str:
-    """Return that a Worker is not told what to load: only what takes requests gets the path of the cache's weights."""
+    """Return that a Worker has no model to load: only members that take requests get the path of cached weights."""
     worker = engine.member(Role.WORKER)
     if worker is None or names_weights(container_of(worker)):
         return ""
@@ -81,7 +81,7 @@ def _unnamed_weights(engine: _Engine) -> str:
 
 
 def _several(engines: Sequence[_Engine]) -> str:
-    """Return that Unified engines which do not say that they serve one model stand behind one Service."""
+    """Return that Unified engines behind one Service do not state that they serve one model."""
     names = {served_name(engine.container) for engine in engines}
     if len(engines) < 2 or (len(names) == 1 and None not in names):
         return ""
@@ -109,7 +109,7 @@ def _picked_ports(engines: Sequence[_Engine]) -> str:
 
 
 def _paired_port(engine: _Engine) -> str:
-    """Return where a half of a pair listens although no request comes there, or what is assumed of it."""
+    """Return that an engine of a pair listens on a port without requests, or which port is assumed."""
     port = engine_port(engine.container)
     if engine.phase == "Decode":
         if port.given is not None:

@@ -1,7 +1,7 @@
-"""Reads flags of a user's engine, from its arguments or a command string of a shell.
+"""Reads the flags of a user's engine from its arguments or a shell's command string.
 
-Nothing is run or expanded: a value that a shell would fill in is read as it is written. The time is linear in what is
-read, which is at most `READ_LIMIT` characters and `WORD_LIMIT` words.
+Nothing is run or expanded: a shell variable is read as text. The time is linear in the length that is read, at most
+`READ_LIMIT` characters and `WORD_LIMIT` words.
 """
 
 import re
@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from modelplane.lru import Lru
 
-#: Characters of a container's command and args that are read; a word that goes beyond ends the reading.
+#: Most characters of a container's command and args that are read; a word beyond that ends the reading.
 READ_LIMIT: Final = 65536
-#: Words of them, and of a script among them, that are read.
+#: Most words that are read of them, and of a script in them.
 WORD_LIMIT: Final = 8192
 
-#: The simple commands of containers by their command and args, in about this many bytes.
+#: Cache of the simple commands of containers, by command and args, of about this many bytes.
 _READ: Final = Lru[tuple[list[str], ...]](8 * 1024 * 1024)
 #: Bytes of an entry, and of a word beside its characters.
 _ENTRY_BYTES, _WORD_BYTES = 1024, 64
@@ -32,9 +32,9 @@ _TOKEN = re.compile(
 )
 _DOUBLE_QUOTED, _SEPARATOR, _SPACE = 2, 5, 6
 _ESCAPED = re.compile(r'\\(["\\])')
-#: What is quoted, which stays, or a comment: it begins where a word could.
+#: A quoted part, which stays, or a comment, which begins where a word could.
 _QUOTED_OR_COMMENT = re.compile(r"""('[^']*'|"(?:[^"\\]|\\.)*"|\\.)|(?<![^\s;&|()])#[^\n]*""", re.DOTALL)
-#: What stands before a command's own name.
+#: Words before a command's own name.
 _PREFIX = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=.*|exec|nohup|time", re.DOTALL)
 
 
@@ -43,7 +43,7 @@ def _called(word: str) -> str:
 
 
 def tokens(script: str) -> Iterator[str | None]:
-    """Yield the words of a script, unquoted, and None at each separator. Raises ValueError for a quote left open."""
+    """Yield the words of a script, unquoted, and None at each separator. Raises ValueError for an unclosed quote."""
     word: list[str] | None = None
     at = 0
     for found in _TOKEN.finditer(script):
@@ -67,7 +67,7 @@ def tokens(script: str) -> Iterator[str | None]:
 
 
 def _split(script: str) -> Iterator[list[str]]:
-    """Yield the simple commands of a script as their words; a script that no shell takes is split at spaces."""
+    """Yield the simple commands of a script as lists of words; an invalid script is split at spaces."""
     script = _QUOTED_OR_COMMENT.sub(lambda found: found[1] or "", script).replace("\\\n", "")
     try:
         found = list(islice(tokens(script), WORD_LIMIT))
@@ -84,7 +84,7 @@ def _split(script: str) -> Iterator[list[str]]:
 
 
 def _commands(words: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the simple commands that a list of words runs: itself, and those of a command string in it."""
+    """Yield the simple commands of a list of words: itself, and those of a command string in it."""
     shell = next((index for index, word in enumerate(words) if _called(word) in _SHELLS), len(words))
     option = next((at for at in range(shell + 1, len(words)) if _COMMAND_STRING.fullmatch(words[at])), len(words))
     yield [word for index, word in enumerate(words) if index != option + 1]
@@ -94,14 +94,14 @@ def _commands(words: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _within_limit(words: Sequence[str]) -> list[str]:
-    """Return the first of the words, as many as are read."""
+    """Return the first words, up to the limits."""
     sizes = accumulate(len(word) for word in words)
     return [word for word, size in zip(words, sizes, strict=True) if size <= READ_LIMIT][:WORD_LIMIT]
 
 
 def _read(command: Sequence[str], args: Sequence[str]) -> tuple[tuple[list[str], ...], int]:
-    """Return the simple commands of a container, and about the bytes that they take."""
-    # A single argument with spaces is for a shell that the image starts.
+    """Return the simple commands of a container, and about how many bytes they take."""
+    # A single argument with spaces is meant for a shell that the image starts.
     shell = not command and len(args) == 1 and len(args[0].split(maxsplit=1)) > 1
     found = tuple(_commands(_within_limit([*(("sh", "-c") if shell else command), *args])))
     given = sum(len(word) for word in (*command, *args))
@@ -109,13 +109,13 @@ def _read(command: Sequence[str], args: Sequence[str]) -> tuple[tuple[list[str],
 
 
 def _run(container: Mapping[str, Any]) -> tuple[list[str], ...]:
-    """Return the simple commands of a container, read once as long as they are asked for."""
+    """Return the simple commands of a container, cached."""
     command, args = tuple(container.get("command") or ()), tuple(container.get("args") or ())
     return _READ.get((command, args), lambda: _read(command, args))
 
 
 def programs(container: Mapping[str, Any]) -> frozenset[str]:
-    """Return what a container runs, as far as it says so: the names of commands, and of modules behind `-m`."""
+    """Return the programs that a container's command names: commands, and Python modules after `-m`."""
     found = set()
     for command in _run(container):
         words = [word for word in command if not _PREFIX.fullmatch(word)]
@@ -125,7 +125,7 @@ def programs(container: Mapping[str, Any]) -> frozenset[str]:
 
 
 def following(container: Mapping[str, Any], program: str, verb: str) -> str | None:
-    """Return the argument right behind the verb of a program that a container runs, None without any."""
+    """Return the argument that follows the verb of a program in a container's command, None without one."""
     for command in _run(container):
         words = [_called(word) for word in command]
         if program in words and verb in words:
@@ -135,20 +135,20 @@ def following(container: Mapping[str, Any], program: str, verb: str) -> str | No
 
 
 def _is_rays(command: Sequence[str]) -> bool:
-    """Tell whether a command is Ray's, which gathers a gang's nodes before its engine starts and has a port too."""
+    """Tell whether a command is Ray's, which joins a gang's nodes before the engine starts and has its own port."""
     return _called(next((word for word in command if not _PREFIX.fullmatch(word)), "")) == "ray"
 
 
 def number_in(text: str, *, most: int) -> int | None:
-    """Return the whole number of 1 to `most` that a text is, None when it is none."""
+    """Return the integer of a text if it is from 1 to `most`, else None."""
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(most))
     return int(text) if digits and 1 <= int(text) <= most else None
 
 
 def read_flag(container: Mapping[str, Any], *names: str) -> str | None:
-    """Return the value of the last of the flags `names` that an engine is given, None when it is given none.
+    """Return the value of the last of the flags `names` in a container's command, None without any.
 
-    "" is a flag without a value. Engines take `--a-b` and `--a_b`, and a value behind `=` or as the next word.
+    "" is a flag without a value. Engines accept `--a-b` and `--a_b`, and a value after `=` or as the next word.
     """
     value = None
     for command in _run(container):
@@ -158,5 +158,5 @@ def read_flag(container: Mapping[str, Any], *names: str) -> str | None:
             name, equals, behind = word.partition("=")
             if name.replace("_", "-") in names:
                 value = behind if equals else following
-    # The parenthesis that ends a subshell is no part of its last word.
+    # The closing parenthesis of a subshell is not part of the last word.
     return value if value is None or "(" in value else value.rstrip(")")

@@ -1,6 +1,6 @@
-"""Holds composed resources: desires them as they are observed, while what they are made of is not known.
+"""Holds composed resources: returns them as they are observed, while their inputs are not known.
 
-A resource that is left out of the desired state is deleted, so a step that cannot compose holds.
+Crossplane deletes a resource that is left out of the desired state, so a step that cannot compose must hold.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from modelplane.model.names import ANNOTATION_POLL
 from modelplane.observed.fields import mapping, mappings
 from modelplane.step import Request
 
-#: What is written into metadata by Crossplane and kubectl, and is not ours to desire.
+#: Domain of labels and annotations that Crossplane writes itself.
 _FOREIGN_DOMAIN: Final = "crossplane.io"
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -22,7 +22,7 @@ def _is_foreign(key: str) -> bool:
 
 
 def _kept(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the identity, labels, annotations and further owners: server-side apply removes what is not repeated."""
+    """Return identity, labels, annotations and additional owners: server-side apply removes fields left out."""
     kept: dict[str, Any] = {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}
     for field in ("labels", "annotations"):
         entries = {key: value for key, value in (metadata.get(field) or {}).items() if not _is_foreign(key)}
@@ -32,10 +32,10 @@ def _kept(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def held(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an observed composed resource as it should stay: all but its status, and its metadata as composed.
+    """Return an observed composed resource for the desired state: without status, and with its metadata as composed.
 
-    The composite's own reference and what Crossplane writes into labels and annotations are left out, and so are the
-    values that the provider patches into an Object's manifest: they are the provider's to write.
+    Left out are the composite's own reference, the labels and annotations that Crossplane writes, and the values that
+    the provider patches into an Object's manifest.
     """
     content = {field: value for field, value in body.items() if field not in {"metadata", "status"}}
     if body["kind"] == "Object":
@@ -44,7 +44,7 @@ def held(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_patched_data(spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an Object's spec without what its references patch into the `data` of its manifest."""
+    """Return an Object's spec without the values that its references patch into the `data` of its manifest."""
     patched = {each.get("toFieldPath") for each in mappings(spec.get("references")) if "patchesFrom" in each}
     manifest = mapping(mapping(spec.get("forProvider")).get("manifest"))
     if not patched or "data" not in manifest:

@@ -1,4 +1,4 @@
-"""Puts messages to users together."""
+"""Parts of messages to users."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from modelplane.observed.remote import Remote
 
 
 def sentences(*parts: str) -> str:
-    """Return the parts that are not empty as one text, each ended by a period unless it ends in one."""
+    """Return the non-empty parts as one text, each with a period at its end."""
     return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)
 
 
@@ -18,10 +18,10 @@ def called(manifest: Mapping[str, object]) -> str:
 
 
 def out_of_sync(cluster: str, remotes: Mapping[str, Remote]) -> str:
-    """Return which of the objects on a cluster are not in sync, since when and why, "" when all are.
+    """Return which objects on a cluster are not in sync, since when and why; "" if all are.
 
-    A cluster that does not answer is one cause: the failures are counted, and the earliest time and one cause stand for
-    all. Each Object's own condition Synced has the rest.
+    A cluster that does not answer is one cause: the failures are counted, and reported with the earliest time and one
+    cause. Each Object's own condition Synced has the details.
     """
     failing = {name: remote for name, remote in sorted(remotes.items()) if remote.synced is False}
     if not failing:

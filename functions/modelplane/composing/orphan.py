@@ -1,7 +1,7 @@
-"""The orphan policy of a cluster that never answers again: what runs there stays when its Objects go.
+"""The orphan policy of an abandoned cluster: its workloads stay when their Objects are deleted.
 
-The annotation `modelplane.ai/abandon: "true"` of the InferenceCluster says so. The provider then deletes an Object
-without connecting to the cluster; when the annotation goes, the Objects are managed again.
+It is set by the annotation `modelplane.ai/abandon: "true"` of the InferenceCluster. The provider then deletes an Object
+without connecting to the cluster; when the annotation is removed, the Objects are managed again.
 """
 
 from collections.abc import Mapping
@@ -15,22 +15,22 @@ from modelplane.observed.fields import mapping
 from modelplane.step import Object
 
 _DELETING = frozenset({"*", "Delete"})
-#: Kinds of the objects that a team's Objects on a cluster share, and that are always orphaned.
+#: Kinds of objects that a team shares on a cluster, and that are always orphaned.
 _SHARED = frozenset({"Namespace", "NetworkPolicy"})
 
 
 def is_orphaning(cluster: Object | Gap) -> bool | None:
-    """Return whether the cluster's annotation orphans what is there, None while there is no cluster to say."""
+    """Return whether the cluster is annotated as abandoned, None if the cluster is absent or not fetched."""
     if not isinstance(cluster, Object):
         return None
     return is_abandoned(cluster)
 
 
 def orphaned(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an Object whose object stays on its cluster when the Object goes; anything else as it is.
+    """Return an Object with the orphan policy; other manifests are returned unchanged.
 
-    `references` stay as they are: the provider takes its finalizer off an InferenceCluster only when it still finds
-    the reference.
+    `references` are unchanged: the provider removes its finalizer from an InferenceCluster only if it still finds the
+    reference.
     """
     policies = set(body["spec"].get("managementPolicies") or ["*"])
     if body["kind"] != "Object" or not policies & _DELETING:
@@ -39,7 +39,7 @@ def orphaned(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _managed_again(body: Mapping[str, Any], cluster: str) -> Mapping[str, Any]:
-    """Return an Object on a cluster that was `orphaned` as it was before; one that is always orphaned stays so."""
+    """Return an `orphaned` Object with its former policy, unless it is always orphaned."""
     spec = body["spec"]
     kind, config = (
         mapping(mapping(spec.get("forProvider")).get("manifest")).get("kind"),
@@ -53,7 +53,7 @@ def _managed_again(body: Mapping[str, Any], cluster: str) -> Mapping[str, Any]:
 
 
 def with_orphan_policy(body: Mapping[str, Any], cluster: str, *, orphan: bool | None) -> Mapping[str, Any]:
-    """Return an Object on a cluster with the policy that `is_orphaning` found; unchanged for None."""
+    """Return an Object with the policy that `is_orphaning` returned; unchanged for None."""
     if orphan is None:
         return body
     return orphaned(body) if orphan else _managed_again(body, cluster)

@@ -1,7 +1,7 @@
-"""The message by which `schedule` tells the later steps of a ModelDeployment's pipeline what to compose.
+"""The message of `schedule` to the later steps of a ModelDeployment's pipeline: what to compose.
 
-It is one text in the pipeline context, a JSON list a line: a context value is a protobuf Struct, and five hundred
-placements cost a hundred times less as a text than as a tree of Struct values.
+It is one text in the pipeline context, with a JSON list on each line. A context value is a protobuf Struct, and five
+hundred placements cost a hundred times less as a text than as a tree of Struct values.
 """
 
 import json
@@ -26,19 +26,19 @@ from modelplane.step import Request
 
 @dataclass(frozen=True, slots=True)
 class PlacementMessage:
-    """One ModelReplica to compose, as the scheduler decided it.
+    """One ModelReplica to compose.
 
-    `pools` maps engine to pool. `classes` maps engine to one mapping per member: device request to DeviceClass, the
-    requests that claim nothing left out; both only matter with APPLY. `address` is the cluster's gateway, None while
-    unknown, `mutual_tls` whether it is reached by mutual TLS. `spec` is the replica's present spec where it is held and
+    `pools` maps each engine to its pool. `classes` maps each engine to one mapping per member, from device request to
+    DeviceClass, without requests that claim nothing; both are used only with APPLY. `address` is the cluster's gateway,
+    None while unknown; `mutual_tls`: it is reached by mutual TLS. `spec` is the present spec of a held replica that is
     not among the observed resources.
-    `revision` is what it carries, "" where that is not known; `builder` the least builder that it asks for, 0 for any.
-    `tolerations` maps engine to those of its pool, one that has none left out.
-    `shared_memory` maps engine to the bound of each member's shared memory in bytes, one that needs none left out.
-    `volume` is the claim of the cache to mount with APPLY, "" for none. `ending`: the replica is
-    to end. `profile` is the profile of a ClusterModel whose engines these are, "" for the deployment's own; then
-    `selectors` maps as `classes` does, to the selectors of each claim as they are resolved on its pool.
-    `identity` is the placement's own text, set when it is read: equal texts compose equal objects.
+    `revision` is the replica's revision, "" if not known; `builder` the least builder that it asks for, 0 for any.
+    `tolerations` maps engines to those of their pools, without engines that have none. `shared_memory` maps engines to
+    the bound of each member's shared memory in bytes, without engines that need none. `volume` is the claim of the
+    cache to mount with APPLY, "" for none. `ending`: the replica is ending. `profile` is the profile of the
+    ClusterModel that the engines are from, "" for the deployment's own engines; with a profile, `selectors` has the
+    same form as `classes`, with the selectors of each claim resolved on its pool. `identity` is the text of the
+    placement, set when it is read: equal texts compose equal objects.
     """
 
     name: str
@@ -71,7 +71,7 @@ def encode_placement(
     mutual_tls: bool = False,
     spec: Mapping[str, Any] | None = None,
 ) -> PlacementMessage:
-    """Return a placement of a deployment as the later steps need it; a held replica keeps its revision and builder."""
+    """Return the message for a placement; a held replica keeps its revision and builder."""
     replica, cluster, index = placement.replica, placement.cluster, placement.index
     held = replica if placement.stamp is not Stamp.APPLY else None
     return PlacementMessage(
@@ -106,7 +106,7 @@ def _shared_memory(placement: Placement) -> dict[str, tuple[int, ...]]:
 
 
 def _tolerations(placement: Placement) -> dict[str, tuple[dict[str, str], ...]]:
-    """Return the tolerations of the pools as a manifest has them, without what is absent."""
+    """Return the tolerations of the pools as in a manifest, without absent fields."""
     of_engines = {engine.name: engine.members[0].tolerations for engine in placement.engines}
     return {
         name: tuple(each.manifest() for each in tolerations) for name, tolerations in of_engines.items() if tolerations
@@ -120,7 +120,7 @@ def _selectors(placement: Placement) -> dict[str, tuple[dict[str, tuple[str, ...
     }
 
 
-#: What of a placement is on its line, in this order; the text of the line is its identity.
+#: The fields on the line of a placement, in this order; the text of the line is its identity.
 _FIELDS: Final = tuple(each.name for each in fields(PlacementMessage) if each.name != "identity")
 _VALUES: Final = attrgetter(*_FIELDS)
 
@@ -132,13 +132,13 @@ def write_placements(placements: Iterable[PlacementMessage]) -> dict[str, str]:
 
 
 def write_profiles(placements: Iterable[PlacementMessage], specs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the context that carries what ModelReplicas take of the profiles that placements name, {} for none."""
+    """Return the context with what ModelReplicas take from the profiles of placements, {} without any."""
     used = sorted({one.profile for one in placements} & specs.keys())
     return {CONTEXT_PROFILES: json.dumps({name: specs[name] for name in used}, separators=(",", ":"))} if used else {}
 
 
 def read_profiles(request: Request) -> Mapping[str, Mapping[str, Any]]:
-    """Return what ModelReplicas take of each profile that a placement names."""
+    """Return what ModelReplicas take from each profile that a placement names."""
     text = request.context.get(CONTEXT_PROFILES)
     if not isinstance(text, str):
         return {}
@@ -151,7 +151,7 @@ def _weigh_profiles(text: str) -> tuple[Mapping[str, Mapping[str, Any]], int]:
     return found, weigh((text, found))
 
 
-#: The placements and the profiles of the last passes by their text, so that a settled deployment's are parsed once.
+#: Cache of parsed placements and profiles by their text: those of a settled deployment are parsed once.
 _PARSED: Final = Lru[Any](8 * 1024 * 1024)
 
 

@@ -1,7 +1,7 @@
-"""What the pods of a composite say: why they are not scheduled, pulled, started or kept alive.
+"""The messages of a composite's pods: why they are not scheduled, pulled, started or kept alive.
 
-They are observed through one collection, which makes an Object a pod, and only while something does not run: a fleet
-at rest costs nothing, and one in trouble a poll a minute for each pod concerned.
+They are observed through one collection, which creates an Object for each pod, and only while something does not run.
+So a settled fleet costs nothing, and a failing pod costs one poll a minute.
 """
 
 from collections.abc import Mapping
@@ -19,10 +19,10 @@ from modelplane.step import Object, Request, Requirement
 
 @dataclass(frozen=True, slots=True)
 class PodObserver:
-    """How the pods of a kind of composite are found.
+    """How the pods of one kind of composite are observed.
 
-    `owner` is the label of the Objects that observe them, its value the composite's name; `group` is the label of the
-    pods by whose value their messages are grouped.
+    `owner` is a label of the observing Objects whose value is the composite's name; `group` is the label of the pods by
+    which their messages are grouped.
     """
 
     owner: str
@@ -38,12 +38,12 @@ class PodObserver:
         return Requirement("pods", PROVIDER_API, "Object", match_labels=labels, namespace=composite.namespace)
 
     def messages(self, request: Request) -> Mapping[str, str]:
-        """Return what the pods say by the value of `group`; what says nothing or is not observed yet is missing."""
+        """Return the pods' messages by the value of `group`, without groups that have none."""
         found = request.all(self.requirement(request.composite))
         return {} if isinstance(found, Gap) else pod_messages(map(read_remote, found), self.group)
 
     def reports(self, request: Request, container: str) -> Mapping[str, str]:
-        """Return what an init container of the pods left when it succeeded, by the value of `group`."""
+        """Return the termination message of a successful init container of the pods, by the value of `group`."""
         found = request.all(self.requirement(request.composite))
         return {} if isinstance(found, Gap) else pod_reports(map(read_remote, found), self.group, container)
 

@@ -1,4 +1,4 @@
-"""The requirements that several steps state: one key and one selection for each, so that they are one request."""
+"""The requirements that several steps have: each with one key and one selection, so that they are fetched once."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,12 +25,12 @@ from modelplane.observed.fields import is_true, mapping, mappings
 from modelplane.observed.fields import labels as labels_of
 from modelplane.step import Object, Request, Requirement, SchemaRequirement
 
-#: One small kind of each group of the control cluster's gateway: where it exists the others do.
+#: One small kind of each API group of the control cluster's gateway, which stands for all kinds of the group.
 GATEWAY_KINDS = (
     SchemaRequirement("gateway-api", GATEWAY_API, "GatewayClass"),
     SchemaRequirement("envoy-gateway", ENVOY_API, "Backend"),
 )
-#: One small kind of what makes and renews the certificates of the hops to clusters.
+#: One small kind of cert-manager, which issues the certificates of the hops to clusters.
 CERTIFICATE_KINDS = (SchemaRequirement("cert-manager", CERTIFICATE_API, "Issuer"),)
 _DEFINITION_API = "apiextensions.k8s.io/v1"
 #: The plural of each of these kinds, which its definition is named by.
@@ -54,7 +54,7 @@ def clusters(labels: Mapping[str, str]) -> Requirement:
 
 
 def marked_configs(uid: str) -> Requirement:
-    """Return the requirement of the ClusterProviderConfigs that reach the cluster with a uid."""
+    """Return the requirement of the ClusterProviderConfigs that are marked with a cluster's uid."""
     return Requirement("same-cluster", PROVIDER_API, "ClusterProviderConfig", match_labels={LABEL_CLUSTER_UID: uid})
 
 
@@ -105,9 +105,9 @@ def team_replicas(namespace: str) -> Requirement:
 
 
 def namespace_labels(request: Request, name: str) -> Mapping[str, str] | Gap:
-    """Return the labels of a namespace, NOT_FETCHED where they are not known yet.
+    """Return the labels of a namespace, NOT_FETCHED if they are not known yet.
 
-    Kubernetes labels each with its name, which is known of one that is not in a preview's input, too.
+    Kubernetes labels each namespace with its name, so a namespace that is missing in a preview's input has that label.
     """
     found = request.one(namespace(name))
     if found is Gap.NOT_FETCHED:
@@ -175,7 +175,7 @@ def authorities() -> Requirement:
 
 
 def pairs() -> Requirement:
-    """Return the requirement of the Secrets of the pairs that the CA has signed."""
+    """Return the requirement of the Secrets of the key pairs that the CA has signed."""
     labels = {LABEL_CERTIFICATE: OF_PAIR}
     return Requirement("pairs", "v1", "Secret", match_labels=labels, namespace=SYSTEM_NAMESPACE)
 

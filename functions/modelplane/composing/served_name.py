@@ -1,4 +1,4 @@
-"""The name under which an engine serves its model, as far as it can be read from how the engine is started."""
+"""The name under which an engine serves its model, read from its command and arguments."""
 
 import re
 from collections.abc import Mapping
@@ -11,51 +11,51 @@ from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
-#: Flags by which the common engines are told what to load; the first argument may be the model itself.
+#: Flags of the common engines for the model to load; the first argument may be the model itself.
 LOADS: Final = ("--model", "--model-path", "--model-id", "-m")
-#: What a ModelEndpoint takes as the name of a model: one that a shell would fill in is none.
+#: A valid name of a model in a ModelEndpoint; it excludes shell variables.
 _NAME: Final = re.compile(r"[A-Za-z0-9/][-A-Za-z0-9._:/@+]{0,255}")
 
 
 def serving_container(engine: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]]:
-    """Return which member of an engine takes requests, by its place, and its container; (0, {}) without members."""
+    """Return the index and the container of the member that takes an engine's requests; (0, {}) without members."""
     members = list(mappings(engine.get("members")))
     at = next((index for index, each in enumerate(members) if each.get("role") != Role.WORKER), 0)
     return at, container_of(members[at]) if members else {}
 
 
 def container_of(member: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the engine's container of a member, {} without any."""
+    """Return the engine container of a member, {} without one."""
     return next(iter(mappings(mapping(mapping(member.get("template")).get("spec")).get("containers"))), {})
 
 
 def names_weights(container: Mapping[str, Any]) -> bool:
-    """Tell whether a container says itself what it loads: with a command, a flag, or the model as first argument."""
+    """Tell whether a container names its model: by a command, a flag, or the first argument."""
     first = next(iter(container.get("args") or ()), "-")
     named = read_flag(container, *LOADS) is not None or not text(first).startswith("-")
     return bool(container.get("command")) or named
 
 
 def served_name(container: Mapping[str, Any]) -> str | None:
-    """Return the first name that an engine serves its model under: a name that it is given, else what it loads.
+    """Return the first name under which an engine serves its model: the flag's, else the model that it loads.
 
-    None where its command does not say.
+    None if its command does not contain it.
     """
     named = read_flag(container, "--served-model-name") or read_flag(container, *LOADS[:-1])
     return named or following(container, "vllm", "serve") or _first_argument(container)
 
 
 def _first_argument(container: Mapping[str, Any]) -> str | None:
-    """Return the model as the first argument of what the image starts."""
+    """Return the model if it is the first argument of the image's own command."""
     first = text(next(iter(container.get("args") or ()), ""))
     return None if container.get("command") or not _NAME.fullmatch(first) else first
 
 
 @once_per_version
 def served_model(replica: Object) -> str:
-    """Return the first name under which the engines of a ModelReplica serve, "" where they differ or do not say.
+    """Return the first name under which the engines of a ModelReplica serve, "" if they differ or it is not known.
 
-    An engine that is told nothing and gets the path of a cache's weights serves under that.
+    An engine without a model of its own gets the path of the cache's weights and serves under that path.
     """
     spec = mapping(replica.body.get("spec"))
     containers = [serving_container(each)[1] for each in mappings(spec.get("engines"))]

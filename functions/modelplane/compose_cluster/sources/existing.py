@@ -1,4 +1,4 @@
-"""Source Existing: a cluster that is brought with a kubeconfig. Nothing of the cluster itself is composed."""
+"""Source Existing: a cluster that is reached by a kubeconfig. Nothing of the cluster itself is composed."""
 
 from modelplane.api.inferencecluster import Existing, InferenceClusterSpec, NodePool
 from modelplane.compose_cluster.sources.source import Kubeconfig, Provision, SecretKey
@@ -21,7 +21,7 @@ def _nodes(pool: NodePool) -> int:
 
 
 def provision(request: Request, spec: InferenceClusterSpec) -> Provision | Malformed:
-    """Return how the cluster is reached and what its operator says of its pools and storage."""
+    """Return how the cluster is reached, and its node counts and storage as the spec declares them."""
     existing = spec.cluster.existing
     if existing is None:
         name = request.composite.name

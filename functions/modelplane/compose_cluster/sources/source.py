@@ -1,4 +1,4 @@
-"""What a source of clusters gives: the interface between InferenceCluster and the module of each source."""
+"""The interface between InferenceCluster and the module of each source of clusters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class SecretKey:
 
 @dataclass(frozen=True, slots=True)
 class Kubeconfig:
-    """The kubeconfig of a cluster; where it carries no credentials, a cloud `identity` (its type and its Secret)."""
+    """The kubeconfig of a cluster; if it has no credentials, a cloud `identity` (its type and its Secret)."""
 
     secret: SecretKey
     identity: tuple[str, SecretKey] | None = None
@@ -35,12 +35,12 @@ class Kubeconfig:
 
 @dataclass(frozen=True, slots=True)
 class Provision:
-    """What a source makes of a cluster in one pass.
+    """The result of a source for one pass over a cluster.
 
-    `resources` are what it composes by composition resource name, beside what every cluster has. `kubeconfig` is None
-    until there is one. `storage_class` is for model caches, None for none, and `cache_user` downloads onto its volumes,
-    None for root. `nodes` are, by node pool, the nodes that replicas are placed on. `missing` says
-    what the cluster waits for, a message each.
+    `resources` are composed besides those of every cluster, by composition resource name. `kubeconfig` is None until
+    there is one. `storage_class` is for model caches, None for none, and `cache_user` the uid of downloads onto its
+    volumes, None for root. `nodes` is the number of nodes of each node pool. `missing` are messages about what the
+    cluster waits for.
     """
 
     kubeconfig: Kubeconfig | None
@@ -52,7 +52,7 @@ class Provision:
 
 
 class ClusterSource(Protocol):
-    """One source. It reads its own block of the spec; Malformed names what of it cannot be carried out."""
+    """One source. It reads its own block of the spec, and returns Malformed for a field that is invalid."""
 
     def __call__(self, request: Request, spec: InferenceClusterSpec) -> Provision | Malformed:
-        """Return what the source makes of the request's InferenceCluster."""
+        """Return the source's result for the request's InferenceCluster."""
