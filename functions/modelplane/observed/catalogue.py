@@ -108,7 +108,7 @@ def _resolve(obj: Object, deployment: Deployment, ref: ModelRef, model: Object) 
         warnings[expansion.name] = expansion.warnings
     resolution = Resolution(
         generation=int(number(model.metadata.get("generation"), 0)),
-        problem="" if found else _nothing_left(ref, skipped),
+        problem="" if found else _nothing_left(ref, skipped, spec),
         skipped=skipped,
         selector=mapping(mapping(spec.get("clusterSelector")).get("matchLabels")),
         edited=_is_edited(obj, model),
@@ -132,10 +132,14 @@ def _is_edited(obj: Object, model: Object) -> bool:
     return bool(seen) and (seen.get("name"), seen.get("generation")) != (model.name, model.metadata.get("generation"))
 
 
-def _nothing_left(ref: ModelRef, skipped: Mapping[str, str]) -> str:
+def _nothing_left(ref: ModelRef, skipped: Mapping[str, str], spec: Mapping[str, Any]) -> str:
     if skipped:
         return f"ClusterModel {ref.name} has no profile that can be served: {'; '.join(skipped.values())}"
-    return f"spec.modelRef.profiles names no profile of ClusterModel {ref.name}: name one that it has"
+    asked, there = (
+        ", ".join(sorted(ref.allowed or ())),
+        ", ".join(each["name"] for each in mappings(spec.get("serving"))),
+    )
+    return f"spec.modelRef.profiles ({asked}) names no profile of ClusterModel {ref.name}: name one of {there}"
 
 
 def _unusable(deployment: Deployment, problem: str, generation: int | None = None) -> Catalogued:

@@ -103,7 +103,8 @@ def _deployment(deployment: Manifest) -> RenderableType:
         parts.append(Padding(_placements(placed), (0, 0, 0, 2)))
     for reason in deployment["reasons"]:
         clusters = f"{count(reason['count'], 'cluster')}  "
-        parts.append(Padding(Text.assemble((clusters, _BAD), reason["message"]), (0, 0, 0, 2)))
+        of_profile = f"profile {reason['profile']}: " if reason.get("profile") else ""
+        parts.append(Padding(Text.assemble((clusters, _BAD), of_profile, reason["message"]), (0, 0, 0, 2)))
     asking = [each["reason"] for each in deployment["reasons"] if not corrects_selector(each["message"])]
     if asking:
         parts.append(Padding(Text(remedy_of(asking), style=_WAITING), (0, 0, 0, 2)))

@@ -371,3 +371,21 @@ def test_a_cache_is_loaded_instead_of_the_repository() -> None:
     (gang,) = workloads(control, "LeaderWorkerSet")
     args = gang["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
     assert [each for each in args if each.startswith("--model")] == ["--model=/mnt/models"]
+
+
+def _previewed(change: Any) -> str:
+    """Return what a preview prints of gemma's deployment after a change of its spec, in one line."""
+    objects = manifests("gemma-3-27b.yaml")
+    change(next(each for each in objects if each["kind"] == "ModelDeployment")["spec"])
+    done = CliRunner().invoke(main, ["preview", "-"], input=yaml.safe_dump_all(objects))
+    return " ".join(done.stdout.split())
+
+
+def test_profiles_that_the_model_has_not_are_named_beside_those_that_it_has() -> None:
+    words = "spec.modelRef.profiles (fp9) names no profile of ClusterModel gemma-3-27b: name one of fp8, bf16, int4"
+    assert words in _previewed(lambda spec: spec["modelRef"].update(profiles=["fp9"]))
+
+
+def test_a_preview_says_of_each_reason_which_profile_it_keeps_from_a_cluster() -> None:
+    printed = _previewed(lambda spec: spec.update(replicas=500))
+    assert [profile for profile in ("fp8", "bf16", "int4") if f"1 cluster profile {profile}: " not in printed] == []
