@@ -14,9 +14,9 @@ from modelplane import __version__
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Where a command's module is, and the line that help shows for it without importing it.
+    """The module of a command, and the line that help shows without importing it.
 
-    `extra` is the extra of the package that the command needs, "" where it needs none.
+    `extra` is the package extra that the command needs, "" for none.
     """
 
     module: str
@@ -29,7 +29,7 @@ INTERRUPTED: Final = 130
 FAILED: Final = 70
 #: What a full or broken disk answers to output.
 _UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-#: The extra with what only the image needs: the server, and the Hub's client.
+#: The extra for the image only: the server, and the Hub's client.
 _FUNCTIONS: Final = "functions"
 
 _COMMANDS: Final[Mapping[str, _Entry]] = {
@@ -50,7 +50,7 @@ class _Commands(click.Group):
         return sorted(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """Import and return a command, None for a name that is none; raises ClickException for a missing extra."""
+        """Import and return a command, None for an unknown name; raises ClickException for a missing extra."""
         entry = _COMMANDS.get(cmd_name)
         if entry is None:
             return None

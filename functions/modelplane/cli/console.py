@@ -1,4 +1,4 @@
-"""What all commands print with: tables on a terminal or in plain lines, JSON and YAML, and progress on a terminal."""
+"""Output of all commands: tables on a terminal or as plain lines, JSON, YAML, and progress on a terminal."""
 
 import json
 import sys
@@ -10,17 +10,17 @@ import click
 import yaml
 from rich.console import Console
 
-#: Columns of what does not go to a terminal.
+#: Columns of output that does not go to a terminal.
 _WIDTH = 100
-#: Seconds after which a terminal shows that a command is at work.
+#: Seconds after which a terminal shows progress.
 _PATIENCE = 2.0
 
 
 @contextmanager
 def printing() -> Iterator[Console]:
-    """Give a console for standard output: on a terminal its own width and colors, else plain lines of a fixed width.
+    """Yield a console for standard output: with the terminal's width and colors, else plain lines of a fixed width.
 
-    What does not go to a terminal has no blanks at the ends of its lines.
+    Plain lines have no trailing spaces.
     """
     if sys.stdout.isatty():
         yield Console(highlight=False)
@@ -34,7 +34,7 @@ def printing() -> Iterator[Console]:
 
 @contextmanager
 def progress(doing: str) -> Iterator[None]:
-    """Show on a terminal, once it takes a while, what a command is `doing`."""
+    """Show on a terminal what a command is `doing`, once it takes longer than `_PATIENCE`."""
     console = Console(stderr=True)
     status = console.status(f"{doing} ...")
     timer = Timer(_PATIENCE, status.start)
@@ -56,7 +56,7 @@ def echo(value: object, output: str) -> None:
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML without anchors: an object that stands twice is written twice."""
+    """YAML without anchors: an object that occurs twice is written twice."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
         """Write everything out."""

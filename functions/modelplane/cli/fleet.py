@@ -1,4 +1,4 @@
-"""What commands that answer a question about a fleet have in common: its manifests, reconciled."""
+"""What the commands about a fleet share: reading its manifests and reconciling them."""
 
 import sys
 from typing import Final
@@ -18,7 +18,7 @@ from_option: Final = click.option(
 
 
 def settled(paths: tuple[str, ...]) -> ControlPlane:
-    """Return the fleet of these manifests once it is settled; exit where they cannot be read, and say why."""
+    """Return the settled fleet of these manifests; print the faults and exit if they cannot be read."""
     with progress("Reconciling"):
         control, _, faults = load(paths)
         if not faults:

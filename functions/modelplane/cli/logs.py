@@ -1,4 +1,4 @@
-"""How the functions log: one JSON object a line, or coloured lines on a terminal; always to stderr."""
+"""How the functions log: one JSON object per line, or colored lines on a terminal; always to stderr."""
 
 import logging
 import sys
@@ -7,7 +7,7 @@ import structlog
 
 
 def configure_logs(*, debug: bool) -> None:
-    """Log from level info on, from debug on when asked. Tracebacks are logged without the values of variables."""
+    """Log from level info on, or from debug on with `debug`. Tracebacks contain no values of variables."""
     plain = [
         structlog.processors.format_exc_info,
         structlog.processors.EventRenamer("msg"),

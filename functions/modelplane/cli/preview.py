@@ -81,9 +81,9 @@ def _assumption(assumed: Sequence[Key]) -> str:
 
 
 def _trace(control: ControlPlane, name: str) -> None:
-    """Print what the replicas of a deployment, or one replica, became; exit as for bad input where there is neither.
+    """Print the objects of a deployment's replicas, or of one replica; exit as for bad input if there is neither.
 
-    A name without its namespace will do where there is one of it.
+    A name without a namespace is accepted if it is unique.
     """
     replicas, deployments = control.list(REPLICA), control.list(DEPLOYMENT)
     names = {_deployment(each) or _identity(each) for each in replicas} | {*map(_identity, deployments)}
@@ -109,7 +109,7 @@ def _identity(obj: Manifest) -> str:
 
 
 def _deployment(replica: Manifest) -> str:
-    """Return the deployment that a replica is of, NAMESPACE/NAME, "" for one written by hand."""
+    """Return the deployment of a replica, NAMESPACE/NAME, "" for a hand-written one."""
     name = mapping(replica, "metadata", "labels").get(LABEL_DEPLOYMENT)
     return f"{replica['metadata']['namespace']}/{name}" if name else ""
 
@@ -124,7 +124,7 @@ def _verdict(outcome: Manifest) -> Text:
 
 
 def load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[Key], list[str]]:
-    """Return a control plane with everything under paths, what that is, and a line for each object that it refuses."""
+    """Return a control plane with all objects under paths, their keys, and a line for each refused object."""
     control = ControlPlane()
     given: list[Key] = []
     faults: list[str] = []

@@ -14,7 +14,7 @@ from modelplane.transport.admission import LARGEST
 from modelplane.transport.exchange import answer
 from modelplane.transport.server import ListenError, Settings, serve
 
-#: The package of each function; it exports `STEPS`, the step of each composite kind, and `warm` if it has to load more.
+#: The package of each function; it exports `STEPS`, the step of each composite kind, and optionally `warm`.
 FUNCTIONS: Final[Mapping[str, str]] = {
     "schedule": "modelplane.schedule",
     "compose-replica": "modelplane.compose_replica",
@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913 - click gives each option as an argument
     configure_logs(debug=debug)
     package = import_module(FUNCTIONS[function])
     steps: Mapping[str, Step] = package.STEPS
-    # What a first call would wait for is done before the server listens, if the function has any of that.
+    # A function may do the slow parts of a first call before the server listens.
     getattr(package, "warm", lambda: None)()
     certificates = None if insecure else tls_certs_dir
     settings = Settings(address, certificates, max_recv_message_size * 1024 * 1024)

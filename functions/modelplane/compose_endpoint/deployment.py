@@ -1,7 +1,7 @@
 """Composes the ModelEndpoints of a ModelDeployment, one for each of its replicas.
 
-An endpoint is made once the replica's cluster has a gateway address and lives as long as its replica: a cluster that
-loses its address, or a replica that is no longer Ready, changes `spec.ready` or nothing, never the endpoint's being.
+An endpoint is composed once the replica's cluster has a gateway address, and exists as long as its replica: a cluster
+that loses its address, or a replica that is no longer Ready, changes at most `spec.ready`.
 """
 
 from collections.abc import Mapping
@@ -25,20 +25,20 @@ from modelplane.step import Desired, Manifest, Object, Request, Result
 
 
 def _url(address: str) -> str:
-    """Return the root URL at a cluster's gateway; its only listener is HTTPS, and an IPv6 address is bracketed."""
+    """Return the root URL of a cluster's gateway, whose only listener is HTTPS; an IPv6 address is bracketed."""
     return f"https://[{address}]" if ":" in address else f"https://{address}"
 
 
 def _last(endpoint: Object | None) -> Mapping[str, Any]:
-    """Return the spec that was composed last, {} for none.
+    """Return the last composed spec, {} for none.
 
-    Crossplane shows what nobody controls, too: somebody may have written one in place of what was composed.
+    Crossplane also lists objects without a controller, so a hand-written endpoint may be in its place.
     """
     return mapping(endpoint.body.get("spec")) if endpoint and is_composed(endpoint) else {}
 
 
 def _ready(replica: Object | None, endpoint: Object | None) -> bool:
-    """Return whether the replica may take traffic: it is Ready; while that is unknown, as it was last."""
+    """Return whether the replica may take traffic: whether it is Ready, or the last value while that is unknown."""
     status = ready_status(replica) if replica else ""
     if status in (Status.TRUE, Status.FALSE):
         return status == Status.TRUE
@@ -46,7 +46,7 @@ def _ready(replica: Object | None, endpoint: Object | None) -> bool:
 
 
 def _hop(placement: PlacementMessage, endpoint: Object | None) -> dict[str, Any]:
-    """Return how the cluster's gateway is reached, as it was last while that is not known; empty if it never was."""
+    """Return how the cluster's gateway is reached, or the last value while that is not known; empty without one."""
     if placement.address:
         url, mutual_tls = _url(placement.address), placement.mutual_tls
     else:
@@ -55,13 +55,13 @@ def _hop(placement: PlacementMessage, endpoint: Object | None) -> dict[str, Any]
 
 
 def _model(replica: Object | None, endpoint: Object | None) -> dict[str, str]:
-    """Return the name under which the replica serves, as it was last while that is not known; {} without any."""
+    """Return the name under which the replica serves, or the last one while that is not known; {} without one."""
     model = served_model(replica) if replica else text(_last(endpoint).get("model"))
     return {"model": model} if model else {}
 
 
 def _manifest(deployment: Object, placement: PlacementMessage, varying: Mapping[str, Any]) -> Manifest:
-    """Return the endpoint; `varying` is what of its spec changes with its cluster and its replica."""
+    """Return the endpoint; `varying` are the fields of its spec that depend on its cluster and replica."""
     own = {
         LABEL_DEPLOYMENT: deployment.name,
         LABEL_CLUSTER: placement.cluster,

@@ -1,4 +1,4 @@
-"""Says of a ModelEndpoint how services reach it, and whether they can."""
+"""Reports how services reach a ModelEndpoint, and whether they can."""
 
 from modelplane.compose_endpoint import external
 from modelplane.model.conditions import Condition, EndpointCondition, Reason, Status
@@ -7,7 +7,7 @@ from modelplane.step import ALONE, Request, Result
 
 
 def compose(request: Request) -> Result:
-    """Return `status.routing` and RoutingReady; only an endpoint that is written by hand composes something."""
+    """Return `status.routing` and RoutingReady; only a hand-written endpoint composes objects."""
     endpoint = request.composite
     if not is_composed(endpoint):
         return external.compose(request)

@@ -1,4 +1,4 @@
-"""Composes a ModelEndpoint that is written by hand: the way from the router to an external provider."""
+"""Composes a hand-written ModelEndpoint: the route from the router to an external provider."""
 
 from modelplane.api.modelendpoint import ModelEndpointSpec
 from modelplane.compose_endpoint.external_inputs import ExternalInputs, read_inputs, requirements
@@ -15,7 +15,7 @@ from modelplane.observed.strict import read_strictly
 from modelplane.step import AWAITING, Desired, Manifest, Object, Request, Requirement, Result
 
 _KIND = EndpointCondition.ROUTING_READY
-#: The router takes requests there.
+#: The port of the router.
 _PORT = 443
 _OFF = "spec.ready is false: no service sends requests here."
 _NO_ROUTER = f"Gateway {SYSTEM_NAMESPACE}/{ROUTER} does not serve yet. Look at its conditions."
@@ -27,7 +27,7 @@ def _condition(reason: Reason, message: str = "") -> Condition:
 
 
 def _held(request: Request, needs: tuple[Requirement, ...], *conditions: Condition, status: Manifest) -> Result:
-    """Return a result that keeps everything as it is observed, but for what stops the gateway."""
+    """Return a result that holds all observed objects, except what would block the gateway's configuration."""
     return Result(
         desired={name: Desired.of(body, ready=True) for name, body in hold_objects(request).items()},
         status=status,
@@ -63,7 +63,7 @@ def _obstacle(missing: str, inputs: ExternalInputs) -> Condition | None:
 
 
 def _taken(request: Request) -> Condition:
-    """Return RoutingReady: whether the router has taken what is composed."""
+    """Return RoutingReady: whether the router has accepted the composed objects."""
     route = request.observed.get(ROUTE)
     named = (
         f"{each.kind} {each.name}: {why}" for each in request.observed.values() if (why := rejection(each, ROUTER))
@@ -77,7 +77,7 @@ def _taken(request: Request) -> Condition:
 
 
 def _shown(route: Object, taken: Condition, *, off: bool) -> Condition:
-    """Return RoutingReady of an endpoint whose route is accepted: True once its last change is."""
+    """Return RoutingReady for an endpoint whose route is accepted: True once its last change is accepted too."""
     unaccepted = unaccepted_change(route, ROUTER)
     if unaccepted:
         return _condition(Reason.WAITING_FOR_GATEWAY, unaccepted)
@@ -85,7 +85,7 @@ def _shown(route: Object, taken: Condition, *, off: bool) -> Condition:
 
 
 def compose(request: Request) -> Result:
-    """Return the provider's objects on the router; as they are while something is missing or refused."""
+    """Return the provider's objects on the router; hold the observed ones while an input is missing or refused."""
     endpoint, spec = request.composite, read_strictly(ModelEndpointSpec, request.composite)
     if isinstance(spec, Malformed):
         return _held(request, (), _condition(Reason.INVALID_URL, str(spec)), status={})
@@ -96,15 +96,15 @@ def compose(request: Request) -> Result:
     obstacle = _obstacle(missing, inputs)
     if obstacle or isinstance(inputs.provider, NoAddress):
         found = (obstacle,) if obstacle else ()
-        # What has a route stays known to services, as their last resort; not where its host is no longer allowed, and
-        # not without its credential, which may have been taken away to stop it.
+        # An endpoint with a route stays a last resort for services, unless its host is no longer allowed or its
+        # credential is missing, which may have been removed in order to stop it.
         refused = obstacle is not None and obstacle.reason is Reason.INVALID_HOST
         revoked = spec.credential is not None and inputs.credential is None
         known = ROUTE in request.observed and not refused and not revoked
         status = _routing(endpoint, inputs, ready=False) if known else {}
         return _held(request, needs, *found, status=status)
     taken = _taken(request)
-    # What the router has accepted goes on while a change waits.
+    # The accepted route keeps working while a change waits.
     accepted = taken.status is Status.TRUE
     ready = _shown(request.observed[ROUTE], taken, off=not may_serve(endpoint)) if accepted else taken
     desired = compose_objects(request, spec, inputs.provider, inputs)

@@ -1,4 +1,4 @@
-"""What an external provider is reached by: its URL, its Secrets, and the router."""
+"""The inputs for an external provider: its URL, its Secrets, and the router."""
 
 import re
 from collections.abc import Sequence
@@ -18,22 +18,21 @@ from modelplane.step.sealed import Sealed
 
 AUTHORIZATION: Final = "Authorization"
 _BEARER: Final = "Bearer "
-#: What a header can carry: a line break at the end is a usual mistake.
+#: A valid value of a header: a trailing line break is a common mistake.
 _USABLE: Final = re.compile(rb"[!-~]([ -~]{0,8190}[!-~])?")
 #: Envoy sends no header with a control character, and answers each request with 503.
 _PREFIX: Final = re.compile(r"[^\x00-\x1f\x7f]*")
 _API: Final = "/v1"
-#: A path that an HTTPRoute and Envoy take: for one control character Envoy Gateway stops publishing all teams' routes.
+#: A valid path for HTTPRoutes and Envoy: on one control character, Envoy Gateway stops publishing all teams' routes.
 PATH: Final = re.compile(r"[^\x00-\x1f\x7f]{1,1024}")
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalInputs:
-    """Everything that decides over an endpoint by hand.
+    """The inputs of a hand-written endpoint.
 
-    `credential` is the whole value of its header, None without a usable one, `authority` the certificates of the CA;
-    `missing` says which of those that the spec names are not there. `gateway` is None where there is no
-    InferenceGateway.
+    `credential` is the complete value of its header, None without a usable one, `authority` the certificates of the CA;
+    `missing` says which of them the spec names and do not exist. `gateway` is None if there is no InferenceGateway.
     """
 
     provider: Provider | NoAddress
@@ -49,7 +48,7 @@ def _host(spec: ModelEndpointSpec) -> str:
 
 
 def _namespace(spec: ModelEndpointSpec) -> str:
-    """Return the last label of the host, "" where that is the name of no namespace."""
+    """Return the last label of the host, "" if it is not a valid name of a namespace."""
     last = _host(spec).rpartition(".")[2]
     return last if is_dns_name(last) else ""
 
@@ -68,7 +67,7 @@ def requirements(request: Request, spec: ModelEndpointSpec) -> tuple[Requirement
 
 
 def read_inputs(request: Request, spec: ModelEndpointSpec, needs: Sequence[Requirement]) -> ExternalInputs | None:
-    """Return the inputs, None while they are not fetched."""
+    """Return the inputs, None until they are fetched."""
     if any(each.name not in request.required for each in needs):
         return None
     found = request.one(require.inference_gateway())
@@ -87,7 +86,7 @@ def read_inputs(request: Request, spec: ModelEndpointSpec, needs: Sequence[Requi
 
 
 def _read_credential(request: Request, spec: ModelEndpointSpec) -> tuple[Sealed | None, str]:
-    """Return the whole value of the credential's header, and what is wrong where there is none."""
+    """Return the complete value of the credential's header, and the problem if there is none."""
     if spec.credential is None:
         return None, ""
     reference, header, prefix = spec.credential.secretRef, spec.credential.header, spec.credential.prefix
@@ -133,7 +132,7 @@ def _provider(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway 
 
 
 def _unusable(spec: ModelEndpointSpec, provider: Provider, path_field: str) -> str:
-    """Return what of a provider Envoy Gateway or Envoy does not take, "" where it takes all."""
+    """Return what Envoy Gateway or Envoy would not accept of a provider, "" if they accept it."""
     if not is_dns_name(provider.host):
         why = f"the host {provider.host} is neither a DNS name nor an IPv4 address"
         return f"spec.url: {why}. Give the provider a DNS name."
@@ -150,6 +149,6 @@ def _unusable(spec: ModelEndpointSpec, provider: Provider, path_field: str) -> s
 
 
 def _root(path: str, rewrite: str) -> str:
-    """Return the path that stands for /v1: that of the URL, or the older rewritePath and `v1`."""
+    """Return the path that replaces /v1: the URL's, or the older rewritePath followed by `v1`."""
     prefix = rewrite.strip("/")
     return path.rstrip("/") or (f"/{prefix}{_API}" if prefix else _API)

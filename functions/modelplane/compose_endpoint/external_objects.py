@@ -1,4 +1,4 @@
-"""The objects of an external provider, in an order in which its route never refers to what does not exist."""
+"""The objects of an external provider, ordered so that its route never refers to an object that does not exist."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -29,7 +29,7 @@ _MODEL: Final = "model"
 _CREDENTIAL: Final = "credential"
 _FILTER: Final = "filter"
 _AUTHORITY: Final = "authority"
-#: What refers to what, the first from the last: one that goes stays while what refers to it is there.
+#: (referrer, referred): an object that is no longer desired stays while its referrer exists.
 _REFERENCES: Final = ((ROUTE, _FILTER), (_FILTER, _CREDENTIAL), (_BACKEND, _AUTHORITY))
 
 
@@ -40,7 +40,7 @@ def _name(endpoint: Object, part: str) -> str:
 def _fixed(
     endpoint: Object, spec: ModelEndpointSpec, provider: Provider, inputs: ExternalInputs
 ) -> dict[str, Manifest]:
-    """Return what there is beside the route."""
+    """Return the objects besides the route."""
     namespace = endpoint.namespace
     authority = _name(endpoint, _AUTHORITY) if inputs.authority else None
     made: dict[str, Any] = {_BACKEND: provider_backend(_name(endpoint, _BACKEND), namespace, provider, authority)}
@@ -74,13 +74,13 @@ def _route(endpoint: Object, spec: ModelEndpointSpec, provider: Provider) -> Man
 def compose_objects(
     request: Request, spec: ModelEndpointSpec, provider: Provider, inputs: ExternalInputs
 ) -> Mapping[str, Manifest]:
-    """Return what an endpoint by hand composes in this pass, by composition resource name."""
+    """Return the objects of a hand-written endpoint in this pass, by composition resource name."""
     observed = request.observed
     wanted = _fixed(request.composite, spec, provider, inputs)
     complete = wanted.keys() <= observed.keys()
     wanted[ROUTE] = _route(request.composite, spec, provider)
     made = {**wanted}
-    # What refers to another comes, and changes, after that is there.
+    # A referrer is composed and changed only once the object that it refers to exists.
     for referrer, referred in reversed(_REFERENCES):
         if referrer in wanted and referred in wanted and referred not in observed:
             made.pop(referrer)
@@ -95,16 +95,16 @@ def compose_objects(
 
 
 def hold_objects(request: Request) -> dict[str, Manifest]:
-    """Return every observed object held, by composition resource name, the route as far as it stops no gateway."""
+    """Return every observed object held, by composition resource name; the route without anything that blocks Envoy."""
     return {name: body for name, body in hold_all(request).items() if name != ROUTE} | _held_route(request)
 
 
 def _held_route(request: Request) -> dict[str, Manifest]:
-    """Return the observed route as it should stay; none where its path is one that Envoy Gateway does not take.
+    """Return the observed route held; none if Envoy Gateway does not accept its path.
 
-    An earlier version composed such paths, certificates that cannot be read, and headers in which a percent sign begins
-    a command of Envoy's: with any the gateway takes no other change of any team, or not of all. Without its route an
-    endpoint answers 503.
+    An earlier version composed such paths, certificates that cannot be parsed, and headers in which a percent sign
+    starts a command of Envoy's. With any of them the gateway accepts no further changes of some or all teams. Without
+    its route an endpoint answers 503.
     """
     route, secret = request.observed.get(ROUTE), request.observed.get(_AUTHORITY)
     authority = mapping(secret.body.get("data")).get(CA_KEY) if secret else None
@@ -119,7 +119,7 @@ def _held_route(request: Request) -> dict[str, Manifest]:
 
 
 def _paths(rules: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the paths that stand for /v1."""
+    """Yield the paths that replace /v1."""
     for rule in rules:
         for each in mappings(rule.get("filters")):
             path = text(mapping(mapping(each.get("urlRewrite")).get("path")).get("replacePrefixMatch"))
@@ -128,7 +128,7 @@ def _paths(rules: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _escaped(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a rule without commands of Envoy's in the values of headers that it sets."""
+    """Return a rule without Envoy's commands in the values of headers that it sets."""
     filters = []
     for each in mappings(rule.get("filters")):
         modifier = mapping(each.get("requestHeaderModifier"))
@@ -138,7 +138,7 @@ def _escaped(rule: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _literal(value: str) -> str:
-    """Return a header's value escaped, if it is not: a single percent sign is in none that is."""
+    """Return a header's value escaped, unless it is already: an escaped one has no single percent sign."""
     return escape_commands(value) if "%" in value.replace("%%", "") else value
 
 

@@ -1,4 +1,4 @@
-"""One value of a Secret that the composite names."""
+"""Reads one value of a Secret that the composite names."""
 
 from modelplane.composing import requirements as require
 from modelplane.observed.fields import mapping
@@ -8,7 +8,7 @@ from modelplane.step.secrets import MOST_KEYS
 
 
 def read_value(request: Request, name: str, key: str) -> Sealed | None:
-    """Return the value that a Secret of the composite's namespace has under a key, None where there is none."""
+    """Return the value of a key in a Secret of the composite's namespace, None without one."""
     found = request.one(require.source("Secret", name, request.composite.namespace))
     value = mapping(found.body.get("data")).get(key) if isinstance(found, Object) else None
     return value if isinstance(value, Sealed) else None

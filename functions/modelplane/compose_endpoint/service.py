@@ -14,7 +14,7 @@ from modelplane.step import AWAITING, Desired, Request, Requirement, Result
 
 
 def _held(request: Request, needs: tuple[Requirement, ...] = (), *conditions: Condition) -> Result:
-    """Return a result that keeps everything as it is observed."""
+    """Return a result that holds all observed objects."""
     return Result(
         desired={name: Desired.of(body, ready=True) for name, body in hold_all(request).items()},
         status=report.last_status(request.composite),
@@ -27,7 +27,7 @@ def _held(request: Request, needs: tuple[Requirement, ...] = (), *conditions: Co
 
 
 def _obstacle(missing: str, inputs: ServiceInputs) -> str:
-    """Return what there must be before anything of a service is composed, "" when it is there."""
+    """Return which prerequisite of a service is missing, "" if none is."""
     if missing:
         return missing
     if inputs.gateway is None:
@@ -36,7 +36,7 @@ def _obstacle(missing: str, inputs: ServiceInputs) -> str:
 
 
 def compose(request: Request) -> Result:
-    """Return the service's Backends and route. Endpoints are not watched, so that it looks again every 10 s."""
+    """Return the service's Backends and route. Endpoints are not watched, so the TTL is 10 s."""
     spec = read_strictly(ModelServiceSpec, request.composite)
     if isinstance(spec, Malformed):
         kind = ServiceCondition.ROUTING_READY
@@ -48,8 +48,7 @@ def compose(request: Request) -> Result:
     resolved = report.endpoints_resolved(request.composite, inputs)
     obstacle = _obstacle(missing, inputs)
     if obstacle and (inputs.gateway is None or not request.observed):
-        # Without the InferenceGateway it is not known whether callers need a key: an open route stays open, and a
-        # closed one closed.
+        # Without the InferenceGateway it is not known whether callers need a key, so the route stays open or closed.
         return _held(request, needs, resolved, report.waiting(obstacle))
     routed = report.routing_ready(request, spec, inputs)
     return Result(

@@ -1,7 +1,7 @@
 """Who may call a service: whether its route lets requests through, and the policy that checks the keys of callers.
 
-A route is closed, that is it answers 401 by itself, until the gateway has accepted the policy that checks keys: one
-that is merely composed may come into force after the route.
+Until the gateway has accepted the policy that checks keys, a route is closed: it answers 401 itself. A policy that is
+only composed could take effect after the route.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ SECRET: Final = "caller-keys"  # noqa: S105 - a name
 
 
 class Access(StrEnum):
-    """What a route does with requests: lets all through, those with a key, or none."""
+    """Which requests a route lets through: all, those with a key, or none."""
 
     OPEN = "Open"
     CHECKED = "Checked"
@@ -33,10 +33,11 @@ class Access(StrEnum):
 
 
 def access_of(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Access:
-    """Return what the route does in this pass.
+    """Return the access of the route in this pass.
 
-    An open one whose callers are given keys stays open until the keys are checked: closed, it would refuse for a while
-    those too who have a key. `status.keys` tells it from one whose policy was lost, which is closed at once.
+    An open route whose service is given keys stays open until the keys are checked: otherwise it would refuse callers
+    with a key for a while. `status.keys` distinguishes it from a route that has lost its policy, which is closed at
+    once.
     """
     if not (spec.keys or (inputs.gateway and inputs.gateway.requires_keys)):
         return Access.OPEN
@@ -61,10 +62,10 @@ def published_keys(access: Access, inputs: ServiceInputs) -> str:
 def compose_access(
     request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, access: Access
 ) -> dict[str, Manifest]:
-    """Return the policy and the Secret with the keys that it checks.
+    """Return the policy, and the Secret with the keys that it checks.
 
-    The policy comes after its Secret and goes before it, and it stays while a route that is to be closed still lets
-    requests through.
+    The policy is composed after its Secret and removed before it, and stays while a route that should be closed still
+    lets requests through.
     """
     policy = request.observed.get(POLICY)
     made = {SECRET: _secret(request, inputs), POLICY: _policy(request, spec, inputs, access)}

@@ -1,4 +1,4 @@
-"""What a ModelService is composed of: its entries, the endpoints that they select, and the public gateway."""
+"""The inputs of a ModelService: its entries, the endpoints that they select, and the public gateway."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from modelplane.routing.listing import list_endpoints, select, state_of
 from modelplane.routing.served import list_served
 from modelplane.step import Object, Request, Requirement
 
-#: Most selectors whose endpoints are each fetched by themselves: one that several select is then sent for each.
+#: Most selectors that are fetched separately: an endpoint that several select is sent once for each.
 FETCHED_APART: Final = 2
-#: Kind of what entries select.
+#: The kind that entries select.
 ENDPOINT = "ModelEndpoint"
-#: Composition resource names of a service's Backends begin with this.
+#: Prefix of the composition resource names of a service's Backends.
 BACKEND = "backend-"
 
 
 def _entry(entry: Entry) -> ServiceEntry:
-    """Return an entry under its name, or under its selector where it has none: its place in the list may change."""
+    """Return an entry with its name as key, or its selector without a name, because its position may change."""
     labels = entry.selector.matchLabels
     of_labels = digest(*(part for pair in sorted(labels.items()) for part in pair))
     return ServiceEntry(f"entry-{entry.name}" if entry.name else of_labels, labels, entry.weight, entry.priority)
@@ -36,7 +36,7 @@ def _entry(entry: Entry) -> ServiceEntry:
 
 @dataclass(frozen=True)
 class ServiceInputs:
-    """Everything that decides over a service. `gateway` is None where there is no InferenceGateway."""
+    """The inputs of a service. `gateway` is None if there is no InferenceGateway."""
 
     entries: tuple[ServiceEntry, ...]
     selected: tuple[tuple[Endpoint, ...], ...]
@@ -46,7 +46,7 @@ class ServiceInputs:
 
     @cached_property
     def backends(self) -> Backends:
-        """Return the Backends that are wanted."""
+        """Return the desired Backends."""
         by_entry = [
             tuple(e.address for e in entry if e.address in self.listed and e.address) for entry in self.selected
         ]
@@ -54,20 +54,20 @@ class ServiceInputs:
 
     @cached_property
     def served(self) -> str:
-        """Return by which names the engines behind the Backends serve, as clusters' gateways read it."""
+        """Return the model names of the engines behind the Backends, in the form that clusters' gateways read."""
         held = frozenset(address for plan in self.backends.plans for address in plan.endpoints)
         names = {each.name: each.model for entry in self.selected for each in entry if each.address in held}
         return list_served(names)
 
     @cached_property
     def states(self) -> tuple[Mapping[str, EndpointState], ...]:
-        """Return what the endpoints of each entry do, by their names."""
+        """Return the states of the endpoints of each entry, by name."""
         held = frozenset(address for plan in self.backends.plans for address in plan.endpoints)
         return tuple({each.name: state_of(each, self.listed, held) for each in entry} for entry in self.selected)
 
 
 def requirements(request: Request, spec: ModelServiceSpec) -> tuple[Requirement, ...]:
-    """Return what a service needs to know."""
+    """Return the requirements of a service."""
     namespace = request.composite.namespace
     keys = service_keys.requirements(spec, namespace)
     known = (require.inference_gateway(), *require.definitions(request))
@@ -77,8 +77,8 @@ def requirements(request: Request, spec: ModelServiceSpec) -> tuple[Requirement,
 def _of_endpoints(namespace: str, entries: Sequence[Entry]) -> tuple[Requirement, ...]:
     """Return the requirements of the endpoints of entries; those with the same selector need it once.
 
-    What many selectors have in common is fetched once, and the entries select from that: no endpoint is sent more than
-    `FETCHED_APART` times, whatever selectors a team writes.
+    With more selectors, the labels that they have in common are fetched once, and the entries select from the result.
+    So no endpoint is sent more than `FETCHED_APART` times, whatever selectors a team writes.
     """
     selectors = [entry.selector.matchLabels for entry in entries]
     wanted = {each.name: each for each in (require.endpoints(namespace, labels) for labels in selectors)}
@@ -94,7 +94,7 @@ def observed_backends(request: Request) -> dict[str, Object]:
 
 
 def read_inputs(request: Request, spec: ModelServiceSpec, needs: Sequence[Requirement]) -> ServiceInputs | None:
-    """Return the inputs of a service, None while they are not fetched."""
+    """Return the inputs of a service, None until they are fetched."""
     if any(each.name not in request.required for each in needs):
         return None
     found, selections = request.one(require.inference_gateway()), (each for each in needs if each.kind == ENDPOINT)

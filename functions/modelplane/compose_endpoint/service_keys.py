@@ -1,4 +1,4 @@
-"""The keys of a service's callers, as the Secrets hold them that `spec.keys` names."""
+"""The keys of a service's callers, from the Secrets in `spec.keys`."""
 
 import re
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from modelplane.composing import requirements as require
 from modelplane.step import Request, Requirement
 from modelplane.step.sealed import Sealed
 
-#: What a header can carry as a key: a line break at the end is a usual mistake.
+#: A valid key in a header: a trailing line break is a common mistake.
 _USABLE: Final = re.compile(rb"[!-~]{1,4096}")
 
 
 @dataclass(frozen=True, slots=True)
 class CallerKeys:
-    """The keys that callers may use, by name; for each of the others what is missing or wrong."""
+    """The usable keys of callers, by name; for each other key, what is missing or wrong."""
 
     usable: Mapping[str, Sealed]
     missing: tuple[str, ...]
@@ -31,7 +31,7 @@ def requirements(spec: ModelServiceSpec, namespace: str) -> tuple[Requirement, .
 
 
 def read_keys(request: Request, spec: ModelServiceSpec) -> CallerKeys:
-    """Return the keys of a service once their Secrets are fetched. Of equal ones the first stands."""
+    """Return the keys of a service once their Secrets are fetched. Of equal keys the first is used."""
     usable: dict[str, Sealed] = {}
     missing, invalid = [], []
     for number, key in enumerate(spec.keys or ()):

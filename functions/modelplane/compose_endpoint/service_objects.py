@@ -1,7 +1,8 @@
-"""The objects of a ModelService, in an order in which its route never refers to what does not exist.
+"""The objects of a ModelService, ordered so that its route never refers to an object that does not exist.
 
-Crossplane applies composed objects in no order and a pass may end between any two of them. So whatever a route refers
-to is composed first, the route once that is observed, and nothing is removed while the observed route refers to it.
+Crossplane applies composed objects in no order, and a pass may end between any two of them. So objects that a route
+refers to are composed first, the route once they are observed, and none is removed while the observed route refers to
+it.
 """
 
 from collections.abc import Mapping
@@ -30,9 +31,9 @@ _AUTHORITY: Final = "authority"
 _UNAVAILABLE: Final = "answer-503"
 _UNAUTHORIZED: Final = "answer-401"
 _NOT_FOUND: Final = "answer-404"
-#: All that a route refers to which answers 401 by itself.
+#: The objects that a closed route, which answers 401, refers to.
 _CLOSED: Final = frozenset({_UNAUTHORIZED, _NOT_FOUND})
-#: What those answer: status, message and code.
+#: The direct responses: status, message and code.
 _ANSWERS: Final = {
     _UNAVAILABLE: (503, "No endpoint of this service is ready.", "no_endpoints"),
     _UNAUTHORIZED: (401, "This service takes no requests without a key, and no key is valid.", "invalid_api_key"),
@@ -55,7 +56,7 @@ def _traffic(spec: ModelServiceSpec) -> Traffic:
 
 
 def _fixed(service: Object, spec: ModelServiceSpec) -> dict[str, Manifest]:
-    """Return what a service has beside its route and Backends: all that the route refers to or depends on."""
+    """Return the other objects that the route refers to or depends on, besides Backends."""
     namespace = service.namespace
     answers = {
         part: direct_response(_name(service, part), namespace, status=status, message=message, code=code)
@@ -100,7 +101,7 @@ def _route(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, acce
 
 
 def _backends(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
-    """Return the Backends that are wanted, and as they are those that the observed route still refers to."""
+    """Return the desired Backends, and unchanged those that the observed route still refers to."""
     service, route = request.composite, request.observed.get(ROUTE)
     routed = {each.name for each in read_references(route)} if route else set()
     kept = {name: held(found.body) for name, found in observed_backends(request).items() if found.name in routed}
@@ -114,7 +115,7 @@ def _backends(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
 
 
 def _authority(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
-    """Return the ConfigMap with the CA that Backends refer to; as it was while the gateway publishes none."""
+    """Return the ConfigMap with the CA that Backends refer to; the observed one while the gateway publishes none."""
     service, last = request.composite, request.observed.get(_AUTHORITY)
     bundle = inputs.gateway.ca_bundle if inputs.gateway else ""
     if bundle:
@@ -123,7 +124,7 @@ def _authority(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
 
 
 def compose_objects(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Mapping[str, Desired]:
-    """Return what a service composes in this pass, by composition resource name."""
+    """Return the objects of a service in this pass, by composition resource name."""
     fixed, observed = _fixed(request.composite, spec), request.observed
     access, authority = access_of(request, spec, inputs), _authority(request, inputs)
     bodies = {**fixed, **authority, **_backends(request, inputs), **compose_access(request, spec, inputs, access)}

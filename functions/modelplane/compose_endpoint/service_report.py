@@ -1,4 +1,4 @@
-"""What a ModelService says of itself: address, counts, and its conditions."""
+"""What a ModelService reports: address, counts, and conditions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -17,20 +17,20 @@ from modelplane.observed.gateway import is_accepted, rejection, unaccepted_chang
 from modelplane.routing.listing import matches
 from modelplane.step import Object, Request
 
-#: The fields of a service's status that are kept while nothing is decided.
+#: The status fields that are kept while inputs are missing.
 _FIELDS: Final = ("address", "model", "keys", "endpoints", "entries")
-#: Endpoints of an entry that its status lists.
+#: Most endpoints of an entry that its status lists.
 ENDPOINTS_SHOWN: Final = 64
-#: What endpoints do that take requests.
+#: The states of endpoints that take requests.
 _TAKING: Final = frozenset({EndpointState.SERVING, EndpointState.LAST_RESORT})
 
-#: Why others take none, in words; those that have no room are said of the entry.
+#: Why endpoints in other states take none; NO_ROOM is reported for the entry.
 _OUT: Final = {
     EndpointState.NOT_READY: "not ready, see the conditions of the ModelReplica or ModelEndpoint",
     EndpointState.NO_ADDRESS: "no address yet, see RoutingReady of the ModelEndpoint",
     EndpointState.LEAVING: "ending",
 }
-#: Endpoints that a sentence names.
+#: Most endpoints that a sentence names.
 _NAMED: Final = 3
 
 _NO_AUTHORITY: Final = (
@@ -40,7 +40,7 @@ _NO_AUTHORITY: Final = (
 
 
 def _listed(states: Mapping[str, EndpointState]) -> list[dict[str, str]]:
-    """Return the endpoints of an entry with what they do, those first that take no requests."""
+    """Return the endpoints of an entry with their states, those that take no requests first."""
     order = sorted(states, key=lambda name: (states[name] in _TAKING, name))
     return [{"name": name, "state": states[name].value} for name in order[:ENDPOINTS_SHOWN]]
 
@@ -55,7 +55,7 @@ def _count(endpoints: Iterable[Endpoint], inputs: ServiceInputs) -> dict[str, in
 
 
 def status(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> dict[str, Any]:
-    """Return the whole status of ours; the last address stays while the gateway publishes none."""
+    """Return the complete status; the last address stays while the gateway publishes none."""
     service = request.composite
     url = inputs.gateway.url if inputs.gateway else ""
     last = text(mapping(service.body.get("status")).get("address"))
@@ -77,13 +77,13 @@ def status(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> d
 
 
 def last_status(service: Object) -> dict[str, Any]:
-    """Return the status as it was published; earlier versions did not publish the URL."""
+    """Return the published status, with the URL, which earlier versions did not publish."""
     last = mapping(service.body.get("status"))
     return {field: last[field] for field in _FIELDS if field in last} | _reached_at(text(last.get("address")))
 
 
 def _reached_at(address: str) -> dict[str, str]:
-    """Return `status.address` and the base URL that clients take of it, nothing while there is no address."""
+    """Return `status.address` and the base URL for clients, nothing while there is no address."""
     return {"url": f"{address}/v1", "address": address} if address else {}
 
 
@@ -107,7 +107,7 @@ def endpoints_resolved(service: Object, inputs: ServiceInputs) -> Condition:
 
 
 def _out(inputs: ServiceInputs) -> list[str]:
-    """Return a sentence for each reason for which endpoints take no requests, with the first of them by name."""
+    """Return a sentence for each reason why endpoints take no requests, with the names of the first endpoints."""
     found: dict[EndpointState, set[str]] = {}
     for states in inputs.states:
         for name, state in states.items():
@@ -117,14 +117,14 @@ def _out(inputs: ServiceInputs) -> list[str]:
 
 
 def _some(names: Iterable[str]) -> str:
-    """Return up to three of the names, and how many more there are."""
+    """Return up to three of the names, and the number of the others."""
     ordered = sorted(names)
     more = len(ordered) - _NAMED
     return ", ".join(ordered[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _unmatched(namespace: str, inputs: ServiceInputs) -> list[str]:
-    """Return a sentence for each entry that has no endpoint, while others have some."""
+    """Return a sentence for each entry without endpoints."""
     every = [each for of_entry in inputs.selected for each in of_entry]
     found = []
     for number, (entry, of_entry) in enumerate(zip(inputs.entries, inputs.selected, strict=True)):
@@ -157,12 +157,12 @@ def _without_own_names(inputs: ServiceInputs) -> str:
 
 
 def waiting(message: str) -> Condition:
-    """Return RoutingReady while there is nothing to attach the service to."""
+    """Return RoutingReady while a prerequisite is missing."""
     return Condition(ServiceCondition.ROUTING_READY, Status.FALSE, Reason.WAITING_FOR_GATEWAY, message)
 
 
 def routing_ready(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Condition:
-    """Return RoutingReady: whether the gateway has accepted what was composed for the service."""
+    """Return RoutingReady: whether the gateway has accepted the service's objects."""
     kind, route = ServiceCondition.ROUTING_READY, request.observed.get(ROUTE)
     parts = {"HTTPRoute": route, **{f"Backend {each.name}": each for each in observed_backends(request).values()}}
     refused = [f"{name}: {why}" for name, each in parts.items() if each and (why := rejection(each))]
@@ -190,13 +190,13 @@ def _lacks_authority(inputs: ServiceInputs) -> bool:
 
 
 def _unaccepted(route: Object) -> Condition | None:
-    """Return RoutingReady where the gateway has accepted an older generation of the route alone, None otherwise."""
+    """Return RoutingReady if the gateway has accepted only an older generation of the route, else None."""
     found = unaccepted_change(route)
     return Condition(ServiceCondition.ROUTING_READY, Status.FALSE, Reason.CONFIGURING, found) if found else None
 
 
 def _unchecked(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Condition | None:
-    """Return RoutingReady where keys are asked for and not all of them can be used, None otherwise."""
+    """Return RoutingReady if keys are configured and not all of them can be used, else None."""
     kind, keys, access = ServiceCondition.ROUTING_READY, inputs.keys, access_of(request, spec, inputs)
     effect = f"{len(keys.usable)} of {len(spec.keys or ())} keys can be used"
     refused = "Every request is answered with 401" if access is Access.CLOSED else ""

@@ -1,7 +1,7 @@
-"""Finds what is larger in a stored spec than its XRD admits.
+"""Finds values in a stored spec that exceed the bounds of its XRD.
 
-A bound that was added to an XRD does not reach objects that are stored: the API server refuses new values only. What
-is over a bound is held as it is, so that its size costs nothing and what serves keeps serving.
+A bound that is added to an XRD does not affect stored objects: the API server refuses new values only. An object over a
+bound is held, so that its size costs nothing and what serves keeps serving.
 """
 
 import re
@@ -18,8 +18,8 @@ from modelplane.observed.memo import once_per_version
 from modelplane.observed.resources import above_limits
 from modelplane.step import Object
 
-#: The most characters of command, args, env and annotations in the engines of one object, and what a variable's
-#: `valueFrom` counts as: each object is sent to whoever places a replica.
+#: Most characters of command, args, env and annotations in the engines of one object, and what a variable's `valueFrom`
+#: counts as. The object is sent to every pass that places a replica on its cluster.
 MAX_TEXT: Final = 256 * 1024
 REFERENCE: Final = 256
 
@@ -29,7 +29,7 @@ _STEP: Final = re.compile(r"\w+|\[\w*\]|\{\}")
 
 @dataclass(slots=True)
 class _Bound:
-    """The most that a value may hold, None for any size, and the bounds of what is in it, by the next step."""
+    """The bound of a value, None for none, and the bounds of the values in it, by the next step."""
 
     most: int | None = None
     inner: dict[str, "_Bound"] = field(default_factory=dict)
@@ -48,7 +48,7 @@ def _bounds(kind: str) -> _Bound:
 
 
 def _inside(value: Any, step: str) -> Iterator[tuple[str, Any]]:
-    """Yield what a step leads to, each with what it adds to the path."""
+    """Yield the values at a step, each with its part of the path."""
     if step == "{}":
         yield from ((f"[{name}]", each) for name, each in value.items()) if isinstance(value, Mapping) else ()
     elif step.startswith("["):
@@ -81,7 +81,7 @@ def selector_texts(engines: Any) -> Iterator[str]:
 
 
 def too_many_selectors(texts: Iterable[str]) -> str:
-    """Return what is too much of the selectors of one object, "" when nothing is."""
+    """Return which bound the selectors of one object exceed, "" for none."""
     lengths = [len(each) for each in texts]
     if len(lengths) > cel.MAX_SELECTORS:
         return f"has {len(lengths)} selectors, and at most {cel.MAX_SELECTORS} are allowed"
@@ -105,7 +105,7 @@ def _pod_texts(engines: Any) -> Iterator[int]:
 
 
 def _too_much(engines: Any) -> str:
-    """Return what is too much in all engines of one object together, "" when nothing is."""
+    """Return which bound all engines of one object together exceed, "" for none."""
     if wrong := too_many_selectors(selector_texts(engines)):
         return wrong
     if (characters := sum(_pod_texts(engines))) > MAX_TEXT:
@@ -114,9 +114,9 @@ def _too_much(engines: Any) -> str:
 
 
 def over_bound(obj: Object) -> Malformed | None:
-    """Return the first field of the spec that is larger than may be, with its size; None when none is.
+    """Return the first field of the spec that exceeds its bound, with its size; None if none does.
 
-    That is what the XRD admits, and of a request for CPU or memory its limit.
+    The bounds are those of the XRD, and for a request for CPU or memory its limit.
     """
     found, engines = _over(obj.body, _bounds(obj.kind)), mapping(obj.body.get("spec")).get("engines")
     if not found and (wrong := _too_much(engines)):

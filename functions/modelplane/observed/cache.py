@@ -1,4 +1,4 @@
-"""Reads a ModelCache: which clusters it selects, once they are known, and how far it is on each."""
+"""Reads a ModelCache: the clusters that it selects, and the progress on each."""
 
 from collections.abc import Mapping
 
@@ -31,7 +31,7 @@ def _volumes(obj: Object) -> dict[str, str]:
 
 @once_per_version
 def read_staging(obj: Object) -> Mapping[str, Staging]:
-    """Return how far the cache is, by cluster; a row that cannot be read is missing."""
+    """Return the progress of the cache by cluster, without rows that cannot be read."""
     rows = mappings(mapping(obj.body.get("status")).get("clusters"))
     return {
         text(row.get("name")): Staging(

@@ -1,4 +1,4 @@
-"""Reads a deployment that names a ClusterModel: its profiles, expanded to engines as if it had stated them itself."""
+"""Reads a deployment that names a ClusterModel: its profiles, expanded to engines as if it stated them itself."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,8 +24,8 @@ from modelplane.step import Object
 class Catalogued:
     """A deployment with the profiles of its ClusterModel.
 
-    `specs` are, by profile, what a ModelReplica takes of it (engines, serving, and which profile it is), `warnings` are
-    sentences for whoever deploys it.
+    `specs` are, by profile, what a ModelReplica takes from it (engines, serving, and the profile's name); `warnings`
+    are sentences for the user of the deployment.
     """
 
     deployment: Deployment
@@ -35,7 +35,7 @@ class Catalogued:
 
 @dataclass(frozen=True, slots=True)
 class _Profile:
-    """A profile as it is read: for the scheduler, and for the ModelReplicas."""
+    """A profile, for the scheduler and for the ModelReplicas."""
 
     profile: Profile
     spec: Mapping[str, Any]
@@ -50,7 +50,7 @@ def expanded_spec(spec: Mapping[str, Any], expansion: Expansion) -> dict[str, An
 
 
 def find_bad_selectors(expansion: Expansion) -> tuple[InvalidProfile, ...]:
-    """Return what is wrong with the device selectors of a profile: no pool is matched by one that does not compile."""
+    """Return the device selectors of a profile that do not compile, and so match no pool."""
     field = "replicaTopology.devices" if expansion.resolves_gpu else "engines"
     found = []
     for text in dict.fromkeys(selector_texts(list(expansion.engines))):
@@ -127,7 +127,7 @@ def _resolve(obj: Object, deployment: Deployment, ref: ModelRef, model: Object) 
 
 
 def _is_edited(obj: Object, model: Object) -> bool:
-    """Tell whether the deployment's status is of another generation of the model than there is, or another model."""
+    """Tell whether the deployment's status is for another generation of the model, or another model."""
     seen = mapping(mapping(obj.body.get("status")).get("model"))
     return bool(seen) and (seen.get("name"), seen.get("generation")) != (model.name, model.metadata.get("generation"))
 
@@ -147,9 +147,9 @@ def _unusable(deployment: Deployment, problem: str, generation: int | None = Non
 
 
 def resolve(obj: Object, deployment: Deployment, model: Object | Gap) -> Catalogued:
-    """Return the deployment with the profiles of its ClusterModel, or why it has none in its `resolution`.
+    """Return the deployment with the profiles of its ClusterModel, or with the reason for none in its `resolution`.
 
-    `obj` is what `deployment` was read from, and names a ClusterModel. Found once per version of the two.
+    `obj` is the object of `deployment`, and names a ClusterModel. The result is cached by the versions of the two.
     """
     ref = deployment.model
     if ref is None:

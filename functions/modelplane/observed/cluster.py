@@ -28,7 +28,7 @@ def _interned(found: Capabilities) -> Capabilities:
 
 
 def read_capabilities(declared: Any) -> Capabilities | None:
-    """Return what a class or a pool declares, None where it declares nothing; what cannot be read is not declared."""
+    """Return what a class or a pool declares, None for nothing; an unreadable field counts as not declared."""
     block = mapping(declared)
     if not block:
         return None
@@ -47,9 +47,9 @@ def read_capabilities(declared: Any) -> Capabilities | None:
 
 
 def _pools(published: Any) -> tuple[Pool, ...] | None:
-    """Return the published pools in their order, None when they are missing or any of them cannot be read.
+    """Return the published pools in their order, None if they are missing or any of them cannot be read.
 
-    One unreadable pool makes all unknown: a list that lacks it would say that the pool is gone, and what runs there
+    One unreadable pool makes all unknown: in a list without it the pool would seem to be gone, and the replicas there
     would be replaced.
     """
     if not isinstance(published, list) or not published:
@@ -87,7 +87,7 @@ def _allowed(declared: Any) -> dict[str, str] | None:
 
 
 def read_walls(obj: Object) -> Walls:
-    """Return what keeps the teams on an InferenceCluster apart."""
+    """Return what isolates the teams on an InferenceCluster from each other."""
     stack = mapping(mapping(obj.body.get("spec")).get("stack"))
     cidrs, asked = stack.get("gatewayCIDRs"), stack.get("isolation")
     return Walls(
@@ -99,31 +99,31 @@ def read_walls(obj: Object) -> Walls:
 
 
 def is_abandoned(obj: Object) -> bool:
-    """Tell whether the owner of an InferenceCluster has annotated that it never answers again."""
+    """Tell whether an InferenceCluster is annotated as abandoned."""
     return mapping(obj.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"
 
 
-#: Reasons of ClusterReady with which the cluster is not the one that the InferenceCluster is meant for.
+#: Reasons of ClusterReady for a kubeconfig that leads to a wrong cluster.
 _MISTAKEN = (Reason.IDENTITY_CHANGED, Reason.DUPLICATE_CLUSTER, Reason.OTHER_INSTALLATION)
 
 
 def mistaken(obj: Object) -> str:
-    """Return why nothing new may be made on a cluster, "" where it may: it is another one, or another's."""
+    """Return why nothing new may be created on a cluster, "" if it may: it is a wrong one, or belongs to another."""
     found = condition(obj, ClusterCondition.CLUSTER_READY)
     return text(found.get("message")) if found.get("reason") in _MISTAKEN else ""
 
 
-#: References to a device or a layout that are no cluster's: the caches', and those of whoever counts.
+#: References to a device or a layout that do not come from clusters: those of caches, and of the counting itself.
 _OWN: Final = 6
-#: Reasons of ClusterReady with which nothing is known of what runs on the cluster.
+#: Reasons of ClusterReady with which the state of the cluster's workloads is not known.
 _OUT_OF_SIGHT = (Reason.UNREACHABLE, Reason.IDENTITY_CHANGED)
 
 
 def _weigh(cluster: Cluster) -> int:
-    """Return the bytes that a cluster keeps alive. What many clusters share is a part of each of them.
+    """Return the bytes that a cluster keeps alive; a value that several clusters share is divided among them.
 
-    How many share it is taken from its references, as it stands when a cluster is read: what is counted of a device in
-    all is never less than its weight, and a thousand clusters of one class do not count as a thousand classes.
+    The number of sharing clusters is taken from the reference count when a cluster is read. So a device is never
+    counted with less than its weight in total, and a thousand clusters of one class do not count as a thousand classes.
     """
     pools, where = cluster.pools or (), layout(cluster)
     shared = [weigh_device(device) // max(1, getrefcount(device) - _OWN) for pool in pools for device in pool.devices]
@@ -133,7 +133,7 @@ def _weigh(cluster: Cluster) -> int:
 
 @kept_by_weight(_weigh)
 def read_cluster(obj: Object) -> Cluster:
-    """Return the cluster; what it has not (readably) published reads as not Ready, no address, unknown pools."""
+    """Return the cluster; a field that is missing or unreadable reads as not Ready, no address, or unknown pools."""
     status = mapping(obj.body.get("status"))
     gateway = mapping(status.get("gateway"))
     spec = mapping(obj.body.get("spec"))

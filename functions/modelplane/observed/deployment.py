@@ -28,8 +28,8 @@ from modelplane.observed.stamp import own_choice, revision, wanted_content
 from modelplane.observed.strict import read_strictly
 from modelplane.step import RESPONSE_LIMIT, Object
 
-#: Bytes of a response for each replica beside what is copied from the deployment, and for the DeviceClass of a request,
-#: which stands in its spec and in its placement.
+#: Bytes of a response for each replica besides what is copied from the deployment, and for the DeviceClass of a
+#: request, which is in its spec and in its placement.
 _EACH: Final = 4096
 _CLASS_NAME: Final = 600
 
@@ -51,7 +51,7 @@ def _member(member: api.Member, *, resolves_gpu: bool) -> Member:
 
 
 def _states_resources(template: api.Template) -> bool:
-    """Tell whether a template says anything of CPU and memory: mostly it does not, and is not read for that."""
+    """Tell whether a template has anything about CPU and memory; most do not, and are not read further."""
     spec = template.spec
     return bool(spec and spec.containers and (spec.sharedMemory or spec.containers[0].resources))
 
@@ -76,7 +76,7 @@ def _toleration(toleration: api.Toleration) -> Toleration:
 
 
 def _amount(given: int | str) -> Amount:
-    """Return a number of replicas, or a percentage; what its XRD would refuse reads as nothing."""
+    """Return a number of replicas, or a percentage; an invalid value reads as 0."""
     if isinstance(given, int):
         return Amount(max(0, given))
     digits = given.removesuffix("%")
@@ -96,7 +96,7 @@ def _rollout(rollout: api.Rollout) -> Rollout:
 def count_carried(obj: Object) -> int:
     """Return how many replicas of the deployment one response can carry, each with its endpoint and its placement.
 
-    What a replica takes is reckoned from the JSON of the engines: in a protobuf Struct it is up to a half longer.
+    The size of a replica is estimated from the JSON of the engines; a protobuf Struct is up to a half longer.
     """
     spec = mapping(obj.body.get("spec"))
     replica = {field: spec.get(field) for field in ("engines", "serving", "modelCacheRef")}
@@ -106,7 +106,7 @@ def count_carried(obj: Object) -> int:
 
 
 def acting_metadata(engines: Iterable[api.Engine]) -> frozenset[str]:
-    """Return the labels and annotations of the pods of engines that clusters act on."""
+    """Return the labels and annotations of engines' pods that have an effect on clusters."""
     templates = (member.template.metadata for engine in engines for member in engine.members)
     blocks = (block for each in templates if each for block in (each.labels, each.annotations))
     return acting(key for block in blocks for key in block or {})
@@ -121,7 +121,7 @@ def _own_profile(obj: Object, spec: api.ModelDeploymentSpec) -> Profile:
 def read_deployment(obj: Object) -> Deployment | Malformed:
     """Return the deployment, or Malformed with the first field that cannot be read.
 
-    One that names a ClusterModel has no profiles yet: see `catalogue.resolve`.
+    A deployment that names a ClusterModel has no profiles yet: see `catalogue.resolve`.
     """
     spec = read_strictly(api.ModelDeploymentSpec, obj)
     if isinstance(spec, Malformed):
@@ -148,7 +148,7 @@ def read_deployment(obj: Object) -> Deployment | Malformed:
 
 
 def listed_replicas(obj: Object) -> frozenset[str] | None:
-    """Return the names of the replicas in the deployment's own status, None where it has no list of them."""
+    """Return the names of the replicas in the deployment's own status, None if it has no list."""
     placements = mapping(obj.body.get("status")).get("placements")
     if not isinstance(placements, list):
         return None

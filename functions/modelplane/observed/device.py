@@ -20,7 +20,7 @@ def _interned(device: Device) -> Device:
 def read_device(entry: Mapping[str, Any]) -> Device | str:
     """Return the declared device, or what is wrong with the entry (field and remedy in one sentence).
 
-    A count that cannot be read is no devices.
+    An unreadable count reads as 0.
     """
     name = text(entry.get("name"))
     if not name:

@@ -31,7 +31,7 @@ class NoAddress:
 
 
 def is_ip(host: str) -> bool:
-    """Tell whether a host is an IP address, not a name. One with a zone, which may be any text, is none."""
+    """Tell whether a host is an IP address. An address with a zone, which may be any text, is not accepted."""
     if len(host) > _IP_LIMIT or "%" in host:
         return False
     try:
@@ -47,14 +47,14 @@ def is_dns_name(host: str) -> bool:
 
 
 def is_composed(obj: Object) -> bool:
-    """Tell whether a ModelDeployment composed an endpoint. Its owner says so; a label can be written by hand."""
+    """Tell whether a ModelDeployment composed an endpoint: by its owner, because a label can be written by hand."""
     return is_controlled_by(obj, API_VERSION, "ModelDeployment")
 
 
 def address_of(obj: Object) -> Address | NoAddress:
     """Return how services reach an endpoint that a ModelDeployment composed, from its spec.
 
-    Its host must be its own replica's: with another one it would be given the requests of another namespace.
+    Its host must be its own replica's: with another host it would receive the requests of another namespace.
     """
     spec = mapping(obj.body.get("spec"))
     url, host = text(spec.get("url")), text(spec.get("host"))
@@ -77,7 +77,7 @@ def may_serve(obj: Object) -> bool:
 
 @once_per_version
 def read_endpoint(obj: Object) -> Endpoint:
-    """Return the endpoint with the address that it publishes, if that is its own."""
+    """Return the endpoint with its published address, if that is its own."""
     spec, routing = mapping(obj.body.get("spec")), mapping(mapping(obj.body.get("status")).get("routing"))
     address, composed = _published(obj, routing), is_composed(obj)
     return Endpoint(

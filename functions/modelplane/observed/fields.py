@@ -7,14 +7,14 @@ from modelplane.step import Object
 
 #: The annotation that names a composed object within its composite.
 RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
-#: Most characters of one message of a cluster that are repeated: it goes into conditions, which every pass reads.
+#: Most characters that are repeated of a cluster's message: it goes into conditions, which every pass reads.
 EXCERPT: Final = 1024
-#: A dict first: to tell that one is a mapping takes a tenth of what asking the abstract class does.
+#: dict comes first because checking it takes a tenth of checking the abstract class.
 _MAPPING: Final = (dict, Mapping)
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a mapping as it is, anything else as the empty one."""
+    """Return a mapping unchanged, anything else as the empty mapping."""
     return value if isinstance(value, _MAPPING) else {}
 
 
@@ -25,12 +25,12 @@ def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def text(value: Any) -> str:
-    """Return a string as it is, anything else as the empty one."""
+    """Return a string unchanged, anything else as the empty string."""
     return value if isinstance(value, str) else ""
 
 
 def excerpt(value: Any) -> str:
-    """Return the beginning of a string, at most `EXCERPT` characters: of words that a cluster may make as long."""
+    """Return the first `EXCERPT` characters of a string, whose length a cluster controls."""
     found = text(value)
     return found if len(found) <= EXCERPT else f"{found[: EXCERPT - 1]}…"
 
@@ -42,7 +42,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def number(value: Any, default: int) -> int:
-    """Return an integer as it is, anything else (also a boolean) as `default`."""
+    """Return an integer unchanged, anything else (also a boolean) as `default`."""
     return value if isinstance(value, int) and not isinstance(value, bool) else default
 
 

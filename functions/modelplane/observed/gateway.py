@@ -1,4 +1,4 @@
-"""Reads the InferenceGateway, and what the gateway's controller says of the objects that were composed for it."""
+"""Reads the InferenceGateway, and the status that the gateway's controller writes on composed objects."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -35,9 +35,9 @@ def read_gateway(obj: Object) -> PublicGateway:
 
 
 def choose_address(gateway: Mapping[str, Any], published: str) -> str:
-    """Return an address in the status of a Gateway, "" without any. What is neither IP address nor DNS name is none.
+    """Return an address (IP address or DNS name) in the status of a Gateway, "" without any.
 
-    The published one is preferred, so that their order changes nothing.
+    The published one is preferred, so that their order does not matter.
     """
     found = mappings(mapping(gateway.get("status")).get("addresses"))
     values = (text(entry.get("value")) for entry in found)
@@ -66,7 +66,7 @@ def attached_routes(gateway: Mapping[str, Any], listener: str) -> int:
 
 
 def read_certificate(gateway: Mapping[str, Any], listener: str) -> str:
-    """Return the Secret with the certificate of a listener of an observed Gateway, "" where it has none."""
+    """Return the Secret with the certificate of a listener of an observed Gateway, "" without one."""
     listeners = mappings(mapping(gateway.get("spec")).get("listeners"))
     found = (
         mappings(mapping(each.get("tls")).get("certificateRefs")) for each in listeners if each.get("name") == listener
@@ -75,7 +75,7 @@ def read_certificate(gateway: Mapping[str, Any], listener: str) -> str:
 
 
 def gateway_obstacles(gateway: Mapping[str, Any]) -> list[str]:
-    """Return why a Gateway does not serve, by its own conditions and those of its listeners, as far as is read."""
+    """Return why a Gateway does not serve, by its conditions and those of its first listeners."""
     status = mapping(gateway.get("status"))
     found = [("", each) for each in mappings(status.get("conditions"))]
     for listener in mappings(status.get("listeners")):
@@ -110,7 +110,7 @@ def read_listeners(route: Object) -> tuple[str, ...]:
 
 
 def verdicts(obj: Object, gateway: str = PUBLIC_GATEWAY) -> list[Mapping[str, Any]]:
-    """Return the conditions that a controller has set: of the object, or of its part in a Gateway."""
+    """Return the conditions that a controller has set: on the object, or for its part in a Gateway."""
     status = mapping(obj.body.get("status"))
     ancestors = (("parents", "parentRef"), ("ancestors", "ancestorRef"))
     parts = [
@@ -123,26 +123,26 @@ def verdicts(obj: Object, gateway: str = PUBLIC_GATEWAY) -> list[Mapping[str, An
 
 
 def rejection(obj: Object, gateway: str = PUBLIC_GATEWAY) -> str:
-    """Return why a controller does not accept an object or what it refers to, "" while it does or reports nothing."""
+    """Return why a controller does not accept an object or its references, "" if it does or reports nothing."""
     return "; ".join(_refused(verdicts(obj, gateway)))
 
 
 def is_accepted(obj: Object, gateway: str = PUBLIC_GATEWAY) -> bool:
-    """Tell whether a controller has accepted an object, on every listener, and resolved what it refers to."""
+    """Tell whether a controller has accepted an object on every listener, and resolved its references."""
     found = [(each.get("type"), each.get("status")) for each in verdicts(obj, gateway)]
     accepted = {status for kind, status in found if kind == "Accepted"}
     return accepted == {"True"} and ("ResolvedRefs", "False") not in found
 
 
 def is_current(obj: Object) -> bool:
-    """Tell whether a controller has accepted an object as it is now."""
+    """Tell whether a controller has accepted the present generation of an object."""
     generation = number(obj.metadata.get("generation"), 0)
     seen = (number(each.get("observedGeneration"), 0) for each in verdicts(obj) if each.get("type") == "Accepted")
     return is_accepted(obj) and all(each >= generation for each in seen)
 
 
 def unaccepted_change(obj: Object, gateway: str = PUBLIC_GATEWAY) -> str:
-    """Return that a controller has spoken of older generations of an object alone, "" where it has of this one."""
+    """Return that a controller has reported on older generations of an object only, "" if on the present one."""
     generation = number(obj.metadata.get("generation"), 0)
     accepted = [each for each in verdicts(obj, gateway) if each.get("type") == "Accepted"]
     seen = [number(each.get("observedGeneration"), generation) for each in accepted]
@@ -150,7 +150,7 @@ def unaccepted_change(obj: Object, gateway: str = PUBLIC_GATEWAY) -> str:
 
 
 def checks_keys(policy: Object) -> bool:
-    """Tell whether a SecurityPolicy asks callers for a key."""
+    """Tell whether a SecurityPolicy requires a key of callers."""
     return bool(mapping(mapping(policy.body.get("spec")).get("apiKeyAuth")))
 
 

@@ -1,4 +1,4 @@
-"""Caches what was read from an object under the object's version."""
+"""Caches what was read from an object by the object's version."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -9,14 +9,14 @@ from modelplane.step import Object
 
 T = TypeVar("T")
 
-#: Bytes that what all readers keep may hold alive: what is read of a fleet of ten thousand clusters, as it is weighed.
-#: Of a fleet that does not fit nothing is found again: it is looked at in the same order every time.
+#: Bytes of all readers' caches together: enough for a fleet of ten thousand clusters. For a fleet that does not fit the
+#: cache has no hits, because it is read in the same order every time.
 _LIMIT: Final = 52 * 1024 * 1024
 _KEPT: Final = Lru[Any](_LIMIT)
 
 
 def once_per_pair(kind: str, one: Object, two: Object, read: Callable[[], T]) -> T:
-    """Return what `read` makes of the versions of two objects together; `kind` tells what that is."""
+    """Return the result of `read` for the versions of two objects; `kind` distinguishes different results."""
 
     def make() -> tuple[T, int]:
         value = read()
@@ -27,16 +27,16 @@ def once_per_pair(kind: str, one: Object, two: Object, read: Callable[[], T]) ->
 
 
 def once_per_version(read: Callable[[Object], T]) -> Callable[[Object], T]:
-    """Return `read`, called once per object version. The values are frozen, so callers may share them.
+    """Return `read` with a cache by object version. The values are frozen, so callers may share them.
 
-    A value is weighed with all that it refers to: it may hold parts of the object's body.
+    A value is weighed with everything that it refers to, because it may hold parts of the object's body.
     `functools.lru_cache` was rejected: it would hash and keep the whole object, not its version.
     """
     return kept_by_weight(weigh)(read)
 
 
 def kept_by_weight(weigh_value: Callable[[T], int]) -> Callable[[Callable[[Object], T]], Callable[[Object], T]]:
-    """Return a decorator as `once_per_version`, for values of which something else tells the weight in bytes."""
+    """Return a decorator like `once_per_version` with another function for the weight in bytes."""
 
     def decorate(read: Callable[[Object], T]) -> Callable[[Object], T]:
         return _kept(read, weigh_value)

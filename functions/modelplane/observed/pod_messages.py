@@ -10,9 +10,9 @@ from typing import Any
 from modelplane.observed.fields import count, excerpt, mapping, mappings, text
 from modelplane.observed.remote import Remote
 
-#: Reasons to wait that every pod has for a while.
+#: Reasons for waiting that every pod has for a while.
 _ORDINARY = frozenset({"", "ContainerCreating", "PodInitializing"})
-#: What helps where the reason alone does not say it.
+#: The remedy of a reason that does not suggest it.
 _REMEDIES = {
     "ErrImagePull": "correct the image, or the pull secret",
     "ImagePullBackOff": "correct the image, or the pull secret",
@@ -27,7 +27,7 @@ def _joined(reason: str, message: str) -> str:
 
 
 def _ended(state: Mapping[str, Any]) -> str:
-    """Return how a container ended: its exit code, the reason, and the end of what it left as its message."""
+    """Return how a container ended: its exit code, the reason, and the end of its termination message."""
     ended = mapping(state.get("terminated"))
     if not ended or not ended.get("exitCode"):
         return ""
@@ -37,7 +37,7 @@ def _ended(state: Mapping[str, Any]) -> str:
 
 
 def _of_container(status: Mapping[str, Any]) -> str:
-    """Return why a container does not run, "" when it runs or is about to."""
+    """Return why a container does not run, "" if it runs or is starting."""
     state = mapping(status.get("state"))
     waiting = mapping(state.get("waiting"))
     reason = excerpt(waiting.get("reason"))
@@ -50,7 +50,7 @@ def _of_container(status: Mapping[str, Any]) -> str:
 
 
 def _complaints(pod: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with a pod."""
+    """Yield the problems of a pod."""
     status = mapping(pod.get("status"))
     for found in mappings(status.get("conditions")):
         if found.get("type") == "PodScheduled" and found.get("status") == "False":
@@ -62,7 +62,7 @@ def _complaints(pod: Mapping[str, Any]) -> Iterator[str]:
 
 
 def pod_messages(pods: Iterable[Remote], label: str) -> dict[str, str]:
-    """Return what observed pods say by the value of their label; equal messages are counted, most frequent first."""
+    """Return the messages of pods by the value of their label; equal ones are counted, the most frequent first."""
     counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for remote in pods:
         pod = remote.manifest or {}
@@ -80,7 +80,7 @@ def pod_messages(pods: Iterable[Remote], label: str) -> dict[str, str]:
 
 
 def pod_reports(pods: Iterable[Remote], label: str, container: str) -> dict[str, str]:
-    """Return the message of an init container that succeeded, by the value of its pod's label; of several the latest.
+    """Return the latest termination message of a successful init container, by the value of its pod's label.
 
     Times are RFC 3339 in UTC, as the kubelet writes them.
     """

@@ -1,4 +1,4 @@
-"""Reads a provider-kubernetes Object: what it wants on its cluster, what is there, and whether that is in sync."""
+"""Reads a provider-kubernetes Object: its manifest, the object on the cluster, and whether they are in sync."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from modelplane.step import Object
 #: The local address in Go's network errors: its port differs on every try. It begins a word: tried from each character
 #: of a long one, it would take time quadratic in its length.
 _NEAR_END = re.compile(r"(?<!\S)\S+:\d+->")
-#: What the provider says of an observed object that is not on the cluster (crossplane-runtime's words).
+#: The provider's message for an observed object that does not exist on the cluster (crossplane-runtime).
 _ABSENT = "external resource does not exist"
 
 
@@ -21,11 +21,11 @@ _ABSENT = "external resource does not exist"
 class Remote:
     """An Object and the object on a cluster that it represents.
 
-    `name` is the Object's own. `wanted` is the manifest the Object carries, `config` its ClusterProviderConfig.
-    `manifest` is what the cluster held when it was last seen, None while it never was. `synced` is None until the
-    provider has acted on this version of the Object; False says that its last try failed, `why` in the provider's words
-    (equal for equal causes, and cut where they are long), `since` when (RFC 3339): an unreachable cluster keeps its
-    last manifest and its Ready, and only this tells. `ours` is False for an object that is only observed.
+    `name` is the Object's own. `wanted` is the Object's manifest, `config` its ClusterProviderConfig. `manifest` is the
+    last observed state on the cluster, None before the first. `synced` is None until the provider has acted on this
+    version of the Object, and False if its last try failed, with the provider's message in `why` (equal for equal
+    causes, and cut if it is long) and the time in `since` (RFC 3339). For an unreachable cluster, only `synced`
+    changes: the last manifest and Ready stay. `ours` is False for an object that is only observed.
     """
 
     name: str = ""
@@ -40,17 +40,17 @@ class Remote:
 
     @property
     def kind(self) -> str:
-        """Return the kind of the manifest that the Object carries."""
+        """Return the kind of the Object's manifest."""
         return text(self.wanted.get("kind"))
 
     @property
     def absent(self) -> bool:
-        """Tell whether the cluster answered that there is no such object; one that is not there is only observed."""
+        """Tell whether the cluster reported that an observed object does not exist."""
         return self.synced is False and _ABSENT in self.why
 
     @property
     def sync_failure(self) -> str:
-        """Return since when and why the object is not in sync, "" when it is."""
+        """Return since when and why the object is not in sync, "" if it is."""
         if self.synced is not False:
             return ""
         since = f" since {self.since}" if self.since else ""
@@ -58,7 +58,7 @@ class Remote:
 
 
 def _synced(obj: Object) -> bool | None:
-    """Return whether the provider brought this generation in sync, None while it has not acted on it."""
+    """Return whether the provider has synced this generation, None while it has not acted on it."""
     found = condition(obj, "Synced")
     generation = number(obj.metadata.get("generation"), 0)
     if number(found.get("observedGeneration"), generation) < generation:
@@ -68,7 +68,7 @@ def _synced(obj: Object) -> bool | None:
 
 @once_per_version
 def read_remote(obj: Object) -> Remote:
-    """Return what an observed Object says; a field that cannot be read reads as missing."""
+    """Return an observed Object; an unreadable field reads as missing."""
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
     synced = condition(obj, "Synced")
     return Remote(

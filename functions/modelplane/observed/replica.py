@@ -1,4 +1,4 @@
-"""Reads a ModelReplica: ours, another deployment's, or one written by hand."""
+"""Reads a ModelReplica: the deployment's own, another deployment's, or a hand-written one."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -30,7 +30,7 @@ from modelplane.observed.stamp import carried_content, own_choice, stamp_digest
 from modelplane.observed.tolerations import read_tolerations
 from modelplane.step import Object
 
-#: Stands for whatever else a replica last served with.
+#: Stands for any other content that a replica last served with.
 _ANOTHER = "another"
 
 
@@ -54,14 +54,14 @@ def _member(member: Mapping[str, Any], *, too_large: bool) -> StampedMember | No
     )
 
 
-#: The first engines seen with each content, at most 8 MiB of them: the replicas of a deployment share one value.
+#: The first value with each content, at most 8 MiB: the replicas of a deployment share one value.
 _ENGINES: Final = Lru[tuple[StampedEngine, ...]](8 * 1024 * 1024)
 
 
 def read_engines(engines: Any) -> tuple[StampedEngine, ...]:
-    """Return the engines of a ModelReplica's `spec.engines` (or `status.servedEngines`) that can be read.
+    """Return the readable engines of a ModelReplica's `spec.engines` (or `status.servedEngines`).
 
-    What is too large is not looked into: its claiming pods are charged whole nodes.
+    An engine that is too large is not read: its claiming pods are charged whole nodes.
     """
     too_large = bool(too_many_selectors(selector_texts(engines)))
     read = []
@@ -85,19 +85,19 @@ def _cluster(obj: Object) -> str:
 
 
 def placed_cluster(obj: Object) -> str:
-    """Return the cluster on which a ModelDeployment has placed the replica, "" for one written by hand.
+    """Return the cluster on which a ModelDeployment has placed the replica, "" for a hand-written one.
 
-    It is in the resource name, which Crossplane keys on: spec and labels of a composed replica can be edited, and are
-    restored.
+    It is read from the resource name, which is Crossplane's key: spec and labels of a composed replica can be edited
+    until they are restored.
     """
     place = place_of_resource(resource_name(obj)) if controller(obj) else None
     return place[0] if place else ""
 
 
 def lacks_label(obj: Object) -> bool:
-    """Tell whether a replica written by hand has to be labelled with its cluster before it may compose anything.
+    """Tell whether a hand-written replica composes nothing because it lacks the label of its cluster.
 
-    One that has served, or composed something, went before that rule.
+    A replica that has served or composed something is exempt: it is older than the rule.
     """
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
     began = status.get("served") is True or bool(status.get("workloads"))
@@ -105,15 +105,15 @@ def lacks_label(obj: Object) -> bool:
 
 
 def _is_stale(obj: Object) -> bool:
-    """Tell whether Ready is of an earlier generation: the replica has not had its own pass since its spec changed."""
+    """Tell whether Ready is for an earlier generation: the replica has had no pass since its spec changed."""
     generation = number(obj.metadata.get("generation"), 0)
     return number(condition(obj, "Ready").get("observedGeneration"), generation) < generation
 
 
 def _is_refused(obj: Object) -> bool:
-    """Tell whether the replica's own pass has refused its engines as they are, and none of them runs.
+    """Tell whether the replica's own pass has refused its present engines, and none of them runs.
 
-    What their templates say, such as labels that their cluster does not open, is read there alone.
+    Only that pass reads their templates, for example for labels that the cluster denies.
     """
     accepted = condition(obj, ReplicaCondition.MODEL_ACCEPTED)
     denied = (accepted.get("status"), accepted.get("reason")) == (Status.FALSE, Reason.INVALID_ENGINE)
@@ -122,9 +122,9 @@ def _is_refused(obj: Object) -> bool:
 
 @once_per_version
 def read_replica(obj: Object) -> Replica:
-    """Return the replica. One without a readable `spec.clusterName` or engines is pinned nowhere and holds nothing.
+    """Return the replica. Without a readable `spec.clusterName` or engines it is on no cluster and holds nothing.
 
-    Neither does one that composes nothing because it lacks its cluster's label.
+    A replica that composes nothing because it lacks its cluster's label holds nothing either.
     """
     obj = obj.outline
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
@@ -152,17 +152,17 @@ def read_replica(obj: Object) -> Replica:
 
 
 def _volume(obj: Object) -> str:
-    """Return the claim that the pods of a replica mount, "" where it was not stamped and more than one may be meant."""
+    """Return the claim that a replica's pods mount, "" if it is not stamped and several are possible."""
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
     recorded = [volume for volume in (status.get("volumes") or ()) if isinstance(volume, str)]
     return text(spec.get("volume")) or (recorded[0] if len(recorded) == 1 else "")
 
 
 def _served_content(obj: Object, content: str) -> str:
-    """Return the digest of what the pods were made of when the replica last served: `content`, or another one.
+    """Return the digest of the pods' content when the replica last served: `content`, or another one.
 
-    A replica that has not recorded it, because an earlier version wrote its status, has its engines to go by; if that
-    recorded none either, it is taken to have served with what it carries.
+    If an earlier version wrote the status and did not record it, the recorded engines are compared; if these are not
+    recorded either, the replica is assumed to have served with its present content.
     """
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
     if count(status.get("builder")) < count(spec.get("builder")):
@@ -177,7 +177,7 @@ def _served_content(obj: Object, content: str) -> str:
 
 @once_per_version
 def read_own_replica(obj: Object) -> Replica:
-    """Return a deployment's own replica, with what its pods are made of."""
+    """Return a deployment's own replica, with the digests of its pods' content."""
     content = carried_content(obj)
     builder = count(mapping(obj.body.get("status")).get("builder"))
     profile = mapping(mapping(obj.body.get("spec")).get("profile"))
@@ -203,17 +203,17 @@ def ready_status(obj: Object) -> str:
 
 @once_per_version
 def model_message(obj: Object) -> str:
-    """Return what the replica says of its model: the message of ModelReady, "" where there is none."""
+    """Return the message of the replica's condition ModelReady, "" without one."""
     return text(condition(obj, ReplicaCondition.MODEL_READY).get("message"))
 
 
 def held_message(obj: Object) -> str:
-    """Return why what runs of the replica stays as it is though something else is asked for, "" where it does not."""
+    """Return why the replica is held although its spec asks for a change, "" if it is not held."""
     return text(mapping(obj.body.get("status")).get("held"))
 
 
 def unreadable(replica: Replica) -> str | None:
-    """Return the field that keeps a replica from being judged, None when all was read."""
+    """Return the field that could not be read, None if all could."""
     if not replica.cluster:
         return "spec.clusterName"
     return None if replica.engines else "spec.engines"

@@ -1,7 +1,7 @@
-"""Reads CPU and memory: what a member asks of its node, and what a pool declares of its nodes.
+"""Reads CPU and memory: the requests of a member, and what a pool declares for its nodes.
 
-A ModelDeployment states them in the container, as Kubernetes does. A ModelReplica has them beside the template: what
-places replicas reads the fleet's without their templates.
+A ModelDeployment has the requests in the container, like a pod. A ModelReplica has them beside the template, because
+passes that place replicas read the fleet's replicas without their templates.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,12 +13,12 @@ from modelplane.cel.quantity import QuantityError, parse
 from modelplane.model.resources import DEFAULT_PODS, NOTHING, Resources
 from modelplane.observed.fields import count, mapping, mappings
 
-#: The kinds, and in how many parts of one `Resources` counts them.
+#: The kinds, and how many units of `Resources` one of them has.
 _PARTS = {"cpu": 1000, "memory": 1}
 
 
 def _number(value: Any) -> Fraction:
-    """Return a quantity as a number, 0 where it is none."""
+    """Return a quantity as a number, 0 for an invalid one."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return Fraction(0)
     try:
@@ -28,9 +28,9 @@ def _number(value: Any) -> Fraction:
 
 
 def read_asked(block: Any) -> Resources:
-    """Return what `resources` of a container ask for, rounded up: of each kind the request, else the limit.
+    """Return what `resources` of a container request, rounded up: for each kind the request, else the limit.
 
-    Kubernetes takes the limit for the request that is not given.
+    In Kubernetes, too, the limit is the default of the request.
     """
     if not mapping(block):
         return NOTHING
@@ -39,7 +39,7 @@ def read_asked(block: Any) -> Resources:
 
 
 def read_node(declared: Any) -> Resources:
-    """Return what a pool declares that engines have on a node, rounded down."""
+    """Return what a pool declares for engines on each node, rounded down."""
     if not mapping(declared):
         return NOTHING
     return Resources(**{kind: floor(_number(declared.get(kind)) * parts) for kind, parts in _PARTS.items()})
@@ -51,12 +51,12 @@ def read_pods(declared: Any) -> int:
 
 
 def read_bytes(value: Any) -> int:
-    """Return a quantity of memory in bytes, rounded up; 0 where it is none."""
+    """Return a quantity of memory in bytes, rounded up; 0 for an invalid one."""
     return ceil(_number(value))
 
 
 def read_shared_memory(pod: Mapping[str, Any]) -> int | None:
-    """Return what bounds the shared memory of a pod spec: its own bound in bytes, 0 its memory limit, None nothing."""
+    """Return the bound of a pod spec's shared memory: in bytes, 0 for its memory limit, None for no bound."""
     if own := read_bytes(pod.get("sharedMemory")):
         return own
     limits = (mapping(mapping(each.get("resources")).get("limits")) for each in mappings(pod.get("containers")))
@@ -64,7 +64,7 @@ def read_shared_memory(pod: Mapping[str, Any]) -> int | None:
 
 
 def lift(member: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a member of a ModelDeployment as a ModelReplica has it: its resources and bounds beside the template."""
+    """Return a member of a ModelDeployment in the form of a ModelReplica: resources and bounds beside the template."""
     template = mapping(member.get("template"))
     pod = mapping(template.get("spec"))
     containers = pod.get("containers")
@@ -79,7 +79,7 @@ def lift(member: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def above_limits(engines: Any) -> Iterator[tuple[str, str]]:
-    """Yield which requests in `spec.engines` exceed their limit, which Kubernetes refuses: where, and in words."""
+    """Yield (field, message) for requests in `spec.engines` that exceed their limit, which Kubernetes refuses."""
     for engine in mappings(engines):
         for index, member in enumerate(mappings(engine.get("members"))):
             block = mapping(lift(member).get("resources"))

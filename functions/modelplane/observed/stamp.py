@@ -1,7 +1,7 @@
-"""What the pods of a replica are made of, as digests: to tell what is outdated from what only looks different.
+"""Digests of everything that determines a replica's pods, by which outdated replicas are recognized.
 
-Fields at their default are left out, so that a default that a new version introduces restarts nothing; so is
-`copies`, of which a difference restarts no pod.
+Fields at their default are left out, so that a new default restarts nothing, and so is `copies`, whose change restarts
+no pod.
 """
 
 import hashlib
@@ -20,18 +20,18 @@ from modelplane.step import Object
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
-#: What of a member is where it runs and what it claims there, not what its pods are made of.
+#: Fields of a member that determine where it runs and what it claims, but not the content of its pods.
 _PLACING: Final = ("nodeSelector", "nodePoolName", "deviceRequests", "sharedMemory", "tolerations", "worker")
-#: What of a replica's spec its pods are not made of.
+#: Fields of a replica's spec that do not determine the content of its pods.
 _NOT_IN_PODS: Final = ("crossplane", "clusterName", "builder", "volume", "ending", "profile")
 
 
-#: The default of spec.drainSeconds: a replica of a version that had no such field asks for the same.
+#: The default of spec.drainSeconds, also for replicas of a version without this field.
 _DRAIN: Final = modelreplica.ModelReplicaSpec.model_fields["drainSeconds"].default
 
 
 def _reduced(model: type[_Model], value: Any) -> Any:
-    """Return a block without the fields that stand at their default; one that cannot be read as it is."""
+    """Return a block without fields at their default; an unreadable block unchanged."""
     try:
         return model.model_validate(value).model_dump(mode="json", exclude_defaults=True)
     except ValidationError:
@@ -48,19 +48,19 @@ def _without(block: Mapping[str, Any], *fields: str) -> dict[str, Any]:
 
 
 def _made_of(engine: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an engine without `copies`, and without what stands at a default that its XRD does not write."""
+    """Return an engine without `copies` and without fields at a default that its XRD does not write."""
     kept = _without(engine, "copies")
     return _without(kept, "replicasAcrossNodes") if kept.get("replicasAcrossNodes") == PREFERRED else kept
 
 
 def _pods_of(engine: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an engine's pods are made of, wherever it is placed."""
+    """Return the content of an engine's pods, independent of its placement."""
     members = [_without(lift(member), *_PLACING) for member in mappings(engine.get("members"))]
     return {**_made_of(engine), "members": members}
 
 
 def _chosen(obj: Object) -> list[Any]:
-    """Return what pods are made of beside engines and serving: the cache, the endpoint picker, and the drain."""
+    """Return the content of pods besides engines and serving: the cache, the endpoint picker, and the drain."""
     spec = mapping(obj.body.get("spec"))
     picker = mapping(obj.metadata.get("annotations")).get(ANNOTATION_PICKER)
     cache = mapping(spec.get("modelCacheRef")).get("name")
@@ -69,9 +69,9 @@ def _chosen(obj: Object) -> list[Any]:
 
 
 def own_choice(obj: Object) -> str:
-    """Return the digest of what a ModelDeployment itself asks of pods, whatever its ClusterModel says.
+    """Return the digest of a ModelDeployment's own fields that affect pods, without its ClusterModel's.
 
-    Of a ModelReplica it is what its deployment asked of it so.
+    For a ModelReplica it is the digest of the fields that its deployment gave it.
     """
     return _digest(_chosen(obj))
 
@@ -83,35 +83,35 @@ def _content(engines: list[Any], spec: Mapping[str, Any], obj: Object) -> str:
 
 
 def wanted_content(deployment: Object) -> str:
-    """Return the digest of what a ModelDeployment asks pods to be made of, but for where they run and their claims."""
+    """Return the digest of the pods' content that a ModelDeployment asks for, without placement and claims."""
     spec = mapping(deployment.body.get("spec"))
     engines = [_reduced(modeldeployment.Engine, engine) for engine in mappings(spec.get("engines"))]
     return _content(engines, spec, deployment)
 
 
 def carried_content(replica: Object) -> str:
-    """Return the same digest of what a ModelReplica carries: equal to the wanted one where its pods are as asked."""
+    """Return the same digest for a ModelReplica's spec: equal to the wanted one if its pods are as asked."""
     spec = mapping(replica.body.get("spec"))
     engines = [_reduced(modelreplica.Engine, engine) for engine in mappings(spec.get("engines"))]
     return _content(engines, spec, replica)
 
 
 def profile_digest(spec: Mapping[str, Any]) -> str:
-    """Return the digest of all that a profile comes to in a deployment's spec."""
+    """Return the digest of a profile in a deployment's spec."""
     return _digest([spec.get("engines"), spec.get("serving")])
 
 
 def revision(deployment: Object) -> str:
-    """Return the hash of all that a ModelDeployment asks a replica to run, its device requests included."""
+    """Return the hash of everything that a ModelDeployment asks a replica to run, including device requests."""
     spec = mapping(deployment.body.get("spec"))
     engines = [_made_of(_reduced(modeldeployment.Engine, each)) for each in mappings(spec.get("engines"))]
     return _digest([_content([], spec, deployment), engines])[:8]
 
 
 def stamp_digest(replica: Object, volume: str) -> str:
-    """Return the digest of all that the pods of a ModelReplica are made of, its pools and claims included.
+    """Return the digest of everything that determines a ModelReplica's pods, including pools and claims.
 
-    `volume` is the claim that they mount, "" for none: a replica written by hand has it in no field.
+    `volume` is the claim that they mount, "" for none: a hand-written replica has no field for it.
     """
     spec = _reduced(modelreplica.ModelReplicaSpec, replica.body.get("spec"))
     blocks = {key: value for key, value in mapping(spec).items() if value and key not in _NOT_IN_PODS}

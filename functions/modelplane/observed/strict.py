@@ -1,4 +1,4 @@
-"""Reads a spec strictly, through the model that is generated from its XRD: for what is carried out to the letter."""
+"""Reads a spec strictly, through the model generated from its XRD, for specs of which no field may be ignored."""
 
 from typing import TypeVar
 
@@ -11,9 +11,9 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def read_strictly(model: type[_Model], obj: Object) -> _Model | Malformed:
-    """Return the object's spec; what its XRD would refuse is Malformed, with the first field at fault.
+    """Return the object's spec, or Malformed with the first field that its XRD would refuse.
 
-    The value is left out: an env entry's may be a credential, and this goes into conditions, events and the log.
+    The value is left out, because an env entry's may be a credential, and conditions, events and the log would show it.
     """
     try:
         return model.model_validate(obj.body.get("spec"), strict=True)
@@ -23,5 +23,5 @@ def read_strictly(model: type[_Model], obj: Object) -> _Model | Malformed:
 
 
 def _path(parts: tuple[int | str, ...]) -> str:
-    """Return a path of pydantic as Kubernetes writes it: `spec.engines[0].name`."""
+    """Return pydantic's path in Kubernetes' form: `spec.engines[0].name`."""
     return "".join(["spec", *(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)])

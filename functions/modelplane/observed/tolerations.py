@@ -1,4 +1,4 @@
-"""Reads the tolerations of a pool, where it publishes them and where they are stamped on a replica."""
+"""Reads the tolerations of a pool, as published by the cluster or stamped on a replica."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from modelplane.observed.fields import mappings, text
 
 
 def read_tolerations(declared: Any) -> tuple[PodToleration, ...]:
-    """Return the tolerations in their order, each as Kubernetes reads it: an absent operator is Equal."""
+    """Return the tolerations in their order; as in Kubernetes, the default operator is Equal."""
     return tuple(
         PodToleration(
             key=text(each.get("key")),
