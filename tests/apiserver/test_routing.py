@@ -106,7 +106,7 @@ OBJECTS = {
     "a filter of what engines serve": served_model_filter("f", "modelplane-system", "g"),
     "a filter of what is logged": access_log_filter("f", "modelplane-system", "g", tokens=True),
     **{f"fleet: {name}": body for name, body in fleet_surroundings("gw.example.org", MODELS).items()},
-    **{f"fleet: {name}": body for name, body in fleet_routes("http").items()},
+    **{f"fleet: {name}": body for name, body in fleet_routes(["http"]).items()},
     "a gateway without TLS": gateway(None),
     "a gateway with TLS": gateway("tls"),
     "a gateway with an internal listener": gateway("tls", internal="pair"),

@@ -9,7 +9,7 @@ import http.client
 import sys
 import urllib.parse
 
-from modelplane_dev.plane.gateways.requests import BODY, PATIENCE
+from modelplane_dev.plane.gateways.requests import PATIENCE, body_of
 
 
 def main(url: str, origin: str = "") -> None:
@@ -20,7 +20,7 @@ def main(url: str, origin: str = "") -> None:
     # A connection that is closed is not made anew.
     connection.auto_open = 0
     question = {"Origin": origin, "Access-Control-Request-Method": "POST"}
-    chat = ("POST", parts.path, BODY, {"Content-Type": "application/json"})
+    chat = ("POST", parts.path, body_of(), {"Content-Type": "application/json"})
     for asked in (("GET", parts.path), ("OPTIONS", parts.path, None, question) if origin else chat):
         connection.request(*asked)
         answer = connection.getresponse()

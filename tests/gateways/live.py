@@ -248,10 +248,11 @@ class LiveFleet:
             found.append(int(text))
 
     @contextmanager
-    def watched(self, url: str) -> Iterator[list[tuple[int, int]]]:
+    def watched(self, url: str, *model: str) -> Iterator[list[tuple[int, int]]]:
         """Send one request after the other; afterwards the list says how many in a row had which status."""
         found: list[tuple[int, int]] = []
-        command = self.gateways.public.network.command(executable, "-m", "modelplane_dev.plane.gateways.watch", url)
+        program = ("-m", "modelplane_dev.plane.gateways.watch")
+        command = self.gateways.public.network.command(executable, *program, url, *model)
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             try:
                 yield found

@@ -88,16 +88,22 @@ def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_
     live.wait_chat(live.url("plain"))
     chats, keyed = "/v1/chat/completions", CHAT | {"model": f"{tag}/secured"}
     _write_certificate(live, tmp_path)
-    _set_tls(live, {"hostname": HOST, "secretRef": {"name": _SECRET}}, f"https://{HOST}/v1")
+    fleet = (f"http://{ADDRESS}", f"{tag}/plain")
+    live.wait_answer(200, f"{fleet[0]}{chats}", CHAT | {"model": fleet[1]})
+    with live.watched(*fleet) as seen:
+        _set_tls(live, {"hostname": HOST, "secretRef": {"name": _SECRET}}, f"https://{HOST}/v1")
+        live.wait_answer(308, f"{fleet[0]}{chats}", CHAT | {"model": fleet[1]})
+    assert [status for status, _ in seen] == [200, 308], seen
     try:
         live.gateways.lead_to_https()
+        # With the URL it serves, whether the services have gone over or not.
+        assert _ask(live, tmp_path, chats, CHAT | {"model": f"{tag}/plain"}).status == 200
+        assert _ask(live, tmp_path, chats, keyed, KEY).status == 200
 
-        def served() -> None:
-            assert _ask(live, tmp_path, chats, CHAT | {"model": f"{tag}/plain"}).status == 200
-            assert _ask(live, tmp_path, chats, keyed, KEY).status == 200
+        def gone_over() -> None:
+            assert _ask(live, tmp_path, f"/{tag}/plain{chats}", CHAT).status == 200
 
-        eventually(served, within=SOON)
-        assert _ask(live, tmp_path, f"/{tag}/plain{chats}", CHAT).status == 200
+        eventually(gone_over, within=SOON)
         for path in (chats, f"/v1/~/{tag}/secured/chat/completions", f"/v1/~/~/{tag}/secured/chat/completions"):
             answer = _ask(live, tmp_path, path, keyed)
             assert answer.status == 401, (path, answer)
@@ -106,7 +112,9 @@ def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_
         assert (unknown.status, unknown.code) == (404, "not_found")
         assert _ask_once(live, tmp_path, chats, CHAT, port=INTERNAL_PORT).status == 0
     finally:
-        with live.early_connection(live.url("secured")) as statuses:
+        with live.early_connection(live.url("secured")) as statuses, live.watched(*fleet) as seen:
             _set_tls(live, None, f"http://{ADDRESS}/v1")
             live.wait_answer(200, f"{live.url('secured')}{chats}", CHAT, KEY)
+    # A connection from before HTTP had the filter of the fleet URL is answered with 503, and closed.
+    assert [status for status, _ in seen if status != 503] == [308, 200], seen
     assert statuses == [308, 401], "the second without a key, on a connection to the listener that only redirected"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
+from modelplane.compose_cluster.public_listeners import GATEWAY
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.kube.gateway.fleet import fleet_routes, fleet_surroundings
@@ -13,6 +14,7 @@ from modelplane.kube.gateway.model_list import FleetModel
 from modelplane.model.names import (
     ENVOY_NAMESPACE,
     LISTENER_HTTP,
+    LISTENER_HTTPS,
     LISTENER_INTERNAL,
     PUBLIC_GATEWAY,
     ROUTER,
@@ -20,7 +22,7 @@ from modelplane.model.names import (
     SYSTEM_NAMESPACE,
 )
 from modelplane.observed.fields import mapping, text
-from modelplane.observed.gateway import is_accepted, rejection
+from modelplane.observed.gateway import is_accepted, is_current, read_listeners, rejection, serves
 from modelplane.observed.service import is_open
 from modelplane.step import Manifest, Object, Request
 
@@ -29,8 +31,10 @@ SERVICE_NAME: Final = f"{PUBLIC_GATEWAY}.{ENVOY_NAMESPACE}.svc.cluster.local"
 #: Composition resource names begin with this.
 _PART: Final = "fleet-"
 _MODELS: Final = f"{_PART}models"
+_GATEWAY: Final = f"{_PART}gateway"
+_ROUTES: Final = (f"{_PART}route", f"{_PART}route-sent")
 #: The objects that must be accepted before the URL serves.
-_ACCEPTED: Final = (f"{_PART}filter", f"{_PART}route", f"{_PART}route-sent")
+_ACCEPTED: Final = (f"{_PART}filter", *_ROUTES)
 #: Most models that are listed: Envoy holds the list in every version of its routes.
 MODELS_SHOWN: Final = 1000
 #: Most namespaces that are named if their models are left out of the list.
@@ -78,16 +82,39 @@ def _is_there(listeners: Sequence[str]) -> bool:
     return LISTENER_HTTP in listeners or LISTENER_INTERNAL in listeners
 
 
+def _callers(request: Request, listeners: Sequence[str]) -> tuple[str, ...]:
+    """Return the listeners that callers reach the routes at: the public one, and that of the URL that is published."""
+    last = _published(request)
+    before = LISTENER_HTTPS if last.startswith("https://") else LISTENER_HTTP
+    gateway = request.observed.get(GATEWAY)
+    there = gateway is not None and serves(gateway.body, before)
+    return (listeners[0], before) if last and there and before != listeners[0] else (listeners[0],)
+
+
+def _published(request: Request) -> str:
+    return text(mapping(request.composite.body.get("status")).get("fleetUrl"))
+
+
+def _authority(request: Request, listeners: Sequence[str]) -> str | None:
+    """Return the ConfigMap of the hop to the internal listener, None where requests are sent on by HTTP.
+
+    While services attach to both listeners it is as it was: each of them is attached to that one.
+    """
+    backend = request.observed.get(_GATEWAY)
+    internal = backend is not None and "tls" in mapping(backend.body.get("spec"))
+    both = {LISTENER_HTTP, LISTENER_INTERNAL} <= {*listeners}
+    return ROUTER if (internal if both else LISTENER_INTERNAL in listeners) else None
+
+
 def bodies(request: Request, listeners: Sequence[str]) -> dict[str, Manifest]:
     """Return the objects of the fleet URL; its routes once everything that they refer to exists.
 
     `listeners` are those that services attach to, the public one first. There are no objects if requests cannot be sent
     to the gateway again; existing ones are removed after the routes.
     """
-    routes = {f"{_PART}{what}": body for what, body in fleet_routes(listeners[0]).items()}
+    routes = {f"{_PART}{what}": body for what, body in fleet_routes(_callers(request, listeners)).items()}
     services, observed = request.required.get(require.services().name), request.observed
-    authority = ROUTER if LISTENER_INTERNAL in listeners else None
-    made = fleet_surroundings(SERVICE_NAME, [*_models(services or ())], authority)
+    made = fleet_surroundings(SERVICE_NAME, [*_models(services or ())], _authority(request, listeners))
     around = {f"{_PART}{what}": body for what, body in made.items()}
     if not _is_there(listeners):
         leaving = routes.keys() & observed.keys()
@@ -103,14 +130,18 @@ def bodies(request: Request, listeners: Sequence[str]) -> dict[str, Manifest]:
 def read_url(request: Request, listeners: Sequence[str], url: str) -> str:
     """Return the base URL for clients of the fleet, "" until the gateway has accepted all of its objects.
 
-    A published URL stays while the gateway has not reported on a change.
+    A published URL stays while the gateway has not reported on a change, and until the gateway has accepted the routes
+    on another listener.
     """
     if not url or not _is_there(listeners):
         return ""
     parts = [request.observed.get(name) for name in _ACCEPTED]
-    last = text(mapping(request.composite.body.get("status")).get("fleetUrl"))
-    serves = all(each and (is_accepted(each) or (last and not rejection(each))) for each in parts)
-    return f"{url}/v1" if serves else ""
+    last, wanted = _published(request), f"{url}/v1"
+    if not all(each and (is_accepted(each) or (last and not rejection(each))) for each in parts):
+        return ""
+    routes = [request.observed[name] for name in _ROUTES]
+    moved = all(is_current(each) and listeners[0] in read_listeners(each) for each in routes)
+    return wanted if moved or last in {"", wanted} else last
 
 
 def unlisted(request: Request, listeners: Sequence[str]) -> str:

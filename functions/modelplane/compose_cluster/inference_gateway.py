@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from modelplane.api.inferencegateway import InferenceGatewaySpec
-from modelplane.compose_cluster import authority, fleet_url, public_gateway, router
+from modelplane.compose_cluster import authority, fleet_url, public_gateway, public_listeners, router
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import hold_all
 from modelplane.composing.messages import sentences
@@ -42,10 +42,10 @@ def _held(request: Request, *conditions: Condition) -> Result:
 
 
 def _controller_ready(
-    request: Request, spec: InferenceGatewaySpec, address: str, listeners: Sequence[str]
+    request: Request, spec: InferenceGatewaySpec, address: str, url: str, listeners: Sequence[str]
 ) -> Condition:
     """Return ControllerReady: whether the Gateway is programmed and has an address, and the router is programmed."""
-    gateway = request.observed.get(public_gateway.GATEWAY)
+    gateway = request.observed.get(public_listeners.GATEWAY)
     named = f"Gateway {SYSTEM_NAMESPACE}/{PUBLIC_GATEWAY}"
     if gateway is None:
         return _installing(f"{named} is not composed yet")
@@ -64,13 +64,14 @@ def _controller_ready(
     unserved = router.obstacle(request)
     if unserved:
         return _installing(unserved)
-    notes = sentences(fleet_url.obstacle(request, listeners), fleet_url.unlisted(request, listeners))
+    waiting = public_listeners.waiting(request, spec, url)
+    notes = sentences(waiting, fleet_url.obstacle(request, listeners), fleet_url.unlisted(request, listeners))
     return Condition(GatewayCondition.CONTROLLER_READY, Status.TRUE, Reason.CONTROLLER_HEALTHY, notes)
 
 
 def _status(request: Request, address: str, url: str, listeners: Sequence[str]) -> Manifest:
     name = router.read_name(request)
-    services = {"public": fleet_url.SERVICE_NAME} if public_gateway.GATEWAY in request.observed else {}
+    services = {"public": fleet_url.SERVICE_NAME} if public_listeners.GATEWAY in request.observed else {}
     services |= {"router": name} if name else {}
     fleet = fleet_url.read_url(request, listeners, url)
     found = (address, url, list(listeners) if url else [], fleet, authority.read_bundle(request), services)
@@ -89,8 +90,8 @@ def compose(request: Request) -> Result:
     # What has been composed once is always composed again.
     composed = request.observed.keys() - protection.keys()
     address = public_gateway.read_address(request)
-    url = public_gateway.read_url(request, spec, address)
-    listeners = public_gateway.choose_listeners(request, spec, url)
+    url = public_listeners.read_url(request, spec, address)
+    listeners = public_listeners.choose_listeners(request, spec, url)
     bodies: dict[str, Manifest] = {}
     if composed or not missing:
         client_pair = authority.client_pair(request)
@@ -100,7 +101,7 @@ def compose(request: Request) -> Result:
             **router.bodies(request, public_gateway.CLASS_NAME, spec.replicas),
             **fleet_url.bodies(request, listeners),
         }
-    ready = _installing(missing) if missing else _controller_ready(request, spec, address, listeners)
+    ready = _installing(missing) if missing else _controller_ready(request, spec, address, url, listeners)
     return Result(
         desired={
             name: Desired.of(body, ready=name in request.observed) for name, body in {**bodies, **protection}.items()

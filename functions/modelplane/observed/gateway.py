@@ -103,10 +103,10 @@ def read_references(route: Object) -> tuple[BackendReference, ...]:
     return tuple(BackendReference(text(each.get("name")), number(each.get("weight"), 1)) for each in found)
 
 
-def read_listeners(route: Object) -> tuple[str, ...]:
-    """Return the listeners that an HTTPRoute is attached to, "" for all of a Gateway."""
+def read_listeners(route: Object, gateway: str = PUBLIC_GATEWAY) -> tuple[str, ...]:
+    """Return the listeners of a Gateway that an HTTPRoute is attached to, "" for all that it has."""
     parents = mappings(mapping(route.body.get("spec")).get("parentRefs"))
-    return tuple(text(each.get("sectionName")) for each in parents)
+    return tuple(text(each.get("sectionName")) for each in parents if each.get("name") == gateway)
 
 
 def verdicts(obj: Object, gateway: str = PUBLIC_GATEWAY) -> list[Mapping[str, Any]]:

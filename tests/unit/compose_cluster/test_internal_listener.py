@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from modelplane.step import Result
-from unit.compose_cluster.gateways import TLS, bodies, decided, serving
-from unit.compose_cluster.test_router import PAIRS
+from unit.compose_cluster.gateways import SERVICE, TLS, bodies, decided, serving
+from unit.compose_cluster.test_router import PAIRS, PROGRAMMED
 
 ROUTES = {"fleet-route", "fleet-route-sent", "fleet-route-models"}
 _GATEWAY = {"name": "public-gateway", "namespace": "modelplane-system"}
@@ -105,3 +107,33 @@ def test_without_tls_any_more_requests_are_sent_on_by_http() -> None:
     assert "tls" not in made["fleet-gateway"]["spec"]
     assert [each["sectionName"] for each in made["fleet-route"]["spec"]["parentRefs"]] == ["http"]
     assert [*listeners(made)] == ["http"]
+
+
+#: The listeners that are programmed and the routes at the internal one, two of them ours; what HTTPS waits for.
+AWAITED: dict[str, tuple[list[str], int, str]] = {
+    "the listener": (["http", "https"], 0, "comes once cert-manager has issued Secret provider-router-pair."),
+    "services": (["http", "https", "internal"], 3, "attached to the listener internal; 1 are not yet."),
+    "nothing": (["http", "https", "internal"], 4, ""),
+}
+
+
+@pytest.mark.parametrize(("programmed", "attached", "words"), AWAITED.values(), ids=AWAITED)
+def test_while_http_serves_the_fleet_https_is_published_once_all_services_are_attached_to_the_listener(
+    programmed: list[str], attached: int, words: str
+) -> None:
+    store, http = secured(), "http://gw.example.org"
+    routed = {"conditions": [{"type": kind, "status": "True"} for kind in ("RoutingReady", "Synced")]}
+    services = [{**SERVICE, "status": routed}, {**SERVICE, "status": routed}, SERVICE]
+    said = [{"type": "Programmed", "status": "True"}]
+    store["gateway"]["status"]["listeners"] = [
+        {"name": name, "conditions": said, "attachedRoutes": attached} for name in programmed
+    ]
+    store["router"] = bodies(decided(store, spec=TLS, services=services, secrets=PAIRS))["router"] | {
+        "status": PROGRAMMED
+    }
+    last = {"url": http, "fleetUrl": f"{http}/v1", "listeners": ["http", "internal"]}
+    found = decided(store, spec=TLS, services=services, secrets=PAIRS, status=last)
+    assert (found.status or {})["url"] == (http if words else "https://models.example.com")
+    (condition,) = found.conditions
+    assert condition.message.endswith(words)
+    assert ("HTTP is served in spite of spec.tls" in condition.message) is bool(words)

@@ -61,12 +61,12 @@ def fleet_surroundings(
     }
 
 
-def _route(name: str, listener: str, *rules: Mapping[str, Any]) -> dict[str, Any]:
-    spec = {"parentRefs": [parent(listener)], "rules": list(map(dict, rules))}
+def _route(name: str, listeners: Sequence[str], *rules: Mapping[str, Any]) -> dict[str, Any]:
+    spec = {"parentRefs": list(map(parent, listeners)), "rules": list(map(dict, rules))}
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)
 
 
-def fleet_routes(listener: str) -> dict[str, dict[str, Any]]:
+def fleet_routes(listeners: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the HTTPRoutes, by what they are. The first answers 503 where its filter does not send the request on."""
     again = {"group": ENVOY_GROUP, "kind": BACKEND, "name": FLEET}
     sent = rule([PREFIX], [filter_reference(FLEET)]) | {"timeouts": {"request": "0s"}, "backendRefs": [again]}
@@ -74,7 +74,7 @@ def fleet_routes(listener: str) -> dict[str, dict[str, Any]]:
     path = {"type": "PathPrefix", "value": MODELS_PATH}
     asked = [{"path": path, "method": method} for method in ("GET", "HEAD")]
     return {
-        "route": _route(FLEET, listener, rule(["/v1"], [filter_reference(f"{FLEET}-503")])),
-        "route-sent": _route(_SENT, listener, sent, back),
-        "route-models": _route(_MODELS, listener, {"matches": asked, "filters": [filter_reference(_MODELS)]}),
+        "route": _route(FLEET, listeners, rule(["/v1"], [filter_reference(f"{FLEET}-503")])),
+        "route-sent": _route(_SENT, listeners, sent, back),
+        "route-models": _route(_MODELS, listeners, {"matches": asked, "filters": [filter_reference(_MODELS)]}),
     }

@@ -9,28 +9,37 @@ from dataclasses import dataclass, field
 BROKEN, CUT = 0, 1
 #: Seconds that an answer may take.
 PATIENCE = 60.0
-BODY = json.dumps({"model": "example/model", "messages": [{"role": "user", "content": "Hello"}]})
+#: What the fake engines serve.
+MODEL = "example/model"
+
+
+def body_of(model: str = MODEL) -> str:
+    """Return the body of a chat."""
+    return json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]})
 
 
 @dataclass(slots=True)
 class Caller:
-    """A caller of the service at a URL."""
+    """A caller of the service at a URL, or of a model at the fleet's."""
 
     url: str
+    model: str = MODEL
     _path: str = field(init=False)
+    _body: str = field(init=False)
     _connection: http.client.HTTPConnection = field(init=False)
 
     def __post_init__(self) -> None:
         """Describe the connection; the first request makes it."""
         parts = urllib.parse.urlsplit(self.url)
         self._path = f"{parts.path}/v1/chat/completions"
+        self._body = body_of(self.model)
         self._connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
 
     def chat(self) -> tuple[int, str]:
         """Return the status of an answer, or what stands for it, and which engine gave it, "" for none."""
         status = BROKEN
         try:
-            self._connection.request("POST", self._path, BODY, {"Content-Type": "application/json"})
+            self._connection.request("POST", self._path, self._body, {"Content-Type": "application/json"})
             answer = self._connection.getresponse()
             status = CUT
             body = answer.read()

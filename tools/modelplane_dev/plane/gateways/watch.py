@@ -1,4 +1,4 @@
-"""Sends one chat after the other until its input ends: `python -m ... URL`, which then prints JSON.
+"""Sends one chat after the other until its input ends: `python -m ... URL [MODEL]`, which then prints JSON.
 
 That is a list of [status, count]: how many answers in a row had a status, or what stands for one (`requests`).
 """
@@ -8,17 +8,17 @@ import sys
 import threading
 import time
 
-from modelplane_dev.plane.gateways.requests import Caller
+from modelplane_dev.plane.gateways.requests import MODEL, Caller
 
 #: Seconds between two requests.
 _PAUSE = 0.01
 
 
-def main(url: str) -> None:
+def main(url: str, model: str = MODEL) -> None:
     """Send requests, and print what was answered."""
     reading = threading.Thread(target=sys.stdin.read, daemon=True)
     reading.start()
-    caller = Caller(url)
+    caller = Caller(url, model)
     found: list[list[int]] = []
     while reading.is_alive():
         status, _ = caller.chat()
