@@ -4,8 +4,9 @@ import hashlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from modelplane_dev import components
 from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.api import Kind, condition
 from modelplane_dev.plane.cluster import Cluster, Run, namespace
+from modelplane_dev.plane.manifests import read_manifests
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import START, Process
@@ -49,18 +51,18 @@ def installed_settings() -> tuple[str, ...]:
 def crds(folder: Path, pattern: str = "*.yaml") -> Iterator[dict[str, Any]]:
     """Return the CustomResourceDefinitions of a folder's files, without what else stands there."""
     for file in sorted(folder.glob(pattern)):
-        yield from (found for found in yaml.safe_load_all(file.read_text()) if found and found["kind"] == CRD.kind)
+        yield from (found for found in read_manifests(file.read_text()) if found["kind"] == CRD.kind)
 
 
-def establish(cluster: Cluster, definitions: Iterator[dict[str, Any]]) -> None:
+def establish(cluster: Cluster, definitions: Iterable[dict[str, Any]]) -> None:
     """Apply CustomResourceDefinitions and wait until they are served."""
     names = [cluster.api.apply(definition)["metadata"]["name"] for definition in definitions]
 
-    def established() -> None:
-        for name in names:
-            assert condition(cluster.api.get(CRD, name) or {}, "Established").get("status") == "True", name
+    def established(name: str) -> None:
+        assert condition(cluster.api.get(CRD, name) or {}, "Established").get("status") == "True", name
 
-    eventually(established, within=START)
+    for name in names:  # one after the other: each look at one is as large as its schemas
+        eventually(partial(established, name), within=START)
 
 
 def rights() -> Iterator[dict[str, Any]]:
@@ -73,7 +75,7 @@ def rights() -> Iterator[dict[str, Any]]:
         # The names of service accounts that are given by the user stand between if and else.
         text = re.sub(r"\{\{- if not .Values.serviceAccount.create \}\}.*?\{\{- else \}\}", "", text, flags=re.DOTALL)
         text = re.sub(r"^.*\{\{.*$", "", text, flags=re.MULTILINE)
-        yield from (found for found in yaml.safe_load_all(text) if found)
+        yield from read_manifests(text)
 
 
 def prepare(hub: Cluster) -> None:

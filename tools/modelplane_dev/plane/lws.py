@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import yaml
-
 from modelplane_dev import components
 from modelplane_dev.components import sources
 from modelplane_dev.plane.cluster import Cluster
 from modelplane_dev.plane.crossplane import crds, establish
+from modelplane_dev.plane.manifests import read_manifests
 from modelplane_dev.processes.ports import free_port, listens
 from modelplane_dev.processes.process import Process
 
@@ -49,7 +48,7 @@ def connect_webhooks(cluster: Cluster, process: Process, port: int) -> None:
 
 def _webhooks(port: int, bundle: str) -> Iterator[dict[str, Any]]:
     manifests = (components.source(*sources.LWS) / "config/webhook/manifests.yaml").read_text()
-    for configuration in yaml.safe_load_all(manifests):
+    for configuration in read_manifests(manifests):
         for webhook in configuration["webhooks"]:
             path = webhook["clientConfig"].pop("service")["path"]
             webhook["clientConfig"] = {"url": f"https://localhost:{port}{path}", "caBundle": bundle}
