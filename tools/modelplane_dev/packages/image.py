@@ -15,7 +15,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from modelplane_dev.folders import ROOT, cache_folder
@@ -48,9 +48,29 @@ class ImageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """The layers of an image, as tarballs in the order in which they lie on one another."""
+    """The layers of an image, as tarballs in the order in which they lie on one another.
+
+    `compressed` has those that have been compressed already, by their digests.
+    """
 
     layers: tuple[bytes, ...]
+    compressed: Mapping[str, bytes] = field(default_factory=dict)
+
+    def compressed_as_in(self, package: Path) -> "Image":
+        """Return the image with its layers as they are in a package that holds it: each is compressed once for all."""
+        with tarfile.open(package) as tar:
+
+            def read(name: str) -> bytes:
+                found = tar.extractfile(name)
+                return found.read() if found else b""
+
+            (manifest,) = json.loads(read("manifest.json"))
+            digests = json.loads(read(manifest["Config"]))["rootfs"]["diff_ids"]
+            files = dict(zip(digests, manifest["Layers"], strict=True))
+            return replace(self, compressed={each: read(files[f"sha256:{each}"]) for each in self._by_digest()})
+
+    def _by_digest(self) -> dict[str, bytes]:
+        return {_digest(layer): layer for layer in self.layers}
 
     def write(self, file: Path, entrypoint: Iterable[str], environment: Mapping[str, str]) -> None:
         """Write the image with an entrypoint and variables of its own into a file, as `docker save` does.
@@ -73,9 +93,9 @@ class Image:
                 "Env": [f"{name}={value}" for name, value in variables.items()],
                 "ExposedPorts": {"9443/tcp": {}},
             },
-            "rootfs": {"type": "layers", "diff_ids": [f"sha256:{_digest(layer)}" for layer in self.layers]},
+            "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}" for digest in self._by_digest()]},
         }
-        named = {f"{_digest(layer)}.tar": layer for layer in self.layers}
+        named = {f"{digest}.tar": self.compressed.get(digest, layer) for digest, layer in self._by_digest().items()}
         described = json.dumps(config, sort_keys=True).encode()
         name = f"{_digest(described)}.json"
         manifest = [{"Config": name, "RepoTags": None, "Layers": list(named)}]

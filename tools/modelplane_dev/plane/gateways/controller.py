@@ -21,7 +21,6 @@ from modelplane_dev import components
 from modelplane_dev.components.builds import envoy
 from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.cluster import Cluster, namespace
-from modelplane_dev.plane.envoy_gateway import establish_kinds
 from modelplane_dev.plane.gateways import extension, names
 from modelplane_dev.plane.gateways.network import Network
 from modelplane_dev.plane.gateways.relay import COMMAND, start_relay
@@ -222,14 +221,13 @@ def _write_secret(cluster: Cluster, name: str, folder: Path) -> None:
 
 @contextmanager
 def gateways(cluster: Cluster, name: str, *, pools: bool = False) -> Iterator[Gateways]:
-    """Run Envoy Gateway's controller on a cluster, in a network of its own; with `pools` it routes to InferencePools.
+    """Run Envoy Gateway's controller on a cluster that has its kinds, in a network of its own.
 
-    That takes Envoy AI Gateway's controller, which runs beside it.
+    With `pools` it routes to InferencePools. That takes Envoy AI Gateway's controller, which runs beside it.
     """
     folder = cluster.run.folder / f"gateways-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    establish_kinds(cluster)
     cluster.api.apply(namespace(NAMESPACE))
     binary, kubeconfig = components.path("envoy-gateway"), cluster.kubeconfig()
     generate: list[str | Path] = [binary, "certgen", "--disable-topology-injector"]

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from modelplane.model.names import (
 )
 from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.control_plane import ControlPlane
-from modelplane_dev.plane.envoy_gateway import GATEWAY
+from modelplane_dev.plane.envoy_gateway import GATEWAY, establish_kinds
 from modelplane_dev.plane.gateways import provider
 from modelplane_dev.plane.gateways.controller import Gateways, gateways
 from modelplane_dev.plane.inference import InferenceSite
@@ -118,6 +119,9 @@ def live_gateways(plane: ControlPlane, names: Sequence[str], *, pools: bool = Fa
 
     With `pools` the sites' gateways route to InferencePools.
     """
+    clusters = [plane.hub, *(plane.sites[name].cluster for name in names)]
+    with ThreadPoolExecutor(len(clusters)) as pool:
+        list(pool.map(establish_kinds, clusters))  # side by side: each server is busy for seconds with so many kinds
     with ExitStack() as stack:
         issuer = stack.enter_context(fake_issuer(plane.hub))
         public = stack.enter_context(gateways(plane.hub, "public"))
