@@ -138,7 +138,7 @@ def control_plane(folder: Path, sites: Sequence[str], queue: float) -> Iterator[
         # Two: a snapshot of the control cluster's restores nothing of the others.
         store, port = _store(stack, run, "etcd")
         _, of_sites = _store(stack, run, "etcd-of-sites")
-        hub = Cluster(run, "hub", free_port(), port)
+        hub = Cluster(run, "hub", free_port(), port, audited=True)
         others = [Cluster(run, name, free_port(), of_sites) for name in sites]
         for cluster in (hub, *others):
             stack.enter_context(cluster.api_server)
