@@ -1,4 +1,4 @@
-"""One call of a step: found by the composite's kind, guarded against its own failure, its answer completed.
+"""One call of a step: it is selected by the composite's kind, its exceptions are caught, and its result is completed.
 
 The server and the preview both call steps through `run`, so that the preview is what production does.
 """
@@ -19,7 +19,7 @@ class StepOutcome:
 
 
 def run(step: Step, request: Request) -> StepOutcome:
-    """Return what the step decides, with all conditions of the composite's kind and capped messages.
+    """Return the step's result, with all conditions of the composite's kind and capped messages.
 
     Raises nothing: an exception of the step becomes a fatal result that changes nothing.
     """
@@ -30,14 +30,14 @@ def run(step: Step, request: Request) -> StepOutcome:
 
 
 def fail(request: Request, error: Exception) -> StepOutcome:
-    """Return the outcome of a defect: a fatal result, all conditions as they were."""
+    """Return the outcome of a defect: a fatal result with unchanged conditions."""
     message = " ".join(f"{type(error).__name__}: {error}".split())
     text = f"{identity(request.composite)}: a defect of Modelplane; nothing was changed; report it with the log: "
     return StepOutcome(complete(request, Result(fatal=text + message)), error)
 
 
 def dispatch(function: str, steps: Mapping[str, Step]) -> Step:
-    """Return one step that calls the step of the composite's kind; a kind that has none is a fatal result."""
+    """Return one step that calls the step of the composite's kind; a kind without a step gives a fatal result."""
 
     def call(request: Request) -> Result:
         step = steps.get(request.composite.kind)
@@ -51,6 +51,6 @@ def dispatch(function: str, steps: Mapping[str, Step]) -> Step:
 
 
 def identity(composite: Object) -> str:
-    """Return kind, namespace and name of a composite in one word or two, whatever state it is in."""
+    """Return kind, namespace and name of a composite as text, whatever is missing of them."""
     path = "/".join(part for part in (composite.namespace, composite.name) if part)
     return f"{composite.kind} {path}".strip() or "composite"

@@ -1,9 +1,9 @@
-"""Completes a step's result: every response carries all conditions of the composite's kind, all messages capped.
+"""Completes a step's result with all conditions of the composite's kind, and caps all messages.
 
 Crossplane never removes a condition, and after a fatal result it sets each custom condition that no step returned to
-Unknown. So every response carries all conditions of the composite's kind. In the order of what is known better: what
-the step set, what an earlier step of the same pass set (steps do not see one another's conditions and Crossplane lets
-the last one win, so they are carried in the pipeline context), what was observed, and Unknown.
+Unknown. So every response carries all conditions of the composite's kind. Each is the first that exists of: the step's
+own; an earlier step's of the same pass (carried in the pipeline context, because steps do not see each other's
+conditions and Crossplane takes the last one); the observed one; Unknown.
 """
 
 import json
@@ -43,7 +43,7 @@ def complete(request: Request, result: Result) -> Result:
 
 
 def _is_skew(found: Condition | None) -> bool:
-    """Tell whether an earlier step of the pass is of another version: one that matches does not make up for it."""
+    """Tell whether an earlier step of the pass has another version, which a matching later step must not hide."""
     return found is not None and found.status is Status.FALSE
 
 
@@ -52,22 +52,22 @@ def _undetermined(name: str) -> Condition:
 
 
 def _is_last_round(request: Request, result: Result) -> bool:
-    """Tell whether all that the step requires was fetched: it is called again otherwise, with what it carries now."""
+    """Tell whether everything that the step requires was fetched; otherwise it is called again with this context."""
     fetched = all(each.name in request.required for each in result.requirements)
     return fetched and all(each.name in request.schemas for each in result.schemas)
 
 
 def _carry(given: Mapping[str, Condition]) -> dict[str, str]:
-    """Return the context entry for the later steps of the pass, whether the pipeline has any or not.
+    """Return the context entry for later steps of the pass, even if the pipeline has none.
 
-    A step that sets no condition leaves the entry as it is: the context is passed on.
+    A step that sets no condition does not change the entry: the context is passed on.
     """
     rows = [[one.type, one.status, one.reason, one.message] for one in given.values()]
     return {CONTEXT_CONDITIONS: json.dumps(rows, separators=(",", ":"))}
 
 
 def _carried_conditions(context: Mapping[str, Any]) -> Mapping[str, Condition]:
-    """Return the conditions that this pass has set so far, by type; none when another function garbled them."""
+    """Return the conditions that this pass has set so far, by type; none if the entry is malformed."""
     text = context.get(CONTEXT_CONDITIONS)
     return _CARRIED.get(text, lambda: _weighed(text)) if isinstance(text, str) else {}
 
@@ -86,7 +86,7 @@ def _parse(text: str) -> dict[str, Condition]:
 
 
 def _observed(request: Request) -> dict[str, Condition]:
-    """Return the composite's conditions as they are, by type; what is malformed is left out."""
+    """Return the composite's observed conditions by type, without malformed ones."""
     status = request.composite.body.get("status")
     found = status.get("conditions") if isinstance(status, Mapping) else None
     rows = [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []

@@ -15,11 +15,11 @@ from modelplane.model.observation import Gap
 
 Manifest = Mapping[str, Any]
 
-#: Largest response that is sent, in bytes: Crossplane's client takes 4 MiB, whatever the server would send.
+#: Largest response that is sent, in bytes: Crossplane's client accepts at most 4 MiB.
 RESPONSE_LIMIT = 3_670_016
 #: TTL of a response when everything is as asked.
 SETTLED = timedelta(seconds=60)
-#: TTL of a response that was made of the composite alone: whatever changes there brings a pass by itself.
+#: TTL of a response that depends on the composite only, whose changes start a pass anyway.
 ALONE = timedelta(minutes=10)
 #: TTL of a response while something is awaited.
 AWAITING = timedelta(seconds=10)
@@ -29,8 +29,8 @@ AWAITING = timedelta(seconds=10)
 class Object:
     """A Kubernetes object as observed. `body` must not be changed.
 
-    `key` identifies this version's content ((kind, uid, resourceVersion), or a digest of the content where one of
-    them is missing): what was derived from it may be cached under it.
+    `key` identifies this version's content: (kind, uid, resourceVersion), or a digest of the content if one of them is
+    missing. Results that are derived from the object may be cached by it.
     """
 
     body: Manifest
@@ -38,7 +38,7 @@ class Object:
 
     @property
     def outline(self) -> "Object":
-        """Return the object for a reader that needs no pod templates; they may be left out of its `body`."""
+        """Return the object for a reader that needs no pod templates, which may be missing in its `body`."""
         return self
 
     @property
@@ -92,10 +92,10 @@ class SchemaRequirement:
 class Request:
     """What Crossplane hands to a step.
 
-    `observed` are the composed resources by composition resource name, `desired_names` those the earlier steps want.
-    `required` holds the answer to each requirement by its key; a key that is missing was not fetched yet, an empty
-    tuple was looked for and is absent. `schemas` likewise: None for a kind that does not exist. `version` is that of
-    the Configuration whose Composition calls the step, "" where it states none.
+    `observed` are the composed resources by composition resource name, `desired_names` the names that earlier steps
+    desire. `required` holds the answer to each requirement by its key: without a key it was not fetched yet, an empty
+    tuple means absent. `schemas` is similar: None for a kind that does not exist. `version` is the version of the
+    Configuration whose Composition calls the step, "" if it states none.
     """
 
     composite: Object
@@ -107,7 +107,7 @@ class Request:
     version: str = ""
 
     def all(self, requirement: Requirement) -> tuple[Object, ...] | Gap:
-        """Return what was fetched for a requirement, `Gap.NOT_FETCHED` when it was not fetched yet."""
+        """Return the objects fetched for a requirement, `Gap.NOT_FETCHED` if they are not fetched yet."""
         return self.required.get(requirement.name, Gap.NOT_FETCHED)
 
     def one(self, requirement: Requirement) -> Object | Gap:
@@ -120,7 +120,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """A composed resource to be. `build` gives its manifest; `key`, when given, says that equal keys build equal ones.
+    """A desired resource. `build` returns its manifest; with a `key`, equal keys build equal manifests.
 
     `ready`: whether it counts as ready for the composite's Ready condition.
     """
@@ -144,7 +144,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event on the composite. Only for what changed in this pass: Crossplane emits it on every pass otherwise."""
+    """An event on the composite, only for a change in this pass, because Crossplane emits it in every pass."""
 
     severity: Severity
     message: str
@@ -152,13 +152,13 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a step decided.
+    """The result of a step.
 
-    `desired` are the resources this step wants, by composition resource name; those of earlier steps are carried
-    forward by the runtime. What was observed and is in neither is deleted by Crossplane. `status` is merged over the
-    status the earlier steps wrote (only top-level keys; None: nothing to write). `requirements` and `schemas` are
-    declared on every call. `fatal`: Crossplane changes nothing and reports the text; the conditions are still set.
-    `ready`: overrides the composite's readiness (None: Crossplane derives it from the resources).
+    `desired` are the resources of this step, by composition resource name; the runtime adds those of earlier steps.
+    Crossplane deletes observed resources that are in neither. `status` is merged over the status of earlier steps
+    (top-level keys only; None writes nothing). `requirements` and `schemas` must be declared in every call. `fatal`:
+    Crossplane changes nothing and reports the text; the conditions are still set. `ready` overrides the composite's
+    readiness (None: Crossplane derives it from the resources).
     """
 
     desired: Mapping[str, Desired] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A secret value that a step may carry, compare, prefix and compose, and can never print."""
+"""A secret value that a step can carry, compare, prefix and compose, but never print."""
 
 import hashlib
 import hmac
@@ -9,24 +9,24 @@ from typing import Final, NoReturn
 
 from modelplane.lru import Lru
 
-#: What a sealed value prints as, everywhere.
+#: The text of every sealed value.
 PLACEHOLDER: Final = "<sealed>"
-#: A certificate in PEM: lines of base64 between those that name it.
+#: A certificate in PEM: lines of base64 between its header and footer.
 _CERTIFICATE: Final = re.compile(
     rb"-----BEGIN CERTIFICATE-----\r?\n(?:[A-Za-z0-9+/=]{1,76}\r?\n)+-----END CERTIFICATE-----"
 )
 _BEGIN: Final = b"-----BEGIN CERTIFICATE-----"
-#: Keys the hash of sealed values: it differs between processes, so that no hash can be looked up.
+#: The key of sealed values' hashes. It differs between processes, so that no hash can be looked up.
 _HASH_KEY: Final = os.urandom(16)
 
 
-#: The certificates that were read last, by a digest of what they were in: to read some thousand takes a second.
+#: Cache of parsed certificates by a digest of their source: parsing some thousand takes a second.
 _AUTHORITIES: Final = Lru[bytes](1024 * 1024)
 
 
 def _written(content: bytes) -> tuple[bytes, int]:
-    """Return the certificates within a text, written anew, and their weight; none if one of them is not X.509."""
-    # Its library takes 12 MiB, which only the function that reads a CA has to hold.
+    """Return the certificates within a text, in normal form, and their weight; none if any is not valid X.509."""
+    # The library takes 12 MiB, which only the function that reads CAs should need.
     from modelplane.step.x509 import is_certificate  # noqa: PLC0415
 
     found = _CERTIFICATE.findall(content)
@@ -44,8 +44,8 @@ def _written(content: bytes) -> tuple[bytes, int]:
 class Sealed:
     """Bytes of a Secret. Equal content is equal; every text of it is `PLACEHOLDER`; it cannot be pickled.
 
-    It may stand in the `data` of a Secret that a step composes, and nowhere else: only there the serializer opens it
-    (`modelplane.step.opening`), in every other place it refuses the manifest.
+    It is allowed only in the `data` of a Secret that a step composes, where the serializer opens it
+    (`modelplane.step.opening`). The serializer refuses a manifest that has it in any other place.
     """
 
     __slots__ = ("_content",)
@@ -70,18 +70,18 @@ class Sealed:
         return pattern.fullmatch(self._content) is not None
 
     def certificates(self) -> tuple[str, ...]:
-        """Return the X.509 certificates in PEM within the value, each ended by a line break, and nothing else of it.
+        """Return the X.509 certificates in PEM within the value, each with a final line break, and nothing else.
 
-        They are public: whoever opens a TLS connection is shown them. A private key is no certificate.
+        They are public: every TLS client is shown them. Private keys are not included.
         """
         return tuple(f"{found.decode()}\n" for found in _CERTIFICATE.findall(self._content))
 
     def authority(self) -> "Sealed | None":
-        """Return the certificates within the value and nothing else of it; None for none, or if any is not X.509.
+        """Return the certificates within the value and nothing else; None without any, or if any is not valid X.509.
 
-        They are written anew, in lines of 64 characters: Envoy takes no longer ones, and OpenSSL does. Envoy Gateway
-        hands a CA on unread. Envoy refuses whatever comes together with one that it cannot parse, that of other teams
-        too, and it reads keys and revocation lists beside certificates.
+        They are written in lines of 64 characters: Envoy, unlike OpenSSL, accepts no longer ones. Envoy Gateway passes
+        a CA on without parsing it. If Envoy cannot parse one, it also refuses the configuration of other teams that
+        comes with it; and it reads keys and revocation lists beside certificates.
         """
         digest = hashlib.blake2b(self._content, key=_HASH_KEY).digest()
         written = _AUTHORITIES.get(digest, lambda: _written(self._content))
@@ -92,7 +92,7 @@ class Sealed:
         return bool(self._content)
 
     def __eq__(self, other: object) -> bool:
-        """Compare two sealed values, in a time that tells nothing of where they differ."""
+        """Compare two sealed values in a time that does not depend on where they differ."""
         return hmac.compare_digest(self._content, other._content) if isinstance(other, Sealed) else NotImplemented
 
     def __hash__(self) -> int:

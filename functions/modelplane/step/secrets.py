@@ -1,4 +1,4 @@
-"""Where an object holds values of Secrets, and how they are sealed as soon as it is read."""
+"""Finds the values of Secrets in an object, and seals them as soon as it is read."""
 
 import binascii
 from base64 import b64decode
@@ -8,10 +8,10 @@ from typing import Any, Final
 from modelplane.step.sealed import PLACEHOLDER, Sealed
 
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-#: Where a provider-kubernetes Object has a manifest: the one it applies, and the one it saw.
+#: The manifests in a provider-kubernetes Object: the one that it applies, and the observed one.
 _MANIFESTS: Final = (("spec", "forProvider", "manifest"), ("status", "atProvider", "manifest"))
-#: Keys of a Secret or ConfigMap, or labels of an object, above which none is read of one of more than 32 KiB: a
-#: megabyte of empty values takes half a second, and a ModelService names 64.
+#: Most keys of a Secret or ConfigMap, or labels of an object: if an object of more than 32 KiB has more, none is read.
+#: A megabyte of empty values takes half a second, and a ModelService names 64.
 MOST_KEYS: Final = 1000
 #: The fields of a Secret besides its values, which are `data` and `stringData`.
 _FIELDS: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable"})
@@ -20,17 +20,17 @@ _Turn = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 def seal_secrets(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an object with every value of the Secrets in it sealed, in `data`, as a server holds them.
+    """Return an object with every value of the Secrets in it sealed, in `data`, as a server stores them.
 
-    Secrets may be at any depth of lists and of what provider-kubernetes Objects apply and see. What is no base64 is no
-    value and is left out; so are fields that a Secret does not have, and kubectl's copies of what it applied. An object
-    without Secrets is returned itself.
+    Secrets may be at any depth of lists and of the manifests of provider-kubernetes Objects. Values that are not base64
+    are left out, and so are unknown fields of Secrets and kubectl's last-applied annotation. An object without Secrets
+    is returned itself.
     """
     return _turn_secrets(body, _sealed, _without_last_applied)
 
 
 def turn_values(manifest: Mapping[str, Any], turn: Callable[[Sealed], Any]) -> Mapping[str, Any]:
-    """Return a manifest with `turn` of every sealed value in its Secrets; itself where there is no Secret in it."""
+    """Return a manifest with `turn` applied to every sealed value in its Secrets; itself without Secrets."""
 
     def turned(secret: Mapping[str, Any]) -> Mapping[str, Any]:
         data = _at(secret, ("data",))
@@ -41,7 +41,7 @@ def turn_values(manifest: Mapping[str, Any], turn: Callable[[Sealed], Any]) -> M
 
 
 def with_values_of(manifest: Mapping[str, Any], source: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a manifest with the `data` that the Secrets in `source`, the same object, have."""
+    """Return a manifest with the `data` of the Secrets in `source`, another version of the same object."""
     found: list[Mapping[str, Any]] = []
 
     def note(secret: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -65,9 +65,9 @@ def mask_secrets(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
 def _turn_secrets(
     manifest: Mapping[str, Any], turn: _Turn, turn_holder: _Turn = lambda same: same
 ) -> Mapping[str, Any]:
-    """Return a manifest with `turn` of every Secret in it, and `turn_holder` of all that holds one that was turned.
+    """Return a manifest with `turn` applied to every Secret in it, and `turn_holder` to everything that contains one.
 
-    Only lists and Objects are looked into, not every field: most objects hold no manifest, and cost two look-ups.
+    Only lists and Objects are searched, not every field: most objects contain no manifest, and cost two look-ups.
     """
     kind = manifest.get("kind")
     if kind == "Secret":
@@ -87,14 +87,14 @@ def _turn_secrets(
 
 
 def _turn_item(item: Any, kind: object, turn: _Turn, turn_holder: _Turn) -> Any:
-    """Return an item of a list of this kind with its Secrets turned; those of a SecretList may be without a kind."""
+    """Return an item of a list of this kind with its Secrets turned; items of a SecretList may lack a kind."""
     if not isinstance(item, Mapping):
         return item
     return turn(item) if kind == "SecretList" else _turn_secrets(item, turn, turn_holder)
 
 
 def _at(body: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    """Return the mapping at a path, an empty one where there is none."""
+    """Return the mapping at a path, an empty one if there is none."""
     for name in path:
         found = body.get(name)
         body = found if isinstance(found, Mapping) else {}
@@ -102,7 +102,7 @@ def _at(body: Mapping[str, Any], path: tuple[str, ...]) -> Any:
 
 
 def _with(body: Mapping[str, Any], path: tuple[str, ...], value: Any) -> Mapping[str, Any]:
-    """Return a copy with another value at a path that exists."""
+    """Return a copy with another value at an existing path."""
     name, *rest = path
     return {**body, name: _with(body[name], tuple(rest), value) if rest else value}
 

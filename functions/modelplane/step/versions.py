@@ -1,9 +1,9 @@
-"""Whether the Configuration that calls a function is of the function's version.
+"""Whether the Configuration that calls a function has the function's version.
 
-The package of the Configuration states its version to each step, as the input of the step in its Compositions; a
-Composition that states none, such as one that was written by hand, is taken as it is. While they differ, as during an
-upgrade, a function may be given what it does not know, or write what the definitions do not have: nothing new is placed
-and nothing is rolled out, and what exists is kept.
+The Configuration's Compositions state its version in the input of each step. A Composition without a version, such as a
+hand-written one, is accepted. While the versions differ, as during an upgrade, a function may get fields that it does
+not know, or write fields that the definitions do not have. So nothing new is placed, nothing is rolled out, and
+existing resources are kept.
 """
 
 from typing import Final
@@ -12,18 +12,18 @@ from modelplane import __version__
 from modelplane.model.conditions import AnyCondition, Condition, Reason, Status
 from modelplane.step.contract import Request
 
-#: The kind of the input by which a Composition states the version, and the field that has it.
+#: The kind of the input with which a Composition states the version, and its field.
 INPUT_KIND: Final = "StepInput"
 INPUT_VERSION: Final = "version"
 
 
 def differs(request: Request) -> bool:
-    """Tell whether the Composition states another version than this function has."""
+    """Tell whether the Composition states another version than this function's."""
     return request.version not in ("", __version__)
 
 
 def versions_match(request: Request) -> Condition | None:
-    """Return the condition VersionsMatch, None where the Composition states no version."""
+    """Return the condition VersionsMatch, None if the Composition states no version."""
     if not request.version:
         return None
     if not differs(request):

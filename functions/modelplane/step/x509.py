@@ -1,8 +1,8 @@
-"""Tells whether bytes are one X.509 certificate that every TLS library takes (RFC 5280, X.690 DER).
+"""Tells whether bytes are one X.509 certificate that every TLS library accepts (RFC 5280, X.690 DER).
 
-OpenSSL, which Python asks, takes more than Envoy's BoringSSL does: lengths that are not minimal, versions and dates
-that do not exist. `cryptography` reads DER as strictly, each part once it is asked for. What it does not look into,
-parameters of algorithms that it does not know, is refused: nothing can be verified by them.
+OpenSSL, which Python uses, accepts more than Envoy's BoringSSL: lengths that are not minimal, invalid versions and
+dates. `cryptography` is as strict as BoringSSL, but parses each part only when it is accessed. Parameters of unknown
+algorithms, which it does not parse, are refused: nothing can be verified with them.
 """
 
 from typing import Final

@@ -1,15 +1,14 @@
-"""When a call is received and when it is computed, so that any number of calls at once fit into a pod's memory.
+"""Decides when calls are received and computed, so that any number of concurrent calls fit into a pod's memory.
 
-gRPC receives a request as soon as there is a thread for the call, and the whole of it before the handler runs. A call
-that has no thread holds at most the window of its stream here (64 KiB); the rest waits on the caller's side. How large
-a request is shows once it is here. So two lanes admit calls: one always the oldest, one always the newest that waits.
-A lane is free again once the call that it admitted turns out small, or is answered; large ones are computed one at a
-time. No more than two large requests are ever held, every call comes to its turn, and a small one comes to it soon,
-however many large ones wait.
+gRPC receives a request as soon as the call has a thread, and all of it before the handler runs. A call without a thread
+holds at most the window of its stream here (64 KiB); the rest waits with the caller. The size of a request is known
+only once it is received. So two lanes admit calls: one always the oldest waiting call, the other always the newest. A
+lane is free again once its call turns out to be small, or is answered; large calls are computed one at a time. So at
+most two large requests are held, every call gets its turn, and a small one gets it soon, however many large ones wait.
 
-Rejected: `maximum_concurrent_rpcs` refuses what it does not admit, and any error of a pipeline sets the custom
-conditions of a composite to Unknown. `grpc.max_concurrent_streams` lets callers wait too, but in the order in which
-they came, and how long a call has waited is not known.
+Rejected: `maximum_concurrent_rpcs` refuses calls that it does not admit, and any error of a pipeline sets the custom
+conditions of a composite to Unknown. `grpc.max_concurrent_streams` makes callers wait too, but in the order of arrival,
+and it is not known how long a call has waited.
 """
 
 import threading
@@ -26,7 +25,7 @@ _MIB: Final = 1024 * 1024
 
 #: Memory that a function may take, in MiB: the limit of its pod in install/.
 MEMORY: Final = 1024
-#: Largest request that is received, in MiB, by default. Received and read it takes three times as much.
+#: Default for the largest request that is received, in MiB. Once read it takes three times as much memory.
 LARGEST: Final = MEMORY * 3 // 32
 #: A request of more bytes is large.
 LARGE: Final = 1 * _MIB
@@ -37,15 +36,15 @@ STALLED: Final = 10.0
 
 
 class Received:
-    """A serialized request, to be taken out once: gRPC holds on to what it hands to a handler until the call ends."""
+    """A serialized request that can be taken out once: gRPC keeps the handler's argument alive until the call ends."""
 
     def __init__(self, wire: bytes) -> None:
         self._wire: bytes | None = wire
-        #: Bytes of the request, also when it is taken out.
+        #: Bytes of the request, also after it was taken.
         self.size: Final = len(wire)
 
     def take(self) -> bytes:
-        """Return the request and let go of it; raises ValueError the second time."""
+        """Return the request and drop the reference to it; raises ValueError the second time."""
         wire, self._wire = self._wire, None
         if wire is None:
             raise ValueError("a request is taken out once")
@@ -69,15 +68,15 @@ class QueuedCall:
 
     @property
     def stalled(self) -> bool:
-        """Tell whether the call was admitted long ago, and its request is not here yet."""
+        """Tell whether the call was admitted more than `STALLED` ago, and its request has not arrived yet."""
         return self._admitted is not None and time.monotonic() - self._admitted > STALLED
 
     def admit(self) -> None:
-        """Note that the request may be received from now on."""
+        """Record that the request may be received from now on."""
         self._admitted = time.monotonic()
 
     def receive(self, size: int) -> None:
-        """Note that the request is here, and its size in bytes."""
+        """Record that the request has arrived, with its size in bytes."""
         self._admitted, self.large = None, size > LARGE
 
     def run(self) -> None:
@@ -89,13 +88,13 @@ class QueuedCall:
 
 
 class Admission(ThreadPoolExecutor):
-    """The threads of gRPC's calls. Each call has to tell once it is `received`, and is then computed in its turn."""
+    """The threads of gRPC's calls. Each call reports that it is `received`, and is then computed in its turn."""
 
     def __init__(self) -> None:
         super().__init__(THREADS, "call")
         self._lock = threading.Lock()
         self._waiting: deque[QueuedCall] = deque()
-        #: The calls that the lanes have admitted: the lane of the oldest, the lane of the newest.
+        #: The calls admitted by the lanes: the lane of the oldest call, and that of the newest.
         self._lanes: list[QueuedCall | None] = [None, None]
         self._running = 0
         self._one_large = threading.Lock()
@@ -110,7 +109,7 @@ class Admission(ThreadPoolExecutor):
         return call.done
 
     def received(self, size: int) -> QueuedCall:
-        """Return the call that runs on this thread, once it may be computed; `size` is its request's in bytes."""
+        """Wait until this thread's call may be computed, and return it; `size` is its request's in bytes."""
         call: QueuedCall = self._here.call
         call.receive(size)
         if call.large:

@@ -14,15 +14,15 @@ from modelplane.transport.admission import Received
 from modelplane.transport.request import ParsedRequest, read
 from modelplane.transport.response import OversizeError, write_response
 
-#: Seconds after which a call that has not had its turn is refused: Crossplane gives a reconcile two minutes in all.
+#: Seconds after which a waiting call is refused: Crossplane gives a whole reconcile two minutes.
 PATIENCE: Final = 90.0
 
 
 def answer(step: Step, received: Received, waited: float = 0.0) -> bytes:
-    """Return the response to a request; whatever goes wrong becomes a fatal result that changes nothing.
+    """Return the response to a request; every error becomes a fatal result that changes nothing.
 
     `waited` is how long the call has waited for its turn, in seconds. Raises `google.protobuf.message.DecodeError`
-    only: the bytes are no request, so there is nothing to answer.
+    only, for bytes that are not a request and cannot be answered.
     """
     began = time.perf_counter()
     given = read(received.take())
@@ -54,11 +54,11 @@ def _logged(request: Request, outcome: StepOutcome) -> Result:
 
 
 def _write(given: ParsedRequest, result: Result) -> tuple[Result, bytes]:
-    """Return the serialized result, or the fatal one that stands for a result that cannot be sent, serialized."""
+    """Return the result and its serialization, or those of a fatal result if it cannot be sent."""
     try:
         return result, write_response(given.base, result)
     except OversizeError as error:
-        # The conditions are not those of the pass: what it decided is not carried out.
+        # The conditions of the pass are dropped, because its decision is not applied.
         refused = complete(given.request, Result(fatal=str(error)))
     except Exception as error:  # noqa: BLE001 - as in `run`: a manifest that cannot be built must change nothing
         refused = _logged(given.request, fail(given.request, error))

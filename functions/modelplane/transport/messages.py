@@ -1,9 +1,9 @@
-"""The pipeline's protobuf messages, with every Kubernetes object and the context left as the bytes they arrived in.
+"""The pipeline's protobuf messages, in which every Kubernetes object and the context stay serialized.
 
-They are the function SDK's messages but for one thing: where those have a `google.protobuf.Struct`, these have `bytes`,
-which is the same on the wire. So a message of a thousand objects is read and written without building a hundred
-thousand protobuf values: an object is looked into only when a step does, and what earlier steps desire passes through
-untouched.
+They are the function SDK's messages with one difference: where those have a `google.protobuf.Struct`, these have
+`bytes`, which is the same on the wire. So a message of a thousand objects is read and written without building a
+hundred thousand protobuf values: an object is parsed only when a step reads it, and resources of earlier steps are
+passed on unparsed.
 """
 
 from typing import Any, Final

@@ -1,6 +1,6 @@
-"""Observed objects as they arrive: bytes, of which a step sees a dict once it looks inside, secret values sealed.
+"""Observed objects: they arrive as bytes, and become dicts with sealed secret values when a step reads them.
 
-A dict is kept by the object's version for the calls to come, so that an object is parsed once however often it is sent.
+A dict is cached by the object's version, so that an object is parsed once however often it is sent.
 """
 
 import hashlib
@@ -16,8 +16,8 @@ from modelplane.transport.messages import Fields, Peek
 from modelplane.transport.structs import LARGE, decode, decode_outline, pick_fields
 from modelplane.transport.wire import Wire
 
-#: Bytes that the dicts which are kept take at most, as a rule less than half. What steps read of a fleet is cached by
-#: itself (`observed.memo`), so that this holds the objects of a large composite, not those of a fleet.
+#: Upper bound of the bytes of cached dicts; they usually take less than half. Values that steps read from a fleet have
+#: a cache of their own (`observed.memo`), so this one is sized for the objects of a large composite, not for a fleet.
 _KEPT: Final = 55 * 1024 * 1024
 _BODIES: Final = Lru[Manifest](_KEPT)
 
@@ -37,8 +37,8 @@ _KIND_LENGTH: Final = 72
 class WireObject(Object):
     """An object whose `body` is parsed when a step looks inside; `key` and `kind` are read without that.
 
-    It is a view of the request, and does not hold its `body`: that is the cache's alone, so that a call over thousands
-    of objects holds few.
+    It is a view of the request, and does not hold its `body`, which only the cache holds: so a call over thousands of
+    objects keeps few of them alive.
     """
 
     __slots__ = ("_fields", "_key", "_kind", "_wire")
@@ -56,12 +56,12 @@ class WireObject(Object):
 
     @property
     def body(self) -> Manifest:
-        """Return the whole object; raises `google.protobuf.message.DecodeError` when it is no Struct."""
+        """Return the whole object; raises `google.protobuf.message.DecodeError` if it is not a Struct."""
         return _BODIES.get(self.key, lambda: self._read(decode))
 
     @property
     def outline(self) -> Object:
-        """Return the object without the pod templates in it, which are not parsed."""
+        """Return the object without its pod templates, which are not parsed."""
         return _Outline(self)
 
     @property
@@ -92,9 +92,9 @@ class WireObject(Object):
 
 
 class _Outline(Object):
-    """An object without the pod templates in it. It is of the same version, so it has the same key.
+    """An object without its pod templates. It is the same version, so it has the same key.
 
-    It holds its body, because it lives no longer than the reading of one object.
+    It holds its body, because it exists only while one object is read.
     """
 
     __slots__ = ("_body", "_whole")
@@ -119,15 +119,15 @@ class _Outline(Object):
 
 
 def _weight(wire: bytes) -> int:
-    """Return the bytes that the dict of a serialized object takes at most, as a rule over twice what it does take.
+    """Return an upper bound of the bytes of a serialized object's dict, usually more than twice the true size.
 
-    Found without looking at the dict: to weigh that takes as long as to parse it.
+    It is computed without the dict, because weighing that takes as long as parsing.
     """
     return _EXPANSION * len(wire) + sum(size * wire.count(tag) for tag, size in _VALUES.items())
 
 
 def _kind(fields: Mapping[str, bytes]) -> str:
-    """Return the kind: many objects are never asked for more."""
+    """Return the kind, which is all that is read of many objects."""
     kind = fields.get("kind", b"")
     return _text(kind) if len(kind) <= _KIND_LENGTH else str(Peek.FromString(kind).text)
 

@@ -15,8 +15,8 @@ from modelplane.transport.wire import Parts, take_apart
 class ParsedRequest:
     """A request as it was read.
 
-    `base` is a message of what the response is laid over: tag, desired state and context. `error` is set where a part
-    is not what it has to be; `request` then holds no more than the composite, without content where that is the part.
+    `base` is a message with the parts that the response starts from: tag, desired state and context. `error` is set if
+    a part is malformed; `request` then has only the composite, without content if that is the malformed part.
     """
 
     request: Request
@@ -25,9 +25,9 @@ class ParsedRequest:
 
 
 def read(wire: bytes) -> ParsedRequest:
-    """Return a request; raises `google.protobuf.message.DecodeError` for bytes that are none.
+    """Return a request; raises `google.protobuf.message.DecodeError` for bytes that are not a request.
 
-    The objects are parsed when a step looks into them, all but the composite. What no step reads is not kept.
+    Objects other than the composite are parsed when a step reads them. Parts that no step reads are dropped.
     """
     parts = take_apart(wire)
     message = RequestMessage.FromString(parts.rest)
@@ -47,7 +47,7 @@ def read(wire: bytes) -> ParsedRequest:
 
 
 def _read_request(parts: Parts, message: Any, composite: Object) -> Request:
-    """Return what Crossplane observed and fetched. Mappings are sorted by name: protobuf's order says nothing."""
+    """Return what Crossplane observed and fetched. Mappings are sorted by name, because protobuf's order is arbitrary."""
     observed, required, schemas = parts.observed, parts.required, message.required_schemas
     return Request(
         composite=composite,

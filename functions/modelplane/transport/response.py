@@ -1,4 +1,4 @@
-"""A step's `Result` as a serialized RunFunctionResponse, laid over what the earlier steps of the pipeline desire."""
+"""Writes a step's `Result` as a serialized RunFunctionResponse, over the desired state of earlier steps."""
 
 import json
 from collections import Counter
@@ -19,7 +19,7 @@ _MIB: Final = 1024 * 1024
 
 #: Serialized manifests by `Desired.key`, so that a settled pass builds none.
 _WIRES: Final = Lru[bytes](16 * _MIB)
-#: Serialized statuses by their JSON text, which is written ten times as fast: a settled pass repeats its status.
+#: Serialized statuses by their JSON text, which is ten times faster to write: a settled pass repeats its status.
 _STATUSES_SENT: Final = Lru[bytes](8 * _MIB)
 
 _STATUSES: Final = {
@@ -32,15 +32,15 @@ _READY: Final = {True: sdk.READY_TRUE, False: sdk.READY_FALSE}
 
 
 class OversizeError(Exception):
-    """A response is too large to be sent; the text says how large, what is in it and what to cut."""
+    """A response is too large to be sent; the text says how large, what is in it and what to reduce."""
 
 
 def write_response(message: Any, result: Result) -> bytes:
-    """Return the serialized answer to a `messages.Request`; equal input gives equal bytes.
+    """Return the serialized response to a `messages.Request`; equal input gives equal bytes.
 
-    Raises OversizeError when Crossplane would not take it, and whatever a `Desired.build` raises. A fatal answer keeps
-    the desired state and context of the earlier steps as they are, unless those alone would be too large: Crossplane
-    reads none of them. What is built is measured as it is built, and nothing is built once it is too large.
+    Raises OversizeError if Crossplane would not accept it, and whatever a `Desired.build` raises. A fatal response
+    keeps the desired state and context of earlier steps, which Crossplane does not read, unless they alone are too
+    large. The size is measured while resources are built, and building stops once it is too large.
     """
     response = Response()
     response.meta.tag = message.meta.tag
@@ -113,7 +113,7 @@ def _serialize_status(status: Manifest) -> bytes:
 
 
 def _carry_over(response: Any, message: Any, result: Result) -> None:
-    """Set the context: what was received, and over it the step's own (of two entries with one key the last counts)."""
+    """Set the context: the received entries, then the step's own (the last of two entries with one key counts)."""
     if result.context or message.HasField("context"):
         response.context = message.context + encode(result.context)
 
@@ -138,7 +138,7 @@ def _select(selector: Any, wanted: Requirement) -> None:
 
 
 def _say(response: Any, result: Result) -> None:
-    """Add conditions and events; a fatal result is the last, because Crossplane stops reading there."""
+    """Add conditions and events; a fatal result comes last, because Crossplane stops reading there."""
     _add_conditions(response.conditions, result.conditions)
     _add_events(response.results, result.events)
     if result.fatal is not None:
@@ -162,9 +162,9 @@ def _add_events(results: Any, events: Iterable[Event]) -> None:
 
 
 def _describe(response: Any, *, left_out: int = 0) -> str:
-    """Return what an oversize response is made of, the largest part first, and what would make it smaller.
+    """Return the parts of an oversize response, the largest first, and how to make it smaller.
 
-    `left_out` resources were not built any more.
+    `left_out` is the number of resources that were not built.
     """
     resources = response.desired.resources
     counts, sizes = Counter[str](), Counter[str]()

@@ -1,7 +1,7 @@
 """The gRPC server of a function: Crossplane's FunctionRunnerService and the standard health service.
 
-The function SDK's own `serve` was rejected: everything runs on one event loop, where a slow composite stalls all other
-calls, it has no health service, and calls are cancelled five seconds after the signal to stop. Its credentials and
+The function SDK's own `serve` was rejected: it runs everything on one event loop, where a slow composite delays all
+other calls, has no health service, and cancels calls five seconds after the signal to stop. The SDK's credentials and
 message definitions are used.
 """
 
@@ -24,7 +24,7 @@ from google.protobuf.message import DecodeError
 
 from modelplane.transport.admission import Admission, Received
 
-#: Seconds that calls under way have after the signal to stop: under the 30 s that Kubernetes waits.
+#: Seconds that running calls have after the signal to stop: less than the 30 s that Kubernetes waits.
 GRACE: Final = 25.0
 
 #: M_MMAP_THRESHOLD: from 256 KiB on a block is a mapping of its own. M_ARENA_MAX: heaps beside the first.
@@ -60,7 +60,7 @@ class Settings:
 def serve(answer: Answer, settings: Settings) -> None:
     """Serve `answer` until SIGTERM or SIGINT.
 
-    Calls under way are finished first, within the grace period. Raises ListenError.
+    Running calls are finished first, within the grace period. Raises ListenError.
     """
     _collect_rarely()
     _return_memory()
@@ -71,7 +71,7 @@ def serve(answer: Answer, settings: Settings) -> None:
             handlers=(_runner(answer, calls), _health(stopping, probes)),
             options=[
                 ("grpc.max_receive_message_length", settings.max_receive),
-                # Keeps the window of a stream at 64 KiB; estimates of the bandwidth let it grow to the whole request.
+                # Keeps the window of a stream at 64 KiB; with bandwidth estimation it would grow to the whole request.
                 ("grpc.http2.bdp_probe", 0),
                 ("grpc.so_reuseport", 0),  # a second server on the port is an error, not half of the traffic
             ],
@@ -88,10 +88,10 @@ def serve(answer: Answer, settings: Settings) -> None:
 
 @contextmanager
 def _signals() -> Iterator[socket.socket]:
-    """Give a socket that can be read once a signal to stop has come; later signals change nothing.
+    """Yield a socket that becomes readable at the first signal to stop; later signals have no effect.
 
-    Rejected: a handler that sets an Event. The signal may come to any of gRPC's threads, or just before the main thread
-    blocks, which then sleeps on; and a second one within the Event's own lock waits for itself.
+    Rejected: a handler that sets an Event. The signal may arrive in any of gRPC's threads, or just before the main
+    thread blocks, which then keeps sleeping; and a second signal within the Event's own lock would deadlock.
     """
     stopped, stop = socket.socketpair()
     with stopped, stop:
@@ -106,20 +106,20 @@ def _signals() -> Iterator[socket.socket]:
 
 
 def _collect_rarely() -> None:
-    """Look for reference cycles less often: objects are trees, and a large fleet's are a million containers.
+    """Collect reference cycles less often: objects are trees, and those of a large fleet are a million containers.
 
-    With Python's defaults the collector walks all of them again and again while they are parsed, which takes as long
-    as parsing does.
+    With Python's defaults the collector traverses all of them again and again during parsing, which takes as long as
+    the parsing itself.
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 10)
 
 
 def _return_memory() -> None:
-    """Let glibc give large blocks back as soon as they are freed, and keep one heap for small ones.
+    """Make glibc return large blocks as soon as they are freed, and keep one heap for small ones.
 
-    As it is, it learns from the first large request to keep such blocks, in one heap for each thread: a third more
-    memory stays resident after a hundred of them. Other C libraries have no such setting and need none.
+    By default it adapts to the first large request and keeps such blocks, in one heap for each thread: a third more
+    memory stays resident after a hundred of them. Other C libraries do not have or need this setting.
     """
     library = ctypes.CDLL(None)
     if hasattr(library, "mallopt"):
@@ -128,7 +128,7 @@ def _return_memory() -> None:
 
 
 def _runner(answer: Answer, calls: Admission) -> grpc.GenericRpcHandler:
-    """Return the function's service; it gets and gives bytes."""
+    """Return the function's service, from bytes to bytes."""
 
     def run_function(received: Received, context: grpc.ServicerContext) -> bytes:
         call = calls.received(received.size)
@@ -144,12 +144,12 @@ def _runner(answer: Answer, calls: Admission) -> grpc.GenericRpcHandler:
 
 
 def _health(stopping: threading.Event, probes: ThreadPoolExecutor) -> grpc.GenericRpcHandler:
-    """Return the health service, for the server as a whole: the function it runs is all there is."""
+    """Return the health service, for the server as a whole, because it runs one function only."""
 
     def check(_request: bytes, _context: grpc.ServicerContext) -> bytes:
         return _NOT_SERVING if stopping.is_set() else _SERVING
 
-    # On a thread of its own: it is answered however many calls wait for theirs. gRPC has no other way to say so.
+    # It has a thread of its own, to answer however many calls wait. gRPC has no other way to configure that.
     check.experimental_thread_pool = probes  # type: ignore[attr-defined]
     return _service(_HEALTH, "Check", check)
 

@@ -1,6 +1,6 @@
 """`google.protobuf.Struct` as plain dicts, and plain dicts as the bytes of a serialized Struct.
 
-Reading and writing the wire format by hand was tried: up to a third faster, which no target needs.
+Reading and writing the wire format by hand was rejected: it is up to a third faster, which no target needs.
 """
 
 from collections.abc import Container, Iterator, Mapping
@@ -16,29 +16,29 @@ from google.protobuf.struct_pb2 import Struct, Value
 from modelplane.step.secrets import MOST_KEYS
 from modelplane.transport.wire import Wire, entry_of, fields_of
 
-#: What is left out, by key, where it is of this kind: the list is the API server's bookkeeping, often half of an
-#: object, and nothing we decide by.
+#: Fields that are left out if their value is of this kind: managedFields is the API server's bookkeeping, often half of
+#: an object, and no decision depends on it.
 _ALWAYS: Final = {"managedFields": "list_value"}
-#: What is left out of an outline besides: pod templates, most of a large replica and nothing that placing reads.
+#: Fields that an outline leaves out as well: pod templates, the largest part of a replica, which placing does not read.
 _OF_OUTLINES: Final = {**_ALWAYS, "template": "struct_value"}
 
 
-#: Maps whose keys anybody may choose, values of Secrets and ConfigMaps among them: left out above `MOST_KEYS` keys.
+#: Maps with arbitrary keys, such as values of Secrets and ConfigMaps: left out above `MOST_KEYS` keys.
 _FREE: Final = frozenset({"data", "labels", "annotations"})
 #: The bytes that begin a serialized Value of these kinds.
 _TAGS: Final = {"list_value": 0x32, "struct_value": 0x2A}
 #: The most maps and lists in one another of what is read of an object that protobuf refuses: it reads a hundred
 #: messages in one another, which are 34 maps. A field that a schema knows lies within 20.
 MAX_LEVELS: Final = 32
-#: From so many bytes on it is faster to look at each level of an object than to parse all of it.
+#: From this size on it is faster to read each level of an object than to parse all of it.
 LARGE: Final = 32 * 1024
 
 
 def decode(wire: Wire) -> dict[str, Any]:
-    """Return the dict that a serialized Struct holds: integral numbers as int, without `managedFields` lists.
+    """Return the dict of a serialized Struct, with integral numbers as int, without `managedFields` lists.
 
-    Of a large one maps of data, labels and annotations with more than `MOST_KEYS` keys are left out as well. What is
-    nested more deeply than protobuf reads is cut off at `MAX_LEVELS`.
+    In a large object, maps of data, labels and annotations with more than `MOST_KEYS` keys are left out as well. Values
+    nested more deeply than protobuf reads are cut off at `MAX_LEVELS`.
 
     Raises `google.protobuf.message.DecodeError` for bytes that are no Struct.
     """
@@ -55,7 +55,7 @@ def _decode(wire: Wire, left_out: Mapping[str, str]) -> dict[str, Any]:
 
 
 def decode_outline(wire: Wire) -> dict[str, Any]:
-    """Return what `decode` does, without pod templates: those of a large object are not even parsed."""
+    """Do as `decode`, without pod templates, which are not even parsed in a large object."""
     return _decode(wire, _OF_OUTLINES)
 
 
@@ -80,9 +80,9 @@ def _garbled() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _InPlace:
-    """Reads a serialized Struct level by level, not all of it at once as protobuf does.
+    """Reads a serialized Struct level by level, instead of all at once like protobuf.
 
-    `left_out` is as in `_read`. Values of fewer bytes than `whole` are left to protobuf, as far as it reads them.
+    `left_out` is as in `_read`. Values of fewer bytes than `whole` are parsed by protobuf if it accepts their depth.
     """
 
     left_out: Mapping[str, str]
@@ -120,7 +120,7 @@ class _InPlace:
 
 
 def _is_crowded(wire: Wire, start: int, end: int) -> bool:
-    """Tell whether a Value is a map of more than `MOST_KEYS` keys; no more of them are looked at."""
+    """Tell whether a Value is a map with more than `MOST_KEYS` keys, without reading more of them."""
     if start == end or wire[start] != _TAGS["struct_value"]:
         return False
     ((_, begin, stop),) = fields_of(wire, start, end)

@@ -1,7 +1,7 @@
-"""Reads the outer layers of a serialized RunFunctionRequest in place: where its objects are, not what is in them.
+"""Reads the outer layers of a serialized RunFunctionRequest in place: the positions of its objects, not their content.
 
 Parsing the message with protobuf copies every object twice, which for a large fleet takes four times as long and three
-times the memory. What is small is left to protobuf.
+times the memory. Small parts are parsed by protobuf.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 _OBSERVED, _REQUIRED, _UNREAD = 2, 8, frozenset({6, 7})
 #: Field numbers of State, of an entry of a map, of Resources and of Resource.
 _COMPOSITE, _RESOURCES, _KEY, _VALUE, _ITEMS, _RESOURCE = 1, 2, 1, 2, 1, 1
-#: Bits that a number in protobuf has at most, less the last byte's.
+#: Most bits of a number in protobuf, without those of its last byte.
 _LONGEST: Final = 63
 _NOTHING: Final = memoryview(b"")
 #: Serialized bytes, or a view of a part of them.
@@ -23,7 +23,7 @@ Wire = bytes | memoryview
 
 @dataclass(slots=True)
 class Parts:
-    """The parts of a request: serialized objects, as views of it, and `rest`, all that is no object, serialized."""
+    """The parts of a request: serialized objects, as views of it, and `rest`, the serialized other fields."""
 
     composite: memoryview = field(default_factory=lambda: _NOTHING)
     observed: dict[str, memoryview] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Parts:
 
 
 def take_apart(wire: bytes) -> Parts:
-    """Return the parts of a serialized request; raises `google.protobuf.message.DecodeError` for bytes that are none.
+    """Return the parts of a serialized request; raises `google.protobuf.message.DecodeError` for other bytes.
 
     As in every protobuf message the parts may come in any order, and of two values of one field the last counts.
     """
@@ -67,7 +67,7 @@ def _read_state(wire: bytes, view: memoryview, parts: Parts, start: int, end: in
 
 
 def entry_of(wire: Wire, start: int, end: int) -> tuple[str, tuple[int, int]]:
-    """Return the key of an entry of a map, and where its value is."""
+    """Return the key of a map's entry, and the position of its value."""
     key, value = "", (end, end)
     for number, begin, stop in fields_of(wire, start, end):
         if number == _KEY:
@@ -78,7 +78,7 @@ def entry_of(wire: Wire, start: int, end: int) -> tuple[str, tuple[int, int]]:
 
 
 def _resource(wire: bytes, view: memoryview, start: int, end: int, found: memoryview) -> memoryview:
-    """Return the object in a Resource, `found` where there is none."""
+    """Return the object in a Resource, `found` if there is none."""
     for number, begin, stop in fields_of(wire, start, end):
         if number == _RESOURCE:
             found = view[begin:stop]
@@ -88,7 +88,7 @@ def _resource(wire: bytes, view: memoryview, start: int, end: int, found: memory
 def fields_of(wire: Wire, at: int, end: int) -> Iterator[tuple[int, int, int]]:
     """Yield number, start and end of each field of a message; the next one begins where it ends.
 
-    A field that is no text, bytes or message is given without content: none of what is read here is.
+    A field that is not a text, bytes or message is yielded without content; no such field is read here.
     """
     while at < end:
         tag, at = wire[at], at + 1
