@@ -1,4 +1,4 @@
-"""The program `modelplane hydrate`: brings a repository onto a volume, whole and verified, or says why not."""
+"""The program `modelplane hydrate`: downloads a complete, verified repository to a volume, or says why it cannot."""
 
 from modelplane.hydrate.snapshot import HydrateSettings, hydrate, resolve
 

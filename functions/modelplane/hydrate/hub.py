@@ -1,4 +1,4 @@
-"""The Hugging Face Hub: which files a revision has, and their bytes. Its refusals become failures of ours."""
+"""The Hugging Face Hub: the files of a revision, and their bytes. Its errors become HydrateErrors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from modelplane.hydrate.failure import BrokenError, LastingError, NoResumeError,
 from modelplane.hydrate.plan import File, Plan, find_misplaced
 from modelplane.model.staging import HydrateExit
 
-#: Silence after which a connection counts as broken, in seconds.
+#: Seconds without a byte after which a connection counts as broken.
 _SILENCE = 60
 
 
@@ -32,9 +32,9 @@ def _seconds(response: httpx2.Response) -> float | None:
 
 
 def read_token(text: str | None) -> str | None:
-    """Return the token that a Secret's key holds, None for none; a line break at its end is not part of it.
+    """Return the token of a Secret's key without a trailing line break, None without one.
 
-    Raises LastingError for one that no header can carry: the client would quote it in its own refusal.
+    Raises LastingError for a token that is not valid in a header: the client would quote it in its own error.
     """
     token = (text or "").strip()
     if not (token.isascii() and token.isprintable()):
@@ -44,13 +44,13 @@ def read_token(text: str | None) -> str | None:
 
 @contextmanager
 def _translated(what: str) -> Iterator[None]:
-    """Turn what the client raises into failures; what it does not understand, a proxy may have sent."""
+    """Turn the client's exceptions into HydrateErrors; a response that it does not understand may be a proxy's."""
     try:
         yield
     except HfHubHTTPError as error:
         status = error.response.status_code
         message = f"{what}: {status}: {error.server_message or error.response.reason_phrase}"
-        # The hub answers 401 also for a repository that does not exist, so that private ones cannot be probed for.
+        # The hub also answers 401 for a repository that does not exist, so that private ones cannot be detected.
         unknown = isinstance(error, RepositoryNotFoundError) and not isinstance(error, GatedRepoError)
         if unknown or status in (404, 410):
             raise LastingError(HydrateExit.NOT_FOUND, message) from error
@@ -67,13 +67,13 @@ def _translated(what: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A hub at `endpoint` (None: the public one), asked with a `token` (None: without)."""
+    """A hub at `endpoint` (None: the public one), used with a `token` (None: without)."""
 
     endpoint: str | None = None
     token: str | None = None
 
     def plan(self, repo: str, revision: str) -> Plan:
-        """Return the files of a revision ("": the default branch), pinned to the commit that it names now."""
+        """Return the files of a revision ("": the default branch), pinned to its present commit."""
         named = f"{repo} at {revision or 'its default branch'}"
         with _translated(named):
             api = HfApi(endpoint=self.endpoint, token=self.token or False)
@@ -84,7 +84,7 @@ class Hub:
         for sibling in found.siblings or ():
             checksum = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
             size = sibling.lfs.size if sibling.lfs else sibling.size
-            # One below zero would be taken off from what all may have.
+            # A negative size would reduce the total that is checked against the limit.
             if not checksum or not isinstance(size, int) or size < 0 or not found.sha:
                 raise BrokenError(f"{named}: the hub does not say what {sibling.rfilename!r} is")
             files.append(File(sibling.rfilename, size, "sha256" if sibling.lfs else "git", checksum))
@@ -93,7 +93,7 @@ class Hub:
         return Plan(repo, revision, found.sha, tuple(sorted(files, key=lambda file: file.path)))
 
     def read(self, plan: Plan, file: File, start: int) -> Iterator[bytes]:
-        """Yield the bytes of a file from `start` on; raises BrokenError when the hub does not go on from there."""
+        """Yield the bytes of a file from `start` on; raises BrokenError if the hub does not continue there."""
         url = hf_hub_url(plan.repo, file.path, revision=plan.commit, endpoint=self.endpoint)
         headers = build_hf_headers(token=self.token or False) | {"Accept-Encoding": "identity"}
         headers |= {"Range": f"bytes={start}-"} if start else {}
@@ -103,5 +103,5 @@ class Hub:
             hf_raise_for_status(response)
             if start and not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
                 raise NoResumeError(f"{file.path}: the hub does not resume at byte {start}")
-            # As they come: what is gathered into larger chunks is lost when the connection breaks.
+            # Unbuffered: bytes in a larger chunk would be lost when the connection breaks.
             yield from response.iter_raw()

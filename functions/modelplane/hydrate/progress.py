@@ -1,4 +1,4 @@
-"""Tells in the log how far a download is: bytes, rate and the time that is left."""
+"""Logs the progress of a download: bytes, rate and remaining time."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ def readable(size: float) -> str:
 
 @dataclass(slots=True)
 class Progress:
-    """Counts bytes of `total`; `say` gets a line every `every` seconds at most. Threads may share it."""
+    """Counts bytes of `total`; `say` gets a line at most every `every` seconds. Threads may share it."""
 
     total: int
     say: Callable[[str], None]
@@ -30,13 +30,13 @@ class Progress:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def found(self, size: int) -> None:
-        """Count bytes that are on the volume already (fewer, when `size` is negative); log when it is time."""
+        """Count bytes that are already on the volume (subtract them if `size` is negative); log if it is time."""
         with self._lock:
             self.there += size
             self._tell()
 
     def came(self, size: int) -> None:
-        """Count bytes that were received; log when it is time."""
+        """Count received bytes; log if it is time."""
         with self._lock:
             self.there += size
             self._came += size

@@ -1,4 +1,4 @@
-"""Brings a snapshot onto a volume: file by file, resuming, each verified before it counts, the marker last of all."""
+"""Downloads a snapshot to a volume: file by file, resuming, each file verified, and the marker last."""
 
 import time
 from collections.abc import Callable
@@ -13,18 +13,18 @@ from modelplane.hydrate.progress import Progress, readable
 from modelplane.hydrate.volume import Volume, writing
 from modelplane.model.staging import HydrateExit
 
-#: Times that a file may come with other bytes than were promised.
+#: Number of times that a file may arrive with a wrong checksum.
 _WRONG_BYTES = 3
-#: Longest pause between two tries, in seconds; a hub that asks for a longer one gets it, up to the second number.
+#: Longest pause between two tries, in seconds, and the longest one that a hub may ask for.
 _LONGEST_PAUSE, _LONGEST_ASKED = 60.0, 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class HydrateSettings:
-    """A run. `tries` in a row without a byte end it; `pause` is the first pause between two, in seconds; it doubles.
+    """The settings of a run. It ends after `tries` in a row without a byte; `pause`, in seconds, doubles between tries.
 
-    `limit` is how many bytes the snapshot may have, None for as many as the volume takes: a file share has no size of
-    its own. `commit` is the one to bring, "" for the one that the revision names.
+    `limit` is the most bytes of the snapshot, None for no limit but the volume's: a file share has no size of its own.
+    `commit` is the one to download, "" for the revision's.
     """
 
     repo: str
@@ -47,7 +47,7 @@ class _Run:
     progress: Progress
 
     def bring(self, file: File) -> None:
-        """Bring one file to its place, verified; raises HydrateError."""
+        """Download, verify and place one file; raises HydrateError."""
         if verify(file, self.volume.place(file)):
             self.progress.found(file.size)
             return
@@ -63,7 +63,7 @@ class _Run:
         raise LastingError(HydrateExit.CORRUPT, f"{file.path}: {_WRONG_BYTES} times other bytes than the hub promised")
 
     def _download(self, file: File) -> None:
-        """Go on with the unfinished file until it has its size, or the hub has no more of it."""
+        """Continue the unfinished file until it has its size, or the hub has no more of it."""
         if file.size == 0:
             for _ in self.volume.write(file, 0, ()):
                 pass
@@ -87,7 +87,7 @@ class _Run:
 
 
 def _pause(settings: HydrateSettings, broken: BrokenError, failures: int) -> None:
-    """Wait before the next try; raises the failure when `failures` tries in a row brought nothing."""
+    """Wait before the next try; raises the failure after `failures` fruitless tries in a row."""
     if failures >= settings.tries:
         raise broken
     pause = min(settings.pause * 2 ** max(0, failures - 1), _LONGEST_PAUSE)
@@ -97,7 +97,7 @@ def _pause(settings: HydrateSettings, broken: BrokenError, failures: int) -> Non
 
 
 def _ask(settings: HydrateSettings, revision: str) -> Plan:
-    """Return what the hub has, after as many tries as it takes."""
+    """Return the plan from the hub, with retries."""
     for failures in range(1, settings.tries + 1):
         try:
             return settings.hub.plan(settings.repo, revision)
@@ -107,7 +107,7 @@ def _ask(settings: HydrateSettings, revision: str) -> Plan:
 
 
 def _plan(settings: HydrateSettings, volume: Volume) -> Plan:
-    """Return the plan: the one that an earlier run began, though its revision has moved, as long as the hub has it."""
+    """Return the plan: that of an earlier unfinished run, even if its revision has moved, else the hub's."""
     begun = volume.pinned(settings.repo, settings.revision, settings.commit)
     if begun is not None:
         try:
@@ -122,7 +122,7 @@ def _plan(settings: HydrateSettings, volume: Volume) -> Plan:
 
 
 def resolve(settings: HydrateSettings) -> Plan:
-    """Return what a run would bring and pin it on the volume, so that the run brings no other; raises HydrateError."""
+    """Return the plan of the next run and pin it on the volume, so that the run uses it; raises HydrateError."""
     with writing():
         volume = Volume(settings.target)
         if staged := volume.staged(settings.repo, settings.revision, settings.commit):
@@ -134,7 +134,7 @@ def resolve(settings: HydrateSettings) -> Plan:
 
 
 def hydrate(settings: HydrateSettings) -> Plan:
-    """Bring the snapshot onto the volume and return what it holds; raises HydrateError, and then nothing is marked."""
+    """Download the snapshot and return its plan; raises HydrateError, and then writes no marker."""
     with writing():
         return _hydrate(settings, Volume(settings.target))
 

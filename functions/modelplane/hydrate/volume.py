@@ -1,4 +1,4 @@
-"""What a run keeps on the volume beside the snapshot: its plan, unfinished files, and last of all the marker."""
+"""A run's own files on the volume besides the snapshot: its plan, unfinished files, and finally the marker."""
 
 import errno
 import json
@@ -15,7 +15,7 @@ from modelplane.hydrate.plan import OURS, File, Plan, find_same, read_plan
 from modelplane.model.staging import HydrateExit
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-#: Errors that last until the volume or its content is changed.
+#: Errors that persist until the volume or its content is changed.
 _CLOSED = frozenset({
     errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG
 })  # fmt: skip
@@ -23,7 +23,7 @@ _CLOSED = frozenset({
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Turn what a volume refuses into a failure that says why; a file server that does not answer may come back."""
+    """Turn errors of a volume into HydrateErrors; a file server that does not answer is a temporary failure."""
     try:
         yield
     except OSError as error:
@@ -36,7 +36,7 @@ def writing() -> Iterator[None]:
 
 
 def _sync(folder: Path) -> None:
-    """Make what a folder lists survive a crash."""
+    """Flush a folder's entries to disk."""
     opened = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened)
@@ -52,7 +52,7 @@ class Volume:
 
     @property
     def size(self) -> int:
-        """Return how many bytes the volume has, used or free; 0 where its file system does not say."""
+        """Return the size of the volume in bytes; 0 if its file system does not report it."""
         return shutil.disk_usage(self.root).total
 
     @property
@@ -65,19 +65,19 @@ class Volume:
 
     @property
     def _folds(self) -> bool:
-        """Tell whether the volume takes a name in other letters for the same, such as one on SMB."""
+        """Tell whether the volume treats names that differ in case as the same, such as SMB."""
         (self.root / OURS).mkdir(parents=True, exist_ok=True)
         return (self.root / OURS.upper()).exists()
 
     def _read(self, path: Path) -> Plan | None:
-        """Return a plan that was written, None when there is none that can be read."""
+        """Return a written plan, None if there is no readable one."""
         try:
             return read_plan(json.loads(path.read_bytes()))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def _write(self, path: Path, plan: Plan) -> None:
-        """Write a plan whole or not at all."""
+        """Write a plan atomically."""
         path.parent.mkdir(parents=True, exist_ok=True)
         made = path.with_suffix(".new")
         with made.open("wb") as opened:
@@ -88,9 +88,9 @@ class Volume:
         _sync(path.parent)
 
     def staged(self, repo: str, revision: str, commit: str = "") -> Plan | None:
-        """Return what is staged, None unless the marker of this source is there and every file with its size.
+        """Return the staged plan, None unless the marker of this source and every file with its size exist.
 
-        `commit` is the one to be staged, "" for any.
+        `commit` is the required commit, "" for any.
         """
         plan = self._read(self._marker)
         if plan is None or not plan.is_of(repo, revision, commit):
@@ -98,19 +98,19 @@ class Volume:
         return plan if all(self._size(self.place(file)) == file.size for file in plan.files) else None
 
     def pinned(self, repo: str, revision: str, commit: str = "") -> Plan | None:
-        """Return the plan that an earlier run began for this source; one whose marker counts no more was begun too."""
+        """Return the plan of an earlier run for this source, even one whose marker is no longer valid."""
         plans = filter(None, (self._read(self._pinned), self._read(self._marker)))
         return next((plan for plan in plans if plan.is_of(repo, revision, commit)), None)
 
     def begin(self, plan: Plan) -> None:
-        """Take up a plan: from here on the volume holds an unfinished copy, and nothing of other plans.
+        """Start a plan: from now on the volume has an unfinished copy of it, and nothing of other plans.
 
-        Raises LastingError where two of its files would be one on this volume.
+        Raises LastingError if two of its files would be one file on this volume.
         """
         if self._folds and (same := find_same(file.path for file in plan.files)):
             raise LastingError(HydrateExit.UNWRITABLE, f"the volume does not tell upper from lower case: {same}")
         if self._marker.exists():
-            # What was staged counts as begun from now on, and is known until all of it that has to go has gone.
+            # The staged plan counts as unfinished from now on, and is known until its files are removed.
             self._marker.replace(self._pinned)
             _sync(self._marker.parent)
         if earlier := self._read(self._pinned):
@@ -118,7 +118,7 @@ class Volume:
         self._write(self._pinned, plan)
 
     def finish(self, plan: Plan) -> None:
-        """Write the marker, after everything else has reached the volume, and remove what the run needed."""
+        """Write the marker after everything else has been flushed, and remove the run's own files."""
         self._write(self._marker, plan)
         self._pinned.unlink(missing_ok=True)
         shutil.rmtree(self.root / OURS / "parts", ignore_errors=True)
@@ -128,15 +128,15 @@ class Volume:
         return self.root / file.path
 
     def part(self, file: File) -> Path:
-        """Return where the file grows until it is verified; another content grows elsewhere."""
+        """Return the path of the unfinished file, which depends on its content."""
         name = sha256(f"{file.checksum} {file.path}".encode()).hexdigest()
         return self.root / OURS / "parts" / name
 
     def write(self, file: File, start: int, chunks: Iterable[bytes]) -> Iterator[int]:
-        """Write chunks to an unfinished file from `start` on and yield the length of each; never beyond its size.
+        """Write chunks to an unfinished file from `start` on, at most up to its size, and yield the length of each.
 
-        Each byte has its place: a run on a node that was lost may still write, and to append would add to what
-        another run has verified.
+        Chunks are written at their offsets, never appended: a run on a lost node may still write, and would otherwise
+        add to what another run has verified.
         """
         part = self.part(file)
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -164,11 +164,11 @@ class Volume:
         return path.stat().st_size if path.is_file() else -1
 
     def begun(self, file: File) -> int:
-        """Return how many bytes of an unfinished file are there."""
+        """Return the present size of an unfinished file in bytes."""
         return max(0, self._size(self.part(file)))
 
     def _remove(self, earlier: Plan, *, keep: Plan) -> None:
-        """Remove the files of an earlier plan that are not in this one; what others put there is theirs."""
+        """Remove the files of an earlier plan that are not in this one, and no other files."""
         wanted = {file.path for file in keep.files}
         unfinished = {self.part(file) for file in keep.files}
         for file in earlier.files:

@@ -1,4 +1,4 @@
-"""Our XRDs and Compositions, as they lie in a source checkout or inside an installed wheel."""
+"""Modelplane's XRDs and Compositions, from a source checkout or an installed wheel."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -12,20 +12,20 @@ import yaml
 
 Manifest = dict[str, Any]
 
-#: Where the wheel keeps copies of apis/ and compositions/ (pyproject.toml, force-include).
+#: The copies of apis/ and compositions/ in the wheel (pyproject.toml, force-include).
 PACKAGED = resources.files("modelplane.reading") / "packaged"
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 @cache
 def xrds() -> Mapping[str, Manifest]:
-    """Return the CompositeResourceDefinition of each of our kinds, by kind. Shared: not to be changed."""
+    """Return the CompositeResourceDefinition of each own kind, by kind. Shared: must not be changed."""
     return MappingProxyType({xrd["spec"]["names"]["kind"]: xrd for xrd in _manifests("apis")})
 
 
 @cache
 def compositions() -> Mapping[str, Manifest]:
-    """Return the Composition of each kind that has one, by kind. Shared: not to be changed."""
+    """Return the Composition of each kind that has one, by kind. Shared: must not be changed."""
     return MappingProxyType({item["spec"]["compositeTypeRef"]["kind"]: item for item in _manifests("compositions")})
 
 

@@ -1,4 +1,4 @@
-"""What became of the deployments of a fleet, and what was refused, as their objects' status tells it."""
+"""The deployments of a fleet and the refused objects, from the objects' status."""
 
 from modelplane.model.names import GROUP
 from modelplane.reading.definitions import xrds
@@ -12,15 +12,15 @@ DEPLOYMENT = f"ModelDeployment.{GROUP}"
 def deployments(reader: Reader) -> list[Tree]:
     """Return every deployment's placements, shortfall and conditions, sorted by namespace and name.
 
-    `unplaced` counts the replicas that are wanted and not placed; those that are leaving do not count as placed.
-    `placed` is sorted by cluster and index; `reasons` is empty when nothing is unplaced. `serving` counts the replicas
-    that serve now with what they run, `updated` those of them that run what the deployment asks for.
+    `unplaced` counts the replicas that are not placed; leaving ones do not count as placed. `placed` is sorted by
+    cluster and index; `reasons` is empty when nothing is unplaced. `serving` counts the replicas that serve now with
+    their present spec, `updated` those of them whose spec is as the deployment asks.
     """
     return [_deployment(obj) for obj in reader.list(DEPLOYMENT)]
 
 
 def refusals(reader: Reader) -> dict[Key, str]:
-    """Return the objects that are refused although every replica that they want is placed, each with why."""
+    """Return the objects that are refused although all of their replicas are placed, each with why."""
     found = {}
     for obj in reader.list(DEPLOYMENT):
         scheduled = condition(obj, "ReplicasScheduled")

@@ -1,4 +1,4 @@
-"""Kinds of the control cluster: how they are named, which exist besides ours, and their scope."""
+"""Kinds of the control cluster: their names, which exist besides Modelplane's own, and their scope."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

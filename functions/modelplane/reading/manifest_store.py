@@ -1,4 +1,4 @@
-"""A reader of manifests that are held in memory."""
+"""A reader of manifests in memory."""
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -20,11 +20,11 @@ Trees = list[Tree]
 class ManifestStore:
     """Implements `Reader` over tables of objects, by kind (`Kind.group`).
 
-    Copies show a placeholder for each secret value that a step composed.
+    Copies have a placeholder for each secret value that a step composed.
 
-    The kinds that exist are ours, those of Kubernetes and of the packages that the Configuration depends on, those of
-    stored CustomResourceDefinitions and objects, and `extra_kinds`: (apiVersion, kind) of further ones, namespaced but
-    for GatewayClass.
+    Existing kinds are Modelplane's own, those of Kubernetes and of the Configuration's dependencies, those of stored
+    CustomResourceDefinitions and objects, and `extra_kinds`: (apiVersion, kind) of others, all of them namespaced
+    except GatewayClass.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class ManifestStore:
         self._tables = tables
         self.origin = origin
         self.extra_kinds = frozenset(extra_kinds)
-        #: What steps asked for by name and did not find.
+        #: Objects that steps required by name and that do not exist.
         self.sought: set[Key] = set()
 
     def get(self, kind: str, namespace: str | None, name: str) -> Tree | None:
@@ -46,7 +46,7 @@ class ManifestStore:
         return [dict(mask_secrets(clone(obj))) for each in self._matching(kind) for obj in self.scan(each)]
 
     def schema(self, api_version: str, kind: str) -> Manifest | None:
-        """Return the OpenAPI schema of a kind, None for one that does not exist; of others' kinds only that they do."""
+        """Return the OpenAPI schema of a kind, None for one that does not exist; for foreign kinds an empty one."""
         own = xrds().get(kind) if api_version == API_VERSION else None
         for version in items(own, "spec", "versions"):
             return mapping(version, "schema", "openAPIV3Schema")
@@ -72,21 +72,21 @@ class ManifestStore:
         return next((Key(k, *place) for k in self._matching(kind) if self._tables[k].get(place) is not None), None)
 
     def peek(self, key: Key) -> Manifest | None:
-        """Return the object itself, which must not be changed."""
+        """Return the stored object, not a copy; it must not be changed."""
         table = self._tables.get(key.kind)
         return None if table is None else table.get((key.namespace, key.name))
 
     def has_namespace(self, name: str) -> bool:
-        """Tell whether some object is in a namespace."""
+        """Tell whether any object is in a namespace."""
         return any(table.has_namespace(name) for table in self._tables.values())
 
     def scan(self, kind: str, labels: Mapping[str, str] = _NO_LABELS) -> Iterator[Manifest]:
-        """Yield the objects of one kind (`Kind.group`) with these labels themselves, sorted by namespace and name."""
+        """Yield the stored objects of one kind (`Kind.group`) with these labels, sorted by namespace and name."""
         table = self._tables.get(kind)
         return iter(()) if table is None else table.labelled(labels)
 
     def everything(self) -> Iterator[Manifest]:
-        """Yield every object itself, sorted by kind, namespace and name."""
+        """Yield every stored object, sorted by kind, namespace and name."""
         for kind in self.kinds():
             yield from self.scan(kind)
 
@@ -96,7 +96,7 @@ class ManifestStore:
         return [k for k in self.kinds() if k.partition(".")[0] == kind]
 
     def _installed(self, api_version: str, kind: str) -> bool | None:
-        """Tell whether a kind that only this cluster's objects show to exist is namespaced; None when none does."""
+        """Tell whether a kind that stored objects show to exist is namespaced; None if none does."""
         group, _, version = api_version.rpartition("/")
         for crd in self.scan(_CRDS):
             spec = mapping(crd, "spec")

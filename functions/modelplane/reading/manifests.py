@@ -1,4 +1,4 @@
-"""Reads manifests: files of several documents, folders, kubectl exports, standard input; knows the line of a field.
+"""Reads manifests from files with several documents, folders, kubectl exports or standard input, with line numbers.
 
 Exception
 └── InvalidInput   what cannot be read: where it stands, and why
@@ -16,14 +16,14 @@ import yaml
 SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 STDIN = "-"
 _STDIN_NAME = "<stdin>"
-#: Most characters that the aliases of a document may add to what is written: an API server takes no larger request.
+#: Most characters that the aliases of a document may add: an API server accepts no larger request.
 _MOST_BY_ALIASES = 3 * 1024 * 1024
 
 _C_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_C_LOADER):  # type: ignore[misc] # the base is chosen by what PyYAML was built with
-    """YAML as Kubernetes reads it: what looks like a date is text."""
+    """YAML as Kubernetes reads it: dates are texts."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -43,13 +43,13 @@ class InvalidInput(Exception):  # noqa: N818 - it is reported under this name
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an object was read: its file, and the YAML node that it is (None where lines are not known)."""
+    """The source of an object: its file, and its YAML node (None if lines are not known)."""
 
     file: str
     node: yaml.Node | None
 
     def line(self, field: str) -> int | None:
-        """Return the 1-based line of a field (`spec.engines[0].name`), or of the nearest thing above it."""
+        """Return the 1-based line of a field (`spec.engines[0].name`), or of the nearest field that contains it."""
         if self.node is None:
             return None
         node, line = self.node, self.node.start_mark.line
@@ -63,14 +63,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class LocatedObject:
-    """One object of the input, and where it stands."""
+    """One object of the input, and its source."""
 
     obj: Any
     source: Source
 
 
 def read_manifests(paths: Iterable[str], stdin: TextIO) -> Iterator[LocatedObject]:
-    """Yield the objects under paths in order: files, folders' manifests by name at any depth, `-` for `stdin`.
+    """Yield the objects under paths in order: files, manifests in folders by name at any depth, `-` for `stdin`.
 
     Lists, as kubectl exports them, are taken apart; empty documents are passed over. Raises InvalidInput, also for
     standard input without a word: the command that should have written it failed, and kubectl exports at least a List.
@@ -117,7 +117,7 @@ def _documents(file: str, text: str) -> Iterator[LocatedObject]:
             yield from _objects(_plain(loader.construct_document(node)), Source(file, node))
     except (yaml.YAMLError, ValueError) as error:
         if _is_json(text):
-            # JSON may hold what YAML does not (tabs); its lines are then not known.
+            # JSON may contain tabs, which YAML may not; its lines are then not known.
             yield from _objects(json.loads(text), Source(file, None))
             return
         mark = getattr(error, "problem_mark", None)
@@ -130,7 +130,7 @@ def _documents(file: str, text: str) -> Iterator[LocatedObject]:
 
 
 def _refuse_repeated_keys(file: str, document: yaml.Node) -> None:
-    """Raise InvalidInput where a mapping has a key twice (YAML 1.2, 3.2.1.3), where PyYAML takes the last."""
+    """Raise InvalidInput if a mapping has a key twice (YAML 1.2, 3.2.1.3); PyYAML would take the last one."""
     todo, done = [document], set[int]()
     while todo:
         node = todo.pop()
@@ -151,9 +151,9 @@ def _refuse_repeated_keys(file: str, document: yaml.Node) -> None:
 
 
 def _refuse_many_copies(file: str, document: yaml.Node) -> None:
-    """Raise InvalidInput where aliases stand for much more than is written, or an alias for what it is in.
+    """Raise InvalidInput if aliases expand to much more than is written, or an alias is recursive.
 
-    Ten short lines can stand for a billion values. Nodes are counted, each one once, before any alias is expanded.
+    Ten short lines can expand to a billion values. Nodes are counted, each once, before any alias is expanded.
     """
     todo, opened, sizes, written = [document], set[int](), dict[int, int](), 0
     while todo:
@@ -177,7 +177,7 @@ def _refuse_many_copies(file: str, document: yaml.Node) -> None:
 
 
 def _inner(node: yaml.Node) -> list[yaml.Node]:
-    """Return the nodes that a node is made of."""
+    """Return the child nodes of a node."""
     if isinstance(node, yaml.MappingNode):
         return [each for pair in node.value for each in pair]
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
@@ -192,7 +192,7 @@ def _is_json(text: str) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a YAML value as the JSON that it stands for: keys are text, nothing is shared."""
+    """Return a YAML value as JSON: keys are texts, and nothing is shared."""
     if isinstance(value, dict):
         return {_key(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -223,7 +223,7 @@ def _objects(document: Any, source: Source) -> Iterator[LocatedObject]:
 
 
 def _parts(field: str) -> Iterator[str | int]:
-    """Yield the keys and indices of a path; keys with dots or slashes stand in brackets."""
+    """Yield the keys and indices of a path; keys with dots or slashes are in brackets."""
     for key, bracketed in re.findall(r"([^.\[\]]+)|\[([^\]]*)\]", field):
         yield key or (int(bracketed) if bracketed.isdigit() else bracketed)
 

@@ -17,7 +17,7 @@ _GROUPS: Final = {
     "Never": ("Never, as the fleet is", "red"),
 }
 
-#: The reason of a profile that no pool has nodes enough for: nothing has to go, and nodes have to be added.
+#: The reason of a profile for which no pool has enough nodes: nodes have to be added, and no replica has to go.
 _FULL: Final = "NoRoom"
 
 
@@ -46,7 +46,7 @@ def _table(rows: Iterable[Manifest]) -> Table:
 
 
 def _lines(row: Manifest) -> Iterable[str]:
-    """Yield where one more replica would run and what has to go before, or why it never would."""
+    """Yield where one more replica would run and which replicas have to go first, or why it never would."""
     if row["cluster"]:
         pools = ", ".join(f"{engine} on {pool}" for engine, pool in sorted(row["pools"].items()))
         yield f"{row['cluster']}: {pools}"

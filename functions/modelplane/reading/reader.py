@@ -1,4 +1,4 @@
-"""The protocol of whatever a fleet is read from, and its objects as steps and readers of the domain take them."""
+"""The protocol for reading a fleet, and its objects in the form that steps and readers of the domain take."""
 
 from collections.abc import Hashable, Sequence
 from typing import Protocol
@@ -13,25 +13,25 @@ class Reader(Protocol):
     """Reads objects of a control cluster: manifests in memory, or a live API server.
 
     A kind is `Kind` or `Kind.group` (several groups have a ClusterProviderConfig), a namespace None or "" for cluster
-    scope. What is returned must not be changed: an implementation may share it.
+    scope. Returned objects must not be changed, because an implementation may share them.
     """
 
     @property
     def origin(self) -> Hashable:
-        """Return what tells this reader's versions of objects from those of every other in the process."""
+        """Return a value that distinguishes this reader's object versions from every other reader's in the process."""
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
         """Return an object, None when there is none."""
 
     def list(self, kind: str) -> Sequence[Manifest]:
-        """Return all objects of a kind, sorted by namespace and name; none of a kind that does not exist."""
+        """Return all objects of a kind, sorted by namespace and name; an empty list if the kind does not exist."""
 
     def schema(self, api_version: str, kind: str) -> Manifest | None:
         """Return the OpenAPI schema of a kind as far as it is known, None when the kind does not exist."""
 
 
 def as_object(reader: Reader, body: Manifest) -> Object:
-    """Return a stored object as steps get it, Secrets sealed; its key is of this version in this reader."""
+    """Return a stored object in the form that steps get, with sealed Secrets; its key is unique to this reader."""
     uid, version = body["metadata"]["uid"], body["metadata"]["resourceVersion"]
     key = (reader.origin, qualify(body["apiVersion"], body["kind"]), uid, version)
     return Object(seal_secrets(body), key)

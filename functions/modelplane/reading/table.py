@@ -1,4 +1,4 @@
-"""The objects of one kind, kept in order and by label, so that a list by labels costs what it finds."""
+"""The objects of one kind, in order and indexed by label, so that a list by labels costs only what it returns."""
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping
@@ -10,29 +10,29 @@ Place = tuple[str, str]
 
 
 class Table:
-    """Objects by namespace and name. Once a snapshot shares it, it is not written to any more: a `copy` is."""
+    """Objects by namespace and name. Once a snapshot shares it, writes go to a `copy`."""
 
     def __init__(self, objects: Mapping[Place, Manifest] | None = None) -> None:
         self._objects = dict(objects or {})
         self._order = sorted(self._objects)
-        #: Built when a list by labels is first asked for, then kept up to date.
+        #: Built at the first list by labels, then kept up to date.
         self._labelled: dict[tuple[str, str], set[Place]] | None = None
 
     def copy(self) -> "Table":
-        """Return a table of the same objects that can be written to."""
+        """Return a writable table of the same objects."""
         return Table(self._objects)
 
     def get(self, place: Place) -> Manifest | None:
-        """Return the object at a place itself, None when there is none."""
+        """Return the stored object at a place, None if there is none."""
         return self._objects.get(place)
 
     def has_namespace(self, name: str) -> bool:
-        """Tell whether some object is in a namespace."""
+        """Tell whether any object is in a namespace."""
         at = bisect_left(self._order, (name, ""))
         return at < len(self._order) and self._order[at][0] == name
 
     def __iter__(self) -> Iterator[Manifest]:
-        """Yield the objects themselves, sorted by namespace and name."""
+        """Yield the stored objects, sorted by namespace and name."""
         return (self._objects[place] for place in tuple(self._order))
 
     def labelled(self, labels: Mapping[str, str]) -> Iterator[Manifest]:
@@ -51,7 +51,7 @@ class Table:
         return (obj for obj in found if pairs <= mapping(obj, "metadata", "labels").items())
 
     def put(self, place: Place, obj: Manifest) -> None:
-        """Put an object in a place, instead of what is there."""
+        """Put an object in a place, replacing the present one."""
         old = self._objects.get(place)
         if old is None:
             insort(self._order, place)
@@ -78,5 +78,5 @@ class Table:
 
 
 def _labels(obj: Manifest) -> list[tuple[str, str]]:
-    # Of a kind that is not ours nothing was checked: what cannot be a label is none.
+    # Objects of foreign kinds are not validated, so their labels may have any type.
     return [(key, value) for key, value in mapping(obj, "metadata", "labels").items() if isinstance(value, str)]

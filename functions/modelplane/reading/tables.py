@@ -1,4 +1,4 @@
-"""A fleet for people: its clusters with their room, where every replica runs, and what was refused and why."""
+"""A fleet as tables: its clusters with their room, where every replica runs, and what was refused and why."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -134,7 +134,7 @@ def _placements(placed: Iterable[Manifest]) -> Table:
 
 def _alike(entry: Manifest) -> tuple[str, str, str]:
     pools = ", ".join(f"{engine} on {pool}" for engine, pool in sorted(entry["pools"].items()))
-    # The engine of a short profile has its name.
+    # A profile of the short form names its engine after itself.
     pools = f"{entry['profile']}: {pools}" if entry["profile"] not in ("", *entry["pools"]) else pools
     state = "serving" if entry["ready"] else "starting"
     return entry["cluster"], pools, f"leaving, {state}" if entry["leaving"] else state
@@ -161,6 +161,6 @@ def _refused(refused: Sequence[tuple[str, str]]) -> RenderableType:
 
 
 def _marked(rooms: Iterable[PoolRoom | None]) -> Iterator[tuple[bool, PoolRoom | None]]:
-    """Yield each with whether it is the first."""
+    """Yield each room with whether it is the first."""
     for place, room in enumerate(rooms):
         yield place == 0, room

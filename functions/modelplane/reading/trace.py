@@ -1,4 +1,4 @@
-"""Everything that one replica became: each object on its cluster, how it stands, and the rule by which it is there."""
+"""All objects of one replica: each object on its cluster, its state, and the rule why it is composed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from modelplane.reading.tree import Manifest, child, items, mapping
 from modelplane.scheduling.wording import count
 
 REPLICA = f"ModelReplica.{GROUP}"
-#: Where an object is that puts nothing on a cluster.
+#: The place of an object that has nothing on a cluster.
 _HERE = "here"
 
 
 @dataclass(frozen=True, slots=True)
 class TracedObject:
-    """An object that a replica became: `name` with its kind, `place` (cluster and namespace), the `rule` behind it."""
+    """An object of a replica: `name` with its kind, `place` (cluster and namespace), and the `rule` why it exists."""
 
     name: str
     place: str
@@ -30,7 +30,7 @@ class TracedObject:
 
 
 def trace(reader: Reader, replica: Manifest) -> list[TracedObject]:
-    """Return what a ModelReplica became, sorted by place and name."""
+    """Return the objects of a ModelReplica, sorted by place and name."""
     return sorted(_traced(reader, replica), key=lambda each: (each.place, each.name))
 
 

@@ -47,7 +47,7 @@ def read(wire: bytes) -> ParsedRequest:
 
 
 def _read_request(parts: Parts, message: Any, composite: Object) -> Request:
-    """Return what Crossplane observed and fetched. Mappings are sorted by name, because protobuf's order is arbitrary."""
+    """Return what Crossplane observed and fetched. Mappings are sorted by name: protobuf has no order."""
     observed, required, schemas = parts.observed, parts.required, message.required_schemas
     return Request(
         composite=composite,
