@@ -28,6 +28,7 @@ CONTROLLERS = (
     "endpointslice-controller",
     "node-lifecycle-controller",
     "persistentvolume-binder-controller",
+    "persistentvolumeclaim-protection-controller",
     "pod-garbage-collector-controller",
 )
 

@@ -93,6 +93,7 @@ def _serve(plane: ControlPlane, gateways: LiveGateways) -> str:
 
     eventually(named, within=PATIENCE)
     gateways.open_public()
+    gateways.open_router()  # without it the InferenceGateway does not get Ready
     for site in gateways.sites.values():
         site.run_engine_for_all(POD_ADDRESSES)
     apply_service(plane, SERVED)

@@ -34,6 +34,13 @@ vllm:lora_requests_info{{max_lora="0",running_lora_adapters="",waiting_lora_adap
 """
 
 
+#: What a request has to have, by path.
+_FIELDS = {
+    "/v1/chat/completions": frozenset({"model", "messages"}),
+    "/v1/embeddings": frozenset({"model", "input"}),
+}
+
+
 class Engine(BaseHTTPRequestHandler):
     """Answers chat completions, whole or streamed, embeddings and the list of models.
 
@@ -63,7 +70,17 @@ class Engine(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a chat."""
         self.path, _, _ = self.path.partition("?")
-        self._reply(json.loads(b"".join(self._body())))
+        body = b"".join(self._body())
+        try:
+            asked = json.loads(body)
+        except ValueError:
+            asked = None
+        needed = _FIELDS.get(self.path, frozenset())
+        if isinstance(asked, dict) and needed <= asked.keys():
+            self._reply(asked)
+        else:
+            words = f"the body has to be JSON with the fields {', '.join(sorted(needed))}"
+            answer(self, 400, {"error": {"message": words, "code": "invalid"}})
 
     def _body(self) -> Iterator[bytes]:
         """Yield the parts of the body, which comes in chunks where an endpoint picker has read it before."""
