@@ -53,17 +53,24 @@ class ServiceInputs:
         return plan_backends(self.entries, by_entry)
 
     @cached_property
+    def _held(self) -> frozenset[Address]:
+        """Return the addresses that the Backends hold."""
+        return frozenset(address for plan in self.backends.plans for address in plan.endpoints)
+
+    @cached_property
+    def models(self) -> Mapping[str, str]:
+        """Return the name under which the engine of each endpoint in a Backend serves, "" where it is not known."""
+        return {each.name: each.model for entry in self.selected for each in entry if each.address in self._held}
+
+    @cached_property
     def served(self) -> str:
         """Return the model names of the engines behind the Backends, in the form that clusters' gateways read."""
-        held = frozenset(address for plan in self.backends.plans for address in plan.endpoints)
-        names = {each.name: each.model for entry in self.selected for each in entry if each.address in held}
-        return list_served(names)
+        return list_served(self.models)
 
     @cached_property
     def states(self) -> tuple[Mapping[str, EndpointState], ...]:
         """Return the states of the endpoints of each entry, by name."""
-        held = frozenset(address for plan in self.backends.plans for address in plan.endpoints)
-        return tuple({each.name: state_of(each, self.listed, held) for each in entry} for entry in self.selected)
+        return tuple({each.name: state_of(each, self.listed, self._held) for each in entry} for entry in self.selected)
 
 
 def requirements(request: Request, spec: ModelServiceSpec) -> tuple[Requirement, ...]:

@@ -148,7 +148,7 @@ def _left_out(inputs: ServiceInputs) -> list[str]:
 
 def _without_own_names(inputs: ServiceInputs) -> str:
     """Return that requests do not carry each engine's own name of the model: there are too many for a header; or ""."""
-    if inputs.served or not any(each.model for of_entry in inputs.selected for each in of_entry):
+    if inputs.served or not any(inputs.models.values()):
         return ""
     return sentences(
         "Its endpoints serve under too many different names to put each one's own into requests to the fleet URL",

@@ -75,6 +75,8 @@ def test_a_service_says_that_its_endpoints_differ_too_much_in_their_names_of_the
     assert "different names" not in resolved(60)
     assert "Its endpoints serve under too many different names" in resolved(70)
     assert "different names" not in conditions(settled(endpoints=[READY]))["EndpointsResolved"][2]
+    starting = Endpoint("starting", {}, address("starting"), ready=False, model="m")
+    assert "different names" not in conditions(settled(endpoints=[starting]))["EndpointsResolved"][2]
 
 
 def test_a_service_says_which_endpoints_its_backends_cannot_hold() -> None:
