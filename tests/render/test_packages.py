@@ -1,7 +1,9 @@
 """What is installed is what Crossplane takes: the Configuration, the Functions, and what stands in install/."""
 
+import io
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -11,18 +13,20 @@ from modelplane.cli.serve import FUNCTIONS
 from modelplane.model.names import SYSTEM_NAMESPACE
 from modelplane_dev import components
 from modelplane_dev.folders import ROOT
+from modelplane_dev.packages.image import Image
 from render.validation import validate
 
 PACKAGES = sorted((ROOT / "package").glob("*/crossplane.yaml"))
 
 
-def build(root: Path, target: Path) -> None:
+def build(root: Path, target: Path, *options: str) -> None:
     command = [
         str(components.path("crossplane")),
         "xpkg",
         "build",
         f"--package-root={root}",
         f"--package-file={target}",
+        *options,
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -39,6 +43,32 @@ def test_the_configuration_builds_from_its_apis_and_compositions(tmp_path: Path)
 @pytest.mark.parametrize("metadata", PACKAGES, ids=lambda path: path.parent.name)
 def test_a_function_package_builds(metadata: Path, tmp_path: Path) -> None:
     build(metadata.parent, tmp_path / "function.xpkg")
+
+
+def _packaged(image: Image, folder: Path) -> Path:
+    folder.mkdir()
+    tarball, package = folder / "image.tar", folder / "function.xpkg"
+    image.write(tarball, ["modelplane"], {})
+    build(PACKAGES[0].parent, package, f"--embed-runtime-image-tarball={tarball}")
+    return package
+
+
+def _layer(content: bytes) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as tar:
+        entry = tarfile.TarInfo("file")
+        entry.size = len(content)
+        tar.addfile(entry, io.BytesIO(content))
+    return made.getvalue()
+
+
+def test_layers_that_have_been_compressed_for_a_package_make_the_same_bytes_of_the_next(tmp_path: Path) -> None:
+    image = Image((_layer(b"a" * 100_000), _layer(b"b" * 100_000)))
+    package = _packaged(image, tmp_path / "first")
+    taken = image.compressed_as_in(package)
+    assert all(len(each) < 10_000 for each in taken.compressed.values())
+    assert len(taken.compressed) == len(image.layers)
+    assert _packaged(taken, tmp_path / "next").read_bytes() == package.read_bytes()
 
 
 def test_package_metadata_is_as_crossplane_defines_it(tmp_path: Path) -> None:
