@@ -1,6 +1,6 @@
-"""Refuses flags of a short profile that contradict what else it says, or what is generated for its nodes.
+"""Refuses flags of a short profile that contradict its other fields, or the flags generated for its nodes.
 
-Each raises InvalidProfileError with both sides.
+Each function raises InvalidProfileError with both sides.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _HIDES: Final = "keeps the leader from serving requests; remove it, the workers 
 
 
 def agree_on_weights(arguments: Arguments, dialect: Dialect, weights: Weights) -> None:
-    """Refuse other weights, another revision or another name than the ClusterModel and the deployment say."""
+    """Refuse weights, a revision or a name other than the ClusterModel's and the deployment's."""
     given = find_flag(arguments.args, dialect.model)
     if given is None and positional_model(arguments.args):
         given = Given(arguments.args[0], "")
@@ -45,7 +45,7 @@ def agree_on_weights(arguments: Arguments, dialect: Dialect, weights: Weights) -
 
 
 def agree_on_experts(arguments: Arguments, dialect: Dialect, topology: Topology) -> None:
-    """Refuse a flag that turns on expert parallelism where the topology turns it off, and the other way round."""
+    """Refuse a flag that turns on expert parallelism if the topology turns it off, and vice versa."""
     given = find_flag(arguments.args, (*dialect.expert, *map(negated, dialect.expert)))
     if given is None or topology.expert is None:
         return
@@ -56,7 +56,7 @@ def agree_on_experts(arguments: Arguments, dialect: Dialect, topology: Topology)
 
 
 def refuse_for_one_node(arguments: Arguments, engine: str) -> None:
-    """Refuse what only engines of several nodes take."""
+    """Refuse flags that only engines of several nodes have."""
     dialect = DIALECTS[engine]
     arguments.number(dialect.nodes, "replicaTopology.nodes", 1)
     rank = find_flag(arguments.args, dialect.rank)
@@ -69,7 +69,7 @@ def refuse_for_one_node(arguments: Arguments, engine: str) -> None:
 
 
 def refuse_for_ray(arguments: Arguments, dialect: Dialect, said: str) -> None:
-    """Refuse how processes find each other where Ray gathers the nodes, as `said`."""
+    """Refuse flags by which processes find each other if Ray joins the nodes, according to `said`."""
     for names in (dialect.nodes, dialect.rank, dialect.leader):
         if given := find_flag(arguments.args, names):
             raise arguments.refuse("engine.args", f"{given} contradicts {said}, which gathers the nodes; remove it")

@@ -1,4 +1,4 @@
-"""The arguments of a short profile's engine, and the flags that are added to them where they are not given."""
+"""The arguments of a short profile's engine, to which missing flags are added."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from modelplane.catalogue.profile import InvalidProfileError
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What an engine loads, the name that it serves it under, and the revision, "" for none.
+    """The model that an engine loads, the name under which it serves it, and the revision, "" for none.
 
-    `said` is the field that says what to load, with its value; "" where a flag may name something else.
+    `said` is the field that determines the model, with its value; "" if a flag may name another one.
     """
 
     model: str
@@ -33,11 +33,11 @@ class Arguments:
         return InvalidProfileError(self.profile, field, why)
 
     def contradicts(self, given: Given, said: str) -> InvalidProfileError:
-        """Return the refusal of a flag that contradicts a field, which is given with its value."""
+        """Return the refusal of a flag that contradicts a field; `said` is the field with its value."""
         return self.refuse("engine.args", f"{given} contradicts {said}; remove one, or make them equal")
 
     def number(self, names: Sequence[str], field: str, stated: int | None) -> int | None:
-        """Return the number of a flag: the given one, which must agree with the stated one, else the stated one."""
+        """Return the number of a flag: the given one, which must equal the stated one, else the stated one."""
         given = find_flag(self.args, names)
         if given is None:
             return stated
@@ -48,9 +48,9 @@ class Arguments:
         return int(given.value)
 
     def add(self, names: Sequence[str], value: object) -> list[str]:
-        """Return the flag with a value, nothing where it is given or there is no value."""
+        """Return the flag with a value, [] if it is given or there is no value."""
         return [] if value in (None, "") or find_flag(self.args, names) else [f"{names[0]}={value}"]
 
     def switch(self, names: Sequence[str]) -> list[str]:
-        """Return a flag without value, nothing where it is given."""
+        """Return a flag without value, [] if it is given."""
         return [] if find_flag(self.args, names) else [names[0]]

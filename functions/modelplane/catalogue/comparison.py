@@ -1,7 +1,7 @@
 """Compares what a profile requires with what a pool declares (docs/catalogue.md, "What is compared").
 
-It is not compiled to CEL: drivers report less memory than the box says, and publish neither precisions nor fabrics; a
-stamped selector would be judged again by kube-scheduler, and never match.
+It is not compiled to CEL: drivers report less than the nominal memory, and publish neither precisions nor fabrics.
+kube-scheduler would evaluate a stamped selector again, and it would never match.
 """
 
 import re
@@ -20,7 +20,7 @@ _BANDWIDTH: Final = re.compile(r"([a-z][a-z0-9]*)-([0-9]{1,6})g(-or-better)?")
 
 @dataclass(frozen=True, slots=True)
 class Bandwidth:
-    """A fabric between nodes: its family, e.g. `ib`, and Gbit/s. `or_better`: more of the same family is welcome."""
+    """A fabric between nodes: its family, e.g. `ib`, and Gbit/s. `or_better`: a faster one is accepted too."""
 
     family: str
     gigabits: int
@@ -28,14 +28,14 @@ class Bandwidth:
 
 
 def parse_bandwidth(text: str) -> Bandwidth | None:
-    """Return the bandwidth of a text such as `ib-400g-or-better`, None where it is none."""
+    """Return the bandwidth of a text such as `ib-400g-or-better`, None for an invalid text."""
     found = _BANDWIDTH.fullmatch(text.lower())
     return Bandwidth(found[1], int(found[2]), bool(found[3])) if found else None
 
 
 @lru_cache(maxsize=1024)
 def amount(text: str) -> Fraction | None:
-    """Return the number that a quantity stands for, None where the text is no quantity."""
+    """Return the number of a quantity, None for an invalid text."""
     try:
         return parse(text).number()
     except QuantityError:
@@ -66,7 +66,7 @@ def _bandwidth(needs: str, has: str) -> str | None:
 def _short(
     capability: str, needs: str | None, has: str | None, compared: Callable[[str, str], str | None]
 ) -> CapabilityShort | None:
-    """Return the shortage of a capability; `compared` gives None where it is enough, else a note on why it is not."""
+    """Return the shortage of a capability; `compared` returns None if it suffices, else a note why it does not."""
     if needs is None:
         return None
     note = compared(needs, has) if has is not None else ""
@@ -87,14 +87,14 @@ def _domain(requires: Requires, has: Capabilities) -> CapabilityShort | None:
     return CapabilityShort("nvlinkDomainSize", "" if size is None else str(size), str(needs))
 
 
-#: Capabilities in the order in which they are compared: a pool that fails at a later one comes nearer.
+#: Capabilities in the order in which they are compared: a pool that fails at a later one is nearer.
 _ORDER: Final = ("memoryPerGpu", "interconnect", "precisionSupport", "nvlinkDomainSize", "interNodeBandwidth")
 
 
 def shortness(short: CapabilityShort) -> tuple[int, Fraction]:
     """Return how far a pool is from satisfying a profile, the smaller the nearer.
 
-    That is how many capabilities were not compared any more, then how much of the memory is missing.
+    It is the number of capabilities that were no longer compared, then the missing part of the memory.
     """
     later = len(_ORDER) - _ORDER.index(short.capability) if short.capability in _ORDER else 0
     needs, has = (amount(text) if short.capability == _ORDER[0] else None for text in (short.needs, short.has))
@@ -103,10 +103,10 @@ def shortness(short: CapabilityShort) -> tuple[int, Fraction]:
 
 
 def compare(requires: Requires, has: Capabilities) -> CapabilityShort | NotMultiNode | None:
-    """Return what a pool lacks of what a profile requires, None where it satisfies all of it.
+    """Return the first requirement of a profile that a pool does not satisfy, None if it satisfies all.
 
-    Whether the pool takes engines of several nodes at all comes first, then the capabilities in the order of the API.
-    What the pool does not declare satisfies nothing.
+    Support for engines of several nodes is compared first, then the capabilities in the order of the API. A capability
+    that the pool does not declare satisfies nothing.
     """
     if requires.several_nodes and not has.multi_node:
         return NotMultiNode(declared=has.multi_node is not None)

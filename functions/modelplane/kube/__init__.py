@@ -1,1 +1,1 @@
-"""Small builders for the objects we compose: plain values in, a manifest out; no decisions, no reading."""
+"""Small builders for composed objects: plain values in, a manifest out, without decisions or reading."""

@@ -40,12 +40,12 @@ def authority() -> dict[str, Any]:
 
 
 def authority_issuer() -> dict[str, Any]:
-    """Return the Issuer that signs pairs by the CA."""
+    """Return the Issuer that signs key pairs with the CA."""
     return _object("Issuer", AUTHORITY, {"ca": {"secretName": AUTHORITY}})
 
 
 def pair(name: str, dns_name: str, usage: str) -> dict[str, Any]:
-    """Return the Certificate of a pair in a Secret of this name; `usage` is "client auth" or "server auth"."""
+    """Return the Certificate of a key pair in a Secret of this name; `usage` is "client auth" or "server auth"."""
     spec = {"dnsNames": [dns_name], "usages": ["digital signature", usage], "duration": _PAIR_DURATION}
     return _certificate(name, AUTHORITY, OF_PAIR, spec)
 

@@ -18,7 +18,7 @@ def claim_template(
 ) -> dict[str, Any]:
     """Return the template in `namespace` for the member's `deviceRequests`.
 
-    Its spec is immutable: the name is `prefix` and a hash of the content, so that other content is another template.
+    Its spec is immutable, so its name is `prefix` and a hash of the content: other content is another template.
     """
     devices = {"requests": [_request(request) for request in requests]}
     content = json.dumps(devices, sort_keys=True)

@@ -11,10 +11,10 @@ COLLECTION = "ObservedObjectCollection"
 def collection(
     observed: Mapping[str, Any], *, namespace: str, config: str, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the collection in `namespace` of what is `observed` on the cluster of the ClusterProviderConfig `config`.
+    """Return the collection in `namespace` that observes objects on the cluster of the ClusterProviderConfig `config`.
 
-    `observed` holds apiVersion, kind, namespace and a label selector. The provider makes an Object with `labels` for
-    each object that it finds, which only observes it.
+    `observed` has apiVersion, kind, namespace and a label selector. For each object that it finds, the provider creates
+    an observe-only Object with `labels`.
     """
     return {
         "apiVersion": PROVIDER_API,

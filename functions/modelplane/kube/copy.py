@@ -8,7 +8,7 @@ from modelplane.model.names import LABEL_NAMESPACE
 
 
 def _manifest(original: Mapping[str, Any], namespace: str) -> dict[str, Any]:
-    """Return the copy without its data: that never passes through a function."""
+    """Return the copy without its data, which never passes through a function."""
     metadata = original["metadata"]
     labels = {LABEL_NAMESPACE: metadata["namespace"]}
     manifest = {
@@ -28,10 +28,10 @@ def source_copy(  # noqa: PLR0913 - what a copy is made of
     name: str,
     owners: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """Return the Object `name` that keeps a copy of `original` in `namespace` on the cluster of `config`.
+    """Return the Object `name` that copies `original` to `namespace` on the cluster of `config`.
 
-    The provider patches the whole data in, on every look, so that a removed key goes too; the field is the provider's
-    own, since no other manager applies it. `owners` are further owners of the Object (metadata.ownerReferences).
+    The provider patches the complete data at every reconcile, so that removed keys are removed from the copy; no other
+    field manager applies the data. `owners` are additional owners of the Object (metadata.ownerReferences).
     """
     metadata = original["metadata"]
     body = remote_object(_manifest(original, namespace), handling, namespace=metadata["namespace"], config=config)
@@ -53,9 +53,9 @@ def key_copy(  # noqa: PLR0913 - what a copy is made of
     name: str,
     kind: str = "Opaque",
 ) -> dict[str, Any]:
-    """Return the Object that keeps one key of the Secret `original` in the Secret `name` on the cluster of `config`.
+    """Return the Object that copies one key of the Secret `original` to the Secret `name` on the cluster of `config`.
 
-    `kind` is the type of the copy. While the key does not exist the provider says so, and makes no Secret.
+    `kind` is the type of the copy. While the key does not exist, the provider reports that and creates no Secret.
     """
     metadata = original["metadata"]
     manifest = _manifest({**original, "metadata": {**metadata, "name": name}, "type": kind}, namespace)

@@ -10,23 +10,24 @@ from modelplane.kube.volume import claimed
 from modelplane.model.names import LABEL_FILLS, LABEL_POOL, MODELS_PATH, SYSTEM_POOL, digest
 from modelplane.model.staging import HydrateExit
 
-#: Tries of the Job; the program itself tries again after what a hub or a network does now and then.
+#: Tries of the Job; the program itself retries after temporary failures of the hub or the network.
 _TRIES = 3
-#: A finished Job that is still there after an hour is removed: it failed, and is created again where it is wanted.
+#: Seconds after which a finished Job is removed: it has failed, and is created again if it is still desired.
 _KEPT_SECONDS = 3600
-#: Slowest download that is waited for, in seconds for a GiB, and the least time that every download has.
+#: The time limit of a download: seconds for each GiB, and at least the second number.
 _SECONDS_PER_GIB, _LEAST_SECONDS = 60, 6 * 3600
 _CONTAINER = "hydrate"
-#: How the argument begins that names the commit to download.
+#: Prefix of the argument with the commit to download.
 COMMIT = "--commit="
-#: Container that ends before the download with the commit as its message, and where a container leaves that.
+#: The init container that reports the commit as its termination message, and the path of that message.
 RESOLVE = "resolve"
 _MESSAGE_FILE = "/dev/termination-log"
-#: A deletion of the Job without options, such as the provider's, deletes its pods first; batch/v1 would orphan them.
+#: Finalizer with which a deletion of the Job without options, such as the provider's, deletes its pods first; by
+#: default batch/v1 would orphan them.
 _PODS_FIRST = "foregroundDeletion"
 
 
-#: A download needs no GPU: it runs on a node of a pool only where no other takes it.
+#: A download needs no GPU: it runs on a node of a pool only if no other node takes it.
 _OFF_THE_POOLS = [
     {"weight": 100, "preference": {"matchExpressions": [{"key": LABEL_POOL, **where}]}}
     for where in ({"operator": "DoesNotExist"}, {"operator": "In", "values": [SYSTEM_POOL]})
@@ -35,12 +36,12 @@ _OFF_THE_POOLS = [
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """What is downloaded: a repository's revision ("": its default branch), at most `size_gib`.
+    """The content of a download: a repository's revision ("": its default branch), at most `size_gib`.
 
-    `commit` is the one to download, "" for the one that the revision names when the Job starts, which it reports.
+    `commit` is the commit to download; with "" the Job resolves the revision when it starts, and reports the commit.
 
-    `token` is the (name, key) of a Secret beside the Job, None for an open repository; `token_version` tells one
-    content of that Secret from the next. With another one, or another size, the Job is another Job.
+    `token` is the (name, key) of a Secret beside the Job, None for an open repository; `token_version` changes with the
+    content of that Secret. Another token version or size is another Job.
     """
 
     repo: str
@@ -53,10 +54,10 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class DownloadPod:
-    """How a download runs: its image, what that is built for, the Secrets it is pulled with, and its user.
+    """The pod of a download: its image, the image's architectures and pull secrets, and its user.
 
-    `user` is also the group and the fsGroup; None is root. `tolerations` are those of the cluster's pools: where every
-    node is tainted, it runs on theirs.
+    `user` is also the group and the fsGroup; None is root. `tolerations` are those of the cluster's pools, for clusters
+    on which all nodes are tainted.
     """
 
     image: str
@@ -68,13 +69,13 @@ class DownloadPod:
     def security_context(self) -> dict[str, Any]:
         """Return the pod's security context."""
         if self.user is None:
-            # A volume that was just made belongs to root, and fsGroup does not reach most that many nodes mount.
+            # A new volume belongs to root, and fsGroup has no effect on most ReadWriteMany volumes.
             return {"runAsUser": 0, "runAsGroup": 0}
         context = dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup"), self.user)
         return {**context, "runAsNonRoot": True, "fsGroupChangePolicy": "OnRootMismatch"}
 
     def affinity(self) -> dict[str, Any]:
-        """Return the affinity to nodes that can run the image, outside of the pools if it can be."""
+        """Return the affinity to nodes that can run the image, preferably outside of the pools."""
         runs = [
             {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]},
             {"key": "kubernetes.io/arch", "operator": "In", "values": list(self.architectures)},
@@ -92,7 +93,7 @@ def _container(name: str, download: Download, image: str, *further: str) -> dict
     args += [f"--revision={download.revision}"] if download.revision else []
     args += [f"{COMMIT}{download.commit}"] if download.commit else []
     args += further
-    # Kubernetes puts the value of a variable, such as the token, in the place of a $(NAME).
+    # Kubernetes would replace $(NAME) by the value of a variable, such as the token.
     args = [each.replace("$", "$$") for each in args]
     container: dict[str, Any] = {
         "name": name,
@@ -116,7 +117,7 @@ def _container(name: str, download: Download, image: str, *further: str) -> dict
 
 
 def _failure_policy() -> dict[str, Any]:
-    """Return what ends the Job at once: a way to end that another try would not change."""
+    """Return the policy that fails the Job at once for exit codes that another try would not change."""
     lasting = sorted(int(code) for code in HydrateExit if code not in (HydrateExit.STAGED, HydrateExit.AGAIN))
     ended = {"operator": "In", "values": lasting}
     disrupted = {"type": "DisruptionTarget", "status": "True"}
@@ -131,7 +132,8 @@ def _failure_policy() -> dict[str, Any]:
 def hydration_job(volume: str, uid: str, namespace: str, download: Download, runs: DownloadPod) -> dict[str, Any]:
     """Return the Job that fills the claim `volume` of this uid.
 
-    Its name carries its content, since a Job's template is immutable, and the uid: a new claim is empty.
+    Its name contains a hash of its content, because a Job's template is immutable, and of the uid, because a new claim
+    is empty.
     """
     pod: dict[str, Any] = {
         "restartPolicy": "Never",

@@ -1,7 +1,7 @@
-"""The images that Modelplane runs on inference clusters, at their versions; an installation can replace each of them.
+"""The images, with versions, that Modelplane runs on inference clusters; an installation can replace each of them.
 
-A replacement is an environment variable of the functions (install/functions.yaml), for example where inference clusters
-pull from a mirror.
+A replacement is set by an environment variable of the functions (install/functions.yaml), for example if inference
+clusters pull from a mirror.
 """
 
 import os
@@ -11,7 +11,7 @@ from modelplane import __version__
 
 
 class Image(Enum):
-    """An image: the environment variable that replaces it, and what is pulled without one."""
+    """An image: the environment variable that replaces it, and its default."""
 
     #: The functions' own, which has the program `modelplane hydrate`. `make package` sets its variable.
     MODELPLANE = ("MODELPLANE_IMAGE", f"modelplane-compose-cache:v{__version__}")
@@ -26,16 +26,16 @@ class Image(Enum):
 
     @property
     def reference(self) -> str:
-        """Return what a container names as its image."""
+        """Return the image reference for a container."""
         return os.environ.get(self.variable) or self.default
 
 
-#: Names, divided by commas, what the functions' own image is built for. `make package` sets it.
+#: Environment variable with the architectures of the functions' image, separated by commas. `make package` sets it.
 ARCHITECTURES_VARIABLE = "MODELPLANE_IMAGE_ARCHITECTURES"
 _ARCHITECTURES = "amd64"
 
 
 def architectures() -> list[str]:
-    """Return the architectures that the functions' own image is built for, as nodes are labelled, sorted."""
+    """Return the architectures of the functions' image, as in nodes' labels, sorted."""
     named = os.environ.get(ARCHITECTURES_VARIABLE) or _ARCHITECTURES
     return sorted({each.strip() for each in named.split(",")} - {""})

@@ -13,7 +13,8 @@ def inference_pool(  # noqa: PLR0913 - what a pool is made of
 ) -> dict[str, Any]:
     """Return the pool of the pods that `selector` selects, on `port`; `picker` is the endpoint picker's Service.
 
-    Without an answer of the picker a request fails: open, the gateway would go where a header of the client points.
+    If the picker does not answer, a request fails (FailClose): with FailOpen the gateway would follow a client's
+    header.
     """
     return {
         "apiVersion": f"{POOL_GROUP}/v1",

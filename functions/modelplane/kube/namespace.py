@@ -1,4 +1,4 @@
-"""The namespace on an inference cluster that mirrors a team's namespace, and the walls around it."""
+"""The namespace on an inference cluster that mirrors a team's namespace, and its isolation."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -15,8 +15,8 @@ from modelplane.model.names import (
 _POD_SECURITY: Final = "pod-security.kubernetes.io"
 _STANDARD: Final = "baseline"
 _POLICY: Final = "modelplane"
-#: Labels of a gateway's pods: those that Envoy Gateway gives its proxies, whose namespace is its own by default, and
-#: the one that Gateway API asks of every implementation (GEP-1762).
+#: Labels of a gateway's pods: those of Envoy Gateway's proxies, which run in Envoy Gateway's own namespace by default,
+#: and the one that Gateway API requires of every implementation (GEP-1762).
 _GATEWAYS: Final = (
     {"app.kubernetes.io/component": "proxy", "app.kubernetes.io/managed-by": "envoy-gateway"},
     {"gateway.networking.k8s.io/gateway-name": CLUSTER_GATEWAY},
@@ -26,7 +26,7 @@ _GATEWAYS: Final = (
 def tenant(namespace: str, mark: Mark = Mark.NONE, *, enforces_pod_security: bool = False) -> dict[str, Any]:
     """Return the Namespace that mirrors the team's `namespace` of the control cluster.
 
-    What the pod security standard baseline refuses is warned of and audited, which refuses nothing.
+    Violations of the pod security standard baseline are always warned of and audited, which refuses nothing.
     """
     labels = {LABEL_NAMESPACE: namespace} | ({LABEL_ISOLATED: str(mark)} if mark else {})
     modes = ["audit", "warn", *(["enforce"] if enforces_pod_security else [])]
@@ -45,9 +45,10 @@ def _policy(namespace: str, ingress: Sequence[dict[str, Any]]) -> dict[str, Any]
 
 
 def closed(namespace: str, cidrs: Sequence[str]) -> dict[str, Any]:
-    """Return the NetworkPolicy by which only a team's own pods, those of gateways and these networks reach its pods.
+    """Return the NetworkPolicy with which only a team's own pods, those of gateways and these networks reach its pods.
 
-    A gateway is known by labels of its pods, outside of the namespaces that Modelplane makes: teams label pods there.
+    A gateway is recognized by labels of its pods, but not in namespaces that Modelplane creates: teams label pods
+    there.
     """
     labelled = {"namespaceSelector": {"matchLabels": {LABEL_REACHES_ENGINES: "true"}}}
     elsewhere = {"matchExpressions": [{"key": LABEL_NAMESPACE, "operator": "DoesNotExist"}]}
@@ -57,5 +58,5 @@ def closed(namespace: str, cidrs: Sequence[str]) -> dict[str, Any]:
 
 
 def opened(namespace: str) -> dict[str, Any]:
-    """Return the same NetworkPolicy as one that lets everything in."""
+    """Return the same NetworkPolicy, allowing everything."""
     return _policy(namespace, [{}])

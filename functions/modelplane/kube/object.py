@@ -7,8 +7,8 @@ from typing import Any
 from modelplane.model.names import ANNOTATION_POLL, OBSERVE_ONLY
 
 PROVIDER_API = "kubernetes.m.crossplane.io/v1alpha1"
-#: How often the provider looks at an Object of which nothing is read but that it was applied, or that it watches. It
-#: looks at others each minute (`--poll` in install/): a look is a write on the control cluster, whatever it finds.
+#: Poll interval of an Object that is watched, or of which only the sync state is read. The default is a minute
+#: (`--poll` in install/). Every poll is a write on the control cluster, whatever it finds.
 SELDOM = "5m"
 
 
@@ -17,11 +17,11 @@ class Handling:
     """How the provider treats the object on the cluster.
 
     `policies` are the Object's managementPolicies (none: manage it fully). `ready_when` is a CEL query over `object`;
-    without it the Object is ready as soon as the manifest is applied. `watch` brings changes at once where the
-    provider watches (it polls otherwise). `used_by` names an object of the control cluster (apiVersion, kind, name)
-    that the provider keeps by a finalizer as long as the Object exists; it writes that finalizer when it first sees the
-    Object, and tries once. `pods_first`: what is deleted, and so its Object, stays until the pods that it made are
-    gone. `seldom`: the provider looks at it every 5 minutes, not each minute.
+    without it the Object is ready as soon as the manifest is applied. With `watch` the provider sees changes at once if
+    it supports watching (otherwise it polls). `used_by` names an object of the control cluster (apiVersion, kind, name)
+    that the provider keeps by a finalizer as long as the Object exists; it tries to write that finalizer once, when it
+    first sees the Object. `pods_first`: a deleted object, and so its Object, stays until its pods are gone. `seldom`:
+    the provider polls it every 5 minutes instead of every minute.
     """
 
     policies: tuple[str, ...] = ()
@@ -32,14 +32,14 @@ class Handling:
     seldom: bool = False
 
 
-#: Create and update it, and leave it on the cluster when the Object goes.
+#: Create and update the object, and leave it on the cluster when the Object is deleted.
 ORPHANED = Handling(policies=("Observe", "Create", "Update"), seldom=True)
-#: One that is left as it is where it exists.
+#: Create the object if it is absent, and never change it.
 CLAIMED = Handling(policies=("Observe", "Create"), seldom=True)
 
 
 def observed_only(*, ready_when: str | None = None, watch: bool = False, seldom: bool = False) -> Handling:
-    """Return the handling of an object that another owner manages: it is observed, never written."""
+    """Return the handling of an object that somebody else manages: it is observed, never written."""
     return Handling(policies=OBSERVE_ONLY, ready_when=ready_when, watch=watch, seldom=seldom)
 
 

@@ -11,16 +11,17 @@ from modelplane.model.names import ANNOTATION_CONFIG, LABEL_WORKLOAD, PICKER_POR
 _HEALTH_PORT = 9003
 _MOUNT, _FILE = "/config", "picker.json"
 _READ = ["get", "list", "watch"]
-#: Answers pass by the picker as long as they last: one that is replaced sees those through that it has begun.
+#: Answers pass through the picker, so a replaced picker stays until it has finished the ones that it has begun.
 _DRAIN_SECONDS = 600
-#: Groups that InferenceObjectives were in and are in now; both are read where they exist.
+#: The former and the present API group of InferenceObjectives; both are read if they exist.
 _OBJECTIVE_GROUPS = ["inference.networking.x-k8s.io", "llm-d.ai"]
 
 
 def _rules() -> list[dict[str, Any]]:
-    """Return what the picker may read in its namespace.
+    """Return the rules of the picker's Role: what it may read in its namespace.
 
-    Rewrites are in no release that we install, but a picker that finds the kind and may not list it never starts.
+    InferenceModelRewrites are in no release that we install, but a picker that finds the kind and may not list it never
+    starts.
     """
     return [
         {"apiGroups": [""], "resources": ["pods"], "verbs": _READ},
@@ -34,7 +35,7 @@ def _rules() -> list[dict[str, Any]]:
 
 
 def _container(namespace: str, pool: str) -> dict[str, Any]:
-    """Return the container. It reports itself healthy once it has seen its pool, which may come after it."""
+    """Return the container. It is healthy once it has seen its pool, which may be created later."""
     health = {"grpc": {"port": _HEALTH_PORT}}
     return {
         "name": "picker",
@@ -59,7 +60,7 @@ def _container(namespace: str, pool: str) -> dict[str, Any]:
 
 
 def _deployment(name: str, namespace: str, pool: str, config: str) -> dict[str, Any]:
-    """Return the spec of the Deployment: one picker, whose memory of prefixes is whole; its successor starts first."""
+    """Return the spec of the Deployment: one picker, so that it knows all prefixes; its successor starts first."""
     pod = {
         "serviceAccountName": name,
         "enableServiceLinks": False,
@@ -81,9 +82,9 @@ def endpoint_picker(
 ) -> list[dict[str, Any]]:
     """Return the objects of the picker of the InferencePool `pool`, all called `name`.
 
-    `config` is its EndpointPickerConfig, written as JSON, which is YAML too. It reads it once: a digest of it is on
-    the pods, so that another configuration is another picker. Its pods carry none of `labels`: those of the replica's
-    pods would make it one of the pool.
+    `config` is its EndpointPickerConfig, written as JSON, which is also YAML. The picker reads it only once, so its
+    pods have a digest of it, and another configuration starts another picker. Its pods have none of `labels`, which
+    would make them members of the pool.
     """
     text = json.dumps(config, indent=2)
     ports = [

@@ -1,4 +1,4 @@
-"""The pod of an engine: the user's container as it was given, and what makes it run on a GPU pool."""
+"""The pod of an engine: the user's container, unchanged, and what it needs to run on a GPU pool."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _STARTUP_PERIOD = 10
 #: How long an engine may take to stop once it is asked to, Kubernetes' default.
 _STOP_SECONDS = 30
 _NODE = "kubernetes.io/hostname"
-#: Capabilities of the container runtime's default that no engine needs. Dropping all breaks images that run as root.
+#: Default capabilities that no engine needs. Dropping all of them breaks images that run as root.
 _DROPPED: Final = ("AUDIT_WRITE", "MKNOD", "NET_RAW", "SETFCAP", "SYS_CHROOT")
 _ALL: Final = "ALL"
 _SHARED_MEMORY = "shared-memory"
@@ -33,17 +33,16 @@ _MODELS = "models"
 
 @dataclass(frozen=True, slots=True)
 class EnginePod:
-    """What a pod template is made of.
+    """The inputs of a pod template.
 
-    `workload` names the pods of one engine, `deployment` the ModelDeployment ("" for a hand-written replica). `labels`
-    and `annotations` are the pod's. `claim` is the ResourceClaimTemplate's name, None for a claimless pod. `volume`
-    is the claim that holds the engine's weights, "" for none. `sidecars` are containers of ours beside the user's.
-    `drain_seconds`: how long a pod that is being deleted goes on answering before its container is asked to stop.
-    `tolerations` are those of the pool, beside the one for NVIDIA's taint that every pod has.
-    `spread`: it keeps to nodes without pods of the deployment where there are such. `resources` are the requests and
-    limits of CPU and memory, of which each pod that requests some has a node without others of its engine.
-    `shared_memory` is the most of /dev/shm that a pod may fill, None for no bound. `drops_all`: the engine has no
-    capability but those that it adds.
+    `workload` is the label value of one engine's pods, `deployment` the ModelDeployment ("" for a hand-written
+    replica). `labels` and `annotations` are the pod's. `claim` is the ResourceClaimTemplate's name, None for a
+    claimless pod. `volume` is the claim with the engine's weights, "" for none. `sidecars` are Modelplane's containers
+    beside the user's. `drain_seconds`: how long a deleted pod keeps answering before its container is asked to stop.
+    `tolerations` are those of the pool, besides the one for NVIDIA's taint that every pod has. `spread`: it prefers
+    nodes without pods of the deployment. `resources` are the requests and limits of CPU and memory; pods of one engine
+    that request some run on distinct nodes. `shared_memory` is the size limit of /dev/shm, None for no limit.
+    `drops_all`: the engine has only the capabilities that it adds.
     """
 
     workload: str
@@ -65,7 +64,7 @@ class EnginePod:
 
     @property
     def holds_node(self) -> bool:
-        """Return whether no other pod of the engine that holds a node may be on its own."""
+        """Return whether the pod needs a node without other such pods of its engine."""
         return bool(self.claim or self.resources)
 
 
@@ -74,11 +73,11 @@ PORT_NAME: Final = "http"
 
 
 def serving(container: Mapping[str, Any], port: int = ENGINE_PORT) -> dict[str, Any]:
-    """Return the container with the port and the probes of an engine that answers requests on `port`.
+    """Return the container with the port and the probes of an engine that serves requests on `port`.
 
-    Readiness waits 5 s for an answer: one second flaps on large models. Liveness is slow to judge and starts, as
-    readiness does, only after the startup probe: a long load is no failure. What a probe restarts has nothing to drain,
-    so it gets the grace period that Kubernetes gives by default, not that of the pod.
+    Readiness waits 5 s for an answer, because with one second it flaps on large models. Liveness needs several failures
+    and, like readiness, starts only after the startup probe, so a long load is no failure. A container that a probe
+    restarts has nothing to drain, so it gets Kubernetes' default grace period instead of the pod's.
     """
     restart = {"terminationGracePeriodSeconds": _STOP_SECONDS}
     health = {"httpGet": {"path": "/health", "port": port}}
@@ -102,9 +101,9 @@ _GANG = {ENV_LEADER_ADDRESS: "$(LWS_LEADER_ADDRESS)", ENV_RANK: "$(LWS_WORKER_IN
 
 
 def ganged(container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the container of a gang's member with its leader's address and its rank (0 is the leader).
+    """Return a gang member's container with the leader's address and its rank (0 is the leader).
 
-    The rows come before the user's, so that these can refer to them; one that the user sets is the user's.
+    These variables come before the user's, which can refer to them and override them.
     """
     rows = list(container.get("env") or ())
     own = {row.get("name") for row in rows}
@@ -113,24 +112,24 @@ def ganged(container: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def finding_weights(container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the container with the argument that names the weights, after the user's."""
+    """Return the container with the argument for the path of the weights, after the user's arguments."""
     return {**container, "args": [*(container.get("args") or ()), f"--model={MODELS_PATH}"]}
 
 
 def _draining(seconds: int) -> dict[str, Any]:
-    """Return the hook that lets a container answer on while its pod is being deleted; it needs no shell (KEP-3960)."""
+    """Return the hook with which a container keeps answering while its pod is deleted; it needs no shell (KEP-3960)."""
     return {"lifecycle": {"preStop": {"sleep": {"seconds": seconds}}}} if seconds else {}
 
 
 def _security(pod: EnginePod) -> dict[str, Any]:
-    """Return the security context of an engine: what the user has set, without the capabilities that are dropped."""
+    """Return the security context of an engine: the user's, with capabilities dropped."""
     asked = pod.container.get("securityContext") or {}
     drop = [_ALL] if pod.drops_all else list(_DROPPED)
     return {**asked, "capabilities": {**(asked.get("capabilities") or {}), "drop": drop}}
 
 
 def drops_all(manifest: Any) -> bool:
-    """Tell whether a container of a workload's manifest, or of a part of one, was built to drop all capabilities."""
+    """Tell whether a container in a manifest, or a part of one, drops all capabilities."""
     if isinstance(manifest, Mapping):
         drop = manifest.get("drop")
         return (isinstance(drop, list) and _ALL in drop) or any(map(drops_all, manifest.values()))
@@ -138,7 +137,7 @@ def drops_all(manifest: Any) -> bool:
 
 
 def _container(pod: EnginePod) -> dict[str, Any]:
-    """Return the engine container with shared memory and its claim; nothing else of the user's is touched."""
+    """Return the engine container with shared memory and its claim; nothing else of the user's is changed."""
     mounts: list[dict[str, Any]] = [{"name": _SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108
     if pod.volume:
         mounts.append({"name": _MODELS, "mountPath": MODELS_PATH, "readOnly": True})
@@ -149,10 +148,10 @@ def _container(pod: EnginePod) -> dict[str, Any]:
 
 
 def _anti_affinity(pod: EnginePod) -> dict[str, Any]:
-    """Return what keeps pods apart: pods of one engine that hold a node must, a deployment's replicas should.
+    """Return the anti-affinity: required between pods of one engine that need a node each, preferred between replicas.
 
-    The scheduler's ledger counts on the first: a node failure takes one copy, and a copy more needs a node more. A pod
-    that neither claims nor requests (a gang's leader without devices) rides along on any node, also on another's.
+    The scheduler's ledger depends on the first: a node failure affects one copy, and each copy needs its own node. A
+    pod that neither claims nor requests anything (a gang's leader without devices) may run on any node.
     """
     rules: dict[str, Any] = {}
     if pod.holds_node:
@@ -172,8 +171,8 @@ def tolerations(pools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def pod_template(pod: EnginePod) -> dict[str, Any]:
     """Return the pod template of an engine's member.
 
-    Service links are off: they would put variables such as `VLLM_PORT` of a Service's name into the engine's
-    environment, which is the user's alone.
+    Service links are disabled: they would add variables such as `VLLM_PORT`, derived from the names of Services, to the
+    engine's environment, which belongs to the user.
     """
     own = {LABEL_WORKLOAD: pod.workload} | ({LABEL_DEPLOYMENT: pod.deployment} if pod.deployment else {})
     own |= {LABEL_CLAIMANT: pod.workload} if pod.holds_node else {}
@@ -191,7 +190,7 @@ def pod_template(pod: EnginePod) -> dict[str, Any]:
     if pod.volume:
         spec["volumes"].append({"name": _MODELS, **claimed(pod.volume, read_only=True)})
     if pod.sidecars:
-        # Kubernetes' own sidecars: they start before the engine, and stop after it has answered what it had taken.
+        # Native sidecars of Kubernetes: they start before the engine, and stop after it has finished its requests.
         spec["initContainers"] = [{**sidecar, "restartPolicy": "Always"} for sidecar in pod.sidecars]
     if pod.claim:
         spec["resourceClaims"] = [{"name": CLAIM_NAME, "resourceClaimTemplateName": pod.claim}]

@@ -1,4 +1,4 @@
-"""The HTTPRoutes that take requests from a cluster's gateway to a replica: `/v1` of it, nothing else."""
+"""The HTTPRoutes from a cluster's gateway to a replica, for `/v1` only."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ _GATEWAY = {
 
 
 def _rule(path: str, backend: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rule for a path prefix. The gateway's default timeout of 15 s would cut streams: 0s is none."""
+    """Return the rule for a path prefix, without timeout (0s): the gateway's default of 15 s would cut streams."""
     return {
         "matches": [{"path": {"type": "PathPrefix", "value": path}}],
         "timeouts": {"request": "0s"},
@@ -41,9 +41,9 @@ def host_route(
 def path_route(
     name: str, namespace: str, labels: Mapping[str, str], *, path: str, backend: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the route by which older manifests reach the replica: `<path>/v1` on any host, rewritten to `/v1`.
+    """Return the route for older manifests: `<path>/v1` on any host, rewritten to `/v1`.
 
-    It is a route of its own, since a route's hostnames hold for all of its rules.
+    It is a separate route, because a route's hostnames apply to all of its rules.
     """
     rewrite = {
         "type": "URLRewrite",

@@ -15,5 +15,5 @@ def protected(api_version: str, kind: str, name: str, *, reason: str) -> dict[st
 
 
 def protected_here(api_version: str, kind: str, name: str, *, reason: str) -> dict[str, Any]:
-    """Return the Usage that does so for an object in the namespace that the Usage is composed in."""
+    """Return the Usage that does so for an object in the Usage's own namespace."""
     return _usage("Usage", {"apiVersion": api_version, "kind": kind, "resourceRef": {"name": name}}, reason)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-#: When a claim has its volume, as a query on the Object.
+#: Whether a claim is bound, as a query on the Object.
 BOUND = "has(object.status) && has(object.status.phase) && object.status.phase == 'Bound'"
 
 

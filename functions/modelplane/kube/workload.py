@@ -7,7 +7,7 @@ from typing import Any
 from modelplane.kube.pod import STARTUP_SECONDS
 from modelplane.model.names import ANNOTATION_TEMPLATE, LABEL_WORKLOAD, digest
 
-#: The Deployment calls itself stuck only after a load could have ended; pulling an image comes before the load.
+#: A Deployment reports a stuck rollout only after the longest load; the image is pulled before the load.
 _PROGRESS_SECONDS = STARTUP_SECONDS + 1800
 
 
@@ -16,7 +16,7 @@ def deployment(
 ) -> dict[str, Any]:
     """Return the Deployment of `copies` pods of `template`, whose label `modelplane.ai/workload` is `name`.
 
-    A rollout takes a pod away before it makes the next one: a full pool has no spare GPU node.
+    A rollout deletes a pod before it creates the next one, because a full pool has no spare GPU node.
     """
     return {
         "apiVersion": "apps/v1",
@@ -50,8 +50,8 @@ def leader_worker_set(  # noqa: PLR0913 - what a gang is made of
 ) -> dict[str, Any]:
     """Return the LeaderWorkerSet of `copies` gangs, each a pod of `leader` and `workers` pods of `worker`.
 
-    A gang restarts whole, and a rollout takes one away before it makes the next. The pods are marked with a digest of
-    both templates: the set's own status does not say which generation it speaks of.
+    A gang restarts as a whole, and a rollout deletes one before it creates the next. The pods are marked with a digest
+    of both templates, because the LeaderWorkerSet's status does not say which generation it counts.
     """
     mark = digest(json.dumps([leader, worker, workers], sort_keys=True))
     return {
@@ -76,5 +76,5 @@ def leader_worker_set(  # noqa: PLR0913 - what a gang is made of
 
 
 def stateful_set(name: str, namespace: str) -> dict[str, Any]:
-    """Return the StatefulSet of this name, to be observed: one is of the leaders, one of each gang's workers."""
+    """Return the StatefulSet of this name, to be observed: that of the leaders, or of a gang's workers."""
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name, "namespace": namespace}}
