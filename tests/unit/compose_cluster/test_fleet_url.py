@@ -157,6 +157,14 @@ def test_the_routes_stay_as_they_are_until_all_that_they_are_to_refer_to_is_ther
     assert bodies(decided(store, services=[]))["fleet-route-sent"]["spec"] == store["fleet-route-sent"]["spec"]
 
 
+def test_every_listener_has_the_filter_before_the_routes_are_attached_to_it() -> None:
+    store = accepted()
+    names = {each["name"] for each in store["fleet-filter"]["spec"]["targetRefs"]}
+    assert names == {store[name]["metadata"]["name"] for name in ("fleet-route", "listener-filters-route")}
+    (parent,) = store["listener-filters-route"]["spec"]["parentRefs"]
+    assert "sectionName" not in parent
+
+
 def test_only_the_second_pass_tries_again_and_ends_silent_streams() -> None:
     policy = accepted()["fleet-traffic-policy"]["spec"]
     assert [each["name"] for each in policy["targetRefs"]] == ["fleet", "fleet-sent"]

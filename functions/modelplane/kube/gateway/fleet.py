@@ -13,6 +13,7 @@ from modelplane.kube.gateway.backend import mutual_tls
 from modelplane.kube.gateway.filters import direct_response, filter_reference, json_response, replace_path
 from modelplane.kube.gateway.fleet_filter import NAMED, PREFIX, TOO_LARGE, fleet_filter
 from modelplane.kube.gateway.kinds import ENVOY_GROUP, envoy_object, gateway_object
+from modelplane.kube.gateway.listener_filters import LISTENER_FILTERS
 from modelplane.kube.gateway.model_list import MODELS_PATH, FleetModel, list_models, model_selection
 from modelplane.kube.gateway.proxy import INTERNAL_PORT
 from modelplane.kube.gateway.route import KIND, parent, rule
@@ -56,7 +57,8 @@ def fleet_surroundings(
         ),
         "models": json_response(_MODELS, SYSTEM_NAMESPACE, status=200, body=list_models(models)),
         "model": model_selection(_MODELS, SYSTEM_NAMESPACE, _MODELS),
-        "filter": fleet_filter(*at, FLEET),
+        # The routes switch listeners with TLS: each listener has the filter before, for connections opened before.
+        "filter": fleet_filter(*at, (FLEET, LISTENER_FILTERS)),
         "traffic-policy": loop_traffic_policy(*at, (FLEET, _SENT), too_large=TOO_LARGE),
     }
 

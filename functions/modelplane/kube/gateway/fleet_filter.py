@@ -1,5 +1,6 @@
 """The filter of the fleet URL, in Lua: it finds the model in the body, and sends the request on by the path."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from modelplane.kube.gateway.filters import error_body
@@ -76,8 +77,8 @@ def _constants() -> str:
     return "".join(f"local {name} = {value}\n" for name, value in values.items())
 
 
-def fleet_filter(name: str, namespace: str, route: str) -> dict[str, Any]:
-    """Return the policy with the filter of the route that takes the requests to the fleet URL."""
+def fleet_filter(name: str, namespace: str, routes: Sequence[str]) -> dict[str, Any]:
+    """Return the policy with the filter of the routes that take the requests to the fleet URL."""
     source = _constants() + FIND_MODEL + _SEND.replace("HEADER_UNNAMED", HEADER_UNNAMED).replace("UNSERVED", UNSERVED)
-    spec = {"targetRefs": [target("HTTPRoute", route)], "lua": [{"type": "Inline", "inline": source}]}
+    spec = {"targetRefs": [target("HTTPRoute", each) for each in routes], "lua": [{"type": "Inline", "inline": source}]}
     return envoy_object("EnvoyExtensionPolicy", name, namespace, spec)
