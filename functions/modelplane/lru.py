@@ -1,4 +1,4 @@
-"""A cache that forgets what was used longest ago once its content outweighs a limit."""
+"""A least-recently-used cache that is bounded by the weight of its content."""
 
 import threading
 from collections import OrderedDict
@@ -14,11 +14,11 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 
-#: What an entry costs beside its value, in bytes: the key, a tuple of short texts, and its places in the table.
+#: Bytes of an entry besides its value: the key, a tuple of short texts, and its places in the table.
 ENTRY: Final = 512
 
 
-#: What values refer to and do not keep alive.
+#: Types that values refer to without keeping them alive.
 _SHARED: Final = (type, Enum)
 
 
@@ -37,7 +37,7 @@ class Lru(Generic[V]):
     def get(self, key: Hashable, make: Callable[[], tuple[V, int]]) -> V:
         """Return the value under `key`; when there is none, `make` gives it and its weight.
 
-        Threads that miss at the same time all make it: making is pure, and no thread waits for another.
+        Threads that miss at the same time all call `make`, which is pure; no thread waits for another.
         """
         with self._lock:
             found = self._kept.get(key)
@@ -58,7 +58,7 @@ class Lru(Generic[V]):
             return found[0]
 
     def put(self, key: Hashable, value: V, weight: int) -> None:
-        """Keep a value of this weight under `key`, in place of the one that is there."""
+        """Store a value of this weight under `key`, replacing the present one."""
         weight += ENTRY
         with self._lock:
             replaced = self._kept.pop(key, None)
@@ -69,7 +69,7 @@ class Lru(Generic[V]):
 
 
 class Identity:
-    """A part of a key that stands for one object and keeps it alive; finding it again costs no comparison."""
+    """A part of a key that identifies one object and keeps it alive; it is compared by identity."""
 
     __slots__ = ("of",)
 
@@ -86,8 +86,8 @@ class Identity:
 def remembered(cache: Lru[Any], weigh_entry: Callable[..., int]) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Return a decorator for a pure function: a value for the same arguments is taken from the cache.
 
-    `weigh_entry` gives the bytes that arguments and value keep alive. `functools.lru_cache` counts entries, so that it
-    does only where none of them can be large.
+    `weigh_entry` returns the bytes that arguments and value keep alive. `functools.lru_cache` counts entries instead,
+    so it is suitable only where no entry can be large.
     """
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
@@ -107,8 +107,8 @@ def remembered(cache: Lru[Any], weigh_entry: Callable[..., int]) -> Callable[[Ca
 def weigh(value: Any) -> int:
     """Return the bytes that a value of plain data keeps alive: everything that it refers to, each object once.
 
-    Classes and members of enums are not counted: they exist anyhow. What several values share is counted with
-    each of them.
+    Classes and members of enums are not counted, because they exist in any case. An object that several values share is
+    counted for each of them.
     """
     seen: set[int] = set()
     level, total = [value], 0

@@ -1,7 +1,7 @@
 """Expands a profile of a ClusterModel to the engines of a ModelDeployment, and what it requires of a pool.
 
-One pure function. All that follows (matching, room, claims, gangs, rollouts) is what it is for a deployment that states
-its engines itself. Inputs and engines are as manifests have them.
+It is one pure function. Everything that follows (matching, room, claims, gangs, rollouts) is the same as for a
+deployment that states its engines itself. Inputs and engines have the form of manifests.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from modelplane.model.catalogue import Requires
 from modelplane.model.deployment import NONE
 from modelplane.model.names import MODELS_PATH
 
-#: The request of a short profile for the pool's GPUs. Which device that is is known when it is matched to a pool.
+#: The request of a short profile for the pool's GPUs; matching to a pool determines the device.
 GPU_REQUEST: Final = "gpu"
 #: The variable from which engines read the token for a repository.
 _TOKEN_VARIABLE: Final = "HF_TOKEN"  # noqa: S105 (its name)
@@ -26,7 +26,7 @@ class Expansion:
     """A profile as engines. `resolves_gpu`: their requests `gpu` are for the GPU entry of the pool.
 
     `serving` is the block of that name, None for none. `cluster_selector` holds labels that a cluster must carry.
-    `warnings` are sentences for whoever deploys it.
+    `warnings` are sentences for the user of the deployment.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Expansion:
 
 
 def driver_selector(driver: str) -> str:
-    """Return the CEL text that selects the devices of a driver: what a request for the pool's GPUs comes to."""
+    """Return the CEL text that selects the devices of a driver, to which a request for the pool's GPUs is resolved."""
     return f'device.driver == "{driver}"'
 
 
@@ -69,7 +69,7 @@ def _weights(model: Mapping[str, Any], *, cached: bool) -> Weights:
 
 
 def _env(engine: Mapping[str, Any], model: Mapping[str, Any], *, cached: bool) -> list[dict[str, Any]]:
-    """Return the environment of an engine, with the token for the weights where it downloads them itself."""
+    """Return the environment of an engine, with the token for the weights if it downloads them itself."""
     env = list(engine.get("env") or ())
     token = (model.get("huggingFace") or {}).get("tokenSecretRef")
     if token and not cached and not any(each["name"] == _TOKEN_VARIABLE for each in env):
@@ -130,9 +130,9 @@ def _long_form(profile: Mapping[str, Any]) -> Expansion:
 
 
 def expand(model: Mapping[str, Any], profile: Mapping[str, Any], *, cached: bool) -> Expansion | InvalidProfile:
-    """Return what a profile of a ClusterModel comes to. `model` is the spec, `profile` an entry of its `serving`.
+    """Return the expansion of a profile. `model` is the ClusterModel's spec, `profile` an entry of its `serving`.
 
-    Both are as the API admits them. `cached`: the weights are mounted from a ModelCache, else engines download them.
+    Both must be valid for the API. `cached`: the weights are mounted from a ModelCache, else engines download them.
     """
     try:
         return _long_form(profile) if "engines" in profile else _short_form(profile, model, cached=cached)

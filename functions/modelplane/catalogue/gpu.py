@@ -16,13 +16,13 @@ _NONE: Final = Capabilities()
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A pool that satisfies a profile: its GPU's place among the devices, None where it is not known."""
+    """A pool that satisfies a profile: the index of its GPU among the devices, None if it is not known."""
 
     gpu: int | None = None
 
 
 def find_gpu(devices: Sequence[Device], capabilities: Capabilities | None) -> int | None:
-    """Return the place of the GPU: the entry that capabilities name, else the only DRA one, else the one named gpu."""
+    """Return the index of the GPU: the entry in capabilities, else the only DRA entry, else the one named gpu."""
     claimed = [at for at, device in enumerate(devices) if device.claim is ClaimKind.DRA]
     named = capabilities.device if capabilities else None
     if named is None and len(claimed) == 1:
@@ -31,7 +31,7 @@ def find_gpu(devices: Sequence[Device], capabilities: Capabilities | None) -> in
 
 
 def declared_memory(device: Device) -> str | None:
-    """Return the declared memory of a device as a quantity, whatever its domain; None where it is not known."""
+    """Return the declared memory of a device as a quantity, in any domain; None if it is not declared."""
     found = [text for name, text in device.capacity if name.rpartition("/")[2] == _MEMORY]
     return found[0] if len(found) == 1 else None
 
@@ -72,5 +72,5 @@ def offer_of(requires: Requires, devices: Sequence[Device], capabilities: Capabi
 
 
 def no_gpu() -> CapabilityShort:
-    """Return the refusal of a pool whose GPU is not known."""
+    """Return the refusal of a pool without a known GPU."""
     return CapabilityShort("device", "", "the name of the entry that is the GPU")

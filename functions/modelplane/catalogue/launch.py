@@ -1,7 +1,7 @@
-"""How the pods of a short profile are started: its arguments, with the flags that are generated where it lacks them.
+"""How the pods of a short profile are started: its arguments, with missing flags generated.
 
-What is given wins and must agree with what the profile says elsewhere. An engine with a `command`, or one whose name is
-Other, gets exactly what is given.
+Given flags take precedence and must agree with the profile's other fields. An engine with a `command`, or with the name
+Other, gets exactly the given arguments.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ from modelplane.model.names import ENGINE_PORT, ENV_LEADER_ADDRESS
 _LEADER: Final = f"$({ENV_LEADER_ADDRESS})"
 _SGLANG_PORT: Final = 20000
 _RAY_PORT: Final = 6379
-#: How the image of an engine is started where it does not start the engine by itself.
+#: The command of an engine whose image does not start it by default.
 _SERVE: Final = {"vLLM": "python3 -m vllm.entrypoints.openai.api_server", "SGLang": "python3 -m sglang.launch_server"}
 _COUNT_NODES: Final = (
     "import ray; ray.init(address='auto', log_to_driver=False); print(sum(n['Alive'] for n in ray.nodes()))"
@@ -83,7 +83,7 @@ def _general(arguments: Arguments, dialect: Dialect, topology: Topology, weights
 
 
 def _launcher(arguments: Arguments, engine: str) -> str:
-    """Return how a gang is launched; Auto is the arguments' own word."""
+    """Return how a gang is launched; Auto depends on the arguments."""
     launcher: str = arguments.profile["engine"].get("launcher", "Auto")
     given = find_flag(arguments.args, BACKEND) if engine == "vLLM" else None
     if engine == "SGLang":
@@ -97,7 +97,7 @@ def _launcher(arguments: Arguments, engine: str) -> str:
 
 
 def _ray(arguments: Arguments, args: list[str], nodes: int) -> dict[str, Command]:
-    """Return a gang that Ray gathers: the leader waits for every node before it starts the server."""
+    """Return the commands of a gang with Ray: the leader waits for every node before it starts the server."""
     given = find_flag(arguments.args, BACKEND)
     refuse_for_ray(arguments, VLLM, str(given) if given else "engine.launcher: Ray")
     wait = f'until [ "$(python3 -c "{_COUNT_NODES}")" -ge {nodes} ]; do sleep 2; done'
@@ -109,7 +109,7 @@ def _ray(arguments: Arguments, args: list[str], nodes: int) -> dict[str, Command
 
 
 def _gang(arguments: Arguments, engine: str, launcher: str, args: list[str], nodes: int) -> dict[str, Command]:
-    """Return the leader and the workers of an engine that gathers its nodes by itself."""
+    """Return the commands of a gang whose engine joins its nodes itself."""
     dialect = DIALECTS[engine]
     arguments.number(dialect.nodes, "replicaTopology.nodes", nodes)
     if launcher != "None":
@@ -129,7 +129,7 @@ def _gang(arguments: Arguments, engine: str, launcher: str, args: list[str], nod
 
 
 def _command(engine: str) -> list[str]:
-    """Return the command that starts an engine, [] where its image does."""
+    """Return the command that starts an engine, [] if its image does."""
     return _SERVE[engine].split() if engine == "SGLang" else []
 
 
@@ -144,7 +144,7 @@ def command_and_args(
 ) -> tuple[dict[str, Command], tuple[str, ...]]:
     """Return the command and the arguments of each role of a short profile, and warnings.
 
-    Raises InvalidProfileError where what is given contradicts the profile.
+    Raises InvalidProfileError if given arguments contradict the profile.
     """
     engine = profile["engine"]
     given, command = list(engine.get("args") or ()), list(engine.get("command") or ())

@@ -1,4 +1,4 @@
-"""The short form of a profile: how many nodes and GPUs, and how the model is spread over them."""
+"""The short form of a profile: the number of nodes and GPUs, and the model's parallelism over them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from modelplane.model.deployment import PREFERRED
 
 @dataclass(frozen=True, slots=True)
 class InvalidProfile:
-    """A profile that cannot be served as it is written: its field, and why with what to do."""
+    """A profile that cannot be served as written: its field, and why with what to do."""
 
     profile: str
     field: str
@@ -30,9 +30,9 @@ class InvalidProfileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """The nodes of a replica, the GPUs on each, and the parallelism as far as it is given; None where it is not.
+    """The nodes of a replica, the GPUs on each, and the parallelism; None where it is not given.
 
-    `across_nodes`: whether replicas keep to distinct nodes, `PREFERRED` or `NONE`.
+    `across_nodes`: whether replicas prefer distinct nodes, `PREFERRED` or `NONE`.
     """
 
     nodes: int

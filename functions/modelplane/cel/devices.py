@@ -1,4 +1,4 @@
-"""Declared devices: read from manifests, judged for what Kubernetes would not take, and seen as selectors see them."""
+"""Declared devices: read from manifests, checked for what Kubernetes would refuse, and prepared for selectors."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ _MAX_IDENTIFIER = 32
 
 
 class DeviceError(Exception):
-    """A manifest that is no device: `field` is the path inside it, "" for the whole, `why` what is wrong there."""
+    """A manifest that is not a valid device: `field` is the path inside it, "" for all of it, `why` the problem."""
 
     def __init__(self, field: str, why: str) -> None:
         super().__init__(f"{field}: {why}" if field else why)
@@ -33,7 +33,7 @@ class DeviceError(Exception):
 def read(manifest: object) -> Device:
     """Return the device of an entry of `spec.devices` or `gpuPools[].devices`, or of `cel --jsonl`. Raises DeviceError.
 
-    Whether its values are sound is another question: see `problems`.
+    Its values are not checked: see `problems`.
     """
     if not isinstance(manifest, Mapping):
         raise DeviceError("", "is not an object")
@@ -59,7 +59,7 @@ def read(manifest: object) -> Device:
 
 
 def problems(device: Device) -> tuple[str, ...]:
-    """Return what makes a declared device not evaluable in Kubernetes, each naming the field and the value."""
+    """Return why Kubernetes could not evaluate selectors on a device; each text names the field and the value."""
     found = [*_driver_problems(device.driver)]
     for attribute in device.attributes:
         where = f"attributes[{attribute.name}]"
@@ -78,7 +78,7 @@ def problems(device: Device) -> tuple[str, ...]:
 
 
 def weigh_device(device: Device) -> int:
-    """Return the bytes that a device keeps alive, or somewhat more, in a fraction of the time that weighing takes."""
+    """Return an upper estimate of the bytes that a device keeps alive, much faster than weighing it exactly."""
     texts = [device.name, device.driver, device.device_class or ""]
     for attribute in device.attributes:
         texts += (attribute.name, attribute.type, str(attribute.value))

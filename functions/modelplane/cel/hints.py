@@ -1,4 +1,4 @@
-"""What to write instead of a selector that fails: said beside the error, which stays as Kubernetes words it."""
+"""Suggests what to write instead of a failing selector, in addition to Kubernetes' own error text."""
 
 import re
 from typing import Final

@@ -1,8 +1,8 @@
-"""Caches compiled selectors and verdicts, across calls and threads, within bounds of weight.
+"""Caches compiled selectors and verdicts, across calls and threads, bounded by weight.
 
-A verdict depends on the text and on what the selector reads of the device, so it is kept under that: twenty classes
-over a thousand clusters cost sixty evaluations, whatever else their devices declare. Hashing a device costs more than
-all the rest of a warm call, so in front of the memory by content there is one by the identity of the device object.
+A verdict depends on the text and on what the selector reads of the device, which is the key of the cache: twenty
+classes over a thousand clusters cost sixty evaluations, whatever else their devices declare. Hashing a device costs
+more than the rest of a warm call, so a cache by the identity of the device object comes before the one by content.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _SELECTORS: Final = Lru[Selector | SelectorError](16 * _MIB)
 _VERDICTS: Final = Lru[Verdict](16 * _MIB)
 #: Verdicts by text and identity of the device.
 _SEEN: Final = Lru[Verdict](8 * _MIB)
-#: Devices prepared for evaluations, by their identity; and the bytes of one beside what it holds of the device.
+#: Devices prepared for evaluation, by identity; and the bytes of one without the device itself.
 _SUBJECTS: Final = Lru[Subject](2 * _MIB)
 _SUBJECT: Final = 2048
 
@@ -46,7 +46,7 @@ def verdict(text: str, device: Device) -> Verdict:
 
 
 def subject(device: Device) -> Subject:
-    """Return a device as selectors see it, prepared once for many of them."""
+    """Return a device prepared for evaluations, cached for many selectors."""
     return _SUBJECTS.get(Identity(device), lambda: (Subject(device), _SUBJECT + 3 * weigh_device(device)))
 
 
@@ -58,7 +58,7 @@ def measure(selector: Selector | SelectorError, of: Subject) -> tuple[Verdict, i
 
 
 def reads(texts: Iterable[str]) -> Reads:
-    """Return what selectors read of a device; one that does not compile reads nothing."""
+    """Return what selectors read of a device; a selector that does not compile reads nothing."""
     found: set[Name] = set()
     for text in texts:
         selector = compiled(text)
@@ -70,10 +70,10 @@ def reads(texts: Iterable[str]) -> Reads:
 
 
 def _by_content(text: str, device: Device) -> Verdict:
-    told = seen(device, reads([text]))
+    reduced = seen(device, reads([text]))
 
     def make() -> tuple[Verdict, int]:
-        found = measure(compiled(text), Subject(told))[0]
-        return found, weigh((text, found)) + weigh_device(told)
+        found = measure(compiled(text), Subject(reduced))[0]
+        return found, weigh((text, found)) + weigh_device(reduced)
 
-    return _VERDICTS.get((text, told), make)
+    return _VERDICTS.get((text, reduced), make)

@@ -1,7 +1,7 @@
-"""What a selector reads of a device: all that its verdict can depend on, and so all that a verdict is kept under.
+"""What a selector reads of a device: everything that its verdict can depend on, and so the cache key of a verdict.
 
 `device.attributes["gpu.nvidia.com"].memory` reads one attribute. An expression that reaches for the attributes or
-capacities in any other way (`"x" in device.attributes`, a computed key, a variable) is taken to read everything.
+capacities in any other way (`"x" in device.attributes`, a computed key, a variable) counts as reading everything.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from modelplane.model.fleet import ClaimKind, Device
 
 #: An attribute or a capacity: which of both, its domain and its identifier.
 Name = tuple[str, str, str]
-#: What is read beside driver and allowMultipleAllocations, which count as read always; None for everything.
+#: What is read besides driver and allowMultipleAllocations, which always count as read; None for everything.
 Reads = frozenset[Name] | None
 
 _SCALARS = frozenset({"driver", "allowMultipleAllocations"})
@@ -58,7 +58,7 @@ def _constant(key: Node) -> str | None:
 
 
 def _children(node: Node) -> Iterator[Node]:
-    """Yield the nodes that a node is made of."""
+    """Yield the child nodes of a node."""
     level = [getattr(node, name) for name in type(node).__match_args__]
     while level:
         each = level.pop()
@@ -69,15 +69,15 @@ def _children(node: Node) -> Iterator[Node]:
 
 
 def seen(device: Device, of: Reads) -> Device:
-    """Return all of a device that a selector can tell which reads so much."""
+    """Return a device reduced to what a selector with these reads can distinguish."""
     only = narrowed(device, lambda name: of is None or name in of)
     return only if only is device else replace(only, name="", device_class=None, count=1, claim=ClaimKind.DRA)
 
 
 def narrowed(device: Device, keep: Callable[[Name], bool]) -> Device:
-    """Return a device with those of its attributes and capacities alone that are to be kept.
+    """Return a device with only the attributes and capacities that `keep` accepts.
 
-    One with problems is returned as it is: it is an error as a whole, whatever is read of it.
+    A device with problems is returned unchanged: it is an error, whatever is read of it.
     """
     if problems(device):
         return device

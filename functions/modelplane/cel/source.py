@@ -1,4 +1,4 @@
-"""The text of a selector: positions in it, and the limits within which we work on it."""
+"""The text of a selector: positions in it, and its limits."""
 
 from modelplane.cel.verdict import SelectorError
 

@@ -1,4 +1,4 @@
-"""How a value that is no quantity or version to Kubernetes is written there, where it can be told what was meant."""
+"""Suggests the valid spelling of a value that is not a quantity or version in Kubernetes."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ _AMOUNT: Final = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe])(i?)b?\s*", r
 
 
 def spell_quantity(text: str) -> str:
-    """Return what to write in place of a text that is no quantity, "" where it cannot be told."""
+    """Return the valid quantity for an invalid text, "" if it is not clear what was meant."""
     found = _AMOUNT.fullmatch(text)
     if found is None:
         return ""
@@ -26,7 +26,7 @@ def spell_quantity(text: str) -> str:
 
 
 def spell_version(text: str) -> str:
-    """Return what to write in place of a text that is no version, "" where it cannot be told."""
+    """Return the valid version for an invalid text, "" if it is not clear what was meant."""
     try:
         written = semver.normalize(text)
         semver.parse(written)

@@ -1,4 +1,4 @@
-"""A process that goes on in the background for a person, who ends it with another command."""
+"""A process that runs in the background until another command ends it."""
 
 import contextlib
 import fcntl

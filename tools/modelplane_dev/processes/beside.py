@@ -1,7 +1,7 @@
 """Runs commands side by side: `python -m modelplane_dev.processes.beside NAME=COMMAND ...`.
 
-Each line that a command prints stands behind its name. The last one says how long it took, and how much processor time
-with that of the processes that it has started and waited for. All run to their ends, whatever becomes of the others;
+Each line of a command is prefixed with its name. The last line says how long the command took, and its processor time,
+including processes that it has started and waited for. All commands run to their ends, even if others fail;
 the exit code is that of the first that fails, in the order in which they were given. The last lines of those that
 failed are printed again at the very end, and after them the tests that failed, a line each: a failure may be an hour of
 other commands' output away from it, and many who read a log see its end alone.
