@@ -56,8 +56,16 @@ def bodies(
     `client_pair` is the Secret with its client certificate for clusters' gateways and for itself, `pair` the Secret of
     its internal listener; None while there is none.
     """
+    made = _surroundings(spec, client_pair)
+    if made.keys() <= request.observed.keys() or GATEWAY in request.observed:
+        made |= _gateway(request, spec, pair if client_pair else None)
+    return made
+
+
+def _surroundings(spec: InferenceGatewaySpec, client_pair: str | None) -> dict[str, Manifest]:
+    """Return the objects that configure the Gateway, and so must exist before it."""
     tokens = spec.accessLog is None or spec.accessLog.tokens
-    made: dict[str, Manifest] = {
+    return {
         _CLASS: gateway_class(CLASS_NAME),
         PROXY: envoy_proxy(
             PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas, tokens=tokens, client_pair=client_pair
@@ -72,27 +80,31 @@ def bodies(
         FILTERS: filters_policy(),
         _FILTERS_LIMIT: filters_limit(),
     }
-    if made.keys() <= request.observed.keys() or GATEWAY in request.observed:
-        certificate = spec.tls.secretRef.name if spec.tls else certificate_in_use(request)
-        internal = _internal_pair(request, pair if client_pair else None) if certificate else None
-        if internal:
-            made[_INTERNAL_CALLERS] = client_traffic_policy(
-                _INTERNAL_NAME, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, authority=ROUTER, listener=LISTENER_INTERNAL
-            )
-        made[GATEWAY] = public_gateway(
-            PUBLIC_GATEWAY,
-            SYSTEM_NAMESPACE,
-            class_name=CLASS_NAME,
-            proxy=PUBLIC_GATEWAY,
-            certificate=certificate,
-            internal=internal if _INTERNAL_CALLERS in request.observed else None,
+
+
+def _gateway(request: Request, spec: InferenceGatewaySpec, pair: str | None) -> dict[str, Manifest]:
+    """Return the Gateway and the objects of its listeners; `pair` is the Secret of the internal one, if any."""
+    certificate = spec.tls.secretRef.name if spec.tls else certificate_in_use(request)
+    internal = _internal_pair(request, pair) if certificate else None
+    made: dict[str, Manifest] = {}
+    if internal:
+        made[_INTERNAL_CALLERS] = client_traffic_policy(
+            _INTERNAL_NAME, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, authority=ROUTER, listener=LISTENER_INTERNAL
         )
-        listeners = (LISTENER_HTTPS, *([LISTENER_INTERNAL] if internal else [])) if certificate else (LISTENER_HTTP,)
-        made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, listeners, _UNKNOWN_NAME)
-        made[_FILTERS_ROUTE] = filters_route(_UNKNOWN_NAME)
-        gateway = request.observed.get(GATEWAY)
-        if certificate and gateway and serves(gateway.body, LISTENER_HTTPS):
-            made[REDIRECT] = https_redirect(_REDIRECT_NAME)
+    made[GATEWAY] = public_gateway(
+        PUBLIC_GATEWAY,
+        SYSTEM_NAMESPACE,
+        class_name=CLASS_NAME,
+        proxy=PUBLIC_GATEWAY,
+        certificate=certificate,
+        internal=internal if _INTERNAL_CALLERS in request.observed else None,
+    )
+    listeners = (LISTENER_HTTPS, *([LISTENER_INTERNAL] if internal else [])) if certificate else (LISTENER_HTTP,)
+    made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, listeners, _UNKNOWN_NAME)
+    made[_FILTERS_ROUTE] = filters_route(_UNKNOWN_NAME)
+    gateway = request.observed.get(GATEWAY)
+    if certificate and gateway and serves(gateway.body, LISTENER_HTTPS):
+        made[REDIRECT] = https_redirect(_REDIRECT_NAME)
     return made
 
 
