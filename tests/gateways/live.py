@@ -44,6 +44,9 @@ SERVED = {"llama": "example/model", "canary": "canary/model"}
 OUTLASTS = "example.com/outlasts-a-test"
 #: Seconds without a change after which the passes that follow from the last one are over, as a rule.
 _REST = 3.0
+#: Asks by TLS, and prints the status behind the answer. By HTTP/2 curl would lose an answer that Envoy gives by itself
+#: before it has read the body, because Envoy then resets the stream.
+CURL_BY_TLS = ("curl", "-sS", "--http1.1", "--max-time", "30", "--write-out", "\n%{http_code}")
 #: Requests that are under way at a time.
 WORKERS = 8
 
@@ -119,10 +122,14 @@ class LiveFleet:
         found = (line.partition(":") for line in lines if ":" in line)
         return {name.lower(): value.strip() for name, _, value in found}
 
-    def send_many(self, url: str, requests: int) -> Counter[str]:
-        """Return how many requests had each status, and how many each engine answered."""
+    def send_many(self, url: str, requests: int, *, workers: int = WORKERS, length: int = 10) -> Counter[str]:
+        """Return how many requests had each status, and how many each engine answered.
+
+        So many of them are under way at a time, with prompts of so many characters.
+        """
         program = (executable, "-m", "modelplane_dev.plane.gateways.load")
-        return Counter(json.loads(self.gateways.public.network.output(*program, url, str(requests), str(WORKERS))))
+        counts = map(str, (requests, workers, length))
+        return Counter(json.loads(self.gateways.public.network.output(*program, url, *counts)))
 
     def call_by_openai(self, url: str, key: str) -> Any:
         """Return what OpenAI's client is answered at a base URL."""
@@ -175,7 +182,7 @@ class LiveFleet:
                 f"{name}:443:{address}",
             )
             asked = ("--header", f"Host: {host}", "--json", json.dumps(CHAT))
-            command = ("curl", "-sS", "--max-time", "30", "--write-out", "\n%{http_code}", *known, *shown, *asked)
+            command = (*CURL_BY_TLS, *known, *shown, *asked)
             entered = self.gateways.public.network.command(*command, f"https://{name}/v1/chat/completions")
             done = subprocess.run(entered, check=False, capture_output=True, text=True)
         text, _, status = done.stdout.rpartition("\n")
@@ -212,6 +219,10 @@ class LiveFleet:
         endpoints = self.fleet.endpoints(deployment)
         clusters = sorted(endpoint["metadata"]["labels"]["modelplane.ai/cluster"] for endpoint in endpoints)
         assert clusters == sorted(self.fleet.clusters), clusters
+
+    def assert_endpoints(self, service: str, count: int) -> None:
+        """Assert that requests to a service go to so many endpoints."""
+        assert sum(map(len, self.observed(service).shares())) == count
 
     def run_engines(self, started: dict[str, Process]) -> None:
         """Run an engine in each pod, once each cluster has one replica of `llama`.

@@ -3,7 +3,6 @@
 import time
 from base64 import b64decode
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from e2e.fleet import SOON
 from gateways.live import CHAT, LiveFleet, lost
 from gateways.live_pages import open_page
 from gateways.openai_calls import LONG
+from gateways.pods import not_ready
 from gateways.providers import PROVIDER, Providers, entry
 from modelplane.compose_cluster.gateway import pair_name
 from modelplane.model.names import (
@@ -24,7 +24,6 @@ from modelplane.model.names import (
     SYSTEM_NAMESPACE,
     endpoint_hostname,
 )
-from modelplane_dev.plane.api import Kind
 from modelplane_dev.plane.control_plane import ENDPOINT
 from modelplane_dev.plane.gateways.live import INFERENCE_GATEWAY_KIND, PROVIDER_ADDRESS
 from modelplane_dev.plane.gateways.provider import HTTP_PORT
@@ -35,7 +34,6 @@ from modelplane_dev.processes.process import Process
 HOST, OTHER_HOST = "api.provider.example", "other.provider.example"
 MODEL = "vendor/model:large"
 KEY = "sk-of-the-provider"
-POD = Kind("v1", "Pod")
 OWN = entry({LABEL_DEPLOYMENT: "llama"})
 REQUESTS_SENT = 400
 #: The share of requests that spill to the fallback tier while one endpoint of two is out.
@@ -137,25 +135,6 @@ def test_a_fallback_gets_nothing_while_the_first_tier_is_in_and_everything_when_
     assert (lost(counts), counts[HOST]) == ({}, REQUESTS_SENT), counts
 
 
-@contextmanager
-def _not_ready(live: LiveFleet, name: str) -> Iterator[None]:
-    """Let a pod not be ready meanwhile."""
-    pods = {
-        pod["metadata"]["name"]: (gateways.cluster.api, pod)
-        for site, gateways in live.gateways.sites.items()
-        for pod in live.fleet.pods(f"{live.fleet.tag}-{site}")
-    }
-    api, pod = pods[name]
-    was = pod["status"]["conditions"]
-    failed = [each | ({"status": "False"} if each["type"] in {"Ready", "ContainersReady"} else {}) for each in was]
-    namespace = pod["metadata"]["namespace"]
-    api.patch(POD, name, {"status": {"conditions": failed}}, namespace, "status")
-    try:
-        yield
-    finally:
-        api.patch(POD, name, {"status": {"conditions": was}}, namespace, "status")
-
-
 def test_one_lost_endpoint_of_two_spills_a_third_until_its_service_has_taken_it_out(
     live: LiveFleet, providers: Providers, engines: dict[str, Process]
 ) -> None:
@@ -166,9 +145,9 @@ def test_one_lost_endpoint_of_two_spills_a_third_until_its_service_has_taken_it_
     counts = live.send_many(url, REQUESTS_SENT)
     spilled = counts[HOST] / REQUESTS_SENT
     assert (lost(counts), dying in counts) == ({}, False), counts
-    with _not_ready(live, dying):
+    with not_ready(live, dying):
         started = time.monotonic()
-        eventually(lambda: _assert_listed(live, "spilling", 2), within=SOON)
+        eventually(lambda: live.assert_endpoints("spilling", 2), within=SOON)
         seconds = time.monotonic() - started
         eventually(lambda: _assert_nothing_spills(live, url, 40), within=10)
         _assert_nothing_spills(live, url, REQUESTS_SENT)
@@ -178,10 +157,6 @@ def test_one_lost_endpoint_of_two_spills_a_third_until_its_service_has_taken_it_
     )
     assert 0 < spilled <= SPILL
     assert seconds < TAKEN_OUT
-
-
-def _assert_listed(live: LiveFleet, service: str, count: int) -> None:
-    assert sum(map(len, live.observed(service).shares())) == count
 
 
 def _assert_nothing_spills(live: LiveFleet, url: str, requests: int) -> None:
@@ -221,7 +196,7 @@ def test_a_provider_is_the_fallback_of_another_behind_the_same_router_and_takes_
     assert "authorization" not in str(providers.reached(OTHER_HOST))
     with live.watched(url) as seen:
         live.fleet.plane.hub.api.delete(ENDPOINT, "vendor", live.fleet.tag)
-        eventually(lambda: _assert_listed(live, "providers", 1), within=SOON)
+        eventually(lambda: live.assert_endpoints("providers", 1), within=SOON)
     assert {status for status, _ in seen} == {200}, f"while the endpoint of the first tier was deleted: {seen}"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from e2e.fleet import SOON
 from e2e.services import model_service
-from gateways.live import CHAT, Answer, LiveFleet
+from gateways.live import CHAT, CURL_BY_TLS, Answer, LiveFleet
 from modelplane.kube.gateway.proxy import INTERNAL_PORT
 from modelplane.model.names import INFERENCE_GATEWAY, SYSTEM_NAMESPACE
 from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND
@@ -56,7 +56,7 @@ def _ask_once(live: LiveFleet, folder: Path, path: str, body: Any, *headers: str
     """Return the answer to a POST by HTTPS, status 0 where the connection gives none."""
     known = ("--cacert", str(folder / "tls.crt")) if port == 443 else ("--insecure",)
     given = [part for header in headers for part in ("--header", header)]
-    asked = ("curl", "-sS", "--path-as-is", "--max-time", "30", "--write-out", "\n%{http_code}", *known, *given)
+    asked = (*CURL_BY_TLS, "--path-as-is", *known, *given)
     command = " ".join(f"'{part}'" for part in (*asked, "--resolve", f"{HOST}:{port}:{ADDRESS}", "--json"))
     text = live.shell(f"{command} '{json.dumps(body)}' 'https://{HOST}:{port}{path}' || true", folder)
     text, _, status = text.rpartition("\n")

@@ -13,17 +13,18 @@ PATIENCE = 60.0
 MODEL = "example/model"
 
 
-def body_of(model: str = MODEL) -> str:
+def body_of(model: str = MODEL, prompt: str = "Hello") -> str:
     """Return the body of a chat."""
-    return json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]})
+    return json.dumps({"model": model, "messages": [{"role": "user", "content": prompt}]})
 
 
 @dataclass(slots=True)
 class Caller:
-    """A caller of the service at a URL, or of a model at the fleet's."""
+    """A caller of the service at a URL, or of a model at the fleet's, always with the same prompt."""
 
     url: str
     model: str = MODEL
+    prompt: str = "Hello"
     _path: str = field(init=False)
     _body: str = field(init=False)
     _connection: http.client.HTTPConnection = field(init=False)
@@ -32,7 +33,7 @@ class Caller:
         """Describe the connection; the first request makes it."""
         parts = urllib.parse.urlsplit(self.url)
         self._path = f"{parts.path}/v1/chat/completions"
-        self._body = body_of(self.model)
+        self._body = body_of(self.model, self.prompt)
         self._connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
 
     def chat(self) -> tuple[int, str]:

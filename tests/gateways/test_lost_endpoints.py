@@ -1,0 +1,55 @@
+"""Endpoints of a service that are lost while requests are sent, on real gateways."""
+
+import os
+import signal
+import threading
+
+from e2e.fleet import SOON
+from e2e.services import model_service
+from gateways.live import LiveFleet, lost
+from gateways.pods import not_ready
+from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.process import Process
+
+REQUESTS_SENT = 400
+#: Characters of a prompt with which a request is just below 50 MiB, how many such requests are sent, and how many are
+#: under way at a time: each is held whole by two Envoys, the caller and the engine.
+LARGE, LARGE_SENT, AT_A_TIME = 50 * 2**20 - 1024, 12, 2
+
+
+def _serve_both(live: LiveFleet, name: str) -> str:
+    """Make a service over both replicas of `llama`, and return its URL once they are its endpoints."""
+    live.fleet.plane.hub.api.apply(model_service(name, live.fleet.tag, {"llama": 1}))
+    eventually(lambda: live.assert_endpoints(name, 2), within=SOON)
+    live.wait_chat(live.url(name))
+    return live.url(name)
+
+
+def test_an_engine_that_dies_loses_no_request_of_50_mib(live: LiveFleet, engines: dict[str, Process]) -> None:
+    url = _serve_both(live, "large")
+    dying, *_ = (name for name in engines if name.startswith("llama-"))
+    whole = live.send_many(url, LARGE_SENT, workers=AT_A_TIME, length=LARGE)
+    death = threading.Timer(1.0, engines[dying].kill)
+    death.start()
+    counts = live.send_many(url, LARGE_SENT, workers=AT_A_TIME, length=LARGE)
+    death.join()
+    after = live.send_many(url, LARGE_SENT, workers=AT_A_TIME, length=LARGE)
+    assert whole[dying] > 0, whole
+    assert [lost(each) for each in (whole, counts, after)] == [{}, {}, {}], (whole, counts, after)
+    assert after[dying] == 0
+
+
+def test_an_engine_that_accepts_and_is_silent_gets_nothing_new_once_its_pod_is_not_ready(
+    live: LiveFleet, engines: dict[str, Process]
+) -> None:
+    url = _serve_both(live, "silent")
+    silent, *_ = (name for name in engines if name.startswith("llama-"))
+    assert live.send_many(url, REQUESTS_SENT)[silent] > 0
+    os.kill(engines[silent].pid, signal.SIGSTOP)  # its kernel accepts connections all the same
+    try:
+        with not_ready(live, silent):
+            eventually(lambda: live.assert_endpoints("silent", 1), within=SOON)
+            counts = live.send_many(url, REQUESTS_SENT)
+    finally:
+        os.kill(engines[silent].pid, signal.SIGCONT)
+    assert (lost(counts), counts[silent]) == ({}, 0), counts
