@@ -90,11 +90,11 @@ def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_
     _write_certificate(live, tmp_path)
     fleet = (f"http://{ADDRESS}", f"{tag}/plain")
     live.wait_answer(200, f"{fleet[0]}{chats}", CHAT | {"model": fleet[1]})
-    with live.watched(*fleet) as seen:
-        _set_tls(live, {"hostname": HOST, "secretRef": {"name": _SECRET}}, f"https://{HOST}/v1")
-        live.wait_answer(308, f"{fleet[0]}{chats}", CHAT | {"model": fleet[1]})
-    assert [status for status, _ in seen] == [200, 308], seen
     try:
+        with live.watched(*fleet) as seen:
+            _set_tls(live, {"hostname": HOST, "secretRef": {"name": _SECRET}}, f"https://{HOST}/v1")
+            live.wait_answer(308, f"{fleet[0]}{chats}", CHAT | {"model": fleet[1]})
+        assert [status for status, _ in seen] == [200, 308], seen
         live.gateways.lead_to_https()
         # With the URL it serves, whether the services have gone over or not.
         assert _ask(live, tmp_path, chats, CHAT | {"model": f"{tag}/plain"}).status == 200
@@ -104,6 +104,7 @@ def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_
             assert _ask(live, tmp_path, f"/{tag}/plain{chats}", CHAT).status == 200
 
         eventually(gone_over, within=SOON)
+        live.wait_answer(308, f"{live.url('secured')}{chats}", CHAT)
         for path in (chats, f"/v1/~/{tag}/secured/chat/completions", f"/v1/~/~/{tag}/secured/chat/completions"):
             answer = _ask(live, tmp_path, path, keyed)
             assert answer.status == 401, (path, answer)
