@@ -4,6 +4,7 @@ import pytest
 
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
+from modelplane.compose_replica.cluster_hold import REFERRED
 from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER
 from modelplane_dev.plane.waiting import eventually
 
@@ -37,6 +38,13 @@ def _watch_the_move(fleet: Fleet, old: str, new: str) -> None:
     eventually(moved, within=SOON, every=0.2)
 
 
+def _assert_kept(fleet: Fleet, cluster: str) -> list[str]:
+    """Assert that an InferenceCluster has the finalizer of an Object; return all that it has."""
+    finalizers: list[str] = fleet.cluster(cluster)["metadata"].get("finalizers", [])
+    assert any(each.startswith(REFERRED) for each in finalizers), finalizers
+    return finalizers
+
+
 def _ready(pod: dict[str, object]) -> bool:
     status = pod["status"]
     assert isinstance(status, dict)
@@ -54,6 +62,10 @@ def test_a_noexecute_taint_moves_the_replica_and_its_replacement_serves_first(fl
 @pytest.mark.long
 def test_a_deleted_cluster_stays_until_its_replica_has_moved_and_then_goes(fleet: Fleet) -> None:
     here, there = _serving_on_one_of_two(fleet)
+    finalizers = eventually(lambda: _assert_kept(fleet, here), within=SOON)
+    others = [each for each in finalizers if not each.startswith(REFERRED)]
+    fleet.plane.hub.api.patch(INFERENCE_CLUSTER, here, {"metadata": {"finalizers": others}})
+    eventually(lambda: _assert_kept(fleet, here), within=SOON)  # by one more Object, as after a conflict
     fleet.plane.hub.api.delete(INFERENCE_CLUSTER, here)
     _watch_the_move(fleet, here, there)
     fleet.wait_counts("llama", total=1, ready=1)

@@ -7,13 +7,14 @@ import pytest
 
 from e2e.fleet import SOON, Fleet
 from modelplane.model.names import tenant_namespace
-from modelplane_dev.plane.api import Kind
+from modelplane_dev.plane.api import Api, Kind
 from modelplane_dev.plane.waiting import eventually
 
 WORKLOAD = Kind("apps/v1", "Deployment")
 #: Seconds from a deployment's creation to its objects on the cluster, and from a Ready replica to a ready endpoint: 5
-#: and 1 on a busy machine of two cores. What waits for a look that is due once a minute takes half a minute on average.
-OBJECTS, ENDPOINT = 25.0, 15.0
+#: and 1 on a busy machine of two cores, 27 and 1 on a starved one. What waits for a look that is due once a minute is
+#: half a minute late on average, so that not all of three deployments are within these.
+OBJECTS, ENDPOINT = 45.0, 30.0
 
 
 def _seconds(check: Callable[[], None]) -> float:
@@ -27,21 +28,29 @@ def _seconds(check: Callable[[], None]) -> float:
 def test_objects_and_endpoints_follow_within_seconds(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east")
     site, tenant = fleet.clusters[cluster].cluster.api, tenant_namespace(fleet.tag)
-
-    def has_objects() -> None:
-        assert site.list(WORKLOAD, tenant)
-
-    def replica_is_ready() -> None:
-        assert fleet.replicas("llama")
-        fleet.assert_condition(fleet.replicas("llama")[0], "Ready")
-
-    def endpoint_is_ready() -> None:
-        assert [endpoint["spec"]["ready"] for endpoint in fleet.endpoints("llama")] == [True]
-
-    fleet.deploy("llama")
-    objects = _seconds(has_objects)
-    _seconds(replica_is_ready)
-    endpoint = _seconds(endpoint_is_ready)
-    fleet.figures.append(f"applied to objects {objects:.1f} s, replica Ready to endpoint ready {endpoint:.1f} s")
+    times = [_follow(fleet, site, tenant, name) for name in ("first", "second", "third")]
+    objects, endpoint = (max(each) for each in zip(*times, strict=True))
+    fleet.figures.append(
+        f"three times: applied to objects within {objects:.1f} s, replica Ready to endpoint ready {endpoint:.1f} s"
+    )
     assert objects < OBJECTS
     assert endpoint < ENDPOINT
+
+
+def _follow(fleet: Fleet, site: Api, tenant: str, name: str) -> tuple[float, float]:
+    """Deploy; return the seconds until the objects are on the cluster, and from a Ready replica to a ready endpoint."""
+
+    def has_objects() -> None:
+        assert any(found["metadata"]["name"].startswith(name) for found in site.list(WORKLOAD, tenant))
+
+    def replica_is_ready() -> None:
+        assert fleet.replicas(name)
+        fleet.assert_condition(fleet.replicas(name)[0], "Ready")
+
+    def endpoint_is_ready() -> None:
+        assert [endpoint["spec"]["ready"] for endpoint in fleet.endpoints(name)] == [True]
+
+    fleet.deploy(name)
+    objects = _seconds(has_objects)
+    _seconds(replica_is_ready)
+    return objects, _seconds(endpoint_is_ready)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from modelplane.compose_replica.cluster_hold import KEEPER
 from modelplane.compose_replica.engine_pods import requests_port
 from modelplane.compose_replica.handover import POOL_BY_PATH
 from modelplane.compose_replica.instance import Instance
@@ -30,7 +31,7 @@ def _routes(
     site, path = instance.site, f"/{instance.site.team}/{instance.replica}"
     host = host_route(instance.name, site.namespace, instance.labels, hostname=instance.hostname, backend=backend)
     older = path_route(_by_path(instance), site.namespace, instance.labels, path=path, backend=backend_by_path)
-    return {"httproute": site.place_keeping_cluster(host), "httproute-path": site.place(older)}
+    return {KEEPER: site.place_keeping_cluster(host), "httproute-path": site.place(older)}
 
 
 def compose_service(instance: Instance, spec: ReplicaSpec) -> dict[str, dict[str, Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from modelplane.compose_replica.readiness import WORKLOAD_KINDS, engine_of
+from modelplane.composing.cluster_reference import refers_to_cluster
 from modelplane.composing.hold import held
 from modelplane.kube.collection import COLLECTION
 from modelplane.kube.object import PROVIDER_API
@@ -24,9 +25,9 @@ def _is_workload(resource: str, found: Object) -> bool:
 
 
 def _watches_pods(found: Object) -> bool:
-    """Tell whether a resource only observes what the workloads make."""
+    """Tell whether a resource only observes what the workloads make, and does not keep the cluster."""
     only_looks = mapping(found.body.get("spec")).get("managementPolicies") == list(OBSERVE_ONLY)
-    return found.kind == COLLECTION or (found.kind == "Object" and only_looks)
+    return found.kind == COLLECTION or (found.kind == "Object" and only_looks and not refers_to_cluster(found.body))
 
 
 def _workloads(request: Request) -> Iterator[Requirement]:

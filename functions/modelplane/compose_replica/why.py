@@ -17,6 +17,7 @@ RULES: Mapping[str, str] = {
     "service": "The pods that take traffic are reached through one Service.",
     "httproute": "The cluster's gateway takes the replica's own host, and of it /v1 alone, to the replica.",
     "httproute-path": "Older manifests reach the replica by a path on its cluster's gateway.",
+    "cluster-hold": "The provider has not marked the InferenceCluster as used by the replica; this Object repeats it.",
     "inferencepool": "A pod is chosen for each request: a prefill and decode pair needs that, copies may use it.",
     "inferencepool-path": "Each route has a pool of its own: Envoy AI Gateway asks the picker once a route to a pool.",
     "picker": "The pool asks an endpoint picker which of its pods serves a request.",

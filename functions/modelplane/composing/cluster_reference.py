@@ -17,6 +17,11 @@ def _to_cluster(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [each for each in references if mapping(each.get("dependsOn")).get("kind") == "InferenceCluster"]
 
 
+def refers_to_cluster(body: Mapping[str, Any]) -> bool:
+    """Tell whether an Object refers to an InferenceCluster, and so keeps it."""
+    return bool(_to_cluster(body))
+
+
 def with_kept_reference(body: Mapping[str, Any], observed: Object | None) -> Mapping[str, Any]:
     """Return a composed resource with the references to InferenceClusters of the observed one."""
     kept = _to_cluster(observed.body) if observed else []

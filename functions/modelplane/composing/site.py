@@ -10,7 +10,7 @@ from modelplane.kube.copy import key_copy, source_copy
 from modelplane.kube.namespace import closed, opened, tenant
 from modelplane.kube.object import CLAIMED, ORPHANED, Handling, observed_only, remote_object
 from modelplane.model.fleet import Walls
-from modelplane.model.names import API_VERSION, tenant_namespace
+from modelplane.model.names import API_VERSION, OBSERVE_ONLY, tenant_namespace
 from modelplane.observed.remote import Remote
 
 
@@ -52,6 +52,12 @@ class Site:
         InferenceCluster for each such Object, and reconciles all watched ones whenever the InferenceCluster changes.
         """
         handling = Handling(ready_when=ready_when, watch=watch, used_by=self._used, seldom=True)
+        return remote_object(manifest, handling, namespace=self.team, config=self.config)
+
+    def keep_cluster(self) -> dict[str, Any]:
+        """Return an Object with that reference that does nothing else: it observes the team's namespace."""
+        handling = Handling(policies=OBSERVE_ONLY, used_by=self._used, seldom=True)
+        manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
         return remote_object(manifest, handling, namespace=self.team, config=self.config)
 
     def place_workload(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:

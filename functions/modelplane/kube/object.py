@@ -20,8 +20,8 @@ class Handling:
     without it the Object is ready as soon as the manifest is applied. With `watch` the provider sees changes at once if
     it supports watching (otherwise it polls). `used_by` names an object of the control cluster (apiVersion, kind, name)
     that the provider keeps by a finalizer as long as the Object exists; it tries to write that finalizer once, when it
-    first sees the Object. `pods_first`: a deleted object, and so its Object, stays until its pods are gone. `seldom`:
-    the provider polls it every 5 minutes instead of every minute.
+    first sees the Object (see `compose_replica/cluster_hold`). `pods_first`: a deleted object, and so its Object, stays
+    until its pods are gone. `seldom`: the provider polls it every 5 minutes instead of every minute.
     """
 
     policies: tuple[str, ...] = ()

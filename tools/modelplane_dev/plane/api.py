@@ -127,6 +127,16 @@ class Api:
             return None
         return found
 
+    def serves(self, kind: Kind) -> bool:
+        """Tell whether the server lists a kind, which is a moment after its definition is established."""
+        try:
+            self._resource(kind)
+        except ApiError as error:
+            if error.status != HTTPStatus.NOT_FOUND:
+                raise
+            return False
+        return True
+
     def list(self, kind: Kind, namespace: str | None = None, **labels: str) -> list[Manifest]:
         """Return the objects of a kind, of all namespaces when none is given; labels as `{key: value}` narrow them."""
         query = f"?labelSelector={urllib.parse.quote(','.join(f'{k}={v}' for k, v in labels.items()))}"
@@ -181,6 +191,13 @@ def _may_come_again(method: str, status: int) -> bool:
 def _close(connections: Iterable[http.client.HTTPSConnection]) -> None:
     for connection in connections:
         connection.close()
+
+
+def defined_kind(definition: Mapping[str, Any]) -> Kind:
+    """Return the kind that a CustomResourceDefinition or an XRD defines, in its first version that is served."""
+    spec = definition["spec"]
+    version = next(each["name"] for each in spec["versions"] if each["served"])
+    return Kind(f"{spec['group']}/{version}", spec["names"]["kind"])
 
 
 def condition(manifest: Mapping[str, Any], kind: str) -> Mapping[str, Any]:

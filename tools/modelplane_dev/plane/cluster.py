@@ -51,8 +51,6 @@ def etcd(run: Run, port: int, name: str = "etcd") -> Process:
     command += ["--listen-client-urls", client, "--advertise-client-urls", client]
     command += ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer]
     command += ["--initial-cluster", f"default={peer}", "--log-level=warn"]
-    # Its write-ahead log has every write at once; the file of its data, ten times less often than by default.
-    command += ["--backend-batch-interval=1s"]
     return Process(name, run.folder, command)
 
 

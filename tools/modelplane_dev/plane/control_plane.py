@@ -13,7 +13,7 @@ from modelplane.model.names import ANNOTATION_SHARES, API_VERSION, SYSTEM_NAMESP
 from modelplane_dev.folders import ROOT
 from modelplane_dev.packages import xpkg
 from modelplane_dev.plane import crossplane, inference, provider
-from modelplane_dev.plane.api import Kind, Manifest
+from modelplane_dev.plane.api import Kind, Manifest, defined_kind
 from modelplane_dev.plane.certificates import make_certificates
 from modelplane_dev.plane.cluster import ADMIN, EVERYWHERE, Cluster, Run, etcd
 from modelplane_dev.plane.inference import InferenceSite, inference_site
@@ -99,8 +99,10 @@ def install(hub: Cluster, ports: Mapping[str, int]) -> None:
     crossplane.install_configuration(hub, file, "modelplane")
 
     def granted() -> None:
-        for name in (definition["metadata"]["name"] for definition in hub.api.list(XRD)):
+        for definition in hub.api.list(XRD):
+            name = definition["metadata"]["name"]
             assert hub.api.get(CLUSTER_ROLE, f"crossplane:composite:{name}:aggregate-to-crossplane"), name
+            assert hub.api.serves(defined_kind(definition)), name
 
     eventually(granted, within=START)
 

@@ -15,7 +15,7 @@ import yaml
 from modelplane.cli.serve import FUNCTIONS as SERVED
 from modelplane_dev import components
 from modelplane_dev.folders import ROOT
-from modelplane_dev.plane.api import Kind, condition
+from modelplane_dev.plane.api import Kind, Manifest, condition, defined_kind
 from modelplane_dev.plane.cluster import Cluster, Run, namespace
 from modelplane_dev.plane.manifests import read_manifests
 from modelplane_dev.plane.waiting import eventually
@@ -56,13 +56,15 @@ def crds(folder: Path, pattern: str = "*.yaml") -> Iterator[dict[str, Any]]:
 
 def establish(cluster: Cluster, definitions: Iterable[dict[str, Any]]) -> None:
     """Apply CustomResourceDefinitions and wait until they are served."""
-    names = [cluster.api.apply(definition)["metadata"]["name"] for definition in definitions]
+    applied = [cluster.api.apply(definition) for definition in definitions]
 
-    def established(name: str) -> None:
+    def established(definition: Manifest) -> None:
+        name = definition["metadata"]["name"]
         assert condition(cluster.api.get(CRD, name) or {}, "Established").get("status") == "True", name
+        assert cluster.api.serves(defined_kind(definition)), name
 
-    for name in names:  # one after the other: each look at one is as large as its schemas
-        eventually(partial(established, name), within=START)
+    for definition in applied:  # one after the other: each look at one is as large as its schemas
+        eventually(partial(established, definition), within=START)
 
 
 def rights() -> Iterator[dict[str, Any]]:

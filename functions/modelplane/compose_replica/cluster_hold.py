@@ -1,0 +1,45 @@
+"""Keeps the InferenceCluster by one more Object if the provider has not written its finalizer for the first.
+
+A deleted InferenceCluster has to stay until its replicas have moved, for which the provider adds a finalizer to it. The
+provider adds one to an Object first, and then one to what the Object refers to. If the latter fails, because the
+InferenceCluster changes at the same moment, it is not tried again (`objFinalizer.AddFinalizer` of provider-kubernetes
+1.3).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from modelplane.composing.cluster_reference import refers_to_cluster
+from modelplane.composing.site import Site
+from modelplane.model.observation import Gap
+from modelplane.observed.fields import deleting, texts
+from modelplane.observed.remote import read_remote
+from modelplane.step import Object
+
+#: Composition resource names: the Object that keeps the cluster, and the one that does if the first does not.
+KEEPER: Final = "httproute"
+HOLD: Final = "cluster-hold"
+#: The provider's finalizer on an Object, and the prefix of that on what an Object with a UID refers to.
+_MANAGED: Final = "finalizer.managedresource.crossplane.io"
+REFERRED: Final = "kubernetes.crossplane.io/referred-by-object-"
+
+
+def compose_hold(observed: Mapping[str, Object], cluster: Object | Gap, site: Site) -> dict[str, Mapping[str, Any]]:
+    """Return the Object that keeps the cluster, by composition resource name, if one is needed or was before."""
+    keeper = observed.get(KEEPER)
+    needed = HOLD in observed or (keeper and isinstance(cluster, Object) and _forgotten(keeper, cluster))
+    return {HOLD: site.keep_cluster()} if needed else {}
+
+
+def _forgotten(keeper: Object, cluster: Object) -> bool:
+    """Tell whether the provider has reconciled an Object, and the cluster that it refers to lacks the finalizer.
+
+    A cluster that is being deleted takes no more finalizers.
+    """
+    expected = f"{REFERRED}{keeper.metadata.get('uid')}"
+    managed = read_remote(keeper).synced is True and _MANAGED in _finalizers(keeper)
+    return managed and refers_to_cluster(keeper.body) and not deleting(cluster) and expected not in _finalizers(cluster)
+
+
+def _finalizers(found: Object) -> tuple[str, ...]:
+    return tuple(texts(found.metadata.get("finalizers")))
