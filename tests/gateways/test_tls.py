@@ -94,7 +94,7 @@ def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_
         with live.watched(*fleet) as seen:
             _set_tls(live, {"hostname": HOST, "secretRef": {"name": _SECRET}}, f"https://{HOST}/v1")
             live.wait_answer(308, f"{fleet[0]}{chats}", CHAT | {"model": fleet[1]})
-        assert [status for status, _ in seen] == [200, 308], seen
+        assert [status for status, _ in seen if status != 503] == [200, 308], seen
         live.gateways.lead_to_https()
         # With the URL it serves, whether the services have gone over or not.
         assert _ask(live, tmp_path, chats, CHAT | {"model": f"{tag}/plain"}).status == 200
@@ -116,5 +116,6 @@ def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_
         with live.early_connection(live.url("secured")) as statuses, live.watched(*fleet) as seen:
             _set_tls(live, None, f"http://{ADDRESS}/v1")
             live.wait_answer(200, f"{live.url('secured')}{chats}", CHAT, KEY)
-    assert [status for status, _ in seen] == [308, 200], "on a connection from before, too"
+    # The routes of the fleet URL are written one after the other: for a moment the first may be there alone, with 503.
+    assert [status for status, _ in seen if status != 503] == [308, 200], seen
     assert statuses == [308, 401], "the second without a key, on a connection to the listener that only redirected"
