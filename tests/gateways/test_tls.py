@@ -10,7 +10,7 @@ from e2e.fleet import SOON
 from e2e.services import model_service
 from gateways.live import CHAT, CURL_BY_TLS, Answer, LiveFleet
 from modelplane.kube.gateway.proxy import INTERNAL_PORT
-from modelplane.model.names import INFERENCE_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.model.names import INFERENCE_GATEWAY, LISTENER_INTERNAL, SYSTEM_NAMESPACE
 from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND
 from modelplane_dev.plane.waiting import eventually
 
@@ -75,6 +75,13 @@ def _set_tls(live: LiveFleet, tls: dict[str, Any] | None, fleet_url: str) -> Non
     eventually(published, within=SOON)
 
 
+def _assert_over(live: LiveFleet) -> None:
+    """Assert that nothing is left of HTTPS: until then a service of another test may be redirected at first."""
+    status = (live.fleet.plane.hub.api.get(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY) or {})["status"]
+    assert LISTENER_INTERNAL not in status.get("listeners", ()), status
+    assert live.ask(live.url("nobody")).status == 404, "it is still redirected"
+
+
 @pytest.mark.usefixtures("engines")
 def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_before_it_ended(
     live: LiveFleet, tmp_path: Path
@@ -116,6 +123,7 @@ def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_
         with live.early_connection(live.url("secured")) as statuses, live.watched(*fleet) as seen:
             _set_tls(live, None, f"http://{ADDRESS}/v1")
             live.wait_answer(200, f"{live.url('secured')}{chats}", CHAT, KEY)
+        eventually(lambda: _assert_over(live), within=SOON)
     # The routes of the fleet URL are written one after the other: for a moment the first may be there alone, with 503.
     assert [status for status, _ in seen if status != 503] == [308, 200], seen
     assert statuses == [308, 401], "the second without a key, on a connection to the listener that only redirected"
