@@ -64,6 +64,14 @@ class Answer:
         return json.loads(self.text)
 
     @property
+    def refused(self) -> bool:
+        """Tell whether the gateway has closed the connection of a caller without its certificate.
+
+        With TLS 1.3 it says why after the caller's own part of the handshake: curl may see the end before the reason.
+        """
+        return self.status == 0 and any(each in self.text for each in ("certificate", "Empty reply", "reset by peer"))
+
+    @property
     def code(self) -> str:
         """Return the code of an error in the shape of OpenAI's API."""
         code: str = self.body["error"]["code"]
