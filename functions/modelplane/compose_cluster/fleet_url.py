@@ -14,7 +14,6 @@ from modelplane.kube.gateway.model_list import FleetModel
 from modelplane.model.names import (
     ENVOY_NAMESPACE,
     LISTENER_HTTP,
-    LISTENER_HTTPS,
     LISTENER_INTERNAL,
     PUBLIC_GATEWAY,
     ROUTER,
@@ -22,7 +21,7 @@ from modelplane.model.names import (
     SYSTEM_NAMESPACE,
 )
 from modelplane.observed.fields import mapping, text
-from modelplane.observed.gateway import is_accepted, is_current, read_listeners, rejection, serves
+from modelplane.observed.gateway import is_accepted, is_current, listener_of, read_listeners, rejection, serves
 from modelplane.observed.service import is_open
 from modelplane.step import Manifest, Object, Request
 
@@ -85,7 +84,7 @@ def _is_there(listeners: Sequence[str]) -> bool:
 def _callers(request: Request, listeners: Sequence[str]) -> tuple[str, ...]:
     """Return the listeners that callers reach the routes at: the public one, and that of the URL that is published."""
     last = _published(request)
-    before = LISTENER_HTTPS if last.startswith("https://") else LISTENER_HTTP
+    before = listener_of(last)
     gateway = request.observed.get(GATEWAY)
     there = gateway is not None and serves(gateway.body, before)
     return (listeners[0], before) if last and there and before != listeners[0] else (listeners[0],)

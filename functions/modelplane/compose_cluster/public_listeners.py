@@ -14,12 +14,13 @@ from typing import Final
 from modelplane.api.inferencegateway import InferenceGatewaySpec
 from modelplane.composing import requirements as require
 from modelplane.model.conditions import ServiceCondition
-from modelplane.model.names import LISTENER_HTTP, LISTENER_HTTPS, LISTENER_INTERNAL, ROUTER_PAIR
+from modelplane.model.names import LISTENER_HTTPS, LISTENER_INTERNAL, ROUTER_PAIR
 from modelplane.observed.endpoint import is_ip
 from modelplane.observed.fields import deleting, is_true, mapping, text, texts
 from modelplane.observed.gateway import (
     attached_routes,
     is_accepted,
+    listener_of,
     read_certificate,
     read_listeners,
     serves,
@@ -130,7 +131,7 @@ def choose_listeners(request: Request, spec: InferenceGatewaySpec, url: str) -> 
     The internal one is included once it is programmed, until HTTPS is neither wanted nor used: a route needs an
     existing listener.
     """
-    public = LISTENER_HTTPS if (url.startswith(_HTTPS) if url else spec.tls) else LISTENER_HTTP
+    public = listener_of(url or (_HTTPS if spec.tls else ""))
     gateway, status = request.observed.get(GATEWAY), mapping(request.composite.body.get("status"))
     last = LISTENER_INTERNAL in texts(status.get("listeners"))
     there = gateway is not None and bool(read_certificate(gateway.body, LISTENER_INTERNAL))

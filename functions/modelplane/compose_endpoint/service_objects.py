@@ -18,9 +18,9 @@ from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.filters import backend_host, direct_response
 from modelplane.kube.gateway.route import ServiceRoute, service_route
 from modelplane.kube.gateway.traffic import Traffic, service_traffic_policy
-from modelplane.model.names import LISTENER_HTTP, LISTENER_HTTPS, service_object
+from modelplane.model.names import LISTENER_HTTP, service_object
 from modelplane.model.routing import BackendReference
-from modelplane.observed.gateway import is_accepted, read_listeners, read_references
+from modelplane.observed.gateway import is_accepted, listener_of, read_listeners, read_references
 from modelplane.routing.backends import referable
 from modelplane.step import Desired, Manifest, Object, Request
 
@@ -71,8 +71,7 @@ def _listeners(inputs: ServiceInputs, route: Object | None) -> tuple[str, ...]:
     """Return the listeners that serve; the route keeps its own while the gateway publishes no URL."""
     gateway = inputs.gateway
     if gateway and gateway.url:
-        by_url = LISTENER_HTTPS if gateway.url.startswith("https://") else LISTENER_HTTP
-        return gateway.listeners or (by_url,)
+        return gateway.listeners or (listener_of(gateway.url),)
     return (read_listeners(route) if route else ()) or (LISTENER_HTTP,)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from modelplane.model.names import ENVOY_NAMESPACE, PUBLIC_GATEWAY
+from modelplane.model.names import ENVOY_NAMESPACE, LISTENER_HTTP, LISTENER_HTTPS, PUBLIC_GATEWAY
 from modelplane.model.routing import BackendReference, PublicGateway
 from modelplane.observed.endpoint import is_dns_name, is_ip
 from modelplane.observed.fields import excerpt, mapping, mappings, number, text, texts
@@ -101,6 +101,11 @@ def read_references(route: Object) -> tuple[BackendReference, ...]:
     rules = mappings(mapping(route.body.get("spec")).get("rules"))
     found = (each for rule in rules for each in mappings(rule.get("backendRefs")) if each.get("kind") == "Backend")
     return tuple(BackendReference(text(each.get("name")), number(each.get("weight"), 1)) for each in found)
+
+
+def listener_of(url: str) -> str:
+    """Return the listener of the public gateway that serves a URL, by its scheme."""
+    return LISTENER_HTTPS if url.startswith("https://") else LISTENER_HTTP
 
 
 def read_listeners(route: Object, gateway: str = PUBLIC_GATEWAY) -> tuple[str, ...]:
