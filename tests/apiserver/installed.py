@@ -1,6 +1,6 @@
 """A file of install/ on the real API server for as long as a test needs it, and what it refuses whom."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,24 +15,54 @@ Manifest = dict[str, Any]
 #: Seconds after which a policy that was applied or deleted is in force, or no more.
 IN_FORCE = 60.0
 
+ADMISSION, POLICY = "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"
+SENTINEL = "sentinel"
+#: A policy that refuses one ConfigMap, and its binding. The server hears of policies in the order in which they are
+#: written, so that with this one, the last, all before it are in force or lifted.
+SENTINELS: tuple[Manifest, ...] = (
+    {
+        "apiVersion": ADMISSION,
+        "kind": POLICY,
+        "metadata": {"name": SENTINEL},
+        "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": {
+                "resourceRules": [
+                    {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["CREATE"]}
+                ]
+            },
+            "validations": [{"expression": f"object.metadata.name != '{SENTINEL}'", "message": SENTINEL}],
+        },
+    },
+    {
+        "apiVersion": ADMISSION,
+        "kind": f"{POLICY}Binding",
+        "metadata": {"name": SENTINEL},
+        "spec": {"policyName": SENTINEL, "validationActions": ["Deny"]},
+    },
+)
+REFUSED: Manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": SENTINEL, "namespace": "team"}}
+
 
 @contextmanager
-def installed(
-    server: Server,
-    file: str,
-    *more: Manifest,
-    in_force: Callable[[], None] = lambda: None,
-    lifted: Callable[[], None] = lambda: None,
-) -> Iterator[Server]:
-    """Apply a file of install/ and more, and take it away afterwards; both wait until their assertion holds."""
-    api, made = server.cluster.api, [*yaml.safe_load_all((ROOT / "install" / file).read_text()), *more]
+def installed(server: Server, file: str, *more: Manifest) -> Iterator[Server]:
+    """Apply a file of install/ and more, and take it away afterwards; both wait until the server goes by it."""
+    api, made = server.cluster.api, [*yaml.safe_load_all((ROOT / "install" / file).read_text()), *more, *SENTINELS]
+
+    def in_force() -> None:
+        assert SENTINEL in server.refusal(REFUSED)
+
+    def lifted() -> None:
+        assert server.refusal(REFUSED) == ""
+
     for manifest in made:
         api.apply(manifest)
     try:
         eventually(in_force, within=IN_FORCE)
         yield server
     finally:
-        for manifest in reversed(made):
+        # Policies first, the sentinel last: without its binding it would be silent before the others are lifted.
+        for manifest in sorted(made, key=lambda each: each["kind"] != POLICY):
             api.request("DELETE", f"{server.path(manifest)}/{manifest['metadata']['name']}")
         eventually(lifted, within=IN_FORCE)
 

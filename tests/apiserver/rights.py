@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from apiserver.installed import installed, refusal
+from apiserver.installed import installed
 from apiserver.server import Server
 from modelplane.model.names import API_VERSION, LABEL_CLUSTER, SYSTEM_NAMESPACE
 from modelplane_dev.plane.api import Kind
@@ -138,15 +138,5 @@ def rights_installed(server: Server) -> Iterator[Server]:
         },
     ]
 
-    def refuses() -> None:
-        assert "gives every right" in refusal(server, TEAM, obj())
-        assert "carries its cluster as a label" in refusal(server, TEAM, replica(label=None))
-        assert "acts with the rights" in refusal(server, TEAM, CONFIGS["the provider's own identity"])
-        assert "only Modelplane makes" in refusal(server, TEAM, endpoint({**OWNER, "controller": True}))
-        assert "own namespace alone" in refusal(server, TEAM, REFERENCES["an object of another namespace"][0])
-
-    def takes() -> None:
-        assert server.refusal(replica(label=None)) == ""
-
-    with installed(server, "rights.yaml", *more, in_force=refuses, lifted=takes) as running:
+    with installed(server, "rights.yaml", *more) as running:
         yield running

@@ -56,11 +56,7 @@ def ruled(server: Server) -> Iterator[Server]:
         binding("modelplane-platform", PLATFORM),
         binding("modelplane-platform", CROSSPLANE),
     ]
-
-    def refuses() -> None:
-        assert WORDS in refusal(server, TEAM, made("ModelDeployment", ANOTHERS))
-
-    with installed(server, "rights.yaml", *bound, in_force=refuses) as running:
+    with installed(server, "rights.yaml", *bound) as running:
         yield running
 
 
