@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from modelplane.cli.logs import configure_logs
@@ -22,16 +23,29 @@ def _spec(request: Request) -> Mapping[str, Any]:
 
 
 def _compute(request: Request) -> Result:
-    """Keep the processor busy for a while, as scheduling on a large fleet does."""
-    until = time.monotonic() + float(_spec(request)["seconds"])
-    while time.monotonic() < until:
-        sum(range(1000))
+    """Keep the processor busy until a gate opens, as scheduling on a large fleet does; tell that it has begun."""
+    gate = _gate(request)
+    while gate is not None and not gate.exists():
+        for _ in range(1000):
+            sum(range(1000))
     return Result(status={"computed": True})
 
 
 def _count(request: Request) -> Result:
+    gate = _gate(request)
+    while gate is not None and not gate.exists():
+        time.sleep(0.01)
     time.sleep(float(_spec(request).get("seconds", 0)))
     return Result(status={"required": sum(len(found) for found in request.required.values())})
+
+
+def _gate(request: Request) -> Path | None:
+    """Return the file that a call waits for, None for one that does not wait; leave a file beside it."""
+    if "gate" not in _spec(request):
+        return None
+    gate = Path(_spec(request)["gate"])
+    gate.with_name(f"{gate.name}-{request.composite.name}").touch()
+    return gate
 
 
 def _grow(request: Request) -> Result:

@@ -2,6 +2,7 @@
 
 import signal
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,19 +13,51 @@ from crossplane.function.proto.v1 import run_function_pb2 as sdk
 from crossplane.function.proto.v1 import run_function_pb2_grpc as stubs
 
 from modelplane.transport.admission import THREADS
+from modelplane_dev.plane.waiting import eventually
 from unit.transport.messages_by_sdk import plain, request_of
-from unit.transport.server_processes import PATIENCE, Server, server_of
+from unit.transport.server_processes import PATIENCE, STOP, Server, server_of
 
 _MIB = 1024 * 1024
 _SERVING = b"\x08\x01"
 
 
-def _composite(kind: str, **spec: Any) -> dict[str, Any]:
-    return {"apiVersion": "test/v1", "kind": kind, "metadata": {"name": "a", "namespace": "n"}, "spec": spec}
+def _composite(kind: str, name: str = "a", **spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "test/v1", "kind": kind, "metadata": {"name": name, "namespace": "n"}, "spec": spec}
 
 
-def _check(channel: grpc.Channel, timeout: float = 5) -> bytes:
-    answer: bytes = channel.unary_unary("/grpc.health.v1.Health/Check")(b"", timeout=timeout)
+class Gate:
+    """What long calls wait for: they end when the test says so, however long the machine takes for all else."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def held(self, kind: str, name: str, **spec: Any) -> dict[str, Any]:
+        """Return a composite, of a name of its own, whose call ends once the gate is open."""
+        return _composite(kind, name, gate=str(self._file), **spec)
+
+    def holds(self, number: int) -> None:
+        """Wait until so many calls have begun."""
+
+        def begun() -> None:
+            assert len(list(self._file.parent.glob(f"{self._file.name}-*"))) == number
+
+        eventually(begun, within=PATIENCE)
+
+    def open(self) -> None:
+        """Let the calls end."""
+        self._file.touch()
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Gate]:
+    """Give a gate that is open when the test ends."""
+    made = Gate(tmp_path / "gate")
+    yield made
+    made.open()
+
+
+def _check(channel: grpc.Channel) -> bytes:
+    answer: bytes = channel.unary_unary("/grpc.health.v1.Health/Check")(b"", timeout=PATIENCE)
     return answer
 
 
@@ -34,7 +67,7 @@ def _fatal(response: sdk.RunFunctionResponse) -> str:
 
 
 def test_a_call_is_answered(runner: stubs.FunctionRunnerServiceStub) -> None:
-    response = runner.RunFunction(request_of(_composite("Busy", seconds=0)))
+    response = runner.RunFunction(request_of(_composite("Busy")))
     assert plain(response.desired.composite)["resource"]["status"] == {"computed": True}
     assert response.meta.tag == "tag"
 
@@ -82,26 +115,35 @@ def test_bytes_that_are_no_request_are_an_invalid_argument(channel: grpc.Channel
 
 
 def test_health_and_short_calls_are_answered_while_long_ones_compute(
-    channel: grpc.Channel, runner: stubs.FunctionRunnerServiceStub
+    channel: grpc.Channel, runner: stubs.FunctionRunnerServiceStub, gate: Gate
 ) -> None:
-    long = [runner.RunFunction.future(request_of(_composite("Busy", seconds=3))) for _ in range(3)]
-    time.sleep(0.1)
-    began = time.monotonic()
-    assert [_check(channel) for _ in range(5)] == [_SERVING] * 5
-    runner.RunFunction(request_of(_composite("Counted")))
-    assert time.monotonic() - began < 2.5
-    assert [plain(call.result().desired.composite)["resource"]["status"] for call in long] == [{"computed": True}] * 3
+    long = [runner.RunFunction.future(request_of(gate.held("Busy", f"long-{number}"))) for number in range(3)]
+    gate.holds(3)
+    assert _check(channel) == _SERVING
+    runner.RunFunction(request_of(_composite("Counted")), timeout=PATIENCE)
+    assert not any(call.done() for call in long)
+    gate.open()
+    results = [plain(call.result(PATIENCE).desired.composite)["resource"]["status"] for call in long]
+    assert results == [{"computed": True}] * 3
 
 
-def test_health_is_answered_while_more_calls_wait_than_there_are_threads(server: Server) -> None:
+def test_health_is_answered_at_once_while_more_calls_wait_than_there_are_threads(server: Server, gate: Gate) -> None:
     with grpc.insecure_channel(server.address) as channel:
         run = stubs.FunctionRunnerServiceStub(channel).RunFunction
-        calls = [run.future(request_of(_composite("Busy", seconds=2))) for _ in range(THREADS + 1)]
-        time.sleep(0.1)
-        assert [_check(channel) for _ in range(5)] == [_SERVING] * 5
-        assert not all(call.done() for call in calls)
+        calls = [run.future(request_of(gate.held("Busy", f"long-{number}"))) for number in range(THREADS + 1)]
+        gate.holds(THREADS)
+        # The fastest answer counts: whatever else the machine does makes the others slower.
+        assert min(_seconds_of_check(channel) for _ in range(5)) < 5
+        assert not any(call.done() for call in calls)
+        gate.open()
         for call in calls:
-            call.result(30)
+            call.result(PATIENCE)
+
+
+def _seconds_of_check(channel: grpc.Channel) -> float:
+    began = time.monotonic()
+    assert _check(channel) == _SERVING
+    return time.monotonic() - began
 
 
 def test_the_log_has_a_line_a_call_with_names_and_counts(server: Server) -> None:
@@ -136,20 +178,28 @@ def test_the_log_has_the_traceback_of_a_defect(server: Server) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_that_is_asked_to_stop_finishes_its_calls_and_exits_with_0(server: Server, number: int) -> None:
+def test_a_server_that_is_asked_to_stop_finishes_its_calls_and_exits_with_0(
+    server: Server, gate: Gate, number: int
+) -> None:
+    def stopping() -> None:
+        assert [line for line in server.logged() if line["msg"].startswith("stopping")]
+
     with grpc.insecure_channel(server.address) as channel, ThreadPoolExecutor() as caller:
         run = stubs.FunctionRunnerServiceStub(channel).RunFunction
-        call = caller.submit(run, request_of(_composite("Busy", seconds=1)))
-        time.sleep(0.4)
+        call = caller.submit(run, request_of(gate.held("Busy", "long")))
+        gate.holds(1)
         server.process.send_signal(number)
-        assert plain(call.result(10).desired.composite)["resource"]["status"] == {"computed": True}
-        assert server.process.wait(10) == 0
+        eventually(stopping, within=PATIENCE)
+        time.sleep(0.2)  # It stops once it has said so. Within less than the grace period, in which the call ends.
+        gate.open()
+        assert plain(call.result(PATIENCE).desired.composite)["resource"]["status"] == {"computed": True}
+        assert server.process.wait(STOP) == 0
 
 
 def test_a_server_that_is_asked_to_stop_again_and_again_exits_with_0(server: Server) -> None:
     for number in (signal.SIGTERM, signal.SIGINT) * 200:
         server.process.send_signal(number)
-    assert server.process.wait(PATIENCE) == 0
+    assert server.process.wait(STOP) == 0
 
 
 def test_a_second_server_on_a_port_is_an_error(shared_server: Server) -> None:
@@ -187,16 +237,25 @@ def _peak(server: Server) -> int:
     return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) // 1024
 
 
-def test_many_large_calls_at_once_are_all_answered_in_the_memory_of_a_few(server: Server) -> None:
-    # All of them, one at a time, take two seconds at least: the small one is long answered by then.
-    large = request_of(_composite("Counted", seconds=0.05), required={"all": [{"kind": "A", "text": "x" * _MIB}] * 8})
+def test_many_large_calls_at_once_are_all_answered_in_the_memory_of_a_few(server: Server, gate: Gate) -> None:
+    text = {"all": [{"kind": "A", "text": "x" * _MIB}] * 8}
+    # All of them, one at a time, take two seconds at least: the small one arrives before the last is computed.
+    first, large = (
+        request_of(composite, required=text)
+        for composite in (gate.held("Counted", "first"), _composite("Counted", seconds=0.05))
+    )
     idle = _peak(server)
     with grpc.insecure_channel(server.address, options=[("grpc.max_send_message_length", -1)]) as channel:
         run = stubs.FunctionRunnerServiceStub(channel).RunFunction
-        calls = [run.future(large) for _ in range(40)]
-        run(request_of(_composite("Busy", seconds=0)))
-        passed = sum(not call.done() for call in calls)
-        counts = [plain(call.result(60).desired.composite)["resource"]["status"]["required"] for call in calls]
+        calls = [run.future(first)]
+        gate.holds(1)
+        calls += [run.future(large) for _ in range(39)]
+        small = run.future(request_of(_composite("Busy")))
+        gate.open()
+        counts = [plain(call.result(PATIENCE).desired.composite)["resource"]["status"]["required"] for call in calls]
+        small.result(PATIENCE)
     assert counts == [8] * 40
-    assert passed > 0  # the small call was not the last to be answered
+    answered = [line["kind"] for line in server.logged() if line["msg"] == "answered"]
+    assert len(answered) == 41
+    assert answered[-1] != "Busy"  # the small call was not the last to be answered
     assert _peak(server) - idle < 80  # of the 320 that the requests are
