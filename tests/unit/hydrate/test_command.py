@@ -20,7 +20,9 @@ _MAIN = "from modelplane.cli import main; main()"
 #: Writes at most so many bytes to a file: a volume that is full.
 _FULL = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); {_MAIN}"
 FILES = {"config.json": b"{}", "a.safetensors": content(1, 400_000), "b/c.safetensors": content(2, 150_001)}
-KILLS = 20
+#: How often the program is killed, and how many answers it gets at the most once the time of its death is set: it needs
+#: hundreds, and must not end before, however late it is killed.
+KILLS, MOST = 20, 20
 
 
 def start(hub: FakeHub, target: Path, *arguments: str, token: str = "", program: str = _MAIN) -> subprocess.Popen[str]:
@@ -43,33 +45,40 @@ def tree(target: Path) -> dict[str, bytes]:
     return {str(path.relative_to(target)): path.read_bytes() for path in files}
 
 
+class Strike:
+    """A mishap: every answer ends early, and soon after one of the first few the program is killed."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance, self._left = chance, chance.randrange(1, 5)
+        self._started, self._gone = threading.Event(), threading.Event()
+
+    def kill(self, doomed: subprocess.Popen[str]) -> None:
+        """Wait until the program is killed."""
+        self._doomed = doomed
+        self._started.set()
+        doomed.communicate()
+        self._gone.set()
+
+    def __call__(self, path: str, answer: Answer) -> Answer:
+        if "/resolve/" not in path:
+            return answer
+        self._left -= 1
+        if self._left == 0:
+            self._started.wait()
+            threading.Timer(self._chance.uniform(0, 0.02), self._doomed.kill).start()
+        if self._left < -MOST:
+            self._gone.wait()
+        return answer[0], answer[1], answer[2][: 1 + len(answer[2]) // 40]
+
+
 def test_killed_twenty_times_at_random_it_ends_with_every_byte_in_place(tmp_path: Path) -> None:
     chance, marker = random.Random(20), tmp_path / ".modelplane" / "staged.json"  # noqa: S311 - no secret
     with serving(FILES) as hub:
         for _ in range(KILLS):
-            doomed: list[subprocess.Popen[str]] = []
-            started, left = threading.Event(), [chance.randrange(1, 5)]
-
-            def strike(
-                path: str,
-                answer: Answer,
-                doomed: list[subprocess.Popen[str]] = doomed,
-                started: threading.Event = started,
-                left: list[int] = left,
-            ) -> Answer:
-                if "/resolve/" not in path:
-                    return answer
-                left[0] -= 1
-                if left[0] == 0:
-                    started.wait()
-                    threading.Timer(chance.uniform(0, 0.02), doomed[0].kill).start()
-                return answer[0], answer[1], answer[2][: 1 + len(answer[2]) // 40]
-
-            hub.mishap = strike
-            doomed.append(start(hub, tmp_path))
-            started.set()
-            doomed[0].communicate()
-            assert doomed[0].returncode == -signal.SIGKILL
+            hub.mishap = strike = Strike(chance)
+            doomed = start(hub, tmp_path)
+            strike.kill(doomed)
+            assert doomed.returncode == -signal.SIGKILL
             assert not marker.exists()
         hub.mishap = lambda _, answer: answer
         last = start(hub, tmp_path)

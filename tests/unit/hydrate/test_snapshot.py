@@ -4,7 +4,7 @@ import json
 import os
 import random
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from email.utils import format_datetime
 from hashlib import sha256
 from pathlib import Path
@@ -145,9 +145,17 @@ def test_a_hub_that_does_not_resume_is_asked_from_the_start(hub: FakeHub, tmp_pa
     assert tree(tmp_path) == FILES
 
 
+class Noon(datetime):
+    """A clock that stands still: a date is as far away when it is read as when it was written."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> "Noon":
+        return cls(2026, 1, 1, 12, tzinfo=tz)
+
+
 def in_a_while() -> str:
-    """Return a date as HTTP writes it, 17 to 18 seconds from now."""
-    return format_datetime(datetime.now(UTC) + timedelta(seconds=18), usegmt=True)
+    """Return a date as HTTP writes it, 17 seconds from now."""
+    return format_datetime(Noon.now(UTC) + timedelta(seconds=17), usegmt=True)
 
 
 @pytest.mark.parametrize("asks", [lambda: "17", in_a_while], ids=["seconds", "a date"])
@@ -157,6 +165,7 @@ def test_a_hub_that_is_asked_too_often_gets_the_pause_that_it_asks_for(
 ) -> None:
     pauses: list[float] = []
     monkeypatch.setattr("modelplane.hydrate.snapshot.time.sleep", pauses.append)
+    monkeypatch.setattr("modelplane.hydrate.hub.datetime", Noon)
     limited: set[str] = set()
 
     def limit(path: str, answer: Answer) -> Answer:
@@ -169,7 +178,7 @@ def test_a_hub_that_is_asked_too_often_gets_the_pause_that_it_asks_for(
     run(hub, tmp_path)
     assert tree(tmp_path) == FILES
     assert pauses
-    assert all(16 <= pause <= 18 for pause in pauses)
+    assert set(pauses) == {17.0}
 
 
 def test_a_revision_that_moves_meanwhile_does_not_mix_two_commits(hub: FakeHub, tmp_path: Path) -> None:
