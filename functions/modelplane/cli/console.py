@@ -44,6 +44,8 @@ def progress(doing: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+        if timer.is_alive():
+            timer.join()  # it may just be about to show it
         status.stop()
 
 

@@ -30,12 +30,18 @@ def test_only_a_terminal_shows_that_a_long_command_is_at_work(
     def console(**given: Any) -> Console:
         return Console(file=written, force_terminal=terminal) if given.get("stderr") else Console(**given)
 
-    def slowly(_: ControlPlane) -> bool:
+    def take_long() -> None:
         time.sleep(0.2)
+        until = time.monotonic() + 60
+        while terminal and shown not in written.getvalue() and time.monotonic() < until:
+            time.sleep(0.05)
+
+    def slowly(_: ControlPlane) -> bool:
+        take_long()
         return True
 
     def accepted_slowly(_: Device) -> tuple[str, ...]:
-        time.sleep(0.2)
+        take_long()
         return ()
 
     monkeypatch.setattr(printing, "Console", console)
