@@ -16,7 +16,7 @@ def connection() -> Iterator[HTTPConnection]:
     server = Server(("127.0.0.1", 0), Engine)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    client = HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    client = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
     try:
         yield client
     finally:

@@ -26,9 +26,20 @@ from modelplane_dev.processes.process import Process
 with Process("sleeps", Path(sys.argv[1]), ["bash", "-c", "echo $$; exec sleep 600"]):
     time.sleep(600)
 """
-HELD = "modelplane-one-holder-test"
+#: A name that no other run of this test on the machine has.
+HELD = f"modelplane-one-holder-test-{os.getpid()}"
+#: Seconds for what processes of this machine do at once, where it is not busy.
+PATIENCE = 120.0
 SLEEP = (sys.executable, "-c", "import time; time.sleep(600)")
-READY = (sys.executable, "-c", "import time; from pathlib import Path; Path('{}').write_text('Try'); time.sleep(600)")
+#: Writes a file, whole, and goes on.
+READY = """
+import sys, time
+from pathlib import Path
+ready = Path(sys.argv[1])
+ready.with_suffix(".new").write_text("Try")
+ready.with_suffix(".new").rename(ready)
+time.sleep(600)
+"""
 
 
 @pytest.fixture
@@ -39,14 +50,16 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def keeper(folder: Path) -> Iterator[Background]:
     """Give a keeper that is ready at once and keeps nothing; it does not outlive the test."""
-    made = Background(folder, (*READY[:2], READY[2].format(folder / "ready")))
+    made = Background(folder, (sys.executable, "-c", READY, str(folder / "ready")))
     yield made
     made.stop()
 
 
 def _exists(pid: int) -> bool:
-    state = Path(f"/proc/{pid}/stat")
-    return state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -61,14 +74,14 @@ def test_no_component_outlives_the_program_that_started_it(tmp_path: Path, numbe
         return int(log.read_text())
 
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as program:
-        component = eventually(started, within=10)
+        component = eventually(started, within=PATIENCE)
         assert _exists(component)
         program.send_signal(number)
 
     def gone() -> None:
         assert not _exists(component)
 
-    eventually(gone, within=10)
+    eventually(gone, within=PATIENCE)
 
 
 @pytest.mark.parametrize(("script", "output"), [("echo broken; exit 3", "broken"), ("sleep 600", "longer than 0.5 s")])
@@ -77,7 +90,7 @@ def test_a_component_that_fails_or_takes_too_long_is_reported_and_ended(
 ) -> None:
     component = Process("fails", tmp_path, ["bash", "-c", script])
     with pytest.raises(ProcessError, match=output):
-        component.run(within=0.5 if "sleep" in script else 10)
+        component.run(within=0.5 if "sleep" in script else PATIENCE)
     assert not component.alive
 
 
@@ -153,12 +166,11 @@ def test_commands_run_side_by_side_to_their_ends_and_the_first_that_fails_is_the
     waits = "one=sh -c 'until test -e told; do sleep 0.05; done; echo late; exit 3'"
     with tempfile.TemporaryDirectory() as folder:
         command = [*program, waits, "two=sh -c 'echo early; touch told; exit 4'"]
-        done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 3
     lines = done.stdout.splitlines()
-    assert lines[0] == "two | early"
-    assert "one | late" in lines
-    ends = [line.split(" after ")[0] for line in lines if " after " in line]
-    assert ends[:2] == ["two | failed", "one | failed"]
+    said = {name: [line for line in lines[:4] if line.startswith(name)] for name in ("one", "two")}
+    assert [line.split(" after ")[0] for line in said["one"]] == ["one | late", "one | failed"]
+    assert [line.split(" after ")[0] for line in said["two"]] == ["two | early", "two | failed"]
     # Once more at the end, where whoever sees nothing else looks: the last lines of each, in the order given.
-    assert lines[-4:] == ["one | late", lines[lines.index("one | late") + 1], *lines[:2]]
+    assert lines[4:] == [*said["one"], *said["two"]]
