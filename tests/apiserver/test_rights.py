@@ -12,6 +12,7 @@ from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.api import Api
 from modelplane_dev.plane.cluster import ADMIN, CROSSPLANE, EVERYWHERE, PLATFORM, TEAM, namespace
 from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.process import START
 
 READ, WRITE = ("get", "list", "watch"), ("create", "update", "patch", "delete")
 OF_A_TEAM = ("modelcaches", "modeldeployments", "modelendpoints", "modelservices")
@@ -108,9 +109,9 @@ def test_garbage_collection_and_the_deletion_of_a_namespace_work_under_the_polic
     api.apply(replica(where=where, name="alone"))
     with ruled.cluster.controllers(EVERYWHERE):
         api.request("DELETE", f"/api/v1/namespaces/{where}/configmaps/owner")
-        eventually(lambda: _assert_left(api, where, {"alone"}), within=120)
+        eventually(lambda: _assert_left(api, where, {"alone"}), within=START)
         api.request("DELETE", f"/api/v1/namespaces/{where}")
-        eventually(lambda: _assert_left(api, where, set()), within=120)
+        eventually(lambda: _assert_left(api, where, set()), within=START)
 
 
 def _assert_left(api: Api, where: str, names: set[str]) -> None:

@@ -33,6 +33,12 @@ def test_a_server_that_has_too_much_to_do_is_asked_again(monkeypatch: pytest.Mon
     assert asked == ["PATCH"] * 3
 
 
+def test_a_dry_run_that_did_not_come_to_an_end_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = _answering(monkeypatch, 504, 200)
+    assert _api().request("POST", "/api?dryRun=All") == {}
+    assert asked == ["POST"] * 2
+
+
 @pytest.mark.parametrize(
     ("method", "status"),
     [("PATCH", 403), ("PATCH", 404), ("PATCH", 409), ("PATCH", 422), ("PATCH", 500), ("POST", 504)],

@@ -55,7 +55,7 @@ class Api:
             try:
                 return self._ask(method, path, body, content)
             except ApiError as error:
-                if not _may_come_again(method, error.status):
+                if not _may_come_again(method, path, error.status):
                     raise
             time.sleep(1)
         return self._ask(method, path, body, content)
@@ -179,13 +179,14 @@ class Api:
         return self._resources[kind]
 
 
-def _may_come_again(method: str, status: int) -> bool:
+def _may_come_again(method: str, path: str, status: int) -> bool:
     """Return whether a request is to be made once more.
 
     A server that begins to serve a kind, or has too much to do, asks for that. One that is starved gives up after 34
-    seconds, and whether it has written is open: all but what creates may be written twice.
+    seconds, and whether it has written is open: all but what creates may be written twice. A dry run writes nothing.
     """
-    return status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.GATEWAY_TIMEOUT and method != "POST")
+    twice = method != "POST" or "dryRun=All" in path
+    return status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.GATEWAY_TIMEOUT and twice)
 
 
 def _close(connections: Iterable[http.client.HTTPSConnection]) -> None:
