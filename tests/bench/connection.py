@@ -4,6 +4,7 @@ gRPC's own client copies every request that it is given, a hundred of 20 MiB at 
 have in common from one buffer. It knows of HTTP/2 what a gRPC server on loopback asks for: flow control, and no more.
 """
 
+import contextlib
 import socket
 import struct
 import threading
@@ -90,7 +91,8 @@ class Connection:
         with self._changed:
             self._open = False
             self._changed.notify_all()
-        self._socket.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # the server has ended it
+            self._socket.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
             thread.join()
         self._socket.close()
@@ -107,13 +109,18 @@ class Connection:
         return stream.done
 
     def _write(self) -> None:
-        while self._open:
-            with self._changed:
-                frames = list(self._sendable())
-                if not frames:
-                    self._changed.wait()
-            for frame in frames:
-                self._socket.sendall(frame)
+        # What is to be sent yet when the connection ends, such as an answer to a ping, goes nowhere.
+        with contextlib.suppress(OSError):
+            while frames := self._next_frames():
+                for frame in frames:
+                    self._socket.sendall(frame)
+
+    def _next_frames(self) -> list[bytes | memoryview]:
+        """Wait for frames that may be sent; return none once the connection is closed."""
+        with self._changed:
+            while self._open and not (frames := list(self._sendable())):
+                self._changed.wait()
+            return frames if self._open else []
 
     def _sendable(self) -> Iterator[bytes | memoryview]:
         """Yield control frames, and of each stream the next frame that the windows allow."""
@@ -133,14 +140,14 @@ class Connection:
             yield piece
 
     def _read(self) -> None:
-        incoming = self._socket.makefile("rb")
-        while len(head := incoming.read(9)) == 9:
-            length = int.from_bytes(head[:3], "big")
-            kind, flags, number = struct.unpack(">BBI", head[3:])
-            content = incoming.read(length)
-            with self._changed:
-                self._handle(kind, flags, number, content)
-                self._changed.notify_all()
+        with contextlib.suppress(OSError), self._socket.makefile("rb") as incoming:
+            while len(head := incoming.read(9)) == 9:
+                length = int.from_bytes(head[:3], "big")
+                kind, flags, number = struct.unpack(">BBI", head[3:])
+                content = incoming.read(length)
+                with self._changed:
+                    self._handle(kind, flags, number, content)
+                    self._changed.notify_all()
         with self._changed:
             for stream in self._streams.values():
                 stream.done.set_exception(CallError("the connection ended"))

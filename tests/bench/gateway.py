@@ -23,6 +23,7 @@ from modelplane.kube.gateway.fleet import fleet_surroundings
 from modelplane.kube.gateway.fleet_filter import PREFIX
 from modelplane_dev.components.builds import envoy
 from modelplane_dev.processes.ports import free_port
+from modelplane_dev.processes.process import START
 
 #: Requests of all connections at a time.
 AT_ONCE, CONNECTIONS = 1200, 8
@@ -109,14 +110,15 @@ def _running() -> Iterator[tuple[int, int]]:
         command = (envoy(), "--config-path", file, "--use-dynamic-base-id", "--concurrency", "1", "--log-level", "off")
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=sys.stderr) as process:
             try:
-                _wait_for(ports[1])
+                for port in ports:
+                    _wait_for(port)
                 yield ports
             finally:
                 process.terminate()
 
 
 def _wait_for(port: int) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + START
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -131,7 +133,7 @@ def _wait_for(port: int) -> None:
 @contextmanager
 def _caller(port: int, path: str, size: int) -> Iterator[Callable[[], None]]:
     """Give what sends a request of about a size and waits for its answer, always on the same connection."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     text = {"model": "ml/chat", "messages": [{"role": "user", "content": ""}]}
     text["messages"] = [{"role": "user", "content": "a" * (size - len(json.dumps(text)))}]
     body = json.dumps(text).encode()

@@ -15,7 +15,7 @@ import grpc  # type: ignore[import-untyped]
 from bench.passes import Call, PassRun, Scene, run_pass
 from modelplane.transport import messages
 from modelplane_dev.processes.functions import Functions
-from unit.transport.server_processes import server_of
+from unit.transport.server_processes import PATIENCE, server_of
 
 _METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
 _UNLIMITED = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
@@ -72,8 +72,20 @@ def served(*names: str) -> Iterator[Served]:
 @contextlib.contextmanager
 def _connected(address: str) -> Iterator[Call]:
     with grpc.insecure_channel(address, options=_UNLIMITED) as channel:
-        grpc.channel_ready_future(channel).result(30)
+        _connect(channel)
         yield channel.unary_unary(_METHOD)
+
+
+def _connect(channel: grpc.Channel) -> None:
+    """Wait until a channel is connected, by a call of what nobody serves.
+
+    Rejected: `grpc.channel_ready_future` leaves a thread behind for a moment, which fails where the channel is closed.
+    """
+    try:
+        channel.unary_unary("/nobody/Serves")(b"", timeout=PATIENCE, wait_for_ready=True)
+    except grpc.RpcError as error:
+        if error.code() is not grpc.StatusCode.UNIMPLEMENTED:
+            raise
 
 
 @contextlib.contextmanager
