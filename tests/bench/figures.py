@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from rich.console import Console
 from rich.table import Table
 
+from bench.pace import Pace
+
 _TIMES = ("s", "ms")
 
 
@@ -15,7 +17,8 @@ class Figure:
     """One measured value in `unit`; `yardstick` is what the same messages cost a bare function, in the same run.
 
     `compared` is what `limit` is about: the value, or its ratio to what the name states. No limit: shown only. `pace`
-    is how much longer than the quiet machine, that limits in seconds were set on, this one took for anything meanwhile.
+    is how much longer than the quiet machine, that limits in seconds were set on, this one took for anything meanwhile:
+    of the processor where the value is the time of a `processor`.
     """
 
     name: str
@@ -25,6 +28,7 @@ class Figure:
     compared: float | None = None
     limit: float | None = None
     pace: float = 1.0
+    processor: bool = False
 
     @property
     def timed(self) -> bool:
@@ -62,13 +66,14 @@ def best(once: Iterable[Figure], again: Iterable[Figure]) -> list[Figure]:
     return [one if one.met and not two.met else two for one, two in zip(once, again, strict=True)]
 
 
-def at_pace(figures: Iterable[Figure], pace: Callable[[], float]) -> Iterator[Figure]:
+def at_pace(figures: Iterable[Figure], pace: Callable[[], Pace]) -> Iterator[Figure]:
     """Yield figures as they are measured; those that are times with the pace of before or after, the slower one."""
     before = pace()
     for figure in figures:
         if figure.timed:
             after = pace()
-            figure = replace(figure, pace=max(before, after))  # noqa: PLW2901 - the same figure
+            slower = max(each.processor if figure.processor else each.waited for each in (before, after))
+            figure = replace(figure, pace=slower)  # noqa: PLW2901 - the same figure
             before = after
         yield figure
 
