@@ -11,6 +11,7 @@ GO = """#!/usr/bin/env bash
 [ "$1" = version ] && { echo "go version go1.26.7 linux/amd64"; exit; }
 echo "$@" >> "$PLAYED/calls"
 [ -e "$PLAYED/broken" ] && { echo "no such module" >&2; exit 1; }
+[ -e "$PLAYED/cut" ] && { rm "$PLAYED/cut"; echo 'Get "https://proxy.example.org": dial tcp: i/o timeout' >&2; exit 1; }
 while [ "$1" != -o ]; do shift; done
 echo "built" > "$2"
 """
@@ -76,6 +77,13 @@ def test_a_failed_build_leaves_nothing_and_the_next_one_starts_anew(tool: Tool) 
     assert "no such module" in failed.stderr
     broken.unlink()
     assert tool("path", "crossplane").returncode == 0
+
+
+def test_a_network_that_fails_is_tried_again(tool: Tool) -> None:
+    (tool.scratch / "cut").touch()
+    done = tool("path", "crossplane")
+    assert (done.returncode, tool.builds) == (0, 2)
+    assert "i/o timeout" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [("path", "nix"), ("build", "nix"), ("source", "cli", "example.org/nix")])

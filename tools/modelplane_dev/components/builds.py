@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,9 @@ from modelplane_dev.folders import TOOLS, cache_folder
 CACHE = "components"
 #: Seconds between two signs of life while a build runs.
 PULSE = 30
+#: How Go says that the network has failed, which it tries once, and the seconds after which it is asked again.
+_NETWORK = re.compile(r'Get "|dial tcp|timeout|connection re|unexpected EOF|stream error|\b50[234]\b')
+_PAUSES = (1.0, 10.0, 30.0)
 
 
 def say(text: str) -> None:
@@ -47,6 +51,19 @@ def only_one() -> Iterator[None]:
             say("Another build of components is running; waiting for it.")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def fetch(command: list[str], *, directory: Path, what: str) -> str:
+    """Run a command of Go's that may need the network, again where that fails. As `run` otherwise."""
+    for pause in _PAUSES:
+        try:
+            return run(command, directory=directory, what=what)
+        except ComponentError as error:
+            if not _NETWORK.search(str(error)):
+                raise
+            say(f"{error}\nOnce more in {pause:.0f} s.")
+            time.sleep(pause)
+    return run(command, directory=directory, what=what)
 
 
 def run(command: list[str], *, directory: Path, what: str) -> str:
@@ -87,7 +104,7 @@ def build(name: str) -> Path:
         try:
             for binary, arguments in build_commands(name).items():
                 command = [str(go), *arguments[:-1], "-o", str(unfinished / binary), arguments[-1]]
-                run(command, directory=TOOLS / name, what=f"building {binary}")
+                fetch(command, directory=TOOLS / name, what=f"building {binary}")
             unfinished.chmod(0o755)
             unfinished.rename(done)
         finally:
@@ -110,7 +127,7 @@ def source(name: str, module: str) -> Path:
     pinned(name, module)
     with only_one():
         command = [str(find_go()), "mod", "download", "-json", module]
-        answer = run(command, directory=TOOLS / name, what=f"fetching the source of {module}")
+        answer = fetch(command, directory=TOOLS / name, what=f"fetching the source of {module}")
     return Path(json.loads(answer)["Dir"])
 
 
