@@ -11,8 +11,9 @@ from google.protobuf import descriptor_pb2, descriptor_pool, json_format, messag
 from modelplane_dev import components
 
 Manifest = dict[str, Any]
-#: Longest that one pass may take, in seconds; a function that is not there is waited for as long.
-TIMEOUT = 20
+#: Longest that one pass may take, in seconds, on a machine that is busy; a function that is not there is waited for
+#: as long.
+TIMEOUT = 120
 
 
 @dataclass(frozen=True, slots=True)

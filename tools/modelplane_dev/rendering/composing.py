@@ -11,6 +11,7 @@ import yaml
 
 from modelplane_dev.folders import ROOT
 from modelplane_dev.processes.functions import Functions
+from modelplane_dev.processes.process import START
 
 Manifest = dict[str, Any]
 
@@ -87,6 +88,7 @@ def render(
             f"--xrd={files['xrd']}",
             f"--required-resources={files['others']}",
             f"--crossplane-binary={binaries.core}",
+            f"--timeout={START:.0f}s",
         ]
         return subprocess.run([*command, *flags], capture_output=True, text=True, check=False)
 
