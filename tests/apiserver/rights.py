@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from apiserver.installed import installed
+from apiserver.installed import RBAC, installed
 from apiserver.server import Server
 from modelplane.model.names import API_VERSION, LABEL_CLUSTER, SYSTEM_NAMESPACE
 from modelplane_dev.plane.api import Kind
@@ -12,7 +12,6 @@ from modelplane_dev.plane.cluster import ACCOUNTS, CROSSPLANE, PLATFORM, TEAM
 
 Manifest = dict[str, Any]
 
-RBAC = "rbac.authorization.k8s.io"
 PROVIDER = "kubernetes.m.crossplane.io"
 NAMESPACE, OTHER = "ml", "team"
 REPLICA = Kind(API_VERSION, "ModelReplica")

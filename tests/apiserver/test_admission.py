@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apiserver.installed import installed, refusal, refusal_of_change
+from apiserver.installed import RBAC, installed, refusal, refusal_of_change
 from apiserver.server import Server
 from modelplane.kube.certificate import authority_config_map
 from modelplane.kube.gateway.filters import backend_host
@@ -25,7 +25,6 @@ BACKEND_WORDS = "only Modelplane makes Backends and HTTPRouteFilters"
 TRUST_WORDS = "only Modelplane writes the ConfigMaps and Secrets of ModelServices"
 SELECTOR_WORDS = "targetSelectors that name no label of your own"
 ROUTE = service_object("chat", "ml", "route")
-RBAC = "rbac.authorization.k8s.io"
 
 
 def route(*parents: Manifest, name: str = "foreign", kind: str = "HTTPRoute", **metadata: Any) -> Manifest:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from apiserver.installed import refusal, refusal_of_change
-from apiserver.rights import CONFIGS, NAMESPACE, PROVIDER, RBAC, REFERENCES, Manifest, binding, obj
+from apiserver.installed import RBAC, refusal, refusal_of_change
+from apiserver.rights import CONFIGS, NAMESPACE, PROVIDER, REFERENCES, Manifest, binding, obj
 from apiserver.server import Server
 from modelplane_dev.plane.cluster import ADMIN, CROSSPLANE, TEAM
 
