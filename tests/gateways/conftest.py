@@ -32,10 +32,8 @@ def fleet_with_gateways(plane: ControlPlane, request: pytest.FixtureRequest) -> 
     with own_fleet(plane, request.session) as fleet, live_fleet(fleet) as running:
         fleet.deploy("canary", engines=[_serving_as(SERVED["canary"], "example/model")])
         fleet.wait_counts("canary", total=1, ready=1)
-        # Only now: on a busy machine Crossplane may see a second cluster as Ready later than its API server does, and
-        # both replicas would be on the first.
-        fleet.deploy("llama", replicas=2)
-        fleet.wait_counts("llama", total=2, ready=2)
+        fleet.deploy("llama", replicas=len(SITES))
+        running.spread("llama")
         yield running
 
 

@@ -6,6 +6,8 @@ import sys
 import openai
 from openai.types.chat import ChatCompletionUserMessageParam
 
+from modelplane_dev.plane.gateways.requests import PATIENCE
+
 MODEL = "example/model"
 #: Characters of a long prompt.
 LONG = 2_000_000
@@ -17,7 +19,7 @@ def _ask(text: str) -> list[ChatCompletionUserMessageParam]:
 
 def main(url: str, key: str) -> None:
     """Make a call of each kind, none of them twice, and print the answers."""
-    client = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=60)
+    client = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=PATIENCE)
     chat = client.chat.completions.create(model=MODEL, messages=_ask("Hello"))
     long = client.chat.completions.create(model=MODEL, messages=_ask("x" * LONG))
     stream = client.chat.completions.create(

@@ -8,6 +8,8 @@ import sys
 
 import openai
 
+from modelplane_dev.plane.gateways.requests import PATIENCE
+
 
 def _read(client: openai.OpenAI, name: str) -> str:
     try:
@@ -18,7 +20,7 @@ def _read(client: openai.OpenAI, name: str) -> str:
 
 def main(url: str, key: str, *names: str) -> None:
     """Read each model once."""
-    client = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=60)
+    client = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=PATIENCE)
     sys.stdout.write(json.dumps({name: _read(client, name) for name in names}))
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from e2e.fleet import SOON
 from gateways.live import LiveFleet
 from modelplane.model.names import INFERENCE_GATEWAY
 from modelplane.model.routing import Address, Endpoint, ServiceEntry
@@ -12,12 +13,13 @@ from modelplane.step.opening import open_secrets
 from modelplane_dev.plane.api import Kind
 from modelplane_dev.plane.cluster import CROSSPLANE
 from modelplane_dev.plane.gateways.live import ADDRESS, INFERENCE_GATEWAY_KIND
+from modelplane_dev.plane.waiting import eventually
 from property.services import Service, bare
 
 #: Seconds from one write to the next: Envoy Gateway acts on a write within a fraction of them.
 PAUSE = 0.4
-#: Passes within which a service comes to rest.
-PASSES = 6
+#: Passes within which a service comes to rest, also where the gateway says something of a policy between two of them.
+PASSES = 12
 #: The deployments whose endpoints there are.
 _DEPLOYMENTS = ("llama", "canary")
 _ALL = (ServiceEntry("all", {}),)
@@ -33,6 +35,7 @@ class LivePasses:
     def __init__(self, live: LiveFleet, name: str, **fields: Any) -> None:
         # Nobody else may write routes of the public Gateway.
         self._api = live.fleet.plane.hub.api_of(CROSSPLANE)
+        self._live = live
         self._chance = random.Random(name)  # noqa: S311 - the same order in every run
         self._endpoints = [_endpoint(each) for name in _DEPLOYMENTS for each in live.fleet.endpoints(name)]
         published = live.fleet.plane.hub.api.get(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY) or {}
@@ -63,6 +66,16 @@ class LivePasses:
         field, value = self._changes[name]
         setattr(self._service, field, value)
         self.go()
+
+    def wait_answer(self, status: int, *headers: str) -> None:
+        """Carry out passes until the list of models is answered with a status: the gateway takes its time to accept."""
+
+        def answered() -> None:
+            self.go()
+            answer = self._live.ask(f"{self.url}/v1/models", None, *headers)
+            assert answer.status == status, answer
+
+        eventually(answered, within=SOON)
 
     def go(self) -> None:
         """Carry out passes until the service comes to rest."""

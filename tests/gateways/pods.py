@@ -11,7 +11,7 @@ _POD = Kind("v1", "Pod")
 
 @contextmanager
 def not_ready(live: LiveFleet, name: str) -> Iterator[None]:
-    """Let a pod not be ready meanwhile."""
+    """Let a pod not be ready meanwhile; those who need it afterwards wait until its replica takes requests again."""
     pods = {
         pod["metadata"]["name"]: (gateways.cluster.api, pod)
         for site, gateways in live.gateways.sites.items()

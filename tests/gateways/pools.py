@@ -27,7 +27,7 @@ def pickers(live: LiveFleet) -> Iterator[dict[str, Process]]:
     """Make the deployment, and run the picker of each of its replicas; yield them by their sites."""
     fleet, namespace = live.fleet, tenant_namespace(live.fleet.tag)
     fleet.plane.hub.api.apply(_picked(fleet))
-    fleet.wait_counts(PICKED, total=2, ready=2)
+    live.spread(PICKED)
     with ExitStack() as stack:
         yield {name: stack.enter_context(picker(site, namespace)) for name, site in live.gateways.sites.items()}
 

@@ -49,12 +49,13 @@ class Providers:
         self.live.fleet.plane.hub.api.apply(manifest)
 
     def forget(self) -> None:
-        """Delete the endpoints, and wait until they are gone."""
+        """Delete the endpoints, and wait until nothing is left of them."""
         for name in self._endpoints():
             self.live.fleet.plane.hub.api.delete(ENDPOINT, name, self.live.fleet.tag)
 
         def gone() -> None:
             assert not self._endpoints()
+            self.live.assert_no_orphans()
 
         eventually(gone, within=SOON)
 
@@ -68,7 +69,7 @@ class Providers:
         self.live.fleet.assert_condition(found, "RoutingReady", status, reason)
 
     def serve(self, name: str, *entries: dict[str, Any], status: int = 200) -> str:
-        """Make a service, wait until it has a Backend for each entry and answers with a status; return its URL."""
+        """Make a service, wait until it leads to a Backend for each entry and answers with a status; return its URL."""
         manifest = model_service(name, self.live.fleet.tag, {})
         manifest["spec"] = {"endpoints": list(entries)}
         self.live.fleet.plane.hub.api.apply(manifest)
@@ -78,6 +79,7 @@ class Providers:
 
     def _assert_backends(self, service: str, count: int) -> None:
         assert len(self.live.observed(service).shares()) == count
+        self.live.assert_routed(service)
 
     def answer_with(self, host: str, status: int) -> None:
         """Let the provider of a host answer with a status from now on, 200 as it does otherwise."""
@@ -90,8 +92,9 @@ class Providers:
     def reached(self, host: str) -> list[dict[str, Any]]:
         """Return what has reached the provider of a host: path, headers by their names in lower case, and model."""
         found = self.folder / REQUESTS
-        lines = found.read_text().splitlines() if found.exists() else []
-        return [each for each in map(json.loads, lines) if each["headers"]["host"] == host]
+        lines = found.read_text().splitlines(keepends=True) if found.exists() else []
+        whole = (json.loads(line) for line in lines if line.endswith("\n"))
+        return [each for each in whole if each["headers"]["host"] == host]
 
 
 def entry(labels: dict[str, str], priority: int = 0) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 from e2e.fleet import SOON
 from e2e.services import SERVICE, model_service
-from gateways.live import CHAT, OUTLASTS, LiveFleet
+from gateways.calls import CHAT
+from gateways.live import OUTLASTS, LiveFleet
 from modelplane.model.names import API_VERSION, ENGINE_PORT
 from modelplane_dev.plane.control_plane import ENDPOINT
 from modelplane_dev.plane.gateways.live import ADDRESS, QUIET_PROVIDER
@@ -21,7 +22,8 @@ FLEET_URL = f"http://{ADDRESS}/v1/chat/completions"
 WORDS = ["This", " is", " an", " answer", "."]
 #: Seconds of silence, which are longer than Envoy's own limit for a stream.
 SILENCE = 360.0
-_PATIENCE = "900"
+#: Seconds that a stream may take.
+LONGEST = 900.0
 
 
 class Stream:
@@ -30,7 +32,7 @@ class Stream:
     def __init__(self, live: LiveFleet, service: str, *pauses: float) -> None:
         body = json.dumps(CHAT | {"model": f"{live.fleet.tag}/{service}/example/model", "stream": True})
         written = ",".join(map(str, pauses))
-        asked = ("curl", "-sS", "--no-buffer", "--fail", "--max-time", _PATIENCE, "--header", f"X-Pauses: {written}")
+        asked = ("curl", "-sS", "--no-buffer", "--fail", "--max-time", str(LONGEST), "--header", f"X-Pauses: {written}")
         command = live.gateways.public.network.command(*asked, "--json", body, FLEET_URL)
         self._started = time.monotonic()
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -42,14 +44,22 @@ class Stream:
         self._reading.start()
 
     def _read(self) -> None:
-        text, self._errors = self._process.communicate()
+        # Not by `communicate`, which would leave out what was read together with the first line.
+        with self._process as process:
+            assert process.stdout
+            assert process.stderr
+            self._lines += process.stdout.read().splitlines()
+            self._errors = process.stderr.read()
         self._seconds = time.monotonic() - self._started
-        self._lines += text.splitlines()
 
     @property
     def is_running(self) -> bool:
         """Tell whether the answer has not ended yet."""
         return self._reading.is_alive()
+
+    def wait_until(self, seconds: float) -> None:
+        """Wait until it has lasted so many seconds."""
+        time.sleep(max(0.0, self._started + seconds - time.monotonic()))
 
     def finish(self) -> tuple[list[str], float]:
         """Return the words of the whole answer, and after how many seconds it ended; assert that it has its end."""

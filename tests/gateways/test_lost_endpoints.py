@@ -2,11 +2,11 @@
 
 import os
 import signal
-import threading
 
 from e2e.fleet import SOON
 from e2e.services import model_service
-from gateways.live import LiveFleet, lost
+from gateways.calls import lost
+from gateways.live import LiveFleet
 from gateways.pods import not_ready
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
@@ -28,14 +28,11 @@ def _serve_both(live: LiveFleet, name: str) -> str:
 def test_an_engine_that_dies_loses_no_request_of_50_mib(live: LiveFleet, engines: dict[str, Process]) -> None:
     url = _serve_both(live, "large")
     dying, *_ = (name for name in engines if name.startswith("llama-"))
-    whole = live.send_many(url, LARGE_SENT, workers=AT_A_TIME, length=LARGE)
-    death = threading.Timer(1.0, engines[dying].kill)
-    death.start()
-    counts = live.send_many(url, LARGE_SENT, workers=AT_A_TIME, length=LARGE)
-    death.join()
-    after = live.send_many(url, LARGE_SENT, workers=AT_A_TIME, length=LARGE)
-    assert whole[dying] > 0, whole
-    assert [lost(each) for each in (whole, counts, after)] == [{}, {}, {}], (whole, counts, after)
+    before, after = live.send_around(
+        engines[dying].kill, url, LARGE_SENT, first=LARGE_SENT, workers=AT_A_TIME, length=LARGE
+    )
+    assert before[dying] > 0, before
+    assert [lost(each) for each in (before, after)] == [{}, {}], (before, after)
     assert after[dying] == 0
 
 

@@ -1,15 +1,17 @@
 """Endpoint pickers, on the real gateways of two clusters: which pod answers, and what a dead one costs."""
 
-import time
+import json
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
 from e2e.fleet import SOON
 from e2e.services import model_service
-from gateways.live import CHAT, LiveFleet, lost
+from gateways.calls import CHAT, CURL, lost
+from gateways.live import LiveFleet
 from gateways.pools import PICKED, addresses, pickers
 from modelplane.model.names import CLIENT_PAIR
 from modelplane_dev.plane.waiting import eventually
@@ -18,8 +20,8 @@ from modelplane_dev.processes.process import Process
 #: Set by a picker, read by the gateway that has asked it: where the request goes.
 CHOICE = "x-gateway-destination-endpoint"
 REQUESTS_SENT = 400
-#: Seconds for which a request waits in an engine.
-WAITS = 8
+#: Seconds for which a request waits in an engine, if it is not given up before.
+WAITS = 900
 
 
 @pytest.fixture(scope="session")
@@ -35,20 +37,9 @@ def url(live: LiveFleet, running_pickers: dict[str, Process], engines: dict[str,
     assert engines
     live.fleet.plane.hub.api.apply(model_service(PICKED, live.fleet.tag, {PICKED: 1}))
     for site in live.gateways.sites:
-        _wait_site(live, site, 200)
+        live.wait_site(site, PICKED)
     live.wait_chat(live.url(PICKED))
     return live.url(PICKED)
-
-
-def _wait_site(live: LiveFleet, site: str, status: int) -> None:
-    """Wait until the gateway of a site answers a request for the deployment's replica there with a status."""
-    host = live.host(PICKED, site)
-
-    def answered() -> None:
-        answer = live.ask_site(site, host, CLIENT_PAIR)
-        assert answer.status == status, answer
-
-    eventually(answered, within=SOON)
 
 
 def test_the_pod_that_answers_is_the_pickers_choice_and_not_the_callers(live: LiveFleet, url: str) -> None:
@@ -66,41 +57,57 @@ def test_the_pod_that_answers_is_the_pickers_choice_and_not_the_callers(live: Li
 
 
 def test_no_request_goes_where_one_waits_beside_a_pod_that_is_free(live: LiveFleet, url: str) -> None:
-    chats = f"{url}/v1/chat/completions"
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(live.ask, chats, CHAT, f"X-Wait: {WAITS}")
-        eventually(lambda: _assert_one_waits(live), within=WAITS)
-        # Pickers read the metrics every 50 ms.
-        time.sleep(0.5)
+
+    def assert_elsewhere() -> None:
         counts = live.send_many(url, 40)
-        assert not waiting.done()
-        busy = waiting.result().body["system_fingerprint"]
-    assert lost(counts) == {}, counts
-    assert counts[busy] == 0, counts
+        assert lost(counts) == {}, counts
+        assert counts[busy] == 0, counts
+
+    with _waiting(live, url):
+        busy = eventually(lambda: _busy_pod(live), within=SOON)
+        eventually(assert_elsewhere, within=SOON)  # pickers read the metrics every 50 ms
+        assert_elsewhere()
+        assert _busy_pod(live) == busy
 
 
-def _assert_one_waits(live: LiveFleet) -> None:
-    """Assert that an engine of the deployment tells of a request that waits."""
-    told = [
-        site.network.output("curl", "-sS", f"http://{address}/metrics")
+@contextmanager
+def _waiting(live: LiveFleet, url: str) -> Iterator[None]:
+    """Let a request wait in an engine meanwhile."""
+    asked = ("curl", "-sS", "--header", f"X-Wait: {WAITS}", "--json", json.dumps(CHAT))
+    command = live.gateways.public.network.command(*asked, f"{url}/v1/chat/completions")
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def _busy_pod(live: LiveFleet) -> str:
+    """Return the pod of the deployment in whose engine a request waits; assert that there is one."""
+    told = {
+        pod: site.network.output(*CURL, f"http://{address}/metrics")
         for name, site in live.gateways.sites.items()
         for pod, address in addresses(live, name).items()
         if PICKED in pod
-    ]
-    assert sum("num_requests_waiting 1" in metrics for metrics in told) == 1, told
+    }
+    waiting = [pod for pod, metrics in told.items() if "num_requests_waiting 1" in metrics]
+    assert len(waiting) == 1, told
+    return waiting[0]
 
 
 def test_a_dead_picker_is_503_and_requests_go_to_the_other_cluster_until_it_is_back(
     live: LiveFleet, url: str, running_pickers: dict[str, Process]
 ) -> None:
     running_pickers["west"].kill()
-    _wait_site(live, "west", 503)
-    assert live.ask_site("west", live.host(PICKED, "west"), CLIENT_PAIR).code == "unavailable"
-    counts = live.send_many(url, REQUESTS_SENT)
+    try:
+        live.wait_site("west", PICKED, 503)
+        assert live.ask_site("west", live.host(PICKED, "west"), CLIENT_PAIR).code == "unavailable"
+        counts = live.send_many(url, REQUESTS_SENT)
+    finally:
+        running_pickers["west"].start()
     assert lost(counts) == {}, counts
     assert _from(live, "west", counts) == 0, counts
-    running_pickers["west"].start()
-    _wait_site(live, "west", 200)
+    live.wait_site("west", PICKED)
 
     def back() -> None:
         again = live.send_many(url, 40)

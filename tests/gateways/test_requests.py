@@ -3,7 +3,6 @@
 Engines are fakes that answer as OpenAI does, one process at the address of each pod. Names are resolved by a file.
 """
 
-import threading
 from collections import Counter
 from pathlib import Path
 
@@ -11,10 +10,10 @@ import pytest
 
 from e2e.fleet import SOON
 from e2e.services import model_service
-from gateways.live import CHAT, WORKERS, LiveFleet, lost
+from gateways.calls import CHAT, WORKERS, in_time, lost
+from gateways.live import LiveFleet
 from gateways.live_pages import open_page
-from modelplane_dev.plane.control_plane import DEPLOYMENT, INFERENCE_CLUSTER
-from modelplane_dev.plane.fakes import POD_ADDRESSES
+from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER
 from modelplane_dev.plane.gateways.live import ADDRESS
 from modelplane_dev.plane.gateways.requests import CUT
 from modelplane_dev.plane.waiting import eventually
@@ -24,11 +23,18 @@ WEIGHTS = {"llama": 90, "canary": 10}
 #: Seconds from a service's creation to its first answer, requests whose shares are counted, and by how much a share may
 #: differ from its weight. By chance alone a share of a tenth differs by 0.02 once in 40,000 runs.
 FIRST_ANSWER, REQUESTS, TOLERANCE = 15.0, 4000, 0.02
+#: Requests that are answered before something is lost: that one of two endpoints gets none does not happen by chance.
+FIRST = 200
 
 
 def _share(counts: Counter[str], deployment: str) -> float:
     """Return the share of the requests that the replicas of a deployment have answered."""
     return sum(count for name, count in counts.items() if name.startswith(f"{deployment}-")) / counts["200"]
+
+
+def _sent(*counts: Counter[str]) -> int:
+    """Return how many requests were sent."""
+    return sum(count for each in counts for name, count in each.items() if name.isdecimal())
 
 
 def _assert_only_the_api_is_reachable(live: LiveFleet, url: str) -> None:
@@ -51,26 +57,32 @@ def test_a_url_answers_by_weight_and_loses_nothing_when_an_engine_dies(
     live: LiveFleet, engines: dict[str, Process]
 ) -> None:
     fleet = live.fleet
-    url = live.url("weighted")
-    fleet.plane.hub.api.apply(model_service("weighted", fleet.tag, WEIGHTS))
-    seconds = live.wait_chat(url)
+    names: list[str] = []
+
+    def serve() -> float:
+        names.append(f"weighted-{len(names)}")
+        fleet.plane.hub.api.apply(model_service(names[-1], fleet.tag, WEIGHTS))
+        return live.wait_chat(live.url(names[-1]))
+
+    seconds = in_time(serve, FIRST_ANSWER)
+    url = live.url(names[-1])
     fleet.figures.append(f"service applied to first answer {seconds:.1f} s")
     assert seconds < FIRST_ANSWER
     _assert_a_stream_is_whole(live, url)
     _assert_only_the_api_is_reachable(live, url)
+    eventually(lambda: live.assert_endpoints(names[-1], 3), within=SOON)
     counts = live.send_many(url, REQUESTS)
     assert lost(counts) == {}
     share = _share(counts, "canary")
     fleet.figures.append(f"of {REQUESTS} requests {share:.1%} to the entry of weight 10 of 100")
     assert abs(share - 0.1) < TOLERANCE
     dying, staying = (name for name in engines if name.startswith("llama-"))
-    death = threading.Timer(1.0, engines[dying].kill)
-    death.start()
-    counts = live.send_many(url, REQUESTS)
-    death.join()
-    assert 0 < counts[dying] < counts[staying]
-    fleet.figures.append(f"an engine killed under load: of {REQUESTS} requests lost {lost(counts) or 'none'}")
-    assert lost(counts) == {}
+    before, after = live.send_around(engines[dying].kill, url, REQUESTS, first=FIRST)
+    assert before[dying] > 0, before
+    assert (after[dying], after[staying] > 0) == (0, True), after
+    missing = lost(before + after)
+    fleet.figures.append(f"an engine killed under load: of {_sent(before, after)} requests lost {missing or 'none'}")
+    assert missing == {}
     for engine in engines.values():
         engine.stop()
     live.wait_chat(url, 503)
@@ -84,49 +96,44 @@ def test_the_loss_of_a_clusters_gateway_loses_no_request(live: LiveFleet) -> Non
     fleet.plane.hub.api.apply(model_service("spread", fleet.tag, {"llama": 1}))
     live.wait_chat(url)
     lost_gateway = live.gateways.sites["west"].envoy
-    loss = threading.Timer(1.0, lost_gateway.kill)
-    loss.start()
     try:
-        counts = live.send_many(url, REQUESTS)
-        loss.join()
-        engines = [count for name, count in counts.items() if not name.isdecimal()]
-        assert len(engines) == 2
-        assert min(engines) < max(engines) / 1.5, counts
+        before, after = live.send_around(lost_gateway.kill, url, REQUESTS, first=FIRST)
     finally:
         lost_gateway.start()
-    cut = counts[str(CUT)]
+        live.wait_site("west", "llama")
+    engines = [{name for name in each if not name.isdecimal()} for each in (before, after)]
+    assert (len(engines[0]), len(engines[1])) == (2, 1), (before, after)
+    missing, cut = lost(before + after), before[str(CUT)]
     fleet.figures.append(
-        f"a cluster's gateway killed under load: of {REQUESTS} requests lost {lost(counts) or 'none'}, cut {cut}"
+        f"a cluster's gateway killed under load: of {_sent(before, after)} requests lost {missing or 'none'}, cut {cut}"
     )
-    assert lost(counts) == {}
-    assert cut <= WORKERS, "no more than were under way"
+    assert missing == {}
+    assert (cut <= WORKERS, after[str(CUT)]) == (True, 0), "no more than were under way"
 
 
 def test_a_drained_cluster_loses_no_request(live: LiveFleet) -> None:
     fleet, api = live.fleet, live.fleet.plane.hub.api
     drained, other = (f"{fleet.tag}-{site}" for site in live.gateways.sites)
-    engines = [site.run_engine_for_all(POD_ADDRESSES) for site in live.gateways.sites.values()]
     fleet.deploy("moves", replicas=2)
     fleet.wait_counts("moves", total=2, ready=2)
     url = live.url("moving")
     api.apply(model_service("moving", fleet.tag, {"moves": 1}))
-    live.wait_chat(url)
 
     def moved() -> None:
         assert {replica["spec"]["clusterName"] for replica in fleet.replicas("moves")} == {other}
         assert {found["metadata"]["labels"]["modelplane.ai/cluster"] for found in fleet.endpoints("moves")} == {other}
         assert fleet.counts("moves") == (2, 2)
 
-    with live.watched(url) as seen:
-        taint = {"key": "maintenance", "effect": "NoExecute"}
-        api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": [taint]}})
-        eventually(moved, within=SOON)
-    api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": None}})
-    for replicas in (1, 2):  # a new replica is placed on the other cluster
-        api.patch(DEPLOYMENT, "llama", {"spec": {"replicas": replicas}}, fleet.tag)
-        fleet.wait_counts("llama", total=replicas, ready=replicas)
-    for engine in engines:
-        engine.stop()
+    with live.engines_for_all():
+        live.wait_chat(url)
+        try:
+            with live.watched(url) as seen:
+                taint = {"key": "maintenance", "effect": "NoExecute"}
+                api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": [taint]}})
+                eventually(moved, within=SOON)
+        finally:
+            api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": None}})
+        live.spread("llama")
     fleet.figures.append(f"a cluster drained: of {sum(count for _, count in seen)} requests all answered")
     assert {status for status, _ in seen} == {200}, seen
 

@@ -17,11 +17,7 @@ from modelplane_dev.plane.waiting import eventually
 @pytest.mark.usefixtures("engines")
 def test_a_stranger_at_a_clusters_gateway_gets_nothing(live: LiveFleet) -> None:
     host = live.host("llama", "west")
-
-    def answered() -> None:  # the engine has just been started
-        assert live.ask_site("west", host, CLIENT_PAIR).status == 200
-
-    eventually(answered, within=SOON)
+    live.wait_site("west", "llama")
     for pair in (None, pair_name(f"{live.fleet.tag}-north")):
         answer = live.ask_site("west", host, pair)
         assert answer.refused, answer
@@ -40,8 +36,12 @@ def test_what_others_write_beside_a_service_gets_no_request(live: LiveFleet) -> 
     route = gateway_object(
         "HTTPRoute", "foreign", fleet.tag, {"parentRefs": [{"name": PUBLIC_GATEWAY, "namespace": SYSTEM_NAMESPACE}]}
     )
-    with pytest.raises(ApiError, match="only Modelplane attaches routes"):
-        hub.api_of(TEAM).apply(route)
+
+    def refused() -> None:  # by the policy, once the API server knows of the rights that let the team write routes
+        with pytest.raises(ApiError, match="only Modelplane attaches routes"):
+            hub.api_of(TEAM).apply(route)
+
+    eventually(refused, within=SOON)
     spoofed = {
         "apiVersion": API_VERSION,
         "kind": "ModelEndpoint",
@@ -49,10 +49,14 @@ def test_what_others_write_beside_a_service_gets_no_request(live: LiveFleet) -> 
         "spec": {"url": "https://thief.example.org", "host": host, "mutualTLS": True},
     }
     hub.api.apply(spoofed)
+
+    def unready() -> None:
+        fleet.assert_condition(hub.api.get(ENDPOINT, "spoofed", fleet.tag) or {}, "RoutingReady", "False")
+
     try:
         hub.api.apply(model_service("beside", fleet.tag, {"llama": 1}))
         live.wait_chat(live.url("beside"))
-        fleet.assert_condition(hub.api.get(ENDPOINT, "spoofed", fleet.tag) or {}, "RoutingReady", "False")
+        eventually(unready, within=SOON)
         backends = live.observed("beside").backends
     finally:
         hub.api.delete(ENDPOINT, "spoofed", fleet.tag)

@@ -1,17 +1,22 @@
 """Streams outlive changes, and silence."""
 
+import os
+import signal
+from collections.abc import Iterable
+
 import pytest
 
 from e2e.fleet import SOON
 from e2e.services import SERVICE, model_service
-from gateways.live import CHAT, LiveFleet
-from gateways.streams import FLEET_URL, SILENCE, WORDS, Stream, serve_endpoint, write_endpoint
+from gateways.calls import CHAT
+from gateways.live import LiveFleet
+from gateways.streams import FLEET_URL, LONGEST, SILENCE, WORDS, Stream, serve_endpoint, write_endpoint
 from modelplane.kube.gateway.traffic import hop_traffic_policy
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
 from modelplane_dev.plane.api import Kind
 from modelplane_dev.plane.control_plane import DEPLOYMENT, ENDPOINT
-from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.process import Process
 
 #: Seconds of a stream: longer than Envoy Gateway's own drain time, 60 s, after which a changed listener cuts it.
 LASTS = 90.0
@@ -32,17 +37,17 @@ def test_streams_outlive_services_that_come_and_go_and_their_own_deployment_and_
     serve_endpoint(live, "passing")
     api.delete(SERVICE, "passing", tag)
     api.delete(ENDPOINT, "passing", tag)
-    _outlive_its_way(live)
+    with live.engines_for_all() as engines:
+        _outlive_its_way(live, engines)
     words, seconds = stream.finish()
     assert words == WORDS
     assert seconds >= LASTS
     live.fleet.figures.append(f"{seconds:.0f} s of a stream beside changes of every listener that it passes")
 
 
-def _outlive_its_way(live: LiveFleet) -> None:
-    """Delete a deployment, and all that leads to it, in the middle of an answer."""
+def _outlive_its_way(live: LiveFleet, engines: Iterable[Process]) -> None:
+    """Delete a deployment, for which an engine answers, and all that leads to it in the middle of an answer."""
     fleet, api = live.fleet, live.fleet.plane.hub.api
-    engines = [site.run_engine_for_all(POD_ADDRESSES) for site in live.gateways.sites.values()]
     fleet.deploy("doomed")
     fleet.wait_counts("doomed", total=1, ready=1)
     (endpoint,) = fleet.endpoints("doomed")
@@ -51,7 +56,8 @@ def _outlive_its_way(live: LiveFleet) -> None:
     name, host = endpoint["metadata"]["name"], endpoint["spec"]["host"]
     (site,) = (each for each in live.gateways.sites.values() if name in each.configuration())
     assert host in live.gateways.public.configuration()
-    stream = Stream(live, "doomed", *([OUTLIVES / len(WORDS)] * len(WORDS)))
+    # However long its way takes to go, it ends after it.
+    stream = Stream(live, "doomed", *([OUTLIVES / len(WORDS)] * (len(WORDS) - 1)), LONGEST)
     api.delete(DEPLOYMENT, "doomed", fleet.tag)
 
     def gone() -> None:
@@ -61,9 +67,10 @@ def _outlive_its_way(live: LiveFleet) -> None:
     eventually(gone, within=SOON)
     assert stream.is_running, "it was to end after its way"
     live.wait_chat(live.url("doomed"), 503)
-    words, seconds = stream.finish()
+    stream.wait_until(OUTLIVES)
     for engine in engines:
-        engine.stop()
+        os.kill(engine.pid, signal.SIGUSR1)
+    words, seconds = stream.finish()
     assert words == WORDS
     assert seconds >= OUTLIVES
     fleet.figures.append(f"{seconds:.0f} s of a stream whose ModelDeployment, routes and Envoy clusters were deleted")

@@ -5,6 +5,7 @@ Certificate with tls.crt, tls.key and the ca.crt of the CA that has signed it, i
 """
 
 import base64
+import contextlib
 import shutil
 import subprocess
 import threading
@@ -59,20 +60,23 @@ class FakeIssuer:
     issued: dict[str, list[float]] = field(default_factory=dict)
     _due: dict[str, float] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
+    #: Held while what is due is issued: the time of a pair that is being issued must not be written over.
+    _issuing: threading.Lock = field(default_factory=threading.Lock)
 
-    def renew(self, name: str | None = None) -> None:
-        """Issue a Certificate anew, or all pairs."""
-        pairs = [each for each, due in self._due.items() if due != float("inf")]
-        for each in [name] if name else pairs:
-            self._due[each] = 0.0
+    def renew(self, name: str | None = None, *, lifetime: float | None = None) -> None:
+        """Issue a Certificate anew, or all pairs, from then on with another lifetime."""
+        with self._issuing:
+            self.lifetime = lifetime or self.lifetime
+            pairs = [each for each, due in self._due.items() if due != float("inf")]
+            for each in [name] if name else pairs:
+                self._due[each] = 0.0
 
     def run(self) -> None:
         """Issue what is due until it is stopped."""
         while not self._stop.wait(_PULSE):
-            try:
+            # A server that begins to serve the kinds, or ends.
+            with contextlib.suppress(ApiError), self._issuing:
                 self._issue_due()
-            except ApiError:
-                continue  # a server that begins to serve the kinds, or ends
 
     def stop(self) -> None:
         """End `run`."""

@@ -42,8 +42,8 @@ _CERTIFICATES = "/certs"
 _AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
 #: The port of statistics is the controller's own in this namespace.
 _STATISTICS = 19101
-#: Seconds that the controller may take.
-PATIENCE = 120.0
+#: Seconds that the controller may take, and what it makes something of.
+PATIENCE = 600.0
 _CONFIGURATION = {
     "apiVersion": "gateway.envoyproxy.io/v1alpha1",
     "kind": "EnvoyGateway",
@@ -115,24 +115,60 @@ class Gateways:
         name = "-".join(map(str, (self.network.name, "balancer", gateway, *led)))
         start_relay(self.stack, self.network.process(name, *COMMAND, *relayed))
 
-    def resolve_services(self) -> None:
-        """Let the names of the Services resolve in the network that have EndpointSlices now."""
+    def resolve_services(self, *expected: str) -> None:
+        """Let the names of the Services resolve in the network that have EndpointSlices, once the expected ones do.
+
+        They are expected by a name, or by an address.
+        """
+
+        def found() -> dict[str, str]:
+            known = self._services()
+            assert {*expected} <= {*known, *known.values()}, known
+            return known
+
+        names.write(self.hosts, eventually(found, within=PATIENCE))
+
+    def _services(self) -> dict[str, str]:
+        """Return the addresses of all names."""
         found_names = dict(self.names)
         for found in self.cluster.api.list(_SLICE):
             metadata = found["metadata"]
             service = metadata.get("labels", {}).get("kubernetes.io/service-name")
             for endpoint in (found["endpoints"] or ()) if service else ():
-                found_names[f"{service}.{metadata['namespace']}.svc.cluster.local"] = endpoint["addresses"][0]
-        names.write(self.hosts, found_names)
+                found_names[service_name(service, metadata["namespace"])] = endpoint["addresses"][0]
+        return found_names
 
     def access_log(self) -> list[dict[str, Any]]:
-        """Return the requests that Envoy has logged by now; it writes them every 10 s."""
-        return [json.loads(line) for line in self.envoy.log.read_text().splitlines() if line.startswith("{")]
+        """Return the requests that Envoy has logged by now; it writes them every 10 s, perhaps a part of a line."""
+        lines = self.envoy.log.read_text().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}\n")]
 
     def configuration(self) -> str:
         """Return the clusters and routes by which Envoy sends requests now, as JSON."""
         parts = ("dynamic_active_clusters", "dynamic_route_configs")
         return "".join(self._administer(f"config_dump?resource={part}") for part in parts)
+
+    def endpoints(self, route: str) -> set[str]:
+        """Return the hosts of the endpoints to which Envoy sends the requests of an HTTPRoute now."""
+        clusters = (each["cluster"] for each in self._dump("dynamic_active_clusters"))
+        return {
+            endpoint["endpoint"]["hostname"]
+            for cluster in clusters
+            if f"/{route}/" in cluster["name"]
+            for locality in cluster["load_assignment"].get("endpoints", ())
+            for endpoint in locality.get("lb_endpoints", ())
+        }
+
+    def authorities_of(self, part: str) -> list[str]:
+        """Return the CA certificates that Envoy trusts now, as PEM, those whose names have a part."""
+        secrets = (each["secret"] for each in self._dump("dynamic_active_secrets") if part in each["name"])
+        trusted = (each["validation_context"]["trusted_ca"] for each in secrets if "validation_context" in each)
+        return [base64.b64decode(each["inline_bytes"]).decode() for each in trusted]
+
+    def _dump(self, part: str) -> list[dict[str, Any]]:
+        """Return a part of Envoy's configuration."""
+        found: list[dict[str, Any]] = json.loads(self._administer(f"config_dump?resource={part}")).get("configs", [])
+        return found
 
     def route_changes(self) -> int:
         """Return how often the routes have changed by which Envoy sends requests, those of all listeners together."""
@@ -165,9 +201,16 @@ class Gateways:
         self.network.run("route", "ip", "route", "replace", "local", cidr, "dev", "lo")
 
     def run_engine(self, name: str, address: str) -> Process:
-        """Run a fake engine at an address of the network, on the port of engines."""
+        """Run a fake engine at an address of the network, on the port of engines, once it answers."""
         command = (sys.executable, "-m", "modelplane_dev.plane.gateways.engine", address, str(ENGINE_PORT), name)
-        return self.stack.enter_context(self.network.process(f"engine-{name}", *command))
+        return self.run_server(f"engine-{name}", f"{address}:{ENGINE_PORT}", *command)
+
+    def run_server(self, name: str, address: str, *command: str | Path) -> Process:
+        """Run a fake that has OpenAI's API at an address of the network, once it answers."""
+        server = self.stack.enter_context(self.network.process(name, *command))
+        asked = ("curl", "-sS", "--fail", "--max-time", "5", "--output", "/dev/null", f"http://{address}/v1/models")
+        server.wait_for(lambda: self.network.succeeds(*asked))
+        return server
 
     def _made(self, kind: Kind, gateway: str) -> Manifest:
         def made() -> Manifest:
@@ -197,6 +240,11 @@ class Gateways:
         arguments.remove("--cpuset-threads")
         more = ("--use-dynamic-base-id", "--concurrency", "1")
         return self.network.process(f"{self.network.name}-envoy-{name}", envoy(), *arguments, *more)
+
+
+def service_name(service: str, namespace: str) -> str:
+    """Return the name of a Service in a cluster's DNS."""
+    return f"{service}.{namespace}.svc.cluster.local"
 
 
 def _bootstrap(text: str, administration: int) -> str:

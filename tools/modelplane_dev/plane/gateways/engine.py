@@ -1,16 +1,17 @@
 """A fake engine, shaped like OpenAI's API: `python -m ... HOST PORT NAME`. Its answers say which one it is, `NAME`.
 
-It waits as many seconds before an answer as the request's header X-Wait says, and after each word of a streamed one as
-X-Pauses says, numbers with commas between them. Its metrics, called as vLLM's are, count the requests that wait before
-their answer.
+It waits as many seconds before an answer as the request's header X-Wait says, or until the caller hangs up, and after
+each word of a streamed one as X-Pauses says, numbers with commas between them, or until the process gets SIGUSR1. Its
+metrics, called as vLLM's are, count the requests that wait before their answer.
 """
 
 import base64
 import json
+import select
+import signal
 import struct
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain, repeat
@@ -53,6 +54,8 @@ class Engine(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     name = ""
     waiting = 0
+    #: No word of a stream is waited for any more.
+    hurried = threading.Event()
     _counting = threading.Lock()
 
     def do_GET(self) -> None:
@@ -109,7 +112,8 @@ class Engine(BaseHTTPRequestHandler):
         """Let the request wait, and count it meanwhile."""
         if seconds:
             self._count(1)
-            time.sleep(seconds)
+            # The request has been read, so that there is nothing but the end of the connection.
+            select.select([self.connection], [], [], seconds)
             self._count(-1)
 
     @staticmethod
@@ -137,7 +141,7 @@ class Engine(BaseHTTPRequestHandler):
         pauses = [float(each) for each in self.headers.get("X-Pauses", "").split(",") if each]
         for word, pause in zip(_WORDS, chain(pauses, repeat(_PAUSE)), strict=False):
             self._chunk(json.dumps(self._completion("chat.completion.chunk", model, delta={"content": word})))
-            time.sleep(pause)
+            self.hurried.wait(pause)
         if asked.get("stream_options", {}).get("include_usage"):
             last = self._completion("chat.completion.chunk", model) | {"choices": []}
             self._chunk(json.dumps(last | _usage(asked)))
@@ -178,6 +182,7 @@ class Server(ThreadingHTTPServer):
 def main(host: str, port: str, name: str) -> None:
     """Answer for ever."""
     Engine.name = name
+    signal.signal(signal.SIGUSR1, lambda *_: Engine.hurried.set())
     Server((host, int(port)), Engine).serve_forever()
 
 

@@ -86,7 +86,8 @@ class LiveGateways:
         with self.public.authorities.open("a") as authorities:
             authorities.write((folder / provider.CERTIFICATE).read_text())
         program = (sys.executable, "-m", provider.__name__)
-        return self.public.stack.enter_context(network.process("providers", *program, PROVIDER_ADDRESS, folder))
+        at = f"{PROVIDER_ADDRESS}:{provider.HTTP_PORT}"
+        return self.public.run_server("providers", at, *program, PROVIDER_ADDRESS, folder)
 
     def run_quiet_provider(self) -> Process:
         """Run an engine as a provider that no test stops."""
@@ -98,7 +99,8 @@ class LiveGateways:
         self.public.lead_ports(PUBLIC_GATEWAY, ADDRESS, 443)
 
     def open_public(self) -> None:
-        """Run the public gateway; from then on it knows the names of the clusters that have one by now."""
+        """Run the public gateway; from then on it knows the names of the clusters, once each site has one."""
+        self.public.resolve_services(*self.addresses.values())
         self.public.open(PUBLIC_GATEWAY, ADDRESS)
 
 

@@ -84,10 +84,19 @@ class Network:
 
     def output(self, *command: str | Path, environment: Mapping[str, str] | None = None) -> str:
         """Return what a command prints that runs in the namespace; assert that it succeeds."""
-        entered = self.command(*command)
-        done = subprocess.run(entered, check=False, capture_output=True, text=True, env=environment)
+        done = self._run(*command, environment=environment)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def succeeds(self, *command: str | Path) -> bool:
+        """Return whether a command that runs in the namespace succeeds."""
+        return self._run(*command).returncode == 0
+
+    def _run(
+        self, *command: str | Path, environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        entered = self.command(*command)
+        return subprocess.run(entered, check=False, capture_output=True, text=True, env=environment)
 
     def link(self, other: "Network", number: int) -> tuple[str, str]:
         """Link two namespaces; return the address of each, this one's first. `number` tells links apart."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from modelplane_dev import components
 from modelplane_dev.plane.api import Kind
-from modelplane_dev.plane.gateways.controller import Gateways
+from modelplane_dev.plane.gateways.controller import Gateways, service_name
 from modelplane_dev.processes.process import Process
 
 _CONFIG_MAP = Kind("v1", "ConfigMap")
@@ -34,8 +34,8 @@ def picker(site: Gateways, namespace: str) -> Process:
     It takes the ports that pods have in the site's network, so there is room for one.
     """
     api = site.cluster.api
-    (pod,) = (
-        pod
+    ((name, pod),) = (
+        (each["metadata"]["name"], pod)
         for each in api.list(_DEPLOYMENT, namespace)
         if (pod := each["spec"]["template"]["spec"])["containers"][0]["name"] == _CONTAINER
     )
@@ -47,6 +47,7 @@ def picker(site: Gateways, namespace: str) -> Process:
         (folder / file).write_text(_understood(text))
     arguments = [each.replace(mount["mountPath"], str(folder)) for each in container["args"]]
     kubeconfig = site.cluster.account_kubeconfig(namespace, pod["serviceAccountName"])
-    site.resolve_services()
+    # Its Service has its name.
+    site.resolve_services(service_name(name, namespace))
     binary = components.path("endpoint-picker")
     return site.network.process(f"{site.network.name}-picker", binary, *arguments, KUBECONFIG=kubeconfig)

@@ -1,5 +1,6 @@
 """Chats with a service over one connection, made anew when it breaks."""
 
+import contextlib
 import http.client
 import json
 import urllib.parse
@@ -7,8 +8,8 @@ from dataclasses import dataclass, field
 
 #: What stands for a status where the connection broke before an answer began, and where it broke within one.
 BROKEN, CUT = 0, 1
-#: Seconds that an answer may take.
-PATIENCE = 60.0
+#: Seconds that an answer may take, of 50 MiB on a machine that does much else too.
+PATIENCE = 300.0
 #: What the fake engines serve.
 MODEL = "example/model"
 
@@ -40,7 +41,9 @@ class Caller:
         """Return the status of an answer, or what stands for it, and which engine gave it, "" for none."""
         status = BROKEN
         try:
-            self._connection.request("POST", self._path, self._body, {"Content-Type": "application/json"})
+            # Who is answered before the whole request was read may find the connection closed, and reads the answer.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                self._connection.request("POST", self._path, self._body, {"Content-Type": "application/json"})
             answer = self._connection.getresponse()
             status = CUT
             body = answer.read()
