@@ -8,6 +8,7 @@ from typing import Any
 from e2e.fleet import SOON
 from e2e.services import model_service
 from gateways.live import LiveFleet
+from gateways.streams import QUIET
 from modelplane.model.names import API_VERSION
 from modelplane_dev.plane.control_plane import ENDPOINT
 from modelplane_dev.plane.gateways.provider import CERTIFICATE, REQUESTS
@@ -61,7 +62,7 @@ class Providers:
 
     def _endpoints(self) -> list[str]:
         found = (each["metadata"] for each in self.live.fleet.plane.hub.api.list(ENDPOINT, self.live.fleet.tag))
-        return [each["name"] for each in found if PROVIDER in each["labels"]]
+        return [each["name"] for each in found if PROVIDER in each["labels"] and each["name"] != QUIET]
 
     def assert_routing(self, name: str, status: str = "True", reason: str = "BackendConfigured") -> None:
         """Assert what the condition RoutingReady of an endpoint says."""
