@@ -32,8 +32,9 @@ CURL = ("curl", "-sS", "--max-time", "120")
 #: How curl ends where the other side has closed the connection: in the handshake, without an answer, or while it sends
 #: or receives.
 _CLOSED = frozenset({35, 52, 55, 56})
-#: How often something is tried that has to be over in time.
-_TRIES = 3
+#: How often something is tried that has to be over in time, and after how many seconds another time: services look at
+#: endpoints and keys again every ten seconds, and the tries are to begin at different times between two looks.
+_TRIES, _LATER = 3, 4.0
 #: Asks by TLS, and prints the status behind the answer. By HTTP/2 curl would lose an answer that Envoy gives by itself
 #: before it has read the body, because Envoy then resets the stream.
 CURL_BY_TLS = (*CURL, "--http1.1", "--write-out", "\n%{http_code}")
@@ -270,13 +271,15 @@ def _wait_begun(process: subprocess.Popen[str], line: str) -> None:
     assert process.stdout.readline().strip() == line
 
 
-def in_time(measure: Callable[[], float], bound: float) -> float:
+def in_time(measure: Callable[[], float], bound: float, prepare: Callable[[], object] = lambda: None) -> float:
     """Return after how many seconds something is over: of some tries the first within a bound, else the quickest.
 
-    What a machine does beside it adds to a time, and never takes away from it.
+    What a machine does beside it adds to a time, and never takes away from it. Each try is prepared before.
     """
     found: list[float] = []
     while len(found) < _TRIES and not any(seconds < bound for seconds in found):
+        prepare()
+        time.sleep(_LATER if found else 0)
         found.append(measure())
     return min(found)
 

@@ -88,13 +88,15 @@ def test_a_changed_key_counts_within_15_seconds_and_two_of_one_caller_overlap(li
     live.fleet.plane.hub.api.patch(SERVICE, "rotated", {"spec": {"keys": keys[1:]}}, live.fleet.tag)
     removed = live.wait_answer(401, url, CHAT, _bearer("first"))
 
-    def revoke() -> float:
+    def give() -> None:
         _write_keys(live, "rotated", new="last")
         live.wait_answer(200, url, CHAT, _bearer("last"))
+
+    def revoke() -> float:
         live.fleet.plane.hub.api.delete(SECRET, "rotated", live.fleet.tag)
         return live.wait_answer(401, url, CHAT, _bearer("last"))
 
-    revoked = in_time(revoke, CHANGED_KEY)
+    revoked = in_time(revoke, CHANGED_KEY, give)
     found = (
         f"{what} {took:.1f} s" for what, took in (("changed", seconds), ("removed", removed), ("deleted", revoked))
     )

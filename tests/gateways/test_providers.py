@@ -147,8 +147,10 @@ def test_one_lost_endpoint_of_two_spills_a_third_until_its_service_has_taken_it_
     spilled = counts[HOST] / SPILLING
     assert (lost(counts), dying in counts) == ({}, False), counts
 
-    def take_out() -> float:
+    def all_in() -> None:
         eventually(lambda: live.assert_endpoints("spilling", 3), within=SOON)
+
+    def take_out() -> float:
         with not_ready(live, dying):
             started = time.monotonic()
             eventually(lambda: live.assert_endpoints("spilling", 2), within=SOON)
@@ -156,7 +158,7 @@ def test_one_lost_endpoint_of_two_spills_a_third_until_its_service_has_taken_it_
             _assert_nothing_spills(live, url, REQUESTS_SENT)
         return seconds
 
-    seconds = in_time(take_out, TAKEN_OUT)
+    seconds = in_time(take_out, TAKEN_OUT, all_in)
     live.fleet.figures.append(
         f"one endpoint of two lost: {spilled:.1%} of {SPILLING} requests to the fallback tier, "
         f"none once its service has taken it out, {seconds:.1f} s after its pod was not ready"
