@@ -41,7 +41,7 @@ class ObservedService:
         return found[0]
 
     def shares(self) -> dict[frozenset[str], int]:
-        """Return the weight of each Backend that its route refers to, by the names of the endpoints in it."""
+        """Return the weight of each Backend that its route refers to, by its endpoints' names; asserts it is there."""
         listed = {
             each["metadata"]["name"]: frozenset(
                 endpoint["hostname"].partition(".")[0] for endpoint in each["spec"]["endpoints"]
@@ -49,6 +49,8 @@ class ObservedService:
             for each in self.backends
         }
         references = self.route["spec"]["rules"][0].get("backendRefs", [])
+        # Both are read one after the other, and a Backend may have come or gone in between.
+        assert listed.keys() >= {each["name"] for each in references}, references
         return {listed[each["name"]]: each["weight"] for each in references}
 
     @property

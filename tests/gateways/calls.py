@@ -219,12 +219,13 @@ class Calls:
 
     def host(self, deployment: str, site: str) -> str:
         """Return the host of the replica of a deployment on a site."""
-        (found,) = (
+        found = [
             endpoint["spec"]["host"]
             for endpoint in self.fleet.endpoints(deployment)
             if endpoint["metadata"]["labels"]["modelplane.ai/cluster"] == f"{self.fleet.tag}-{site}"
-        )
-        return str(found)
+        ]
+        assert len(found) == 1, found
+        return str(found[0])
 
     @contextmanager
     def early_connection(self, url: str, *origin: str) -> Iterator[list[int]]:
