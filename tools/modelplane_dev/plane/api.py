@@ -183,10 +183,12 @@ def _may_come_again(method: str, path: str, status: int) -> bool:
     """Return whether a request is to be made once more.
 
     A server that begins to serve a kind, or has too much to do, asks for that. One that is starved gives up after 34
-    seconds, and whether it has written is open: all but what creates may be written twice. A dry run writes nothing.
+    seconds, as its etcd and its webhooks do before, or does not answer at all. Whether it has written is open then: all
+    but what creates may be written twice. A dry run writes nothing.
     """
+    failed = status == 0 or status >= HTTPStatus.INTERNAL_SERVER_ERROR
     twice = method != "POST" or "dryRun=All" in path
-    return status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.GATEWAY_TIMEOUT and twice)
+    return status == HTTPStatus.TOO_MANY_REQUESTS or (failed and twice)
 
 
 def _close(connections: Iterable[http.client.HTTPSConnection]) -> None:

@@ -29,8 +29,8 @@ ACCOUNTS: Mapping[str, str] = {
     "rbac-manager": "crossplane-system:rbac-manager",
     "provider-kubernetes": "crossplane-system:modelplane-provider-kubernetes",
 }
-#: Seconds that a script on a page may take.
-SCRIPT = 1000.0
+#: Seconds that a script on a page may take: longer than each of its commands waits.
+SCRIPT = 3600.0
 #: What the API servers say of each request: who, what and when, once it is answered.
 _AUDIT = Path(__file__).with_name("audit.yaml")
 EVERYWHERE = ("garbage-collector-controller", "namespace-controller")
@@ -155,9 +155,11 @@ class Cluster:
         return Path(unfinished.name).rename(path)
 
     def kubectl(self, *arguments: str) -> str:
-        """Return what kubectl prints, as the admin. Raises subprocess.CalledProcessError."""
+        """Return what kubectl prints, as the admin; assert that it succeeds."""
         command: list[str | Path] = [components.path("kubectl"), *arguments]
-        return subprocess.run(command, env=self.environment(), check=True, capture_output=True, text=True).stdout
+        done = subprocess.run(command, env=self.environment(), check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def shell(self, script: str, directory: Path) -> str:
         """Return what a script prints whose kubectl speaks to this cluster, as the admin; assert that it succeeds."""

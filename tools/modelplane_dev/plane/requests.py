@@ -42,7 +42,7 @@ def table(found: Counter[Asked], *, rows: int, minutes: float) -> list[str]:
 
 
 def _read(log: Path) -> Iterator[tuple[datetime, Asked]]:
-    with log.open() as lines:
+    with log.open(errors="replace") as lines:
         for line in lines:
             # The last line may still be being written.
             if line.endswith("\n"):

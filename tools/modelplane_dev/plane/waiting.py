@@ -8,7 +8,9 @@ from typing import TypeVar
 
 Found = TypeVar("Found")
 
-
+#: What a check raises while what it looks for is not there yet: what it asserts, a field that nobody has written, more
+#: or fewer objects than it unpacks. Anything else ends the waiting at once.
+NOT_YET = (AssertionError, LookupError, StopIteration, ValueError)
 #: Seconds from one check to the next, at least and at most, and the share of the time waited so far that lies between.
 SOONEST, LATEST, PATIENCE = 0.2, 1.0, 0.05
 
@@ -39,7 +41,7 @@ def only_one(name: str, *, within: float) -> Iterator[None]:
 
 
 def eventually(check: Callable[[], Found], *, within: float, every: float | None = None) -> Found:
-    """Return what `check` returns once it raises no AssertionError; after `within` seconds its last one is raised.
+    """Return what `check` returns once it raises nothing of `NOT_YET`; after `within` seconds its last one is raised.
 
     It is checked every so many seconds. Where nothing is said of that, ever less often: a check costs what it looks at,
     and who has waited for a minute does not mind a second.
@@ -48,7 +50,7 @@ def eventually(check: Callable[[], Found], *, within: float, every: float | None
     while True:
         try:
             return check()
-        except AssertionError:
+        except NOT_YET:
             waited = time.monotonic() - started
             if waited > within:
                 raise

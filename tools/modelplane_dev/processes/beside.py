@@ -39,7 +39,9 @@ class _Command:
         """Run the command to its end; return its exit code."""
         started = time.monotonic()
         command = [*DIE_WITH_PARENT, "bash", "-c", f"exec {self.text}"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        ) as process:
             for line in process.stdout or ():
                 self._say(line)
             _, status, used = os.wait4(process.pid, 0)
