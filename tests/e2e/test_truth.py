@@ -21,7 +21,8 @@ from modelplane.preview import ControlPlane as Preview
 from modelplane_dev.plane.api import Kind, Manifest, condition
 from modelplane_dev.plane.cluster import namespace
 from modelplane_dev.plane.control_plane import DEPLOYMENT, ControlPlane
-from modelplane_dev.plane.inference import CLAIM, POD, InferenceSite
+from modelplane_dev.plane.devices import node_status
+from modelplane_dev.plane.inference import CLAIM, NODE, POD, InferenceSite
 from modelplane_dev.plane.waiting import eventually
 from property.oracles.amounts import can_be_stranded
 from property.oracles.arrangements import stranded
@@ -126,6 +127,13 @@ class Trial:
             assert all(pod["spec"].get("nodeName") for pod in pods)
 
         eventually(bound, within=SOON)
+
+    def assert_room(self) -> None:
+        """Assert that the nodes still have the room that the pool declares: nothing has made up another one."""
+        (pool,) = self.cluster["spec"]["nodePools"]
+        declared = node_status(pool)["status"]["allocatable"]
+        nodes = self.site.cluster.api.list(NODE, **{LABEL_POOL: self.name})
+        assert [node["status"]["allocatable"] for node in nodes] == [declared] * self.nodes
 
     def strands(self, demand: Demand) -> bool:
         """Return whether kube-scheduler can arrange the pods of what is placed and of this so that one has no node."""
@@ -248,6 +256,8 @@ def _play(fleet: Fleet, everything: list[Trial], what: str) -> None:
         for trial in some:
             trial.wait_bound()
         bound += _kubernetes_binds(some)
+        for trial in some:
+            trial.assert_room()
         for trial in some:
             trial.close()
     placed = sum(len(trial.placed) for trial in everything)

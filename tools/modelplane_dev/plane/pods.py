@@ -1,5 +1,6 @@
 """What the fake kubelets do with nodes and pods: kwok's own stages, a drain, and one for an image that is not there."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -45,6 +46,8 @@ containerStatuses:
 COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"
 _COMPLETED = "      reason: Completed\n"
 _RESOLVED = f'      {{{{ if eq .name "{RESOLVE}" }}}}message: "{COMMIT}"{{{{ end }}}}\n'
+#: What a stage says of the room of a node.
+_ROOM = re.compile(r"^(?:allocatable|capacity):\n(?:[ {].*\n)*?{{ end }}\n", re.MULTILINE)
 #: How long a pod that is being deleted answers on: the longest sleep of its containers before they are stopped. Asked
 #: to stop, a played engine stops at once.
 _DRAIN = '"\\([.spec.containers[].lifecycle.preStop.sleep.seconds // 0] | max)s"'
@@ -53,10 +56,14 @@ _DRAIN = '"\\([.spec.containers[].lifecycle.preStop.sleep.seconds // 0] | max)s"
 def stages() -> Iterator[dict[str, Any]]:
     """Yield the stages of kwok, with a drain, where an image that cannot be pulled is never ready, and one for such.
 
-    Given none for nodes, kwok patches the status of each every 20 seconds although it has a lease.
+    Given none for nodes, kwok patches the status of each every 20 seconds although it has a lease. Its own one makes up
+    the room of a node that has none yet, and may write that over what a test gives the node meanwhile.
     """
     for file in sources.node_stages():
-        yield yaml.safe_load(file.read_text())
+        stage = yaml.safe_load(file.read_text())
+        template = stage["spec"]["next"]["statusTemplate"]
+        stage["spec"]["next"]["statusTemplate"] = _ROOM.sub("", template)
+        yield stage
     for file in sorted(sources.pod_stages().glob("pod-*.yaml")):
         stage = yaml.safe_load(file.read_text())
         if stage["metadata"]["name"] == "pod-ready":
