@@ -126,9 +126,12 @@ def provision_volumes(cluster: Cluster, namespace: str) -> int:
     return len(claims)
 
 
-#: Seconds. Ten times those of a kubelet, of which a quarter passes until a lease is renewed: no test loses a node, and
-#: hundreds of leases would keep an API server busy.
+#: Seconds. Ten times those of a kubelet, of which a quarter passes until a lease is renewed: hundreds of leases would
+#: keep an API server busy.
 NODE_LEASE = 400
+#: Seconds after which a node whose lease is not renewed is taken for lost: more than any API server is away, and than
+#: the quarters before and after that in which the lease is not renewed either. No test loses a node.
+NODE_GRACE = 3600
 
 
 def kubelets(cluster: Cluster) -> Process:

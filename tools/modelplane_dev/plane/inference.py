@@ -11,7 +11,7 @@ from modelplane_dev.plane import lws
 from modelplane_dev.plane.api import Kind
 from modelplane_dev.plane.cluster import EVERYWHERE, Cluster
 from modelplane_dev.plane.devices import DRA, device_classes, gpu_node, node, node_status, slices
-from modelplane_dev.plane.fakes import NODE_LEASE, kubelets, play_gateway, play_storage
+from modelplane_dev.plane.fakes import NODE_GRACE, kubelets, play_gateway, play_storage
 from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import Process
 
@@ -99,7 +99,7 @@ def inference_site(cluster: Cluster) -> Iterator[InferenceSite]:
     """Run the rest of an inference cluster that is prepared; it is to be opened."""
     webhooks = free_port()
     processes = {
-        "controllers": cluster.controllers(CONTROLLERS, f"--node-monitor-grace-period={NODE_LEASE + 10}s"),
+        "controllers": cluster.controllers(CONTROLLERS, f"--node-monitor-grace-period={NODE_GRACE}s"),
         "scheduler": scheduler(cluster),
         "kubelets": kubelets(cluster),
         "lws": lws.lws(cluster, webhooks),
