@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,12 @@ def _roll(fleet: Fleet, image: str) -> None:
     fleet.plane.hub.api.patch(DEPLOYMENT, "llama", {"spec": {"engines": [_engine(image)]}}, fleet.tag)
 
 
-def _serving(fleet: Fleet) -> Mapping[str, str]:
-    """Return the names of the pods that are Ready, on all clusters, and the tag of the image that each runs."""
-    pods = [pod for cluster in fleet.clusters for pod in fleet.pods(cluster)]
+def _serving(fleet: Fleet, clusters: Iterable[str] = ()) -> Mapping[str, str]:
+    """Return the names of the pods that are Ready, and the tag of the image that each runs, on some or all clusters.
+
+    They are asked one after the other, in this order.
+    """
+    pods = [pod for cluster in clusters or fleet.clusters for pod in fleet.pods(cluster)]
     return {
         pod["metadata"]["name"]: pod["spec"]["containers"][0]["image"].rpartition(":")[2]
         for pod in pods
@@ -56,11 +59,14 @@ def _three_replicas(fleet: Fleet, *, east: int, west: int) -> Mapping[str, str]:
 
 def _wait_rolled(fleet: Fleet, image: str, *, at_least: int) -> None:
     """Wait until all replicas serve an image, and assert that so many serve at each moment until then."""
+    first, *others = fleet.clusters
 
     def rolled() -> None:
+        # While the others are asked, one of the first's may have begun to serve and one of theirs, for it, ended.
+        some = _serving(fleet, (first, *others, first))
+        if len(some) < at_least:
+            raise RuntimeError(f"only {some} serve: {fleet.deployment('llama').get('status')}")
         serving = _serving(fleet)
-        if len(serving) < at_least:
-            raise RuntimeError(f"only {serving} serve: {fleet.deployment('llama').get('status')}")
         assert sorted(serving.values()) == [image] * 3, serving
         fleet.assert_condition(fleet.deployment("llama"), "RolloutProgressing", "False", "RolloutComplete")
         assert fleet.counts("llama") == (3, 3)
@@ -113,7 +119,8 @@ RELEASE = (
 def _next_release(plane: ControlPlane, folder: Path) -> Iterator[None]:
     """Run the functions from a copy of the tree with a release's changes; those of the tree return afterwards."""
     copy = folder / "functions"
-    shutil.copytree(ROOT / "functions", copy)
+    # Without what others compile meanwhile.
+    shutil.copytree(ROOT / "functions", copy, ignore=shutil.ignore_patterns("__pycache__"))
     for name, was, now in RELEASE:
         file = copy / "modelplane" / name
         assert was in file.read_text()
