@@ -9,7 +9,7 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"^# ([\w./-]+\.yaml)\n")
 _TIMEOUT = re.compile(r"--timeout=\d+m\b")
 #: Minutes that the tests let `kubectl wait` wait.
-BUSY = 15
+BUSY = 20
 #: A line of expected output that stands for any number of lines.
 ANY = "..."
 #: Pages whose scripts need a whole control plane (tests/e2e); of the others, an API server (tests/apiserver).

@@ -58,11 +58,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.fixture
 def fleet(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[Fleet | None]:
-    """Give a test a fleet of its own; a scenario has it already."""
+    """Give a test a fleet of its own, once those before are gone; a scenario has it already."""
     if is_scenario(request.node):
         yield None
         return
     with own_fleet(plane, request.node) as mine:
+        mine.wait_alone()
         yield mine
 
 

@@ -11,6 +11,7 @@ from modelplane_dev.plane.control_plane import (
     DEPLOYMENT,
     ENDPOINT,
     INFERENCE_CLUSTER,
+    OBJECT,
     REPLICA,
     ControlPlane,
 )
@@ -18,9 +19,14 @@ from modelplane_dev.plane.inference import CLAIM, InferenceSite
 from modelplane_dev.plane.waiting import eventually
 
 EVENT = Kind("v1", "Event")
-#: Seconds within which the control plane does what it has to, on a machine of two cores that three of them share. What
-#: does not happen never does: nobody waits for this long but for a failure.
-SOON = 600.0
+#: What keeps an object from being deleted, of the namespace and of the cluster.
+USAGE = Kind("protection.crossplane.io/v1beta1", "Usage")
+CLUSTER_USAGE = Kind("protection.crossplane.io/v1beta1", "ClusterUsage")
+#: What is on its way out for a while after a scenario, what is deleted first first.
+LEAVING = (DEPLOYMENT, REPLICA, OBJECT, INFERENCE_CLUSTER)
+#: Seconds within which the control plane does what it has to, on a machine of two cores that three of them share, and
+#: that others slow down. What does not happen never does: nobody waits for this long but for a failure.
+SOON = 1200.0
 
 
 @dataclass
@@ -124,6 +130,25 @@ class Fleet:
     def wait_condition(self, name: str, kind: str, status: str, reason: str) -> Manifest:
         """Wait until a condition of a deployment is as said; return the deployment."""
         return eventually(lambda: self.assert_condition(self.deployment(name), kind, status, reason), within=SOON)
+
+    def wait_protected(self, usage: Kind, reason: str) -> None:
+        """Wait until Crossplane refuses to delete what is in use, for a reason with these words."""
+
+        def protected() -> None:
+            found = [each for each in self.plane.hub.api.list(usage, self.tag) if reason in each["spec"]["reason"]]
+            assert [condition(each, "Ready").get("status") for each in found] == ["True"], found
+
+        eventually(protected, within=SOON)
+
+    def wait_alone(self) -> None:
+        """Wait until what was deleted before is gone: it costs requests, and a machine its time."""
+
+        def alone() -> None:
+            found = [each for kind in LEAVING for each in self.plane.hub.api.list(kind)]
+            left = [each["metadata"]["name"] for each in found if "deletionTimestamp" in each["metadata"]]
+            assert not left, left
+
+        eventually(alone, within=SOON)
 
     @staticmethod
     def assert_condition(manifest: Manifest, kind: str, status: str = "True", reason: str | None = None) -> Manifest:

@@ -17,7 +17,7 @@ from modelplane_dev.plane.waiting import eventually
 #: Deployments of the settled fleet, and the seconds of a watch: those after which each is looked at again.
 SETTLED, WATCHED = 12, 60.0
 #: Seconds within which all looks after the start are over, on a busy machine of two cores, and between two counts.
-CALM, PULSE = 300.0, 15.0
+CALM, PULSE = 600.0, 15.0
 #: Most requests a minute that a settled deployment of one replica may cost on the control cluster.
 COST = 20.0
 #: Seconds after which a restarted Crossplane has looked at everything, and provider-kubernetes has answered.

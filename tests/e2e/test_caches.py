@@ -2,7 +2,7 @@
 
 import pytest
 
-from e2e.fleet import SOON, Fleet
+from e2e.fleet import SOON, USAGE, Fleet
 from e2e.scenes import cache, engine
 from modelplane.model.names import tenant_namespace
 from modelplane_dev.plane.api import ApiError
@@ -37,5 +37,7 @@ def test_a_gang_that_waits_for_its_cache_starts_when_it_is_staged(fleet: Fleet) 
     for pod in pods:
         (volume,) = [found for found in pod["spec"]["volumes"] if "persistentVolumeClaim" in found]
         assert volume["persistentVolumeClaim"]["readOnly"] is True
-    with pytest.raises(ApiError, match="in use by ModelReplica"):
+    reason = f"in use by ModelReplica {fleet.replica('big')['metadata']['name']}"
+    fleet.wait_protected(USAGE, reason)
+    with pytest.raises(ApiError, match=reason):
         api.delete(CACHE, "weights", fleet.tag)

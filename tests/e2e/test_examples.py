@@ -5,8 +5,8 @@ import pytest
 from e2e.fleet import SOON
 from modelplane.model.names import tenant_namespace
 from modelplane_dev.plane.api import condition
-from modelplane_dev.plane.control_plane import DEPLOYMENT, ControlPlane
-from modelplane_dev.plane.examples import TEAM, apply_deployment, apply_fleet, apply_team
+from modelplane_dev.plane.control_plane import DEPLOYMENT, INFERENCE_CLUSTER, ControlPlane
+from modelplane_dev.plane.examples import CLUSTERS, TEAM, apply_deployment, apply_fleet, apply_team
 from modelplane_dev.plane.waiting import eventually
 
 #: One engine of one pod, a gang, and devices of two kinds.
@@ -19,6 +19,17 @@ UNPLACED = "llama-4-maverick-unplaced"
 def test_the_example_deployments_are_served_and_what_no_cluster_has_is_refused_with_words(plane: ControlPlane) -> None:
     apply_fleet(plane)
     apply_team(plane)
+    try:
+        _serve_and_refuse(plane)
+    finally:
+        for name in (*PLACED, UNPLACED):
+            plane.hub.api.delete(DEPLOYMENT, name, TEAM)
+        for name in CLUSTERS:
+            plane.hub.api.delete(INFERENCE_CLUSTER, name)
+
+
+def _serve_and_refuse(plane: ControlPlane) -> None:
+    """Apply the deployments, and wait for what becomes of them."""
     for name in (*PLACED, UNPLACED):
         apply_deployment(plane, name)
 
@@ -33,5 +44,3 @@ def test_the_example_deployments_are_served_and_what_no_cluster_has_is_refused_w
     pods = [pod for site in plane.sites.values() for pod in site.pods(tenant_namespace(TEAM))]
     assert pods
     assert {pod["status"]["phase"] for pod in pods} == {"Running"}
-    for name in (*PLACED, UNPLACED):
-        plane.hub.api.delete(DEPLOYMENT, name, TEAM)

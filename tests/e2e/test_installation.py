@@ -2,13 +2,12 @@
 
 import pytest
 
-from e2e.fleet import SOON, Fleet
-from modelplane_dev.plane.api import ApiError, Kind, condition
+from e2e.fleet import CLUSTER_USAGE, SOON, Fleet
+from modelplane_dev.plane.api import ApiError, Kind
 from modelplane_dev.plane.control_plane import INFERENCE_CLASS, OBJECT, apply_installation
 from modelplane_dev.plane.waiting import eventually
 
 BINDING = Kind("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
-USAGE = Kind("protection.crossplane.io/v1beta1", "ClusterUsage")
 
 
 @pytest.mark.alone
@@ -34,11 +33,7 @@ def test_without_the_rights_of_install_a_replica_says_what_is_forbidden_and_with
 
 def test_a_class_that_a_cluster_uses_cannot_be_deleted(fleet: Fleet) -> None:
     api, cluster = fleet.plane.hub.api, fleet.add_cluster("east", gpus=8)
-
-    def protected() -> None:
-        usages = [found for found in api.list(USAGE) if found["spec"]["reason"].endswith(cluster)]
-        assert [condition(found, "Ready").get("status") for found in usages] == ["True"], usages
-
-    eventually(protected, within=SOON)
-    with pytest.raises(ApiError, match=f"in use by a node pool of InferenceCluster {cluster}"):
+    reason = f"in use by a node pool of InferenceCluster {cluster}"
+    fleet.wait_protected(CLUSTER_USAGE, reason)
+    with pytest.raises(ApiError, match=reason):
         api.delete(INFERENCE_CLASS, f"{fleet.tag}-8")

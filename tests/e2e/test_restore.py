@@ -5,9 +5,13 @@ from pathlib import Path
 import pytest
 
 from e2e.fleet import SOON, Fleet
+from modelplane.compose_replica.cluster_hold import HOLD
 from modelplane_dev.plane.backup import restore, save
 from modelplane_dev.plane.control_plane import DEPLOYMENT, OBJECT
 from modelplane_dev.plane.waiting import eventually
+
+#: Which of its composed resources an object is.
+RESOURCE = "crossplane.io/composition-resource-name"
 
 
 def uids(fleet: Fleet, cluster: str) -> dict[str, str]:
@@ -16,10 +20,14 @@ def uids(fleet: Fleet, cluster: str) -> dict[str, str]:
 
 
 def composed(fleet: Fleet, name: str) -> dict[str, str]:
-    """Return the uid of each Object of a deployment's one replica, by name."""
+    """Return the uid of each Object of a deployment's one replica, by name.
+
+    Without the one that comes at any time, after a conflict of the provider.
+    """
     owner = fleet.replica(name)["metadata"]["uid"]
     found = [each["metadata"] for each in fleet.plane.hub.api.list(OBJECT, fleet.tag)]
-    return {each["name"]: each["uid"] for each in found if each.get("ownerReferences", [{}])[0].get("uid") == owner}
+    mine = [each for each in found if each.get("ownerReferences", [{}])[0].get("uid") == owner]
+    return {each["name"]: each["uid"] for each in mine if each["annotations"][RESOURCE] != HOLD}
 
 
 @pytest.mark.alone

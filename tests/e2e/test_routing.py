@@ -2,7 +2,7 @@
 
 import pytest
 
-from e2e.fleet import SOON, Fleet
+from e2e.fleet import CLUSTER_USAGE, SOON, Fleet
 from e2e.services import SERVICE, ObservedService, model_service
 from modelplane.kube.gateway.listener_filters import filters_policy
 from modelplane.model.names import INFERENCE_GATEWAY, PUBLIC_GATEWAY, ROUTER, SYSTEM_NAMESPACE
@@ -64,7 +64,9 @@ def _wait_shares(service: ObservedService, *deployments: str) -> None:
 def _delete_service_and_gateway(fleet: Fleet, service: ObservedService) -> None:
     """See that the InferenceGateway outlives its services, and no longer."""
     api = fleet.plane.hub.api
-    with pytest.raises(ApiError, match="ModelServices are reached through it"):
+    reason = "ModelServices are reached through it"
+    fleet.wait_protected(CLUSTER_USAGE, reason)
+    with pytest.raises(ApiError, match=reason):
         api.delete(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY)
     api.delete(SERVICE, service.name, fleet.tag)
 

@@ -1,7 +1,7 @@
 """How long things take with the settings of an installation; all of it is printed."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -13,8 +13,11 @@ from modelplane_dev.plane.waiting import eventually
 WORKLOAD = Kind("apps/v1", "Deployment")
 #: Seconds from a deployment's creation to its objects on the cluster, and from a Ready replica to a ready endpoint: 5
 #: and 1 on a busy machine of two cores, 27 and 1 on a starved one. What waits for a look that is due once a minute is
-#: half a minute late on average, so that not all of three deployments are within these.
+#: half a minute late on average.
 OBJECTS, ENDPOINT = 45.0, 30.0
+#: How many deployments are made, and how many of them may take longer: a machine that stands still for seconds makes
+#: one late. Of such as wait for a look once a minute, all but one of six are within 30 seconds once in nine times.
+MADE, LATE = 6, 1
 
 
 def _seconds(check: Callable[[], None]) -> float:
@@ -28,13 +31,17 @@ def _seconds(check: Callable[[], None]) -> float:
 def test_objects_and_endpoints_follow_within_seconds(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east")
     site, tenant = fleet.clusters[cluster].cluster.api, tenant_namespace(fleet.tag)
-    times = [_follow(fleet, site, tenant, name) for name in ("first", "second", "third")]
-    objects, endpoint = (max(each) for each in zip(*times, strict=True))
+    times = [_follow(fleet, site, tenant, f"d{number}") for number in range(MADE)]
+    objects, endpoints = (sorted(each) for each in zip(*times, strict=True))
     fleet.figures.append(
-        f"three times: applied to objects within {objects:.1f} s, replica Ready to endpoint ready {endpoint:.1f} s"
+        f"applied to objects: {_listed(objects)}; replica Ready to endpoint ready: {_listed(endpoints)}"
     )
-    assert objects < OBJECTS
-    assert endpoint < ENDPOINT
+    assert objects[-1 - LATE] < OBJECTS, objects
+    assert endpoints[-1 - LATE] < ENDPOINT, endpoints
+
+
+def _listed(seconds: Iterable[float]) -> str:
+    return ", ".join(f"{each:.1f} s" for each in seconds)
 
 
 def _follow(fleet: Fleet, site: Api, tenant: str, name: str) -> tuple[float, float]:
