@@ -34,6 +34,8 @@ import sys
 from modelplane.cli import main
 sys.exit(main())
 """
+#: How often what is fetched is asked for again: registries refuse, and connections break.
+_TRIES = 10
 #: Number of the user modelplane and of its group.
 _USER = 65532
 _BUNDLE = "etc/ssl/certs/ca-certificates.crt"
@@ -199,6 +201,7 @@ def _fetch(packages: list[str], folder: Path) -> None:
         (Path(scratch) / "lists" / "partial").mkdir(parents=True)
         # Lists of its own: those of the machine may be old or missing, and only root may renew them.
         options = [f"-o=Dir::State::Lists={scratch}/lists", f"-o=Dir::Cache={scratch}", "-o=APT::Sandbox::User="]
+        options.append(f"-o=Acquire::Retries={_TRIES}")
         for arguments in (["update"], ["download", *packages]):
             _run(["apt-get", "--quiet", *options, *arguments], Path(scratch))
         for file in Path(scratch).glob("*.deb"):
@@ -216,6 +219,7 @@ def _own_wheel(folder: Path) -> Path:
 def _install_wheels(target: Path, what: Iterable[str | Path]) -> dict[str, Content]:
     """Return the files of wheels as they are installed in the image."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
+    command.append(f"--retries={_TRIES}")
     command += [
         "--no-deps",
         "--only-binary=:all:",

@@ -20,7 +20,7 @@ from modelplane_dev.plane.cluster import Cluster, Run, namespace
 from modelplane_dev.plane.manifests import read_manifests
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.ports import free_port
-from modelplane_dev.processes.process import START, Process
+from modelplane_dev.processes.process import START, Process, ProcessError
 
 NAMESPACE = "crossplane-system"
 CRD = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
@@ -99,7 +99,11 @@ class Core:
 
     def initialise(self) -> None:
         """Run what makes Crossplane's kinds and Secrets, and then ends; lead its webhook to this machine."""
-        self._process("crossplane-init", "init").run(within=START)
+        made = self._process("crossplane-init", "init")
+        try:
+            made.run(within=START)
+        except ProcessError:
+            made.run(within=START)  # as a kubelet starts an init container again
         (name,) = (found["metadata"]["name"] for found in self.hub.api.list(WEBHOOKS))
         found = self.hub.api.get(WEBHOOKS, name) or {}
         for webhook in found["webhooks"]:

@@ -21,7 +21,7 @@ _SERVICE: Final = Kind("v1", "Service")
 _API_SERVICE: Final = Kind("apiregistration.k8s.io/v1", "APIService")
 _NAMES: Final = ("external-metrics", "fake-metrics")
 #: Seconds until an API server passes requests on.
-_PATIENCE: Final = 300.0
+_PATIENCE: Final = 600.0
 
 
 @dataclass(slots=True)

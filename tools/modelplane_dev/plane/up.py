@@ -24,7 +24,7 @@ from modelplane_dev.processes.process import Process, ProcessError
 
 KEEPER = Background(ROOT / "build" / "up", (sys.executable, "-m", "modelplane_dev.plane.up", "keep"))
 #: Seconds that everything may take to come up.
-PATIENCE = 300.0
+PATIENCE = 600.0
 #: The deployment, and the ModelService over it, that docs/try.md tries.
 SERVED = "try"
 #: Seconds between two looks at which clusters are to be cut off.

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 #: Seconds that a component may take to start, on a machine that many of them start on at once, and to stop by itself.
-START, STOP = 180.0, 5.0
+START, STOP = 600.0, 5.0
 #: The kernel kills the process when the thread that started it ends, however that ends: none is left behind. Set by
 #: util-linux before the process begins; Python code between fork and exec may hang where gRPC has threads.
 DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")

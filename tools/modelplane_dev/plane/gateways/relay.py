@@ -16,6 +16,8 @@ COMMAND: Final = (sys.executable, "-m", "modelplane_dev.plane.gateways.relay")
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 #: What is printed once connections are taken.
 READY = "ready"
+#: Connections that may wait to be taken: one more at a socket is refused at once.
+_WAITING = 1024
 #: Bytes that are read at a time.
 _CHUNK = 65536
 
@@ -62,9 +64,9 @@ def _lead(target: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter],
 
 async def _listen(address: str, target: str) -> asyncio.Server:
     if address.startswith("/"):
-        return await asyncio.start_unix_server(_lead(target), address)
+        return await asyncio.start_unix_server(_lead(target), address, backlog=_WAITING)
     host, _, port = address.rpartition(":")
-    return await asyncio.start_server(_lead(target), host, int(port), backlog=1024)
+    return await asyncio.start_server(_lead(target), host, int(port), backlog=_WAITING)
 
 
 async def main(*addresses: str) -> None:
