@@ -47,7 +47,7 @@ demo: $(READY) ## Place three of the example deployments on three clusters, with
 
 .PHONY: test
 test: $(READY) ## Run every test, the real Crossplane engine included (PYTESTARGS=... to choose)
-	@$(BIN)/python -m modelplane_dev.components build crossplane cli kube
+	@$(BIN)/python -m modelplane_dev.components build crossplane cli kube network-policies
 	@$(BIN)/python -m pytest $(PYTESTARGS)
 
 .PHONY: unit

@@ -1,4 +1,8 @@
-"""The walls of a team's namespace on a cluster; whether they hold is the network plugin's, which kwok has none of."""
+"""Which namespaces of a cluster have walls, and when.
+
+What their policies say of traffic is shown by `tests/network_policies`. Whether they hold is up to a cluster's network
+plugin, and kwok has none.
+"""
 
 from typing import Any
 

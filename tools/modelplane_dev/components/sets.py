@@ -79,6 +79,8 @@ SETS = {
         {"endpoint-picker": Binary("sigs.k8s.io/gateway-api-inference-extension/cmd/epp")},
         usually="2 minutes on two cores",
     ),
+    # After kube: its go.mod names the same versions, so nearly all is compiled by then.
+    "network-policies": ComponentSet({"evaluate-policies": Binary(".")}, usually="half a minute after kube"),
 }
 
 
