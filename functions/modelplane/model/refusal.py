@@ -95,21 +95,23 @@ class NoPools(Refusal):
 class Nearness:
     """How near a device comes to satisfying a member's requests.
 
-    `requests` is the number of the member's requests that find a device, `selectors` the number of selectors of the
-    next request that hold, `conditions` the number of conditions of its next selector that hold, and `distance` how far
-    the value is from the one that the next condition asks for, relative to the latter; None if not known.
+    `requests` is the number of the member's requests that find a device, `held` the number of conditions of the next
+    request that hold. `selectors` and `conditions` are the positions of the first condition that does not hold: its
+    selector, and its place in that. `distance` is how far the value is from the one that it asks for, relative to the
+    latter; None if not known.
     """
 
     requests: int = 0
+    held: int = 0
     selectors: int = 0
     conditions: int = 0
     distance: Fraction | None = None
 
     @property
-    def rank(self) -> tuple[int, int, int, bool, Fraction]:
+    def rank(self) -> tuple[int, int, int, int, bool, Fraction]:
         """Return the sort key of devices, the nearest last."""
         known = self.distance is not None
-        return self.requests, self.selectors, self.conditions, known, -(self.distance or Fraction(0))
+        return self.requests, self.held, self.selectors, self.conditions, known, -(self.distance or Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Finds the device that came closest to satisfying a request, to be named in a refusal."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from modelplane import cel
@@ -10,6 +10,7 @@ from modelplane.cel.quantity import QuantityError
 from modelplane.cel.quantity import parse as parse_quantity
 from modelplane.cel.semver import SemverError
 from modelplane.cel.semver import parse as parse_version
+from modelplane.model.deployment import DeviceRequest
 from modelplane.model.fleet import Device
 from modelplane.model.refusal import Closest, Nearness
 from modelplane.scheduling.budget import Meter, states_of
@@ -125,54 +126,105 @@ def conditions(selector: str) -> list[str]:
     return [selector] if any(isinstance(cel.compiled(part), cel.SelectorError) for part in parts) else parts
 
 
-def _failed(parts: Sequence[str], device: Device, meter: Meter) -> int:
-    """Return the position of the first condition that does not hold for a device."""
-    subject = cel.subject(device)
-    for at, part in enumerate(parts) if len(parts) > 1 else ():
-        verdict, work = cel.measure(cel.compiled(part), subject)
-        meter.add(states_of(work))
-        if verdict.outcome is cel.Outcome.NO_MATCH:
-            return at
-    return 0
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A device that does not satisfy a request: the index of the first selector that does not match, and its error."""
+
+    device: Device
+    selector: int
+    error: str | None = None
 
 
-def closest_device(selector: str, devices: Iterable[Device], meter: Meter) -> Closest:
-    """Return the device that came closest to satisfying a selector; `devices` is not empty and none satisfies it.
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """How many conditions of a request hold for a device, and the first of the failing selector that does not."""
 
-    It is the device that satisfies the most conditions, in their order. Of several, it is the one whose value is
-    nearest to what the next condition asks for, compared as a quantity, a version or a number. Where that is no plain
-    comparison it is the largest value, or the smallest where less is asked for. Beyond the meter's limit the selector
-    counts as one condition, which takes no work.
+    stop: Stop
+    held: int
+    condition: int = 0
+
+    @property
+    def rank(self) -> tuple[int, int, bool, int]:
+        """Return the sort key of devices, the closest last."""
+        return self.held, self.stop.selector, self.stop.error is None, self.condition
+
+
+def _measure(stop: Stop, parts: Sequence[Sequence[str]], meter: Meter) -> _Measured:
+    """Return how many conditions hold for a device; those of the selectors before the failing one are known to."""
+    subject, held, condition = cel.subject(stop.device), sum(map(len, parts[: stop.selector])), 0
+    for at, of_selector in enumerate(parts[stop.selector :]):
+        outcomes = []
+        for part in of_selector:
+            verdict, work = cel.measure(cel.compiled(part), subject)
+            meter.add(states_of(work))
+            outcomes.append(verdict.outcome)
+        held += outcomes.count(cel.Outcome.MATCH)
+        if at == 0 and cel.Outcome.NO_MATCH in outcomes:
+            condition = outcomes.index(cel.Outcome.NO_MATCH)
+    # A request for the pool's GPUs takes no other entry, even one that satisfies every selector.
+    return _Measured(stop, 0 if held == sum(map(len, parts)) else held, condition)
+
+
+def closest_device(request: DeviceRequest, stops: Sequence[Stop], meter: Meter) -> tuple[int, Closest]:
+    """Return the index of the selector that the closest device fails, and that device; `stops` is not empty.
+
+    The closest device satisfies the most conditions of all selectors. Among equals it is the one that fails the last
+    in their order, then one without an error, then the one whose value is nearest to what the condition asks for,
+    compared as a quantity, a version or a number. Where that is no plain comparison it is the largest value, or the
+    smallest where less is asked for. Among devices that are equal in this too, one with the name of the request goes
+    first. Beyond the meter's limit each selector counts as one condition and only those before the failing one count,
+    which takes no work.
     """
-    parts = conditions(selector) if meter.spent < meter.limit else [selector]
-    failed = [(_failed(parts, device, meter), device) for device in devices]
-    furthest = max(at for at, _ in failed)
-    condition, left = parts[furthest], sorted((d for at, d in failed if at == furthest), key=describe)
+    if meter.spent < meter.limit:
+        parts = [conditions(each) for each in request.selectors]
+        measured = [_measure(stop, parts, meter) for stop in stops]
+    else:
+        parts = [[each] for each in request.selectors]
+        measured = [_Measured(stop, stop.selector) for stop in stops]
+    best = max(measured, key=lambda each: each.rank)
+    tied = [each.stop for each in measured if each.rank == best.rank]
+    failing = best.stop.selector
+    if best.stop.error is not None:
+        found = _with_error(request.selectors[failing], tied[0])
+    else:
+        found = _with_value(parts[failing][best.condition], [each.device for each in tied], request.name)
+    nearness = replace(found.nearness, held=best.held, selectors=failing, conditions=best.condition)
+    return failing, replace(found, nearness=nearness)
+
+
+def _with_error(selector: str, stop: Stop) -> Closest:
+    """Return a device with the error of a selector on it."""
+    error = cel.keys_there(stop.error or "", selector, stop.device)
+    return Closest(needs_of(selector), describe(stop.device), error=quote(error, WHOLE))
+
+
+def _with_value(condition: str, devices: Sequence[Device], name: str) -> Closest:
+    """Return the device with the value nearest to what a condition asks for, preferably the one with a name."""
+    devices = sorted(devices, key=lambda each: (each.name != name, describe(each)))
     comparison = _COMPARISON.fullmatch(condition)
     for reference in re.finditer(_REFERENCE, condition):
-        values = [(value, device) for device in left if (value := _value(device, reference)) is not None]
+        values = [(value, device) for device in devices if (value := _value(device, reference)) is not None]
         if values:
-            value, device, distance = _nearest(values, condition, comparison)
+            value, device, distance = _nearest(values, condition, comparison, name)
             has = value.text if comparison else f"{_name(reference)} {value.text}"
-            nearness = Nearness(conditions=furthest, distance=distance)
-            return Closest(needs_of(condition), describe(device), quote(has), nearness=nearness)
-    return Closest(needs_of(condition), describe(left[0]), nearness=Nearness(conditions=furthest))
+            return Closest(needs_of(condition), describe(device), quote(has), nearness=Nearness(distance=distance))
+    return Closest(needs_of(condition), describe(devices[0]))
 
 
 def _nearest(
-    values: Sequence[tuple[_Value, Device]], condition: str, comparison: re.Match[str] | None
+    values: Sequence[tuple[_Value, Device]], condition: str, comparison: re.Match[str] | None, name: str
 ) -> tuple[_Value, Device, Fraction | None]:
     """Return the value nearest to what a condition asks for, its device, and the distance where it is known.
 
-    Ties go to the first by text, then by device.
+    Ties go to the device with the name, then to the first by text, then to the first.
     """
     asked = _asked(comparison) if comparison else None
     less = _sign(comparison).startswith("<") if comparison else "isLessThan" in condition
 
-    def order(each: tuple[_Value, Device]) -> tuple[bool, Fraction, str]:
+    def order(each: tuple[_Value, Device]) -> tuple[bool, Fraction, bool, str]:
         distance, size = _distance(each[0], asked), _number(each[0])
         far = distance if distance is not None else size if less or size is None else -size
-        return far is None, far or Fraction(0), each[0].text
+        return far is None, far or Fraction(0), each[1].name != name, each[0].text
 
     value, device = min(values, key=order)
     return value, device, _distance(value, asked)

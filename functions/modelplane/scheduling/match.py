@@ -12,12 +12,12 @@ from functools import lru_cache
 from modelplane.cel import Outcome, keys_there
 from modelplane.model.deployment import DeviceRequest, Member
 from modelplane.model.fleet import ClaimKind, Device
-from modelplane.model.refusal import Closest, NoDevice, Refusal, SelectorError, TooFewDevices
+from modelplane.model.refusal import NoDevice, Refusal, SelectorError, TooFewDevices
 from modelplane.model.replica import Claim
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.charge import taken_of
 from modelplane.scheduling.choices import Choices
-from modelplane.scheduling.closest import WHOLE, closest_device, describe, needs_of, quote
+from modelplane.scheduling.closest import Stop, closest_device
 from modelplane.scheduling.demands import Choice, Key, Node, Share, Wanted
 from modelplane.scheduling.groups import Demand
 from modelplane.scheduling.hardware import Hardware
@@ -178,36 +178,25 @@ def explain(
     if isinstance(refusal, NoDevice):
         matched = [any(verdict.outcome is Outcome.MATCH for verdict in of_request) for of_request in verdicts]
         at = matched.index(False)
-        found = _no_device(refusal.engine, member.requests[at], verdicts[at], hardware, meter)
-        return _with_requests(found, sum(matched))
+        return _no_device(refusal.engine, member.requests[at], _stops(verdicts[at], hardware), sum(matched), meter)
     return _error(member, verdicts, hardware) if isinstance(refusal, SelectorError) else refusal
 
 
-def _with_requests(refusal: NoDevice, matched: int) -> NoDevice:
-    """Return the refusal with the number of the member's requests that find a device."""
-    closest = refusal.closest
-    if closest is None:
-        return refusal
-    nearness = replace(closest.nearness, requests=matched, selectors=refusal.selector)
-    return replace(refusal, closest=replace(closest, nearness=nearness))
-
-
-def _no_device(engine: str, request: DeviceRequest, verdicts: Verdicts, hardware: Hardware, meter: Meter) -> NoDevice:
-    """Return the refusal by the closest device: the selector that it fails, and the value it has instead."""
-    if not verdicts:
+def _no_device(engine: str, request: DeviceRequest, stops: Sequence[Stop], matched: int, meter: Meter) -> NoDevice:
+    """Return the refusal by the closest device; `matched` is the number of the member's requests that find one."""
+    if not stops:
         return NoDevice(engine, request.name, 0)
-    furthest = max(verdict.selector for verdict in verdicts)
-    evaluated = zip(verdicts, hardware.devices, strict=True)
-    stopped = [(verdict, device) for verdict, device in evaluated if verdict.selector == furthest]
-    text = request.selectors[furthest]
-    compared = [device for verdict, device in stopped if verdict.outcome is not Outcome.ERROR]
-    if compared:
-        return NoDevice(engine, request.name, furthest, closest_device(text, compared, meter))
-    verdict, device = stopped[0]
-    error = keys_there(verdict.why, text, device)
-    return NoDevice(
-        engine, request.name, furthest, Closest(needs_of(text), describe(device), error=quote(error, WHOLE))
-    )
+    selector, closest = closest_device(request, stops, meter)
+    nearness = replace(closest.nearness, requests=matched)
+    return NoDevice(engine, request.name, selector, replace(closest, nearness=nearness))
+
+
+def _stops(verdicts: Verdicts, hardware: Hardware) -> list[Stop]:
+    """Return where each device fails a request that none satisfies."""
+    return [
+        Stop(device, verdict.selector, verdict.why if verdict.outcome is Outcome.ERROR else None)
+        for verdict, device in zip(verdicts, hardware.devices, strict=True)
+    ]
 
 
 def _error(member: Member, verdicts: Sequence[Verdicts], hardware: Hardware) -> SelectorError:

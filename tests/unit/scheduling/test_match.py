@@ -78,7 +78,7 @@ CASES = [
         "a guard before it avoids the error",
         (RED, BARE),
         ((1, (memory("999Gi"), model("red"))),),
-        NoDevice("main", "r0", 0, Closest("memory >= 999Gi", f"{GPU}, bare", "80Gi")),
+        NoDevice("main", "r0", 0, Closest("memory >= 999Gi", f"{GPU}, red", "80Gi")),
     ),
     Case(
         "a class without an error is claimed instead",
