@@ -17,8 +17,8 @@ AUTOSCALER = Kind("autoscaling/v2", "HorizontalPodAutoscaler")
 COLUMNS = {
     "md": ["REPLICAS", "UPDATED", "SCHEDULED"],
     "mr": ["CLUSTER", "PROFILE"],
-    "me": ["URL", "READY"],
-    "ms": ["URL", "READY", "KEYS", "ADDRESS"],
+    "me": ["URL", "SERVING"],
+    "ms": ["URL", "ENDPOINTS", "KEYS", "ADDRESS"],
     "mc": ["SOURCE", "READY"],
     "clm": ["MODEL", "REPLICAS", "ACCEPTED"],
     "icl": [],
