@@ -73,8 +73,8 @@ CONDITIONS: Schema = {
 class Classes:
     """The classes of one module: every object schema under a name that its field gives it.
 
-    Alike objects share a class (five clouds, one Credentials); objects that only share their field's name are kept
-    apart by the parent's name in front (TemplateSpec).
+    Equal objects share a class (five clouds, one Credentials). Objects that only share the name of their field are told
+    apart by the name of the parent in front (TemplateSpec).
     """
 
     def __init__(self) -> None:

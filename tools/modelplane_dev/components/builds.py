@@ -21,7 +21,7 @@ from modelplane_dev.folders import TOOLS, cache_folder
 
 #: Folder of the cache.
 CACHE = "components"
-#: Seconds between two signs of life while a build runs.
+#: Seconds between two lines of progress while a build runs.
 PULSE = 30
 #: How Go says that the network has failed, which it tries once, and the seconds after which it is asked again.
 _NETWORK = re.compile(r'Get "|dial tcp|timeout|connection re|unexpected EOF|stream error|\b50[234]\b')
@@ -34,7 +34,7 @@ def say(text: str) -> None:
 
 
 def folder(name: str) -> Path:
-    """Return where a set's binaries are or will be: named by all that decides their content."""
+    """Return the folder of a set's binaries, whether they are built or not; all that decides their content names it."""
     digest = hashlib.sha256(json.dumps(build_commands(name), sort_keys=True).encode())
     for file in sorted(found for found in (TOOLS / name).rglob("*") if found.is_file()):
         digest.update(f"\0{file.relative_to(TOOLS)}\0".encode() + file.read_bytes())
@@ -43,7 +43,7 @@ def folder(name: str) -> Path:
 
 @contextlib.contextmanager
 def only_one() -> Iterator[None]:
-    """Let one process at a time build: two builds on one machine take longer than one after the other."""
+    """Hold the lock of builds: two builds at once take longer on one machine than one after the other."""
     with (cache_folder(CACHE) / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,7 +67,7 @@ def fetch(command: list[str], *, directory: Path, what: str) -> str:
 
 
 def run(command: list[str], *, directory: Path, what: str) -> str:
-    """Run a command, with a sign of life now and then; return its output. Raises ComponentError with its errors."""
+    """Run a command, with progress every `PULSE` seconds; return its output. Raises ComponentError with its errors."""
     environment = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "", "GOWORK": "off"}
     started = time.monotonic()
     with subprocess.Popen(
@@ -78,7 +78,7 @@ def run(command: list[str], *, directory: Path, what: str) -> str:
                 output, errors = process.communicate(timeout=PULSE)
                 break
             except subprocess.TimeoutExpired:
-                say(f"  still at {what}, {time.monotonic() - started:.0f} s")
+                say(f"  still {what}, {time.monotonic() - started:.0f} s")
             except BaseException:
                 process.kill()
                 raise

@@ -20,7 +20,7 @@ class ToolchainError(Exception):
 
 def version(go: str) -> tuple[int, ...]:
     """Return the version of a Go command as numbers, () when it does not say."""
-    # `go env GOVERSION` would obey a go.mod's toolchain line and fetch another Go; `go version` only tells.
+    # `go env GOVERSION` would obey a go.mod's toolchain line and fetch another Go; `go version` does not.
     answer = subprocess.run([go, "version"], capture_output=True, text=True, check=False, cwd=Path(go).parent)
     found = re.search(r"\bgo(\d+(?:\.\d+)+)", answer.stdout)
     return tuple(map(int, found[1].split("."))) if found else ()

@@ -1,7 +1,7 @@
 """Builds the one image that all functions run in, as a tarball, without Docker: pinned Debian packages and wheels.
 
-What goes in is pinned by hashes in package/image; Debian's packages are fetched once, by apt-get, into a cache. Nothing
-of this machine and no time gets into the image, so that one content gives the same bytes.
+The content is pinned by hashes in package/image. Debian's packages are fetched once, by apt-get, into a cache. The
+image contains nothing of the machine that builds it and no timestamps: the same content gives the same bytes.
 """
 
 import hashlib
@@ -25,9 +25,9 @@ PINS = ROOT / "package" / "image"
 SITE = "usr/local/lib/python3.11/dist-packages"
 #: The wheels of these platforms run on the C library of the image.
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
-#: What of Debian's packages no program needs to run; licences stay.
+#: Files of Debian packages that no program needs at run time; licences stay.
 _LEFT_OUT = ("usr/share/man/", "usr/share/locale/", "usr/share/lintian/", "usr/share/doc-base/")
-#: Records of pip that tell how and where it ran.
+#: Files in which pip records how and where it ran.
 _RECORDS = frozenset({"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"})
 _LAUNCHER = """#!/usr/bin/python3.11 -I
 import sys
@@ -50,16 +50,16 @@ class ImageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """The layers of an image, as tarballs in the order in which they lie on one another.
+    """The layers of an image as tarballs, the lowest first.
 
-    `compressed` has those that have been compressed already, by their digests.
+    `compressed` holds those that have been compressed already, by the digests of the uncompressed ones.
     """
 
     layers: tuple[bytes, ...]
     compressed: Mapping[str, bytes] = field(default_factory=dict)
 
     def compressed_as_in(self, package: Path) -> "Image":
-        """Return the image with its layers as they are in a package that holds it: each is compressed once for all."""
+        """Return the image with the compressed layers of a package that contains it: each is compressed only once."""
         with tarfile.open(package) as tar:
 
             def read(name: str) -> bytes:
@@ -77,8 +77,8 @@ class Image:
     def write(self, file: Path, entrypoint: Iterable[str], environment: Mapping[str, str]) -> None:
         """Write the image with an entrypoint and variables of its own into a file, as `docker save` does.
 
-        It runs as a user of its own unless a pod says otherwise, as Jobs that download onto volumes of root do. The
-        user is named by its number: Kubernetes cannot tell whether one that is named otherwise is root.
+        It runs as an unprivileged user unless a pod says otherwise, as Jobs that download onto volumes of root do. The
+        user is given by its number: Kubernetes cannot tell whether a user that is given by name is root.
         """
         variables = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -106,7 +106,7 @@ class Image:
 
 
 def build_image() -> Image:
-    """Build the image of the tree's content. Raises ImageError."""
+    """Build the image from the tree. Raises ImageError."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         wheels = _install_wheels(folder / "wheels", ["--require-hashes", "--requirement", PINS / "requirements.lock"])
@@ -120,7 +120,7 @@ def _digest(content: bytes) -> str:
 
 
 def _tarball(files: Mapping[str, Content]) -> bytes:
-    """Return a tarball of files by path, with the folders above them, all of root and of no time."""
+    """Return a tarball of files by path, with their parent folders, all owned by root and without timestamps."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w", format=tarfile.PAX_FORMAT) as tar:
         folders = {str(parent) for path in files for parent in Path(path).parents} - {"."}
@@ -139,7 +139,7 @@ def _tarball(files: Mapping[str, Content]) -> bytes:
 def _system() -> dict[str, Content]:
     """Return the files of the Debian packages, the users, and the certificate authorities in one file."""
     files: dict[str, Content] = {
-        # Debian's folders of binaries and libraries are one; the packages of this release still name both.
+        # Debian has merged /bin and /lib into /usr; the packages of this release still use both paths.
         **{name: (f"usr/{name}", 0o777) for name in ("bin", "lib", "lib64")},
         "etc/passwd": (f"root:x:0:0:root:/:/bin/false\nmodelplane:x:{_USER}:{_USER}::/:/bin/false\n".encode(), 0o644),
         "etc/group": (f"root:x:0:\nmodelplane:x:{_USER}:\n".encode(), 0o644),
@@ -189,17 +189,17 @@ def _debian_packages() -> Iterator[Path]:
         _fetch(missing, folder)
     for name, version, digest in pins:
         if not (folder / digest).exists():
-            raise ImageError(f"{name} {version} has another content than package/image/debian.lock says")
+            raise ImageError(f"{name} {version} has other content than package/image/debian.lock says")
         yield folder / digest
 
 
 def _fetch(packages: list[str], folder: Path) -> None:
     """Fetch Debian packages, as `name=version`, into a folder, each under the digest of its content."""
     if not shutil.which("apt-get"):
-        raise ImageError("the image is made of Debian packages, and there is no apt-get to fetch them")
+        raise ImageError("apt-get is needed to fetch the Debian packages of the image: build on Debian 12")
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         (Path(scratch) / "lists" / "partial").mkdir(parents=True)
-        # Lists of its own: those of the machine may be old or missing, and only root may renew them.
+        # Its own package lists: those of the machine may be old or missing, and only root may update them.
         options = [f"-o=Dir::State::Lists={scratch}/lists", f"-o=Dir::Cache={scratch}", "-o=APT::Sandbox::User="]
         options.append(f"-o=Acquire::Retries={_TRIES}")
         for arguments in (["update"], ["download", *packages]):

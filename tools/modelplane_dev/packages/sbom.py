@@ -1,6 +1,6 @@
 """The bill of materials of the functions' image: every pinned wheel and Debian package, as CycloneDX 1.6 in JSON.
 
-It is made of the pins alone, so the same pins give the same bytes: it has no time and no serial number.
+It is made from the pins alone: without timestamp and serial number, so the same pins give the same bytes.
 """
 
 import json
@@ -20,7 +20,7 @@ def _sha256(digests: list[str]) -> list[dict[str, str]]:
 
 
 def wheels(lock: str) -> Iterator[dict[str, Any]]:
-    """Yield the component of each requirement of a pip lock; any of its hashes is of the file that is installed."""
+    """Yield the component of each requirement of a pip lock, with the hashes of all its files: one is installed."""
     for entry in lock.replace("\\\n", " ").splitlines():
         if pin := _PIN.match(entry):
             name, version = pin[1], pin[2]

@@ -1,6 +1,6 @@
 """Builds packages of Crossplane: the Configuration, and one for each function.
 
-Packages are the same, byte for byte, whenever and wherever they are built from one content of the tree.
+The same content of the tree gives the same packages, byte for byte, whenever and wherever they are built.
 """
 
 import shutil
@@ -20,7 +20,7 @@ from modelplane_dev import components
 from modelplane_dev.folders import ROOT
 from modelplane_dev.packages import image
 
-#: What stands in the Configuration beside its metadata.
+#: What the Configuration contains beside its metadata.
 CONTENT = ("apis", "compositions")
 
 
@@ -46,7 +46,7 @@ def build_all(target: Path, registry: str = "") -> Iterator[Path]:
             file = build(
                 metadata.parent, target / f"modelplane-{function}.xpkg", f"--embed-runtime-image-tarball={tarball}"
             )
-        # Compressing takes longer than all the rest: the next packages hold the same layers.
+        # The next packages contain the same layers, and compressing these takes longer than everything else.
         runtime = runtime.compressed_as_in(file)
         yield file
 
@@ -65,7 +65,7 @@ def build_configuration(file: Path) -> Path:
 
 
 def with_version(composition: Mapping[str, Any], version: str = __version__) -> dict[str, Any]:
-    """Return a Composition that states a version, that of the tree if none is given, to each of its steps."""
+    """Return a Composition that gives each of its steps a version as input, that of the tree if none is given."""
     stated = {"apiVersion": API_VERSION, "kind": INPUT_KIND, INPUT_VERSION: version}
     steps = [{**step, "input": stated} for step in composition["spec"]["pipeline"]]
     return {**composition, "spec": {**composition["spec"], "pipeline": steps}}

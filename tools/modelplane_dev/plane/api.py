@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-#: Seconds that one request may take: longer than an API server lets it, which then says so.
+#: Seconds that one request may take: longer than an API server allows, so that its own timeout comes first.
 PATIENCE = 90.0
-#: How often a request is made again, a second later, when the server asks for that or did not come to an end with it.
+#: How often a request is repeated, a second later, when the server asks for that or has timed out.
 TRIES = 10
 
 Manifest = dict[str, Any]
@@ -28,7 +28,7 @@ class Kind(NamedTuple):
 
 
 class ApiError(Exception):
-    """The API server refused; `status` is its HTTP status, 0 when there was no answer."""
+    """The API server refused a request; `status` is the HTTP status, 0 if there was no response."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
@@ -37,7 +37,7 @@ class ApiError(Exception):
 
 @dataclass(slots=True, weakref_slot=True)
 class Api:
-    """The API server at `url`, asked with a bearer token."""
+    """A client of the API server at `url`, with a bearer token."""
 
     url: str
     token: str
@@ -46,11 +46,11 @@ class Api:
     _idle: deque[http.client.HTTPSConnection] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
-        """Close its connections when it is gone."""
+        """Close the connections when the client is garbage-collected."""
         weakref.finalize(self, _close, self._idle)
 
     def request(self, method: str, path: str, body: Any = None, content: str = "application/json") -> Any:
-        """Return the answer's JSON. Raises ApiError."""
+        """Return the JSON of the response. Raises ApiError."""
         for _ in range(TRIES):
             try:
                 return self._ask(method, path, body, content)
@@ -67,7 +67,7 @@ class Api:
         return json.loads(text)
 
     def ready(self) -> bool:
-        """Return whether the server says that it is ready."""
+        """Return whether the server reports that it is ready."""
         try:
             self.text("/readyz")
         except ApiError:
@@ -75,16 +75,16 @@ class Api:
         return True
 
     def text(self, path: str) -> str:
-        """Return what the server says at a path, as text. Raises ApiError."""
+        """Return the response at a path as text. Raises ApiError."""
         status, text = self._answer("GET", path, None, "application/json")
         if status >= HTTPStatus.BAD_REQUEST:
             raise ApiError(status, text)
         return text
 
     def _answer(self, method: str, path: str, body: str | None, content: str) -> tuple[int, str]:
-        """Return status and text of an answer. Raises ApiError when there is none.
+        """Return status and text of a response. Raises ApiError if there is none.
 
-        Connections stay open: to open one costs the server three times as much as to answer.
+        Connections stay open: opening one costs the server three times as much as responding.
         """
         try:
             connection = self._idle.pop()
@@ -99,7 +99,7 @@ class Api:
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             if old and isinstance(error, ConnectionError | ssl.SSLError):
-                # The server has closed it since its last request, or was started again.
+                # The server has closed the connection since its last request, or has restarted.
                 return self._answer(method, path, body, content)
             raise ApiError(0, str(error)) from error
         self._idle.append(connection)
@@ -110,7 +110,7 @@ class Api:
         return http.client.HTTPSConnection(address.hostname or "", address.port, timeout=PATIENCE, context=self.trust)
 
     def apply(self, manifest: Mapping[str, Any]) -> Manifest:
-        """Apply a manifest as `kubectl apply --server-side` does. Raises ApiError with the server's words."""
+        """Apply a manifest as `kubectl apply --server-side` does. Raises ApiError with the server's message."""
         metadata = manifest["metadata"]
         path = self._path(Kind(manifest["apiVersion"], manifest["kind"]), metadata.get("namespace"), metadata["name"])
         flags = "?fieldManager=user&force=true&fieldValidation=Strict"
@@ -118,7 +118,7 @@ class Api:
         return applied
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Manifest | None:
-        """Return an object, None when there is none."""
+        """Return an object, None if it does not exist."""
         try:
             found: Manifest = self.request("GET", self._path(kind, namespace, name))
         except ApiError as error:
@@ -128,7 +128,7 @@ class Api:
         return found
 
     def serves(self, kind: Kind) -> bool:
-        """Tell whether the server lists a kind, which is a moment after its definition is established."""
+        """Tell whether the server lists a kind, which it does a moment after its definition is established."""
         try:
             self._resource(kind)
         except ApiError as error:
@@ -138,7 +138,7 @@ class Api:
         return True
 
     def list(self, kind: Kind, namespace: str | None = None, **labels: str) -> list[Manifest]:
-        """Return the objects of a kind, of all namespaces when none is given; labels as `{key: value}` narrow them."""
+        """Return the objects of a kind with the `labels`, of all namespaces if none is given."""
         query = f"?labelSelector={urllib.parse.quote(','.join(f'{k}={v}' for k, v in labels.items()))}"
         found: list[Manifest] = self.request("GET", self._path(kind, namespace, None) + (query if labels else ""))[
             "items"
@@ -154,7 +154,7 @@ class Api:
         return patched
 
     def delete(self, kind: Kind, name: str, namespace: str | None = None) -> None:
-        """Delete an object in the background; it may be gone already."""
+        """Delete an object with background propagation; it need not exist."""
         try:
             self.request("DELETE", self._path(kind, namespace, name), {"propagationPolicy": "Background"})
         except ApiError as error:
@@ -204,6 +204,6 @@ def defined_kind(definition: Mapping[str, Any]) -> Kind:
 
 
 def condition(manifest: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """Return a condition of an object; empty when it has none of that type."""
+    """Return a condition of an object; empty if it has none of that type."""
     conditions = manifest.get("status", {}).get("conditions") or []
     return next((entry for entry in conditions if entry["type"] == kind), {})

@@ -13,9 +13,9 @@ from modelplane_dev.plane.crossplane import FUNCTIONS
 from modelplane_dev.processes.ports import listens
 
 _PAGE = ROOT / "docs" / "back-up.md"
-#: What the page calls the snapshot, and the folder of etcd.
+#: The names of the snapshot and of the folder of etcd on the page.
 _SNAPSHOT, _DATA = "control-cluster.db", "/var/lib/etcd"
-#: What must not act while the control cluster is restored, and comes back last; Crossplane at the very end.
+#: Processes that must not run while the control cluster is restored, in the order in which they start again.
 _ACTING = ("controllers", "provider-kubernetes", *FUNCTIONS, "crossplane")
 
 
@@ -25,7 +25,7 @@ def save(plane: ControlPlane, file: Path) -> None:
 
 
 def restore(plane: ControlPlane, file: Path) -> None:
-    """Put the control cluster back to a snapshot; the inference clusters run on meanwhile.
+    """Restore the control cluster from a snapshot; the inference clusters keep running.
 
     To be called from the thread that runs the control plane.
     """
@@ -45,7 +45,7 @@ def restore(plane: ControlPlane, file: Path) -> None:
 
 
 def _run(plane: ControlPlane, program: str, file: Path, *further: str) -> None:
-    """Run the page's command of a program, with this run's files in the place of those that the page names."""
+    """Run the page's command of a program, with the files of this run in place of those that the page names."""
     found = re.search(rf"^ *\$ {program} (.+)$", _PAGE.read_text(), re.MULTILINE)
     assert found, f"{_PAGE} has no command of {program}"
     files = {_SNAPSHOT: str(file), _DATA: str(plane.hub.run.folder / "etcd")}

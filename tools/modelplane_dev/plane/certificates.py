@@ -12,7 +12,7 @@ _NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Certificates:
-    """What lies in a folder: `ca.crt`, `server/` and `client/` (tls.crt, tls.key, ca.crt each) and `tokens.key`."""
+    """The files of a folder: `ca.crt`, `server/` and `client/` (tls.crt, tls.key, ca.crt each) and `tokens.key`."""
 
     folder: Path
 
@@ -38,16 +38,16 @@ class Certificates:
 
     @property
     def bundle(self) -> str:
-        """Return the CA's certificate as manifests want it: base64 of the PEM."""
+        """Return the CA's certificate as manifests contain it: base64 of the PEM."""
         return base64.b64encode(self.authority.read_bytes()).decode()
 
     def trust(self) -> ssl.SSLContext:
-        """Return a TLS context that trusts the CA alone."""
+        """Return a TLS context that trusts only this CA."""
         return ssl.create_default_context(cafile=str(self.authority))
 
 
 def make_certificates(folder: Path) -> Certificates:
-    """Make everything anew in an empty folder, with the openssl command."""
+    """Create all of them in an empty folder, with the openssl command."""
     folder.mkdir(parents=True)
     _openssl(folder, "req", *_CURVE, "-subj", "/CN=modelplane-e2e", "-keyout", "ca.key", "-out", "ca.crt")
     for name, usage in (("server", "serverAuth"), ("client", "clientAuth")):

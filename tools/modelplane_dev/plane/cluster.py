@@ -18,10 +18,10 @@ from modelplane_dev.processes.process import Process
 
 ADMIN = "admin"
 CROSSPLANE = "crossplane"
-#: People with accounts in namespaces that are none of ours, and no rights but those that a test gives them.
+#: Accounts of people in namespaces other than ours, with no rights but those that a test gives them.
 TEAM = "team"
 PLATFORM = "platform"
-#: The users of an API server beside the admin: their service accounts, as an installation names them.
+#: The service accounts that use an API server beside the admin, as an installation names them.
 ACCOUNTS: Mapping[str, str] = {
     CROSSPLANE: "crossplane-system:crossplane",
     TEAM: "ml-team:developer",
@@ -45,7 +45,7 @@ class Run:
 
 
 def etcd(run: Run, port: int, name: str = "etcd") -> Process:
-    """Return an etcd, whose data is in the folder of its name; each API server has a prefix of its own in it."""
+    """Return an etcd, whose data is in the folder of its name; each API server uses a prefix of its own."""
     client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{free_port()}"
     command: list[str | Path] = [components.path("etcd"), "--data-dir", run.folder / name, "--unsafe-no-fsync"]
     command += ["--listen-client-urls", client, "--advertise-client-urls", client]
@@ -69,7 +69,7 @@ class Cluster:
 
     @cached_property
     def api_server(self) -> Process:
-        """Return the API server, with the admission of a real one but for service accounts, which have no pods here."""
+        """Return the API server, with default admission except for ServiceAccount: no pod here mounts a token."""
         certificates, mine = self.run.certificates, self.run.folder / self.name
         mine.mkdir(exist_ok=True)
         tokens = [f'{_token(ADMIN)},{ADMIN},1,"system:masters"']
@@ -104,7 +104,7 @@ class Cluster:
 
     @property
     def audit_log(self) -> Path:
-        """Return the file in which the API server says who asked for what, a line of JSON for each request."""
+        """Return the audit log of the API server, a line of JSON for each request."""
         return self.run.folder / f"{self.name}-audit.log"
 
     @property
@@ -137,7 +137,7 @@ class Cluster:
         return self._kubeconfig(f"{namespace}-{account}", self.api.request("POST", path, asked)["status"]["token"])
 
     def _kubeconfig(self, user: str, token: str) -> Path:
-        """Return a kubeconfig file, written once, whole, so that no reader sees a part."""
+        """Return a kubeconfig file, written once and atomically, so that no reader sees a part of it."""
         path = self.run.folder / f"{self.name}-{user}.kubeconfig"
         if path.exists():
             return path
@@ -162,7 +162,7 @@ class Cluster:
         return done.stdout
 
     def shell(self, script: str, directory: Path) -> str:
-        """Return what a script prints whose kubectl speaks to this cluster, as the admin; assert that it succeeds."""
+        """Return the output of a script whose kubectl talks to this cluster as the admin; assert that it succeeds."""
         done = subprocess.run(
             ["bash", "-euc", script],
             cwd=directory,
@@ -177,7 +177,7 @@ class Cluster:
         return done.stdout
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of a script whose kubectl speaks to this cluster, as the admin."""
+        """Return the environment of a script whose kubectl talks to this cluster as the admin."""
         path = os.pathsep.join((str(components.path("kubectl").parent), os.environ["PATH"]))
         cache = str(self.run.folder / f"{self.name}-kubectl")
         return {**os.environ, "PATH": path, "KUBECONFIG": str(self.kubeconfig()), "KUBECACHEDIR": cache}

@@ -31,19 +31,19 @@ INFERENCE_CLASS = Kind(API_VERSION, "InferenceClass")
 CACHE = Kind(API_VERSION, "ModelCache")
 OBJECT = Kind("kubernetes.m.crossplane.io/v1alpha1", "Object")
 CONTROLLERS = (*EVERYWHERE, "clusterrole-aggregation-controller", "horizontal-pod-autoscaler-controller")
-#: Addresses of the sites' gateways: TEST-NET-3, which no host has.
+#: Addresses of the sites' gateways, of TEST-NET-3, which no host uses.
 GATEWAYS = "203.0.113.{}"
 
 
 @dataclass
 class Timeline:
-    """Seconds after the start, and what had come up by then."""
+    """Seconds after the start, and what was ready by then."""
 
     marks: list[tuple[float, str]] = field(default_factory=list)
     _started: float = field(default_factory=time.monotonic)
 
     def mark(self, what: str) -> None:
-        """Note that something has come up."""
+        """Record that something is ready."""
         self.marks.append((round(time.monotonic() - self._started, 1), what))
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Timeline:
 
 @dataclass
 class ControlPlane:
-    """What runs: the control cluster `hub`, the inference clusters `sites` by name, and every process by name."""
+    """A running control plane: the control cluster `hub`, the inference clusters `sites` by name, and all processes."""
 
     hub: Cluster
     core: crossplane.Core
@@ -69,7 +69,7 @@ class ControlPlane:
     def connect(self, inference_cluster: Manifest, site: str) -> None:
         """Apply an InferenceCluster of source Existing, and the Secret it names with a kubeconfig of a site.
 
-        A site may stand for several clusters, each with nodes of its own, so it is annotated as shared.
+        A site may stand for several clusters, each with its own nodes, so it is annotated as shared.
         """
         secret = inference_cluster["spec"]["cluster"]["existing"]["secretRef"]
         kubeconfig = self.sites[site].cluster.kubeconfig(ADMIN).read_text()
@@ -87,7 +87,7 @@ class ControlPlane:
 
 
 def install(hub: Cluster, ports: Mapping[str, int]) -> None:
-    """Install our packages, and wait until Crossplane may write the kinds that the Configuration defines.
+    """Install our packages, and wait until Crossplane has the rights to write the kinds that the Configuration defines.
 
     `ports` says where each function listens.
     """
@@ -117,7 +117,7 @@ def provider_arguments() -> list[str]:
 
 
 def apply_installation(hub: Cluster) -> None:
-    """Apply what install/ holds, as `kubectl apply -k` would, but for packages: nothing can pull their images here."""
+    """Apply install/ as `kubectl apply -k` would, except for packages: nothing can pull their images here."""
     for name in yaml.safe_load((ROOT / "install/kustomization.yaml").read_text())["resources"]:
         for manifest in yaml.safe_load_all((ROOT / "install" / name).read_text()):
             if not manifest["apiVersion"].startswith("pkg.crossplane.io/"):
@@ -126,18 +126,18 @@ def apply_installation(hub: Cluster) -> None:
 
 @contextmanager
 def control_plane(folder: Path, sites: Sequence[str], queue: float) -> Iterator[ControlPlane]:
-    """Run everything, from nothing, in an empty folder, where the logs stay; `sites` names the inference clusters.
+    """Run a new control plane in an empty folder, where the logs stay; `sites` names the inference clusters.
 
-    `queue` is how many seconds to wait for the end of another one on this machine.
+    `queue` is the number of seconds to wait for the end of another one on this machine.
     """
     with ExitStack() as stack:
-        # provider-kubernetes listens on two ports that cannot be moved.
+        # provider-kubernetes listens on two ports that cannot be configured.
         stack.enter_context(only_one("modelplane-control-plane", within=queue))
         if busy := provider.taken():
             raise PlaneError(f"provider-kubernetes needs the ports {provider.FIXED_PORTS}, and {busy} are taken")
         timeline = Timeline()
         run = Run(folder, make_certificates(folder / "certificates"))
-        # Two: a snapshot of the control cluster's restores nothing of the others.
+        # Two, so that a snapshot of the control cluster restores nothing of the others.
         store, port = _store(stack, run, "etcd")
         _, of_sites = _store(stack, run, "etcd-of-sites")
         hub = Cluster(run, "hub", free_port(), port, audited=True)
@@ -183,8 +183,8 @@ def _start_modelplane(stack: ExitStack, core: crossplane.Core) -> dict[str, Proc
     processes["crossplane"] = stack.enter_context(core.start(*crossplane.installed_settings()))
     with crossplane.rbac_manager(hub):
         install(hub, ports)
-    # The RBAC manager and the provider both insist on port 8080: the first ends when it has granted our kinds.
+    # The RBAC manager and the provider both need port 8080: the former is stopped once it has granted our kinds.
     processes["provider-kubernetes"] = stack.enter_context(provider.provider(hub, *provider_arguments()))
-    # It learns kinds late: children outlive what is deleted by up to 40 seconds, unless it starts after them.
+    # They discover kinds late: unless they start after them, dependents outlive a deleted owner by up to 40 s.
     controllers.restart()
     return processes

@@ -1,4 +1,4 @@
-"""Crossplane core as an installation runs it: its own account and rights, the RBAC manager, functions by mTLS."""
+"""Crossplane core as an installation runs it: its own account and rights, the RBAC manager, functions over mTLS."""
 
 import hashlib
 import re
@@ -30,7 +30,7 @@ REVISION = Kind("pkg.crossplane.io/v1", "FunctionRevision")
 WEBHOOKS = Kind("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
 #: Our functions, by the name that a Composition gives them.
 FUNCTIONS = {f"modelplane-{name}": name for name in SERVED}
-#: Where packages would be pulled from, did they not lie in the cache: nowhere. The cache cuts longer names.
+#: The registry in the names of packages. None is pulled: they are in the cache, which cuts longer names.
 REGISTRY = "xpkg.example.org"
 #: Parts of Crossplane's chart that grant rights.
 _RIGHTS = (
@@ -49,7 +49,7 @@ def installed_settings() -> tuple[str, ...]:
 
 
 def crds(folder: Path, pattern: str = "*.yaml") -> Iterator[dict[str, Any]]:
-    """Return the CustomResourceDefinitions of a folder's files, without what else stands there."""
+    """Return the CustomResourceDefinitions in the files of a folder, and no other objects."""
     for file in sorted(folder.glob(pattern)):
         yield from (found for found in read_manifests(file.read_text()) if found["kind"] == CRD.kind)
 
@@ -63,18 +63,18 @@ def establish(cluster: Cluster, definitions: Iterable[dict[str, Any]]) -> None:
         assert condition(cluster.api.get(CRD, name) or {}, "Established").get("status") == "True", name
         assert cluster.api.serves(defined_kind(definition)), name
 
-    for definition in applied:  # one after the other: each look at one is as large as its schemas
+    for definition in applied:  # One after the other: each response is as large as the schemas of the definition.
         eventually(partial(established, definition), within=START)
 
 
 def rights() -> Iterator[dict[str, Any]]:
-    """Return the roles and bindings that Crossplane's chart installs, its templates filled in."""
+    """Return the roles and bindings that Crossplane's chart installs, with its templates filled in."""
     chart = components.source(*components.CORE) / "cluster/charts/crossplane/templates"
     for part in _RIGHTS:
         text = (chart / f"{part}.yaml").read_text()
         text = re.sub(r"\{\{ template \"crossplane.name\" \. \}\}", "crossplane", text)
         text = text.replace("{{ .Release.Namespace }}", NAMESPACE)
-        # The names of service accounts that are given by the user stand between if and else.
+        # The names of service accounts that a user provides are between `if` and `else`.
         text = re.sub(r"\{\{- if not .Values.serviceAccount.create \}\}.*?\{\{- else \}\}", "", text, flags=re.DOTALL)
         text = re.sub(r"^.*\{\{.*$", "", text, flags=re.MULTILINE)
         yield from read_manifests(text)
@@ -83,7 +83,7 @@ def rights() -> Iterator[dict[str, Any]]:
 def prepare(hub: Cluster) -> None:
     """Install on an empty API server what Crossplane's chart installs there, its CRDs first."""
     hub.api.apply(namespace(NAMESPACE))
-    # `core init` on an empty server asks for kinds whose CRDs it has just made: make them before.
+    # On an empty server `core init` requests kinds whose CRDs it has just created: create them first.
     establish(hub, crds(components.core_crds()))
     for manifest in rights():
         hub.api.apply(manifest)
@@ -91,7 +91,7 @@ def prepare(hub: Cluster) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """Crossplane core on a control cluster; the webhook that refuses to delete what is in use listens on a port."""
+    """Crossplane core on a control cluster, with the port of the webhook that refuses to delete what is in use."""
 
     hub: Cluster
     webhook_port: int = field(default_factory=free_port)
@@ -113,7 +113,7 @@ class Core:
         self.hub.api.patch(WEBHOOKS, name, {"webhooks": found["webhooks"]})
 
     def start(self, *settings: str) -> Process:
-        """Return the process that stays, with settings of an installation (none: the defaults)."""
+        """Return the process of the controllers, with the settings of an installation (none: the defaults)."""
         ports = (f"--metrics-port={self.metrics_port}", f"--health-probe-port={free_port()}")
         return self._process("crossplane", "start", "--package-runtime=External", *ports, *settings)
 
@@ -156,7 +156,7 @@ def function(run: Run, name: str, port: int) -> Process:
 
 
 def install_configuration(hub: Cluster, file: Path, name: str) -> None:
-    """Install a Configuration package as a user does. What it depends on is installed by itself: nothing is pulled."""
+    """Install a Configuration package as a user does, without its dependencies: nothing is pulled."""
     _install(hub, CONFIGURATION, file, name)
 
     def healthy() -> None:
@@ -167,9 +167,9 @@ def install_configuration(hub: Cluster, file: Path, name: str) -> None:
 
 
 def install_function(hub: Cluster, file: Path, name: str, port: int) -> None:
-    """Install a function's package as a user does, and tell Crossplane where it listens.
+    """Install a function's package as a user does, and configure the address at which it listens.
 
-    It stays unhealthy: this Crossplane starts no pods.
+    The package stays unhealthy: this Crossplane starts no pods.
     """
     _install(hub, FUNCTION, file, name)
 

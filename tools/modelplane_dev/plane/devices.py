@@ -28,7 +28,7 @@ def node(name: str, **labels: str) -> dict[str, Any]:
 
 
 def taints(pool: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the taints of a pool's nodes: those that it says are tolerated, else the one of NVIDIA's nodes."""
+    """Return the taints of a pool's nodes: those that its `tolerations` tolerate, else that of NVIDIA's nodes."""
     tolerated = pool.get("tolerations") or [{"key": GPU_TAINT}]
     return [
         {"key": each["key"], "value": each.get("value", "present"), "effect": each.get("effect", "NoSchedule")}
@@ -42,7 +42,7 @@ def gpu_node(name: str, pool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def node_status(pool: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a node of the fake kubelet has besides devices: what its pool declares, else plenty."""
+    """Return what a node of the fake kubelet has besides devices: what its pool declares, else more than enough."""
     room = {**_ROOM, **(pool.get("node") or {})}
     return {"status": {"capacity": room, "allocatable": room}}
 
@@ -53,7 +53,7 @@ def claimed(inference_class: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def slices(node_name: str, inference_class: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Return one ResourceSlice for each driver of a node, with the devices of the class exactly as it says them."""
+    """Return one ResourceSlice for each driver of a node, with the devices exactly as the class declares them."""
     by_driver: dict[str, list[dict[str, Any]]] = {}
     for device in claimed(inference_class):
         content = {key: device[key] for key in ("attributes", "capacity") if device.get(key)}

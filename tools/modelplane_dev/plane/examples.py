@@ -22,7 +22,7 @@ def manifests(folder: str) -> Iterator[Manifest]:
 
 
 def apply_fleet(plane: ControlPlane) -> None:
-    """Apply the classes and those clusters of the example fleet that run, each on a site, with its nodes."""
+    """Apply the classes of the example fleet, and the clusters of it that run, each on a site, with its nodes."""
     sites = dict(zip(CLUSTERS, plane.sites, strict=False))
     classes = [found for found in manifests("fleet") if found["kind"] == "InferenceClass"]
     for inference_class in classes:
@@ -34,14 +34,14 @@ def apply_fleet(plane: ControlPlane) -> None:
 
 
 def apply_team(plane: ControlPlane) -> None:
-    """Make the namespace of the example deployments, and the Secret that some of their engines name."""
+    """Create the namespace of the example deployments, and the Secret that some of their engines name."""
     plane.hub.api.apply(namespace(TEAM))
     metadata = {"name": "hugging-face", "namespace": TEAM}
     plane.hub.api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"token": "none"}})
 
 
 def apply_service(plane: ControlPlane, name: str) -> None:
-    """Make a ModelService over the deployment of its name."""
+    """Create a ModelService over the deployment of the same name."""
     selector = {"matchLabels": {LABEL_DEPLOYMENT: name}}
     spec = {"endpoints": [{"name": name, "selector": selector}]}
     metadata = {"name": name, "namespace": TEAM}

@@ -1,4 +1,4 @@
-"""Stand-ins for what a machine without GPUs, kubelets and load balancers cannot run; each names what it stands for."""
+"""Fakes of what a machine without GPUs, kubelets and load balancers cannot run; each says what it stands for."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import Process
 
 CLAIM = Kind("v1", "PersistentVolumeClaim")
-#: When a fake controller has judged: the API wants a time.
+#: The lastTransitionTime of a fake controller's conditions: the API requires one.
 _THEN = "2026-01-01T00:00:00Z"
 #: The addresses of all pods.
 POD_ADDRESSES = "10.1.0.0/16"
@@ -24,7 +24,7 @@ SHARED_FILES = "shared-files"
 
 
 def play_gateway(cluster: Cluster, address: str) -> None:
-    """Play Envoy Gateway and a load balancer: the cluster's Gateway, with an address in its status."""
+    """Play Envoy Gateway and a load balancer: create the cluster's Gateway, with an address in its status."""
     establish(cluster, crds(sources.gateway_crds()))
     establish(cluster, crds(sources.inference_pool_crds()))
     cluster.api.apply(namespace(SYSTEM_NAMESPACE))
@@ -76,7 +76,7 @@ def play_acceptance(hub: Cluster, route: Manifest) -> None:
 
 
 def play_listener_filters(hub: Cluster) -> None:
-    """Play Envoy Gateway: it accepts the policy by which the public Gateway checks keys from the beginning."""
+    """Play Envoy Gateway: it accepts the policy with which the public Gateway checks keys from its start."""
     metadata = filters_policy()["metadata"]
     ancestor = {
         "ancestorRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": PUBLIC_GATEWAY},
@@ -92,7 +92,7 @@ def _condition(kind: str) -> dict[str, str]:
 
 
 def play_storage(cluster: Cluster) -> None:
-    """Play the installation of a file system's driver: its StorageClass."""
+    """Play the driver of a shared file system: create its StorageClass."""
     cluster.api.apply(
         {
             "apiVersion": "storage.k8s.io/v1",
@@ -104,7 +104,7 @@ def play_storage(cluster: Cluster) -> None:
 
 
 def provision_volumes(cluster: Cluster, namespace: str) -> int:
-    """Play the driver: make a volume for each claim of a namespace, which Kubernetes then binds; return how many."""
+    """Play the driver: create a volume for each claim of a namespace, which Kubernetes then binds; return how many."""
     claims = cluster.api.list(CLAIM, namespace)
     for claim in claims:
         metadata, spec = claim["metadata"], claim["spec"]

@@ -35,19 +35,19 @@ CONTROLLERS = (
 
 @dataclass(frozen=True, slots=True)
 class InferenceSite:
-    """A running inference cluster, its processes by what they are, and the port of its webhooks."""
+    """A running inference cluster, its processes by role, and the port of its webhooks."""
 
     cluster: Cluster
     processes: Mapping[str, Process]
     webhooks: int
 
     def open(self) -> None:
-        """Connect what has been started, as soon as that is possible."""
+        """Connect the processes that have been started, as soon as they are ready for it."""
         lws.connect_webhooks(self.cluster, self.processes["lws"], self.webhooks)
         self.add_system_node()
 
     def offer(self, inference_cluster: Mapping[str, Any], classes: Iterable[Mapping[str, Any]]) -> None:
-        """Make the nodes that an InferenceCluster declares, with the devices that its classes declare."""
+        """Create the nodes that an InferenceCluster declares, with the devices that its classes declare."""
         by_name = {entry["metadata"]["name"]: entry for entry in classes}
         for device_class in device_classes(by_name.values()):
             self.cluster.api.apply(device_class)
@@ -57,13 +57,13 @@ class InferenceSite:
                 self.add_node(f"{pool['name']}-{number}", pool, by_name[pool["className"]])
 
     def add_node(self, name: str, pool: Mapping[str, Any], inference_class: Mapping[str, Any]) -> None:
-        """Make one node of a pool and publish its devices."""
+        """Create one node of a pool and publish its devices."""
         self._add(gpu_node(name, pool), pool)
         for published in slices(name, inference_class):
             self.cluster.api.apply(published)
 
     def add_system_node(self) -> None:
-        """Make a node without devices, for all that needs none."""
+        """Create a node without devices, for pods that need none."""
         self._add(node("system"), {})
 
     def _add(self, manifest: dict[str, Any], pool: Mapping[str, Any]) -> None:
@@ -71,7 +71,7 @@ class InferenceSite:
         self.cluster.api.patch(NODE, manifest["metadata"]["name"], node_status(pool), subresource="status")
 
     def pods(self, namespace: str | None = None) -> list[dict[str, Any]]:
-        """Return the pods that are not on their way out."""
+        """Return the pods that are not being deleted."""
         return [pod for pod in self.cluster.api.list(POD, namespace) if "deletionTimestamp" not in pod["metadata"]]
 
 
@@ -86,7 +86,7 @@ def scheduler(cluster: Cluster) -> Process:
 def prepare(cluster: Cluster, address: str) -> None:
     """Install what an inference cluster has beside its programs, once its API server is ready.
 
-    `address` is its gateway's. No process is started: this may be called from a thread that ends.
+    `address` is that of its gateway. No process is started, so this may be called from a thread that ends.
     """
     cluster.api_server.wait_for(cluster.api.ready)
     lws.prepare(cluster)
@@ -96,7 +96,7 @@ def prepare(cluster: Cluster, address: str) -> None:
 
 @contextmanager
 def inference_site(cluster: Cluster) -> Iterator[InferenceSite]:
-    """Run the rest of an inference cluster that is prepared; it is to be opened."""
+    """Run the other processes of a prepared inference cluster, which `open` then connects."""
     webhooks = free_port()
     processes = {
         "controllers": cluster.controllers(CONTROLLERS, f"--node-monitor-grace-period={NODE_GRACE}s"),

@@ -1,6 +1,6 @@
 """Stands in for cert-manager: real X.509 for what Certificates ask for, made by openssl, renewed before it expires.
 
-Its controllers cannot be built from its module. What is played here is what Modelplane relies on: the Secret of each
+Its controllers cannot be built from its module. This fake does what Modelplane relies on: the Secret of each
 Certificate with tls.crt, tls.key and the ca.crt of the CA that has signed it, its labels, and the condition Ready.
 """
 
@@ -24,7 +24,7 @@ from modelplane_dev.plane.crossplane import crds, establish
 CERTIFICATE = Kind("cert-manager.io/v1", "Certificate")
 ISSUER = Kind("cert-manager.io/v1", "Issuer")
 SECRET = Kind("v1", "Secret")
-#: Seconds between two looks at the Certificates.
+#: Seconds between two reads of the Certificates.
 _PULSE = 1.0
 _USAGES = {"client auth": "clientAuth", "server auth": "serverAuth", "digital signature": ""}
 _NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
@@ -52,7 +52,7 @@ def certificate_kinds() -> Iterator[Manifest]:
 
 @dataclass
 class FakeIssuer:
-    """Issues Certificates of a cluster. `lifetime` is that of a pair in seconds; it is renewed at half of it."""
+    """Issues the Certificates of a cluster. `lifetime` is that of a pair in seconds; it is renewed after half of it."""
 
     cluster: Cluster
     folder: Path
@@ -84,7 +84,7 @@ class FakeIssuer:
 
     def _issue_due(self) -> None:
         found = self.cluster.api.list(CERTIFICATE)
-        # One request for all of them: this looks every second, for as long as the cluster runs.
+        # One request for all of them: this is repeated every second for as long as the cluster runs.
         stored = {
             (namespace, each["metadata"]["name"])
             for namespace in {each["metadata"]["namespace"] for each in found}
@@ -135,7 +135,7 @@ class FakeIssuer:
         shutil.copy(self.folder / "tls.crt", self.folder / "ca.crt")
 
     def _sign_by_authority(self, certificate: Manifest) -> bool:
-        """Sign a pair by the CA of its Issuer; return whether there is one."""
+        """Sign a pair with the CA of its Issuer; return whether the CA exists."""
         spec, metadata = certificate["spec"], certificate["metadata"]
         issuer = self.cluster.api.get(ISSUER, spec["issuerRef"]["name"], metadata["namespace"])
         authority = issuer and self._secret(certificate, issuer["spec"]["ca"]["secretName"])

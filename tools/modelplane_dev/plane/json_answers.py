@@ -1,4 +1,4 @@
-"""How fake servers of JSON over HTTP answer."""
+"""Responses of fake servers of JSON over HTTP."""
 
 import json
 from http.server import BaseHTTPRequestHandler
@@ -6,12 +6,12 @@ from typing import Any
 
 
 def answer(handler: BaseHTTPRequestHandler, status: int, body: dict[str, Any]) -> None:
-    """Answer the request of a handler with a status and a body."""
+    """Send the response to a handler's request: a status and a body."""
     answer_text(handler, status, "application/json", json.dumps(body))
 
 
 def answer_text(handler: BaseHTTPRequestHandler, status: int, content_type: str, text: str) -> None:
-    """Answer the request of a handler with a status and a text of a type."""
+    """Send the response to a handler's request: a status and a text of a content type."""
     data = text.encode()
     handler.send_response(status)
     handler.send_header("Content-Type", content_type)

@@ -1,4 +1,4 @@
-"""The LeaderWorkerSet controller of an inference cluster, its webhooks reached on loopback instead of by a Service."""
+"""The LeaderWorkerSet controller of an inference cluster, with its webhooks on loopback instead of a Service."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from modelplane_dev.plane.manifests import read_manifests
 from modelplane_dev.processes.ports import free_port, listens
 from modelplane_dev.processes.process import Process
 
-#: Which pods its webhooks see: the installation's own patch of them, so that no other pod waits for them.
+#: Which pods its webhooks receive, by the installation's own patch: no other pod waits for them.
 _OWN_PODS = {"matchExpressions": [{"key": "leaderworkerset.sigs.k8s.io/name", "operator": "Exists"}]}
 
 

@@ -1,4 +1,4 @@
-"""A fake adapter of external metrics, as prometheus-adapter or KEDA are: it says what a test tells it."""
+"""A fake adapter of external metrics in place of prometheus-adapter or KEDA: a test sets its values."""
 
 import ssl
 import threading
@@ -26,21 +26,21 @@ _PATIENCE: Final = 600.0
 
 @dataclass(slots=True)
 class Metrics:
-    """The values of metrics by name, and the label selectors by which they were asked for."""
+    """The values of metrics by name, and the label selectors of the requests for them."""
 
     values: dict[str, int]
     asked: set[str] = field(default_factory=set)
 
 
 class _Adapter(BaseHTTPRequestHandler):
-    """Answers what an API server passes on."""
+    """Answers the requests that an API server forwards."""
 
     def __init__(self, metrics: Metrics, *connection: Any) -> None:
         self._metrics = metrics
         super().__init__(*connection)
 
     def do_GET(self) -> None:
-        """Answer which metrics there are, or the value of one."""
+        """Answer with the list of metrics, or the value of one."""
         parts = urlsplit(self.path)
         root, _, name = parts.path.rpartition("/")
         if parts.path == f"/apis/{_VERSION}":
@@ -64,9 +64,9 @@ class _Adapter(BaseHTTPRequestHandler):
 
 @contextmanager
 def fake_metrics(cluster: Cluster, **values: int) -> Iterator[Metrics]:
-    """Serve the external metrics of a cluster, and let its API server pass requests on to here.
+    """Serve the external metrics of a cluster, and let its API server forward requests to this process.
 
-    The APIService goes before the server: while it leads nowhere no Namespace can be deleted.
+    The APIService is deleted before the server stops: while it leads nowhere, no Namespace can be deleted.
     """
     metrics = Metrics(values)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Adapter, metrics))

@@ -1,4 +1,4 @@
-"""What the fake kubelets do with nodes and pods: kwok's own stages, a drain, and one for an image that is not there."""
+"""What the fake kubelets do with nodes and pods: kwok's stages, draining, and an image that cannot be pulled."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from modelplane_dev.components import sources
 NOT_FOUND: Final = "not-found"
 _CONTAINERS = "(.spec.containers[], (.spec.initContainers // [])[])"
 _CANNOT_PULL = f'[{_CONTAINERS} | .image | select(endswith(":{NOT_FOUND}"))][0]'
-#: What the kubelet writes while it waits to try again; the other containers of the pod run.
+#: The status that a kubelet writes while it waits to pull again; the other containers of the pod run.
 _STATUS = f"""
 {{{{ $now := Now }}}}
 phase: Pending
@@ -54,7 +54,7 @@ _DRAIN = '"\\([.spec.containers[].lifecycle.preStop.sleep.seconds // 0] | max)s"
 
 
 def stages() -> Iterator[dict[str, Any]]:
-    """Yield the stages of kwok, with a drain, where an image that cannot be pulled is never ready, and one for such.
+    """Yield the stages of kwok, with draining, and one more for a pod whose image cannot be pulled: it is never ready.
 
     Given none for nodes, kwok patches the status of each every 20 seconds although it has a lease. Its own one makes up
     the room of a node that has none yet, and may write that over what a test gives the node meanwhile.

@@ -1,4 +1,4 @@
-"""provider-kubernetes: what carries Objects of the control cluster to the inference clusters."""
+"""provider-kubernetes, which applies the Objects of the control cluster to the inference clusters."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from modelplane_dev.plane.crossplane import NAMESPACE, crds, establish
 from modelplane_dev.processes.ports import free_port, listens
 from modelplane_dev.processes.process import Process
 
-#: Ports that it takes whatever its options are.
+#: Ports that it listens on whatever its options are.
 FIXED_PORTS = (9443, 8080)
 _ACCOUNT = ACCOUNTS["provider-kubernetes"].split(":")[1]
 
@@ -71,5 +71,5 @@ def provider(hub: Cluster, *arguments: str) -> Process:
 
 
 def taken() -> list[int]:
-    """Return those of the provider's fixed ports on which something listens already."""
+    """Return those of the provider's fixed ports on which another process listens already."""
     return [port for port in FIXED_PORTS if listens(port)]

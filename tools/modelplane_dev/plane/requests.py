@@ -1,4 +1,4 @@
-"""Who asked an API server for what, by its audit log."""
+"""Which account requested what of an API server, from its audit log."""
 
 import json
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Asked(NamedTuple):
-    """A kind of request: the account, the verb, the resource with its subresource, the namespace, and how it went."""
+    """A kind of request: account, verb, resource with subresource, namespace, and status of the response."""
 
     user: str
     verb: str
@@ -18,7 +18,7 @@ class Asked(NamedTuple):
     status: int
 
     def __str__(self) -> str:
-        """Return account, verb and resource, and the status of what failed."""
+        """Return account, verb and resource, and the status if the request failed."""
         failed = [str(self.status)] if self.status >= 400 else []
         return " ".join([self.user, self.verb, self.resource, *failed])
 
@@ -34,7 +34,7 @@ def requests(log: Path, since: datetime, until: datetime) -> Counter[Asked]:
 
 
 def table(found: Counter[Asked], *, rows: int, minutes: float) -> list[str]:
-    """Return a line for each of the most frequent kinds of request, with how many there were a minute."""
+    """Return a line for each of the most frequent kinds of request, with their number per minute."""
     summed: Counter[str] = Counter()
     for asked, count in found.items():
         summed[str(asked)] += count
@@ -44,7 +44,7 @@ def table(found: Counter[Asked], *, rows: int, minutes: float) -> list[str]:
 def _read(log: Path) -> Iterator[tuple[datetime, Asked]]:
     with log.open(errors="replace") as lines:
         for line in lines:
-            # The last line may still be being written.
+            # The last line may be incomplete.
             if line.endswith("\n"):
                 event = json.loads(line)
                 yield datetime.fromisoformat(event["stageTimestamp"]), _asked(event)

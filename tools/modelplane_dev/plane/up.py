@@ -1,4 +1,4 @@
-"""`make up`, `make down`, `make cut` and `make join`: the local control plane, kept running for a person."""
+"""`make up`, `make down`, `make cut` and `make join`: the local control plane, kept running for its user."""
 
 import os
 import signal
@@ -27,12 +27,12 @@ KEEPER = Background(ROOT / "build" / "up", (sys.executable, "-m", "modelplane_de
 PATIENCE = 600.0
 #: The deployment, and the ModelService over it, that docs/try.md tries.
 SERVED = "try"
-#: Seconds between two looks at which clusters are to be cut off.
+#: Seconds between two checks of which clusters are to be cut off.
 PULSE = 0.5
 
 
 def up(keeper: Background) -> int:
-    """Start everything in the background unless it runs, and say how to use it; return the exit code."""
+    """Start everything in the background unless it runs, and print how to use it; return the exit code."""
     started = not keeper.running
     if started:
         click.echo("Starting a control cluster and two inference clusters (about a minute) ...", err=True)
@@ -83,7 +83,7 @@ def keep(keeper: Background) -> NoReturn:
 
 
 def _serve(plane: ControlPlane, gateways: LiveGateways) -> str:
-    """Run the public gateway and engines that answer, make a service, and return its base URL on this machine."""
+    """Run the public gateway and fake engines, create a service, and return its base URL on this machine."""
     gateways.open_sites()
 
     def named() -> None:
@@ -93,7 +93,7 @@ def _serve(plane: ControlPlane, gateways: LiveGateways) -> str:
 
     eventually(named, within=PATIENCE)
     gateways.open_public()
-    gateways.open_router()  # without it the InferenceGateway does not get Ready
+    gateways.open_router()  # Without it the InferenceGateway does not become Ready.
     for site in gateways.sites.values():
         site.run_engine_for_all(POD_ADDRESSES)
     apply_service(plane, SERVED)
@@ -115,12 +115,12 @@ def cut(keeper: Background, name: str) -> int:
     if code := _refuse(keeper, name):
         return code
     _cut_file(keeper.folder, name).touch()
-    click.echo(f"The API server of {name} is stopped; its pods go on. Join it again with: make join CLUSTER={name}")
+    click.echo(f"The API server of {name} is stopped; its pods run on. Reach it again with: make join CLUSTER={name}")
     return 0
 
 
 def join(keeper: Background, name: str) -> int:
-    """Let a cluster that was cut off be reached again; return the exit code."""
+    """Make a cluster that was cut off reachable again; return the exit code."""
     if code := _refuse(keeper, name):
         return code
     _cut_file(keeper.folder, name).unlink(missing_ok=True)
@@ -129,12 +129,12 @@ def join(keeper: Background, name: str) -> int:
 
 
 def _cut_file(folder: Path, name: str) -> Path:
-    """Return the file that is there while a cluster is to be cut off."""
+    """Return the file that exists while a cluster is to be cut off."""
     return folder / f"cut-{name}"
 
 
 def _refuse(keeper: Background, name: str) -> int:
-    """Return the exit code where no such cluster runs, and say why; 0 where it does."""
+    """Return an exit code if no such cluster runs, and print why; 0 if it runs."""
     if not keeper.running:
         click.echo("Nothing runs. Start it with: make up", err=True)
         return 1
@@ -169,7 +169,7 @@ def _welcome(kubeconfigs: dict[str, Path], url: str | None) -> str:
 
 
 def _about_requests(url: str | None) -> list[str]:
-    """Return what there is to know of requests; `url` is the base URL for clients, None where no gateway runs."""
+    """Return how to send requests; `url` is the base URL for clients, None if no gateway runs."""
     fakes = "are fakes (tools/modelplane_dev/plane/fakes.py)"
     if not url:
         return [f"Kubelets, engines and gateways {fakes}: no request is answered. As root, gateways are real."]
@@ -182,7 +182,7 @@ def _about_requests(url: str | None) -> list[str]:
 
 
 def main(verb: str, *cluster: str) -> int:
-    """Do what a target of the Makefile asks; return the exit code."""
+    """Carry out a target of the Makefile; return the exit code."""
     if cluster:
         return {"cut": cut, "join": join}[verb](KEEPER, *cluster)
     return {"up": up, "down": down, "keep": keep}[verb](KEEPER)

@@ -1,4 +1,4 @@
-"""How the harness waits: for its turn on the machine, and for what comes in time."""
+"""How the harness waits: for its turn on the machine, and for what becomes true in time."""
 
 import contextlib
 import socket
@@ -21,9 +21,9 @@ class PlaneError(Exception):
 
 @contextlib.contextmanager
 def only_one(name: str, *, within: float) -> Iterator[None]:
-    """Let one holder of a name on this machine go on at a time. Raises PlaneError after waiting `within` seconds.
+    """Hold a name that one process on this machine can hold. Raises PlaneError after waiting `within` seconds.
 
-    The name is a socket's and no file's: nothing is left of it, however a holder ends, and all users share it.
+    The name is that of a socket, not of a file: nothing of it remains, however its holder ends, and all users share it.
     """
     deadline = time.monotonic() + within
     with socket.socket(socket.AF_UNIX) as holder:
@@ -34,7 +34,7 @@ def only_one(name: str, *, within: float) -> Iterator[None]:
             except OSError:
                 if time.monotonic() > deadline:
                     raise PlaneError(
-                        f"{name} is in use on this machine; `make down` ends what `make up` began"
+                        f"{name} is in use on this machine; `make down` stops what `make up` has started"
                     ) from None
             time.sleep(1)
         yield
@@ -43,8 +43,8 @@ def only_one(name: str, *, within: float) -> Iterator[None]:
 def eventually(check: Callable[[], Found], *, within: float, every: float | None = None) -> Found:
     """Return what `check` returns once it raises nothing of `NOT_YET`; after `within` seconds its last one is raised.
 
-    It is checked every so many seconds. Where nothing is said of that, ever less often: a check costs what it looks at,
-    and who has waited for a minute does not mind a second.
+    It is checked every `every` seconds. If that is not given, checks become rarer: each costs work, and after a minute
+    of waiting a second more does not matter.
     """
     started = time.monotonic()
     while True:

@@ -35,7 +35,7 @@ class Background:
 
     @property
     def running(self) -> bool:
-        """Return whether it runs, whatever process started it."""
+        """Return whether it runs, whichever process started it."""
         return self._pid() is not None
 
     def start(self) -> None:
@@ -43,7 +43,7 @@ class Background:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         with self.log.open("wb") as log, self._number.open("w") as number, open(os.devnull) as nothing:  # noqa: PTH123
-            # It holds the lock as long as it lives: a process id alone may be another's by then.
+            # It holds the lock as long as it lives. A process id is not enough: another process may have it by then.
             fcntl.flock(number, fcntl.LOCK_EX)
             given = {0: nothing.fileno(), 1: log.fileno(), 2: log.fileno(), _LOCK: number.fileno()}
             files = [(os.POSIX_SPAWN_DUP2, mine, its) for its, mine in given.items()]
@@ -56,7 +56,7 @@ class Background:
         return _within(within, lambda: self.ready.exists() or not self.running) and self.running
 
     def stop(self) -> None:
-        """End it, by force when it does not end by itself. The log stays."""
+        """Terminate it, and kill it if it does not end by itself. The log stays."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if pid := self._pid():
                 with contextlib.suppress(ProcessLookupError):

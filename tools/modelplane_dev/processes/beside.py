@@ -4,7 +4,7 @@ Each line of a command is prefixed with its name. The last line says how long th
 including processes that it has started and waited for. All commands run to their ends, even if others fail;
 the exit code is that of the first that fails, in the order in which they were given. The last lines of those that
 failed are printed again at the very end, and after them the tests that failed, a line each: a failure may be an hour of
-other commands' output away from it, and many who read a log see its end alone.
+other commands' output before the end, and the end is what is read first.
 """
 
 import os
@@ -20,8 +20,8 @@ from modelplane_dev.processes.process import DIE_WITH_PARENT
 
 _PRINTING = threading.Lock()
 _LAST_LINES = 12
-#: How pytest begins the lines of its summary that name the tests that failed. It cuts no message where it runs in CI,
-#: so that one may fill the last lines alone.
+#: How pytest begins the lines of its summary that name the tests that failed. In CI it does not cut messages, so that a
+#: single one may fill the last lines.
 _FAILURES = ("FAILED ", "ERROR ")
 _WIDTH = 240
 

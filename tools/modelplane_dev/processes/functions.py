@@ -16,7 +16,7 @@ MODELPLANE = Path(sys.executable).with_name("modelplane")
 
 
 def serve_command(name: str, address: str) -> list[str]:
-    """Return the command that serves one of our functions ("schedule"); the Compositions' prefix is left out."""
+    """Return the command that serves one of our functions, which is named without the prefix of the Compositions."""
     return [str(MODELPLANE), "serve", name.removeprefix("modelplane-"), "--insecure", "--address", address]
 
 
@@ -30,7 +30,7 @@ class Functions:
     _running: ExitStack = field(default_factory=ExitStack)
 
     def address(self, name: str) -> str:
-        """Return the address of a function that listens, started unless it runs. Raises ProcessError."""
+        """Return the address at which a function listens; it is started if it does not run. Raises ProcessError."""
         if name not in self._addresses:
             port = free_port()
             address = f"127.0.0.1:{port}"

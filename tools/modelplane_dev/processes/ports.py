@@ -5,8 +5,8 @@ import itertools
 import random
 import socket
 
-#: In an order of chance, and none twice for long: what is given out is often not listened on yet. All of them lie below
-#: the ports that the kernel gives to clients: one of those could be taken while the process on it restarts.
+#: In random order, and none twice for long: a port that was returned is often not listened on yet. All lie below the
+#: ports that the kernel gives to clients: a client could take one of those while the process on it restarts.
 _CANDIDATES = itertools.cycle(random.SystemRandom().sample(range(10_000, 32_768), 20_000))
 
 

@@ -15,9 +15,9 @@ START, STOP = 600.0, 5.0
 #: util-linux before the process begins; Python code between fork and exec may hang where gRPC has threads.
 DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 
-#: Settings of Go's collector. Components of a run that are short of processors collect three times less often, while
-#: their memory stays moderate: only the control cluster's API server, which has 400 MiB alive, comes near the limit
-#: (with 1 GiB it spent a quarter of its time on collecting). What the environment says goes first.
+#: Settings of Go's garbage collector: it runs a third as often as by default, to spare processors, while memory stays
+#: moderate. Only the control cluster's API server, which keeps 400 MiB alive, comes near the limit (with 1 GiB it spent
+#: a quarter of its time collecting). The environment takes precedence.
 _GO = {"GOGC": "400", "GOMEMLIMIT": "2GiB"}
 
 
@@ -57,7 +57,7 @@ class Process:
         return self._running is not None and self._running.poll() is None
 
     def start(self) -> None:
-        """Start the component; what it says is appended to its log."""
+        """Start the component; its output is appended to its log."""
         environment = {**_GO, **os.environ, **{key: str(value) for key, value in self.environment.items()}}
         with self.log.open("ab") as log:
             self._running = subprocess.Popen(
@@ -70,7 +70,7 @@ class Process:
             )
 
     def stop(self) -> None:
-        """Ask the component to end, and end it by force when it does not."""
+        """Terminate the component, and kill it if it does not end."""
         if self._running is None:
             return
         self._running.terminate()
@@ -81,7 +81,7 @@ class Process:
         self._running = None
 
     def kill(self) -> None:
-        """End the component at once, as a crash does."""
+        """Kill the component, as a crash would end it."""
         if self._running is not None:
             self._running.kill()
             self._running.wait()
@@ -101,7 +101,7 @@ class Process:
                 raise ProcessError(f"{self.name} failed, or took longer than {within:g} s: {self.tail()}")
 
     def wait_for(self, ready: Callable[[], bool], *, within: float = START) -> None:
-        """Wait until `ready` says so. Raises ProcessError with the log's end when the component ends before."""
+        """Wait until `ready` returns true. Raises ProcessError with the end of the log if the component ends before."""
         deadline = time.monotonic() + within
         while not ready():
             if not self.alive or time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""What a process of this machine has used, by what Linux says of it."""
+"""What a process on this machine has used, as Linux reports it."""
 
 import os
 from dataclasses import dataclass

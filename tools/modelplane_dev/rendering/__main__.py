@@ -1,8 +1,8 @@
 """Composes one of our objects on the real Crossplane engine, offline: `python -m modelplane_dev.rendering MANIFEST`.
 
-The first composite in the manifest is rendered by the Composition of its kind, with our functions as local processes,
-as in its first pass. What else the control cluster holds is what `modelplane preview` makes of the manifests in PATH.
-Ends with the exit code of `crossplane composition render`, 2 where it was not called.
+The first composite in the manifest is rendered by the Composition of its kind, as in its first pass, with our functions
+as local processes. What else the control cluster holds is what `modelplane preview` makes of the manifests in PATH. The
+exit code is that of `crossplane composition render`, or 2 if it was not called.
 """
 
 import argparse

@@ -63,7 +63,7 @@ def render(
     others: Iterable[Mapping[str, Any]] = (),
     composition: Mapping[str, Any] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Return what the CLI says of a composite's first pass; `others` is what the control cluster holds besides it.
+    """Return what the CLI prints for a composite's first pass; `others` is what the control cluster holds besides it.
 
     `composition` is the one to use, that of the tree if none is given.
     """

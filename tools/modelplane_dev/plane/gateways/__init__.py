@@ -1,1 +1,1 @@
-"""Envoy Gateway with real Envoys, and engines that answer, in network namespaces of their own: no containers."""
+"""Envoy Gateway with real Envoys, and fake engines, in network namespaces instead of containers."""

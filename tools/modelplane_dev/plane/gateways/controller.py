@@ -1,7 +1,7 @@
-"""Envoy Gateway's controller as a process in a network namespace, and a real Envoy for each Gateway of it.
+"""Envoy Gateway's controller as a process in a network namespace, and a real Envoy for each of its Gateways.
 
-What a kubelet and a load balancer would do for Envoy's pods is played: the process is started with the arguments of the
-Deployment that the controller creates, and the status says that it runs at an address.
+No kubelet and no load balancer runs Envoy's pods: this module starts Envoy with the arguments of the Deployment that
+the controller creates, and writes into the status that it runs at an address.
 """
 
 import base64
@@ -34,11 +34,11 @@ _CONFIG_MAP = Kind("v1", "ConfigMap")
 _SERVICE = Kind("v1", "Service")
 _DEPLOYMENT = Kind("apps/v1", "Deployment")
 _SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice")
-#: Label of what the controller makes for a Gateway.
+#: Label of what the controller creates for a Gateway.
 _OWNER = "gateway.envoyproxy.io/owning-gateway-name"
 #: Where the controller, and Envoy's pods, mount their certificates: their paths cannot be changed.
 _CERTIFICATES = "/certs"
-#: Where programs look for the CAs that systems know.
+#: Where programs look for the CAs that the system trusts.
 _AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
 #: The port of statistics is the controller's own in this namespace.
 _STATISTICS = 19101
@@ -52,11 +52,11 @@ _CONFIGURATION = {
         "type": "Kubernetes",
         "kubernetes": {"leaderElection": {"disable": True}, "proxyTopologyInjector": {"disabled": True}},
     },
-    # Envoy's own is on the port that this has by default.
+    # Envoy's own port of statistics is the default of this one.
     "admin": {"address": {"host": "127.0.0.1", "port": 29000}},
     "extensionApis": {"enableBackend": True},
 }
-#: The port of the Envoy of a Gateway where nothing else is said.
+#: The default port of a Gateway's Envoy.
 _ADMINISTRATION = 19000
 _AVAILABLE = {"type": "Available", "status": "True", "reason": "Fake", "message": ""}
 
@@ -79,7 +79,7 @@ class Gateways:
     envoy: Process = field(init=False)
 
     def open(self, gateway: str, address: str) -> None:
-        """Run the Envoy of the Gateway, once the controller asks for it, at an address of the network."""
+        """Run the Envoy of the Gateway at an address of the network, once the controller has created its Deployment."""
         self.envoy = self.open_beside(gateway, address)
 
     def open_beside(self, gateway: str, address: str, administration: int = _ADMINISTRATION) -> Process:
@@ -144,7 +144,7 @@ class Gateways:
         return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}\n")]
 
     def configuration(self) -> str:
-        """Return the clusters and routes by which Envoy sends requests now, as JSON."""
+        """Return the clusters and routes that Envoy uses now, as JSON."""
         parts = ("dynamic_active_clusters", "dynamic_route_configs")
         return "".join(self._administer(f"config_dump?resource={part}") for part in parts)
 
@@ -171,12 +171,12 @@ class Gateways:
         return found
 
     def route_changes(self) -> int:
-        """Return how often the routes have changed by which Envoy sends requests, those of all listeners together."""
+        """Return how often the routes of all Envoy's listeners have changed."""
         lines = self._administer("stats?filter=[.]rds[.].*[.]config_reload$").splitlines()
         return sum(int(line.rpartition(": ")[2]) for line in lines)
 
     def _administer(self, path: str) -> str:
-        """Return what Envoy's administration answers at a path."""
+        """Return the response of Envoy's administration interface at a path."""
         return self.network.output("curl", "-sS", "--fail", "--globoff", f"http://127.0.0.1:{_ADMINISTRATION}/{path}")
 
     def run_engines(self, pods: Iterable[Manifest], cidr: str) -> dict[str, Process]:
@@ -186,7 +186,7 @@ class Gateways:
         return {name: self.run_engine(name, address) for name, address in found}
 
     def run_engine_for_all(self, cidr: str) -> Process:
-        """Run a fake engine that answers for every pod, now and later."""
+        """Run a fake engine that responds for every pod, now and later."""
         self._take_addresses(cidr)
         return self.run_engine(self.network.name, "0.0.0.0")  # noqa: S104 - of the network
 
@@ -224,7 +224,7 @@ class Gateways:
         self.cluster.api.patch(kind, manifest["metadata"]["name"], {"status": status}, NAMESPACE, "status")
 
     def _envoy(self, deployment: Manifest, administration: int) -> Process:
-        """Return Envoy with the arguments of a Deployment; what a pod would mount lies in a folder."""
+        """Return Envoy with the arguments of a Deployment; a folder holds what a pod would mount."""
         name = deployment["metadata"]["name"]
         pod = deployment["spec"]["template"]["spec"]
         (container,) = (each for each in pod["containers"] if each["name"] == "envoy")
@@ -248,7 +248,7 @@ def service_name(service: str, namespace: str) -> str:
 
 
 def _bootstrap(text: str, administration: int) -> str:
-    """Return Envoy's bootstrap with the controller on this host, and without what a pod's variables would say."""
+    """Return Envoy's bootstrap with the controller on this host, and without the values of a pod's variables."""
     found = yaml.safe_load(text.replace("$(ENVOY_SERVICE_ZONE)", ""))
     found["admin"]["address"]["socket_address"]["port_value"] = administration
     for listener in found["static_resources"].get("listeners", ()):
@@ -271,7 +271,7 @@ def _write_secret(cluster: Cluster, name: str, folder: Path) -> None:
 def gateways(cluster: Cluster, name: str, *, pools: bool = False) -> Iterator[Gateways]:
     """Run Envoy Gateway's controller on a cluster that has its kinds, in a network of its own.
 
-    With `pools` it routes to InferencePools. That takes Envoy AI Gateway's controller, which runs beside it.
+    With `pools` it routes to InferencePools. That needs Envoy AI Gateway's controller, which runs beside it.
     """
     folder = cluster.run.folder / f"gateways-{name}"
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""A fake engine, shaped like OpenAI's API: `python -m ... HOST PORT NAME`. Its answers say which one it is, `NAME`.
+"""A fake engine with OpenAI's API: `python -m ... HOST PORT NAME`. Its responses contain its `NAME`.
 
 It waits as many seconds before an answer as the request's header X-Wait says, or until the caller hangs up, and after
 each word of a streamed one as X-Pauses says, numbers with commas between them, or until the process gets SIGUSR1. Its
@@ -19,12 +19,12 @@ from typing import Any
 
 from modelplane_dev.plane.json_answers import answer, answer_text
 
-#: Words of a streamed answer, and the seconds after one where the request says nothing else.
+#: Words of a streamed response, and the default seconds after each.
 _WORDS = ("This", " is", " an", " answer", ".")
 _PAUSE = 0.2
-#: The embedding of whatever it is.
+#: The embedding of every input.
 _VECTOR = (0.25, -0.5, 1.0)
-#: What an endpoint picker reads of an engine.
+#: The metrics that an endpoint picker reads of an engine.
 _METRICS = """\
 # TYPE vllm:num_requests_waiting gauge
 vllm:num_requests_waiting {waiting}
@@ -35,7 +35,7 @@ vllm:lora_requests_info{{max_lora="0",running_lora_adapters="",waiting_lora_adap
 """
 
 
-#: What a request has to have, by path.
+#: The fields that a request must have, by path.
 _FIELDS = {
     "/v1/chat/completions": frozenset({"model", "messages"}),
     "/v1/embeddings": frozenset({"model", "input"}),
@@ -49,7 +49,7 @@ class Engine(BaseHTTPRequestHandler):
     """
 
     protocol_version = "HTTP/1.1"
-    # Head and body of an answer go out together, and at once.
+    # Send head and body of a response together, without delay.
     wbufsize = -1
     disable_nagle_algorithm = True
     name = ""
@@ -86,7 +86,7 @@ class Engine(BaseHTTPRequestHandler):
             answer(self, 400, {"error": {"message": words, "code": "invalid"}})
 
     def _body(self) -> Iterator[bytes]:
-        """Yield the parts of the body, which comes in chunks where an endpoint picker has read it before."""
+        """Yield the parts of the body, which comes in chunks if an endpoint picker has read it before."""
         if "Content-Length" in self.headers:
             yield self.rfile.read(int(self.headers["Content-Length"]))
             return
@@ -96,7 +96,7 @@ class Engine(BaseHTTPRequestHandler):
         self.rfile.readline()
 
     def _reply(self, asked: dict[str, Any]) -> None:
-        """Answer what is asked for at the path."""
+        """Send the response for the path."""
         self._wait(float(self.headers.get("X-Wait", "0")))
         if self.path == "/v1/embeddings":
             self._embed(asked)
@@ -109,7 +109,7 @@ class Engine(BaseHTTPRequestHandler):
             answer(self, 200, self._completion("chat.completion", asked["model"], message=message) | _usage(asked))
 
     def _wait(self, seconds: float) -> None:
-        """Let the request wait, and count it meanwhile."""
+        """Delay the response, and count the request meanwhile."""
         if seconds:
             self._count(1)
             # The request has been read, so that there is nothing but the end of the connection.
@@ -154,7 +154,7 @@ class Engine(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, *_: object) -> None:
-        """Log nothing: it takes thousands of requests."""
+        """Log nothing: there are thousands of requests."""
 
 
 def _usage(asked: dict[str, Any]) -> dict[str, Any]:
@@ -164,18 +164,18 @@ def _usage(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _vector(asked: dict[str, Any]) -> list[float] | str:
-    """Return the embedding; clients of OpenAI's API ask for it as base64 of its numbers."""
+    """Return the embedding; clients of OpenAI's API request it as base64 of its numbers."""
     if asked.get("encoding_format") != "base64":
         return list(_VECTOR)
     return base64.b64encode(struct.pack(f"<{len(_VECTOR)}f", *_VECTOR)).decode()
 
 
 class Server(ThreadingHTTPServer):
-    """Takes requests as they come."""
+    """Accepts requests, each in a thread."""
 
     request_queue_size = 1024
     daemon_threads = True
-    # One that answers for every address of a network may run beside those of single pods, which go first.
+    # One that listens on every address of a network may run beside those of single pods, which take precedence.
     allow_reuse_port = True
 
 

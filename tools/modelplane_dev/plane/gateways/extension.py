@@ -1,6 +1,6 @@
 """Envoy AI Gateway's controller, the extension server by which Envoy Gateway routes to InferencePools.
 
-Its ports are in part those of Envoy Gateway, so it has a network of its own, linked with that of the cluster's gateway.
+Some of its ports are also those of Envoy Gateway, so it has its own network, linked with that of the cluster's gateway.
 """
 
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ _NAMESPACE = "envoy-ai-gateway-system"
 #: Its name and port, as an installation of its chart has them.
 HOST: Final = f"ai-gateway-controller.{_NAMESPACE}.svc.cluster.local"
 _PORT = 1063
-#: Bytes of a message: all that an Envoy is configured with passes by it. 4 MiB is the default at both ends.
+#: Largest message in bytes: it receives the whole configuration of an Envoy. 4 MiB is the default at both ends.
 _MESSAGE = 64 << 20
-#: The number of its link: apart from those of the links of a site.
+#: The number of its link, other than those of the links of a site.
 _LINK = 200
 _ALL = {"includeAll": True}
 #: What of Envoy Gateway's configuration names it (ai-gateway/manifests/envoy-gateway-values.yaml, and its addon for
@@ -38,12 +38,12 @@ MANAGER: Final[dict[str, Any]] = {
     "maxMessageSize": f"{_MESSAGE >> 20}Mi",
     "service": {"fqdn": {"hostname": HOST, "port": _PORT}},
 }
-#: What it says once the extension server may ask the API server by its caches.
+#: What it logs once the caches of the extension server are filled.
 _STARTED = "Starting workers"
 
 
 def _webhook() -> Manifest:
-    """Return its webhook for pods of Envoy, without a rule: here they are no pods. Without the object it ends."""
+    """Return its webhook for Envoy's pods, without a rule: no pods run here. Without the object it exits."""
     client = {"url": "https://127.0.0.1:9443/mutate"}
     hook = {"name": HOST, "clientConfig": client, "sideEffects": "None", "admissionReviewVersions": ["v1"], "rules": []}
     return {

@@ -1,4 +1,4 @@
-"""The real gateways of a whole control plane: that of the control cluster, and those of some of its sites."""
+"""Real gateways for a control plane: that of the control cluster, and those of some of its sites."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from modelplane_dev.processes.process import Process
 INFERENCE_GATEWAY_KIND = Kind(API_VERSION, "InferenceGateway")
 #: The public gateway's address, in the gateways' networks.
 ADDRESS = "203.0.113.99"
-#: Those of the router and of the fake of all external providers, and the hosts of these.
+#: The addresses of the router and of the fake of all external providers, and the hosts of these.
 ROUTER_ADDRESS, PROVIDER_ADDRESS = "203.0.113.98", "203.0.113.97"
 PROVIDERS = (
     "api.provider.example",
@@ -64,18 +64,18 @@ class LiveGateways:
     issuer: FakeIssuer
 
     def open_sites(self) -> None:
-        """Run the sites' gateways, once there is an InferenceCluster of each that has composed it."""
+        """Run the gateways of sites, once the InferenceCluster of each has composed it."""
         for name, site in self.sites.items():
             site.open(CLUSTER_GATEWAY, self.addresses[name])
 
     def open_router(self) -> None:
-        """Run the router, which requests to external providers pass."""
+        """Run the router, through which requests to external providers go."""
         self.public.open_beside(ROUTER, ROUTER_ADDRESS, administration=19002)
 
     def run_providers(self, folder: Path) -> Process:
         """Run the fake of external providers, with its folder.
 
-        Every program in the network knows its certificate, but for those that run by now.
+        Every program that starts in the network from now on trusts its certificate.
         """
         network = self.public.network
         network.run("provider-address", "ip", "address", "replace", f"{PROVIDER_ADDRESS}/32", "dev", "lo")
@@ -95,7 +95,7 @@ class LiveGateways:
         return self.public.run_engine("quiet", QUIET_ADDRESS)
 
     def lead_to_https(self) -> None:
-        """Lead HTTPS to the public gateway, once it listens on it."""
+        """Forward HTTPS to the public gateway, once it listens for it."""
         self.public.lead_ports(PUBLIC_GATEWAY, ADDRESS, 443)
 
     def open_public(self) -> None:
@@ -123,7 +123,7 @@ def live_gateways(plane: ControlPlane, names: Sequence[str], *, pools: bool = Fa
     """
     clusters = [plane.hub, *(plane.sites[name].cluster for name in names)]
     with ThreadPoolExecutor(len(clusters)) as pool:
-        list(pool.map(establish_kinds, clusters))  # side by side: each server is busy for seconds with so many kinds
+        list(pool.map(establish_kinds, clusters))  # In parallel: so many kinds keep each server busy for seconds.
     with ExitStack() as stack:
         issuer = stack.enter_context(fake_issuer(plane.hub))
         public = stack.enter_context(gateways(plane.hub, "public"))

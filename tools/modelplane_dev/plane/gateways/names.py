@@ -1,4 +1,4 @@
-"""A fake of a cluster's DNS: `python -m ... FILE`. It answers from a file like /etc/hosts, as that is by then."""
+"""A fake of a cluster's DNS: `python -m ... FILE`. It reads a file like /etc/hosts for each answer."""
 
 import socket
 import socketserver
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 _ADDRESS: Final = ("127.0.0.1", 53)
-#: Where programs look for a DNS, and what a pod finds there.
+#: The file in which programs look up the DNS server, and its content in a pod.
 RESOLVER: Final = "/etc/resolv.conf"
 _RESOLVER = f"nameserver {_ADDRESS[0]}\nsearch cluster.local\noptions ndots:5\n"
-#: Seconds for which an answer may be kept.
+#: Seconds for which an answer may be cached.
 _TTL: Final = 2
 #: A question's class, types, and the answer's flags where the name is known and where it is not (RFC 1035, 4.1).
 _INTERNET, _A = 1, 1
@@ -21,7 +21,7 @@ _HEADER = struct.Struct("!6H")
 
 
 def files(folder: Path) -> tuple[Path, Path]:
-    """Return the file that a DNS answers from, and what is to be mounted as `RESOLVER`, both written to a folder."""
+    """Write to a folder the file that a DNS answers from, and the one to be mounted as `RESOLVER`; return both."""
     hosts, resolver = folder / "hosts", folder / "resolv.conf"
     write(hosts, {})
     resolver.write_text(_RESOLVER)
@@ -29,7 +29,7 @@ def files(folder: Path) -> tuple[Path, Path]:
 
 
 def write(hosts: Path, addresses: Mapping[str, str]) -> None:
-    """Write the file that a DNS answers from: an address for each name. No reader sees a part."""
+    """Write atomically the file that a DNS answers from: an address for each name."""
     unfinished = hosts.with_suffix(".unfinished")
     unfinished.write_text("".join(f"{address} {name}\n" for name, address in addresses.items()))
     unfinished.rename(hosts)

@@ -1,6 +1,6 @@
-"""Network namespaces for processes whose ports are fixed, linked with one another. It takes root to make them.
+"""Network namespaces for processes whose ports are fixed, linked with one another. Creating them takes root.
 
-In one of them is a root folder of its own: the host's, and files that a process wants where a pod would mount them.
+Each has its own root folder: the host's, with files mounted in the places where a pod would mount them.
 """
 
 import subprocess
@@ -11,7 +11,7 @@ from pathlib import Path
 from modelplane_dev.processes.process import START, Process
 
 #: Builds the root folder of a namespace from the host's, then stays for others to enter. The arguments are pairs of a
-#: file or folder and where it is mounted. /mnt is where a host has nothing that is needed here.
+#: file or folder and where it is mounted. /mnt holds nothing on a host that is needed here.
 _HOLD = """
 set -e
 ip link set lo up
@@ -35,7 +35,7 @@ exec chroot /mnt sleep infinity
 class Network:
     """A network namespace: a context of processes that are started by `command`.
 
-    `files` says what is mounted where in its root folder.
+    `files` are mounted in its root folder, by path there.
     """
 
     name: str
@@ -44,8 +44,8 @@ class Network:
     _holder: Process = field(init=False)
 
     def __post_init__(self) -> None:
-        """Describe the process that holds the namespace."""
-        # A link, as /etc/resolv.conf often is, may lead out of the root folder that is being built: its target is it.
+        """Define the process that holds the namespace."""
+        # A link, as /etc/resolv.conf often is, may lead out of the root folder that is being built: mount its target.
         mounts = [str(part) for where, what in self.files.items() for part in (what, Path(where).resolve())]
         command = ["unshare", "--net", "--mount", "sh", "-c", _HOLD, "hold", *mounts]
         self._holder = Process(f"network-{self.name}", self.folder, command, {"READY": self._ready})
@@ -66,7 +66,7 @@ class Network:
         self._holder.wait_for(self._ready.exists)
 
     def stop(self) -> None:
-        """Give it up; it is gone with its last process."""
+        """Stop its process; the namespace ends with the last process in it."""
         self._holder.stop()
 
     def command(self, *command: str | Path) -> list[str | Path]:

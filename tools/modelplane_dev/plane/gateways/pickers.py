@@ -1,7 +1,7 @@
 """Endpoint pickers as processes, started as their Deployments say, with the rights of their service accounts.
 
 The program is that of Gateway API's inference extension. llm-d's, which Modelplane composes, has grown from it, but is
-in no Go module that can be fetched: the configuration is put into the words of the former. It has no plugins for
+in no Go module that can be fetched: its configuration is translated for the former, which has no plugins for
 PrefillDecode.
 """
 
@@ -16,7 +16,7 @@ from modelplane_dev.processes.process import Process
 _CONFIG_MAP = Kind("v1", "ConfigMap")
 _DEPLOYMENT = Kind("apps/v1", "Deployment")
 _API_VERSION = "inference.networking.x-k8s.io/v1alpha1"
-#: A plugin of llm-d's alone: in the other program it is a part of the plugin that scores by what it finds.
+#: A plugin of llm-d's picker alone: in the other program it is a part of the plugin that scores by its result.
 _LLM_D: Final = "approx-prefix-cache-producer"
 _CONTAINER = "picker"
 
@@ -29,9 +29,9 @@ def _understood(text: str) -> str:
 
 
 def picker(site: Gateways, namespace: str) -> Process:
-    """Return the endpoint picker of a namespace's only InferencePool; its Service's name is resolved from now on.
+    """Return the endpoint picker of a namespace's only InferencePool, and resolve its Service's name from now on.
 
-    It takes the ports that pods have in the site's network, so there is room for one.
+    It listens on the ports of its pod in the site's network, so only one can run.
     """
     api = site.cluster.api
     ((name, pod),) = (

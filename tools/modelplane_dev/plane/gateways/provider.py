@@ -1,8 +1,8 @@
 """A fake of external providers: `python -m ... ADDRESS FOLDER`. It has OpenAI's API under any root and any host.
 
-It speaks HTTP, and TLS with the pair in the folder. Its answers say which host was called. What reaches it is written
-to a file of the folder, a line of JSON for each request. Where a file of the folder is called like a host, it answers
-there with the status that this holds.
+It serves HTTP, and HTTPS with the pair in the folder. Its responses say which host was called. It writes each request
+to a file of the folder, as a line of JSON. If a file of the folder has the name of a host, it responds there with the
+status that the file contains.
 """
 
 import json
@@ -24,7 +24,7 @@ KEY: Final = "tls.key"
 
 
 class Provider(Engine):
-    """Answers as an engine does, whatever stands before /v1 in the path."""
+    """Responds as an engine does, whatever precedes /v1 in the path."""
 
     folder = Path()
 
@@ -42,7 +42,7 @@ class Provider(Engine):
             super()._reply(asked)
 
     def _record(self, model: str | None) -> None:
-        """Write down what is asked for, and leave of the path what an engine knows."""
+        """Record the request, and reduce its path to the part that an engine knows."""
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.name = headers["host"]
         with (self.folder / REQUESTS).open("a") as requests:
@@ -57,7 +57,7 @@ def main(address: str, folder: str) -> None:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(Provider.folder / CERTIFICATE, Provider.folder / KEY)
     secured = Server((address, _HTTPS_PORT), Provider)
-    # The handshake is the thread's of a connection: it must not keep others waiting.
+    # The handshake is done in the thread of its connection: it must not keep others waiting.
     secured.socket = context.wrap_socket(secured.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=secured.serve_forever, daemon=True).start()
     Server((address, HTTP_PORT), Provider).serve_forever()

@@ -1,4 +1,4 @@
-"""Takes connections at one address and leads each to another: `python -m ... FROM TO [FROM TO]...`.
+"""Forwards connections from one address to another: `python -m ... FROM TO [FROM TO]...`.
 
 An address is HOST:PORT, or the path of a socket, by which connections leave and enter a network namespace.
 """
@@ -14,7 +14,7 @@ from modelplane_dev.processes.process import Process
 #: What the addresses follow.
 COMMAND: Final = (sys.executable, "-m", "modelplane_dev.plane.gateways.relay")
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-#: What is printed once connections are taken.
+#: What is printed once connections are accepted.
 READY = "ready"
 #: Connections that may wait to be taken: one more at a socket is refused at once.
 _WAITING = 1024
@@ -23,7 +23,7 @@ _CHUNK = 65536
 
 
 def start_relay(stack: ExitStack, relay: Process) -> None:
-    """Start a relay, and wait until it takes connections."""
+    """Start a relay, and wait until it accepts connections."""
     stack.enter_context(relay)
     relay.wait_for(lambda: READY in relay.tail())
 
@@ -36,7 +36,7 @@ async def _connect(address: str) -> Streams:
 
 
 async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    """Copy until the source ends, and end the target's input then. Raises OSError when either end breaks."""
+    """Copy until the source ends, then close the target's input. Raises OSError when either end breaks."""
     while data := await source.read(_CHUNK):
         target.write(data)
         await target.drain()

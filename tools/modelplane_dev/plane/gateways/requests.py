@@ -1,4 +1,4 @@
-"""Chats with a service over one connection, made anew when it breaks."""
+"""Sends chats to a service over one connection, which is opened again when it breaks."""
 
 import contextlib
 import http.client
@@ -6,7 +6,7 @@ import json
 import urllib.parse
 from dataclasses import dataclass, field
 
-#: What stands for a status where the connection broke before an answer began, and where it broke within one.
+#: What stands for a status if the connection broke before a response began, and if it broke within one.
 BROKEN, CUT = 0, 1
 #: Seconds that an answer may take, of 50 MiB on a machine that does much else too.
 PATIENCE = 300.0
@@ -31,14 +31,14 @@ class Caller:
     _connection: http.client.HTTPConnection = field(init=False)
 
     def __post_init__(self) -> None:
-        """Describe the connection; the first request makes it."""
+        """Define the connection; the first request opens it."""
         parts = urllib.parse.urlsplit(self.url)
         self._path = f"{parts.path}/v1/chat/completions"
         self._body = body_of(self.model, self.prompt)
         self._connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
 
     def chat(self) -> tuple[int, str]:
-        """Return the status of an answer, or what stands for it, and which engine gave it, "" for none."""
+        """Return the status of a response, or what stands for it, and the engine that sent it, "" for none."""
         status = BROKEN
         try:
             # Who is answered before the whole request was read may find the connection closed, and reads the answer.

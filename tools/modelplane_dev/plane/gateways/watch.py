@@ -1,4 +1,4 @@
-"""Sends one chat after the other until its input ends: `python -m ... URL [MODEL]`, which then prints JSON.
+"""Sends one chat after the other until its input ends: `python -m ... URL [MODEL]`. Then it prints JSON.
 
 That is a list of [status, count]: how many answers in a row had a status, or what stands for one (`requests`). A line
 is printed before it, once the first answer has come, and the last request is sent after the end of the input.
@@ -18,7 +18,7 @@ _PAUSE = 0.01
 
 
 def main(url: str, model: str = MODEL) -> None:
-    """Send requests, and print what was answered."""
+    """Send requests, and print the statuses of the responses."""
     reading = threading.Thread(target=sys.stdin.read, daemon=True)
     reading.start()
     caller = Caller(url, model)
