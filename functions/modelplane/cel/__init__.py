@@ -1,8 +1,9 @@
 """Device selectors: the CEL of Kubernetes DRA over declared devices.
 
-`compile(text)` gives a `Selector`, `verdict(text, device)` what it says about a device, memoised; `measure` evaluates
-what `compiled` gives now, on a `subject(device)`, and tells the work, `reads` what it depends on. What Kubernetes
-refuses is refused, and so is what this engine would not do as Kubernetes does: a selector never silently misses.
+`compile(text)` returns a `Selector`, and `compiled(text)` the same from a cache. `verdict(text, device)` returns a
+cached verdict. `measure` evaluates a compiled selector on a `subject(device)` and also returns the work that it took.
+`reads` returns what selectors depend on. Whatever Kubernetes refuses is refused, and so is whatever this engine would
+evaluate differently: a selector never fails silently to match.
 """
 
 from modelplane.cel.devices import DeviceError, Subject, problems, read, weigh_device

@@ -30,7 +30,7 @@ def _binary(function: Function, left: Code, right: Code) -> Code:
         try:
             one = left(frame)
         except EvaluationError:
-            # The right side is evaluated all the same, as in Kubernetes: it may abort, or change a quantity.
+            # The right side is evaluated nevertheless, as in Kubernetes: it may abort, or change a quantity.
             right(frame)
             raise
         other = right(frame)

@@ -34,7 +34,7 @@ class Link:
 
 
 def follow(root: Code, links: tuple[Link, ...]) -> Code:
-    """Return the code of a chain. From the first optional step on, what is absent is none instead of an error."""
+    """Return the code of a chain. From the first optional step on, an absent value is none instead of an error."""
     names, follow_any = _names(links), _follow(links)
 
     def run(frame: Frame) -> Value:
@@ -75,13 +75,13 @@ def _follow(links: tuple[Link, ...]) -> Callable[[Frame, Value], Value]:
 
 
 def _names(links: tuple[Link, ...]) -> tuple[str, ...]:
-    """Return the keys of a chain that only follows constant texts, () for another."""
+    """Return the keys of a chain if all of them are constant texts, else ()."""
     names = [link.name for link in links if link.name is not None and not link.optional and not link.test]
     return tuple(names) if len(names) == len(links) else ()
 
 
 def _named(found: Value, names: tuple[str, ...]) -> Value:
-    """Return what is found under names, none of which is optional."""
+    """Return the value at a path of names, none of which is optional."""
     for name in names:
         if type(found) is Map:
             entry = found.entries.get(name)
@@ -99,7 +99,7 @@ def is_key(value: Value) -> bool:
 
 
 def look_up(value: Value, key: Value) -> Value:
-    """Return what a value holds under a key, ABSENT for nothing: what holds nothing at all has no key either."""
+    """Return the value under a key, ABSENT if there is none, also in a value that has no keys."""
     kind = type(value)
     if not is_key(key):
         raise AbortError(f"invalid key of type {type_name(key)}")
@@ -109,7 +109,7 @@ def look_up(value: Value, key: Value) -> Value:
         index = _index(key)
         return value.sequence()[index] if 0 <= index < len(value.items) else ABSENT
     if kind is OptionalValue:
-        raise AbortError("an optional inside another value is not looked into")
+        raise AbortError("keys of an optional inside another value are not supported")
     return ABSENT
 
 

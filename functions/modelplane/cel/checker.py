@@ -1,7 +1,7 @@
 """Static types: refuses what Kubernetes' CEL checker refuses, and names what this engine does not have.
 
-The rules are CEL's: an overload is picked by argument types, several that fit give `dyn`, what is bound to a type
-variable stays bound. An attribute is of type `any`: it fits everywhere and only run time knows it.
+The rules are CEL's: an overload is chosen by the types of the arguments, several that fit give `dyn`, and a type
+variable stays bound. An attribute is of type `any`: it fits everywhere, and its type is known only at run time.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ _CAPACITY = types.map_of(STRING, types.map_of(STRING, types.QUANTITY))
 _FIELDS = {"driver": STRING, "attributes": _ATTRIBUTES, "capacity": _CAPACITY, "allowMultipleAllocations": BOOL}
 _KEYS = frozenset({"bool", "int", "uint", "string", "dyn", "any"})
 _INDEXES = _KEYS | {"double"}
-#: The types that are also names.
+#: The types that expressions can name.
 TYPE_IDENTS: dict[str, Type] = {
     **{kind.name: kind for kind in (BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL)},
     "list": types.list_of(DYN),
@@ -82,14 +82,14 @@ class _Checker:
         }
 
     def resolved(self, node: Node) -> Type:
-        """Return a node's type with what is known by now."""
+        """Return a node's type, as far as it is known by now."""
         self._count += 1
         if self._count > MAX_CHECKED:
             raise refuse(self._text, node.offset, f"limit: macros expand to more than {MAX_CHECKED} nodes")
         return self.bindings.resolve(self._methods[type(node)](node))
 
     def finish(self) -> None:
-        """Refuse what is only known in the end.
+        """Refuse what is known only at the end.
 
         That is a list or map literal with elements of different types, `any` included, and a variable that holds a
         type: Kubernetes looks such a variable's name up among the types, and fails.
@@ -145,14 +145,14 @@ class _Checker:
     def _call(self, node: Call) -> Type:
         if node.function not in FUNCTIONS:
             raise self._undeclared(node, node.function)
-        # The arguments come before the target: what they bind, the target is checked with.
+        # The arguments are resolved before the target, which is checked with the variables that they bind.
         given = tuple(map(self.resolved, node.arguments))
         if node.target is not None:
             given = (self.resolved(node.target), *given)
         return self._overload(node, node.function, given, member=node.target is not None)
 
     def _overload(self, node: Node, name: str, given: tuple[Type, ...], *, member: bool = False) -> Type:
-        """Return the result of the overloads that fit: their common type, or `dyn`. Raises when none does."""
+        """Return the result of the overloads that fit: their common type, or `dyn`. Raises SelectorError for none."""
         result: Type | None = None
         for overload in FUNCTIONS[name].overloads:
             if overload.member is not member:
@@ -218,7 +218,7 @@ class _Checker:
         return types.map_of(key, self._joined(tuple(value for _, value in node.entries)))
 
     def _joined(self, nodes: tuple[Node, ...]) -> Type:
-        """Return the common type of a literal's elements, a new variable for none."""
+        """Return the common type of a literal's elements, a new variable if it has none."""
         kinds = [self.resolved(node) for node in nodes]
         if not kinds:
             return self.bindings.fresh()
@@ -245,7 +245,7 @@ class _Checker:
         return dict(zip(variables, found, strict=False))
 
     def _within(self, node: Quantifier | Collect, inside: Callable[[], Type]) -> Type:
-        """Return what `inside` gives with the macro's variables in scope. Refuses macros nested too deep."""
+        """Return the result of `inside` with the macro's variables in scope. Refuses macros nested too deeply."""
         variables = self._iterated(node.range, node.variables)
         if self._loops == MAX_COMPREHENSIONS:
             why = f"limit: comprehension nested deeper than {MAX_COMPREHENSIONS}"

@@ -1,6 +1,6 @@
 """Equality and order of values, with cel-go's asymmetries.
 
-The left operand decides: a version or a quantity is an error against anything else, the other way round it is false.
+The left operand decides: `version == "x"` and `quantity == "x"` are errors, and `"x" == version` is false.
 """
 
 import math
@@ -36,7 +36,7 @@ def equal(left: Value, right: Value) -> bool:
     if kind in _NUMBERS and other in _NUMBERS:
         return not _has_nan(left, right) and _order(left, right) == 0
     if kind in _STRICT:
-        # The result of add or sub is another Go type on the right, to which no quantity is comparable.
+        # On the right the result of add or sub is another Go type, to which no quantity is comparable.
         if other is not kind or (kind is QuantityValue and right.derived):
             raise _no_overload("==", left, right)
     elif kind is not other:
@@ -54,7 +54,7 @@ def differ(left: Value, right: Value) -> bool:
 
 
 def contains(items: tuple[Value, ...], value: Value) -> bool:
-    """Return whether a value is among the items; an item that it cannot be compared with is another one."""
+    """Return whether a value is among the items; an item that it cannot be compared with is not equal."""
     return any(not differ(value, item) for item in items)
 
 
@@ -96,7 +96,7 @@ def _equal_maps(left: Map, right: Map) -> bool:
 
 
 def _equal_inside(left: Value, right: Value) -> bool:
-    """Compare elements. What cannot be compared counts as equal in cel-go, or as an error: we do not answer."""
+    """Compare elements. cel-go takes elements that cannot be compared for equal or for an error: this aborts."""
     try:
         return equal(left, right)
     except EvaluationError as error:

@@ -88,7 +88,7 @@ def weigh_device(device: Device) -> int:
 
 
 def qualified(driver: str, name: str) -> tuple[str, str]:
-    """Return domain and identifier of the name of an attribute or capacity."""
+    """Return the domain and the identifier in the name of an attribute or capacity."""
     domain, slash, identifier = name.partition("/")
     return (domain, identifier) if slash else (driver, name)
 
@@ -109,7 +109,7 @@ class Subject:
         self._value = None if device.capacity else self._with(_by_domain(device.driver, []))
 
     def value(self) -> Map:
-        """Return a device without problems for one evaluation: quantities are new ones, which evaluations change."""
+        """Return a device without problems for one evaluation, with new quantities, since evaluations change them."""
         if self._value is not None:
             return self._value
         device = self._device
@@ -132,7 +132,7 @@ def _by_domain(driver: str, named: list[tuple[str, Value]]) -> Map:
     for name, value in named:
         domain, identifier = qualified(driver, name)
         domains.setdefault(domain, {})[identifier] = value
-    # Kubernetes lets an unknown domain find an empty map.
+    # In Kubernetes an unknown domain is an empty map.
     return _map({domain: _map(values) for domain, values in domains.items()}, default=Map({}))
 
 

@@ -1,4 +1,4 @@
-"""Turns a checked tree into Python closures, which a device is then run through.
+"""Turns a checked tree into Python closures, which are then called with a device.
 
 A closure takes a `Frame` (the work that is left, the device, the variables of macros) and returns a value, or raises
 EvaluationError, which `&&`, `||`, `exists` and `all` absorb as in CEL, or AbortError, which nothing absorbs.
@@ -44,12 +44,12 @@ from modelplane.cel.values import (
 
 Code = Callable[[Frame], Value]
 _PENDING = object()
-#: What gives the same version, which nothing changes, for the same text.
+#: Functions that return the same value for the same text, which nothing changes: a version.
 _VERSIONS = frozenset({"semver", "isSemver"})
 
 
 class Compiler:
-    """Compiles one selector. Raises SelectorError where Kubernetes computes while it compiles, and fails."""
+    """Compiles one selector. Raises SelectorError for constants that Kubernetes fails to compute when it compiles."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -77,7 +77,7 @@ class Compiler:
         return self._slots
 
     def code(self, node: Node) -> Code:
-        """Return the closure of a node; what Kubernetes computes while it compiles is computed now."""
+        """Return the closure of a node. What Kubernetes computes when it compiles is computed now."""
         code = self._methods[type(node)](node)
         if not self._is_constant(node):
             return code
@@ -89,7 +89,7 @@ class Compiler:
         return _constant(value)
 
     def _is_constant(self, node: Node) -> bool:
-        """Return whether cel-go's optimizer takes a node for a constant, after its operands."""
+        """Return whether cel-go's optimizer treats a node as a constant, after its operands."""
         if isinstance(node, Literal):
             return True
         if isinstance(node, Ident):
@@ -137,7 +137,7 @@ class Compiler:
         operands = node.arguments if node.target is None else (node.target, *node.arguments)
         codes = tuple(map(self.code, operands))
         if _in_nothing(node):
-            return lambda _: False  # Kubernetes does not even evaluate what is looked up in `[]`
+            return lambda _: False  # Kubernetes does not even evaluate the value that is looked up in `[]`.
         if node.function in WITH_PATTERN:
             self._check_pattern(operands[1])
         code = call(FUNCTIONS[node.function], codes)
@@ -243,12 +243,12 @@ def _constant(value: Value) -> Code:
 
 
 def _once(code: Code) -> Code:
-    """Return the code of a call that gives the same value whenever it is made; each call is charged alike."""
+    """Return the code of a call that always returns the same value; each call is charged the same work."""
     frame = Frame(Map({}), [], MAX_WORK)
     try:
         value = code(frame)
     except (EvaluationError, AbortError):
-        return code  # an error when it is evaluated, as in Kubernetes, not when it is compiled
+        return code  # An error when it is evaluated, as in Kubernetes, not when it is compiled.
     cost = MAX_WORK - frame.work
 
     def run(frame: Frame) -> Value:

@@ -6,7 +6,7 @@ from typing import Final
 from modelplane.cel.types import QUANTITY, SEMVER, Type
 from modelplane.model.fleet import Device
 
-#: The operators of order, as the checker names them.
+#: The operators `<`, `<=`, `>` and `>=` as the checker names them.
 _ORDERS: Final = {f"_{sign}_": sign for sign in ("<", "<=", ">", ">=")}
 _MAKERS: Final = {QUANTITY: 'quantity("20Gi")', SEMVER: 'semver("1.2.3")'}
 _MEMBERS: Final = frozenset({"compareTo", "isGreaterThan", "isLessThan"})
@@ -18,7 +18,7 @@ _NAMES: Final = 16
 
 
 def remedy(function: str, given: tuple[Type, ...]) -> str:
-    """Return what to write where no overload fits quantities or versions, "" where nothing is known; to be appended."""
+    """Return text to append to an error that no overload fits: how to use quantities or versions, else ""."""
     kind = next((each for each in given if each in _MAKERS), None)
     if kind is None:
         return ""
@@ -29,7 +29,7 @@ def remedy(function: str, given: tuple[Type, ...]) -> str:
 
 
 def keys_there(why: str, selector: str, device: Device) -> str:
-    """Return an error of a selector on a device, with the keys that the device has where one is unknown."""
+    """Return the error of a selector on a device, completed by the keys that the device has if one is unknown."""
     key = why.removeprefix(_UNKNOWN)
     read = next((found for found in _READ.finditer(selector) if key in (found[3], found[4])), None)
     if key == why or read is None:

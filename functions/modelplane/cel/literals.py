@@ -1,4 +1,4 @@
-"""What the literals of CEL mean: strings and bytes with their escapes, integers in their ranges, doubles."""
+"""The values of CEL's literals: strings and bytes with escapes, integers within their ranges, doubles."""
 
 import re
 
@@ -6,12 +6,12 @@ from modelplane.cel.values import INT_MAX, INT_MIN, UINT_MAX, Uint
 
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"} | {c: c for c in "\\'\"`?"}
 _ESCAPE = re.compile(r"\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
-#: More digits than any 64-bit number has, less than Python refuses to convert.
+#: More digits than any 64-bit number has, and fewer than Python refuses to convert.
 _MAX_DIGITS = 100
 
 
 class LiteralError(ValueError):
-    """A literal that has the right form and no value."""
+    """A literal of the right form that has no value."""
 
 
 def text_of(written: str) -> str:
@@ -84,5 +84,5 @@ def _body(written: str) -> tuple[str, bool]:
     raw = written[0] in "rR"
     body = written[1:] if raw else written
     width = 3 if body[:3] in {'"""', "'''"} and len(body) >= 6 else 1
-    # Kubernetes reads every line end within a literal as a line feed.
+    # Kubernetes reads every kind of line break in a literal as a line feed.
     return body[width:-width].replace("\r\n", "\n").replace("\r", "\n"), raw

@@ -1,4 +1,4 @@
-"""The loops of macros. Each round is charged with the size of its body, so that loops in loops end in time."""
+"""The loops of macros. Each iteration is charged the size of its body, which bounds the time of nested loops."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Code = Callable[[Frame], Value]
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """What a macro iterates over, the slots of its variables, and what a round costs."""
+    """What a macro iterates over, the slots of its variables, and the cost of an iteration."""
 
     over: Code
     slots: tuple[int, ...]
@@ -20,7 +20,7 @@ class Loop:
         """Set the variables for each element of a list or map in turn; yield its index or key."""
         kind = type(source)
         if kind is List:
-            # With two variables the index can be seen; with one, any order will do.
+            # With two variables the index can be seen; with one, the order does not matter.
             pairs = enumerate(source.items if len(self.slots) == 1 else source.sequence())
         elif kind is Map:
             pairs = iter(source.entries.values())
@@ -37,7 +37,7 @@ class Loop:
 
 
 def decide(frame: Frame, terms: Iterable[Code], *, decisive: bool) -> bool:
-    """Return `decisive` where one of the terms is, else its opposite; errors count only where no term decides.
+    """Return `decisive` if one of the terms has this value, else its opposite; errors count only if no term decides.
 
     CEL's rule for `||` and `exists` (decisive true), and for `&&` and `all` (false).
     """

@@ -1,4 +1,4 @@
-"""The macros of CEL: calls whose arguments are not evaluated as arguments."""
+"""The macros of CEL: calls that are expanded instead of evaluating their arguments."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from modelplane.cel.syntax import (
     Select,
 )
 
-#: What CEL's own expansions call their accumulator.
+#: The name of the accumulator in CEL's own expansions.
 _ACCUMULATOR = "__result__"
 
 Arguments = tuple[Node, ...]
@@ -29,7 +29,7 @@ class MacroError(Exception):
 
 
 def expand(call: Call) -> Node:
-    """Return the node of a macro call, and any other call as it is. Raises MacroError."""
+    """Return the expansion of a macro call, and any other call unchanged. Raises MacroError."""
     if call.target is None:
         return _has(call) if call.function == "has" and len(call.arguments) == 1 else call
     macro = _MACROS.get((call.function, len(call.arguments)))
@@ -97,7 +97,7 @@ def _name(argument: Node) -> str:
     return argument.name
 
 
-#: Macros by name and number of arguments, all of them called on a target.
+#: Macros by name and number of arguments; all are called on a target.
 _MACROS: dict[tuple[str, int], Callable[[Call, Node, Arguments], Node]] = {
     **{(name, count): _quantifier for name in ("all", "exists", "exists_one") for count in (2, 3)},
     ("existsOne", 3): _quantifier,

@@ -2,7 +2,7 @@
 
 A verdict depends on the text and on what the selector reads of the device, which is the key of the cache: twenty
 classes over a thousand clusters cost sixty evaluations, whatever else their devices declare. Hashing a device costs
-more than the rest of a warm call, so a cache by the identity of the device object comes before the one by content.
+more than the rest of a cached call, so a cache by the identity of the device object precedes the one by content.
 """
 
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ def _compile(text: str) -> Selector | SelectorError:
     try:
         return compile(text)
     except SelectorError as error:
-        # A new one: what was raised holds on to frames, its own and those of what it was raised from.
+        # A new error: the one that was raised keeps frames alive, and those of its cause.
         return SelectorError(error.line, error.column, error.why)
 
 

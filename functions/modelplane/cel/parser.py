@@ -1,10 +1,10 @@
 """From the text of a selector to its tree, on the grammar of cel-python.
 
-cel-python is used for what it does well, its LALR grammar of CEL. Its tokens are ours (see `tokens`), and so is the
-evaluation: its evaluator has no types, raises on comparisons that are plain false in Kubernetes, has no bound on work
-and is not thread-safe; bending it would have taken more code than the evaluator here. The grammar is read from the
-package's data, so that neither the evaluator nor what it imports (date libraries, some 15 MiB) is ever loaded, and
-lark itself only with the first selector.
+Only the LALR grammar of cel-python is used. The tokens are our own (see `tokens`), and so is the evaluation:
+cel-python's evaluator has no types, raises on comparisons that are simply false in Kubernetes, does not bound work and
+is not thread-safe; adapting it would take more code than the evaluator here. The grammar is read from the package's
+data, so that neither the evaluator nor its imports (date libraries, about 15 MiB) are ever loaded, and lark only with
+the first selector.
 """
 
 import threading
@@ -41,7 +41,7 @@ def parse(text: str) -> Node:
     from lark.exceptions import UnexpectedToken  # noqa: PLC0415 (loaded with the first selector)
 
     try:
-        # Our lexer takes tokens where lark's signature says text.
+        # Our lexer takes tokens, where lark's signature says text.
         return grammar.parse(split)  # type: ignore[return-value]
     except UnexpectedToken as error:
         found = error.token.value
@@ -71,7 +71,7 @@ def _load() -> "Lark":
     names: dict[str, str] = {}
 
     class Split(Lexer):
-        """Hands the tokens of `tokens.split` to the parser under the grammar's names."""
+        """Passes the tokens of `tokens.split` to the parser, under the names of the grammar."""
 
         def __init__(self, _configuration: object) -> None: ...
 

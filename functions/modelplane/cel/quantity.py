@@ -1,4 +1,4 @@
-"""Kubernetes quantities: parse, compare, add, with the two representations whose difference selectors can see.
+"""Kubernetes quantities: parsing, comparison and addition, in two representations that selectors can tell apart.
 
 Kubernetes holds a quantity as an int64 with a power of ten where it can ("compact"), else as a big decimal.
 `isInteger` and `asInteger` only work on the compact one, so which one a text gets is part of its value.
@@ -11,10 +11,10 @@ from fractions import Fraction
 
 _INT64_MAX = 2**63 - 1
 _INT64_MIN = -(2**63)
-#: Digits that surely fit an int64, hence the compact form.
+#: Digits that always fit an int64, and so the compact form.
 _COMPACT_DIGITS = 18
 _NANO = -9
-#: Longest text and largest power of ten we compute with. Kubernetes has no bound and hangs on some.
+#: Longest text and largest power of ten that are computed. Kubernetes has no bound, and hangs on some.
 _MAX_LENGTH = 400
 _MAX_EXPONENT = 400
 
@@ -25,7 +25,7 @@ _POWER = re.compile(r"[eE]([+-]?[0-9]+)")
 
 
 class QuantityError(ValueError):
-    """A text that is no quantity."""
+    """A text that is not a quantity."""
 
 
 class QuantityLimitError(QuantityError):
@@ -41,7 +41,7 @@ class Quantity:
     compact: bool = True
 
     def at(self, exponent: int) -> int:
-        """Return the unscaled number at a power of ten that is not above this one's."""
+        """Return the unscaled number for a power of ten that is not greater than its own."""
         return int(self.unscaled * 10 ** (self.exponent - exponent))
 
     def number(self) -> Fraction:
@@ -53,7 +53,7 @@ class Quantity:
         return replace(self, compact=False)
 
     def integer(self) -> int | None:
-        """Return the int64 that Kubernetes' `asInteger` gives, None where its `isInteger` is false."""
+        """Return the int64 that `asInteger` returns in Kubernetes, None if `isInteger` is false."""
         if not self.compact or self.exponent < 0:
             return None
         value = self.at(0)
@@ -66,7 +66,7 @@ class Quantity:
 
 
 def parse(text: str) -> Quantity:
-    """Return the quantity a text means. Raises QuantityError (QuantityLimitError beyond what we compute with)."""
+    """Return the quantity of a text. Raises QuantityError, or QuantityLimitError beyond the bounds of this module."""
     found = _TEXT.fullmatch(text)
     if not text or found is None:
         raise QuantityError(f"{text[:64]!r} is not a quantity")
@@ -112,7 +112,7 @@ def negative(quantity: Quantity) -> Quantity:
 
 def _written_exponent(text: str, suffix: str) -> int:
     found = _POWER.fullmatch(suffix)
-    # Kubernetes keeps the low 32 bits of an int64; what does not fit an int64 is not a quantity.
+    # Kubernetes keeps the low 32 bits of an int64. An exponent that does not fit an int64 makes the text no quantity.
     if found is None or len(found[1]) > _MAX_LENGTH or not _INT64_MIN <= int(found[1]) <= _INT64_MAX:
         raise QuantityError(f"{text[:64]!r} has no valid suffix")
     if abs(int(found[1])) > _MAX_EXPONENT:
@@ -128,7 +128,7 @@ def _decimal(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:
 
 
 def _binary(sign: int, whole: str, fraction: str, bits: int) -> Quantity:
-    # How many digits fit beside the power of two is Kubernetes' estimate, not arithmetic.
+    # The number of digits that fit beside the power of two is an estimate of Kubernetes', not exact.
     if not fraction and 14 - len(whole) - bits * 3 // 10 >= 0 and int(whole) << bits <= _INT64_MAX:
         return Quantity(sign * (int(whole) << bits), 0)
     number = int(whole + fraction) << bits

@@ -1,7 +1,7 @@
 """What a selector reads of a device: everything that its verdict can depend on, and so the cache key of a verdict.
 
-`device.attributes["gpu.nvidia.com"].memory` reads one attribute. An expression that reaches for the attributes or
-capacities in any other way (`"x" in device.attributes`, a computed key, a variable) counts as reading everything.
+`device.attributes["gpu.nvidia.com"].memory` reads one attribute. An expression that uses the attributes or capacities
+in any other way (`"x" in device.attributes`, a computed key, a variable) counts as reading everything.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from modelplane.cel.devices import problems, qualified
 from modelplane.cel.syntax import Ident, Index, Literal, Node, Select
 from modelplane.model.fleet import ClaimKind, Device
 
-#: An attribute or a capacity: which of both, its domain and its identifier.
+#: An attribute or a capacity: `attributes` or `capacity`, its domain and its identifier.
 Name = tuple[str, str, str]
 #: What is read besides driver and allowMultipleAllocations, which always count as read; None for everything.
 Reads = frozenset[Name] | None
@@ -77,7 +77,7 @@ def seen(device: Device, of: Reads) -> Device:
 def narrowed(device: Device, keep: Callable[[Name], bool]) -> Device:
     """Return a device with only the attributes and capacities that `keep` accepts.
 
-    A device with problems is returned unchanged: it is an error, whatever is read of it.
+    A device with problems is returned unchanged: every selector is an error on it.
     """
     if problems(device):
         return device

@@ -17,7 +17,7 @@ _OUTCOMES = {True: Verdict(Outcome.MATCH), False: Verdict(Outcome.NO_MATCH)}
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """A selector that compiles, and what it reads of a device. Holds no state of evaluations: threads may share it."""
+    """A compiled selector, and what it reads of a device. It keeps no state of evaluations: threads may share it."""
 
     text: str
     reads: Reads
@@ -25,7 +25,7 @@ class Selector:
     _slots: int
 
     def evaluate(self, device: Device) -> Verdict:
-        """Return what the selector says about a device; ERROR for a device with problems, whatever the selector."""
+        """Return what the selector says about a device; ERROR if the device has problems."""
         return self.measure(Subject(device))[0]
 
     def measure(self, subject: Subject) -> tuple[Verdict, int]:
@@ -49,7 +49,7 @@ def _not_bool(found: Value) -> Verdict:
 
 
 def compile(text: str) -> Selector:  # noqa: A001 (the name of what it does)
-    """Return the selector of a text. Raises SelectorError for what Kubernetes refuses, or we cannot do as it does."""
+    """Compile a text. Raises SelectorError for what Kubernetes refuses, and what cannot be evaluated as it does."""
     try:
         tree = parse(text)
         check(text, tree)

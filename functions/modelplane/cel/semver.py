@@ -1,4 +1,4 @@
-"""Semantic versions as Kubernetes' CEL library has them: strict parsing, a normalizing variant, semver 2.0 order.
+"""Semantic versions as in Kubernetes' CEL library: strict parsing, a normalizing variant, the order of semver 2.0.
 
 The rules are those of the semver library Kubernetes uses; `tests/data/semvers.json` holds its verdicts.
 """
@@ -13,12 +13,12 @@ _IDENTIFIER = re.compile(r"[0-9A-Za-z-]+")
 
 
 class SemverError(ValueError):
-    """A text that is no semantic version."""
+    """A text that is not a semantic version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Semver:
-    """A version; the parts of `prerelease` are int where numeric. Build metadata takes no part, not even in `==`."""
+    """A version; numeric parts of `prerelease` are int. Build metadata is ignored, even by `==`."""
 
     major: int
     minor: int
@@ -33,7 +33,7 @@ class Semver:
 
 
 def parse(text: str) -> Semver:
-    """Return the version a text means, strictly. Raises SemverError."""
+    """Return the version of a text, parsed strictly. Raises SemverError."""
     parts = text.split(".", 2)
     if len(parts) != 3:
         raise SemverError(f"{text[:64]!r} does not have three parts")

@@ -7,15 +7,15 @@ MAX_BYTES = 10 * 1024
 #: Most selectors of one object, and most characters of all of them together; compiling takes about 5 us a character.
 MAX_SELECTORS = 256
 MAX_CHARACTERS = 32 * 1024
-#: Most tokens. A realistic selector has some twenty; parsing takes about 20 us a token.
+#: Most tokens. A realistic selector has about twenty; parsing takes about 20 us a token.
 MAX_TOKENS = 1000
 #: Deepest nesting of operators, calls, brackets and macros, which is also how deep evaluation recurses.
 MAX_DEPTH = 80
-#: Most nodes that macros may expand to; an optMap uses its operand twice, and so on through a chain of them.
+#: Most nodes that macros may expand to: each optMap of a chain doubles its operand.
 MAX_CHECKED = 2000
-#: Deepest nesting of comprehensions. Three over a device's maps are near Kubernetes' own estimate of too much.
+#: Deepest nesting of comprehensions. Three over a device's maps come near Kubernetes' own limit by its estimate.
 MAX_COMPREHENSIONS = 2
-#: Work of one evaluation, in units of about a microsecond. Kubernetes' limit of a million is above it for everything.
+#: Most work of one evaluation, in units of about a microsecond. Kubernetes' limit of a million is higher in all cases.
 MAX_WORK = 20_000
 
 

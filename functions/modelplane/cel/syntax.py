@@ -1,4 +1,4 @@
-"""The tree of a selector: what the parser makes, the checker types and the evaluator runs."""
+"""The tree of a selector, which the parser builds, the checker types and the evaluator compiles."""
 
 from dataclasses import dataclass, field
 
@@ -7,9 +7,9 @@ from modelplane.cel.values import Value
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """An expression. `offset` is where it stands in the text, `depth` how deep it nests, `size` how many nodes it has.
+    """An expression. `offset` is its position in the text, `depth` how deep it nests, `size` its number of nodes.
 
-    `grouped`: it stands in parentheses. Compared by identity: a macro may use one operand twice.
+    `grouped`: it is in parentheses. Nodes are compared by identity: a macro may use one operand twice.
     """
 
     offset: int
@@ -114,7 +114,7 @@ class Collect(Node):
 
 @dataclass(slots=True, eq=False)
 class Bind(Node):
-    """`cel.bind(variable, value, body)`; the value is computed when the body first asks for it."""
+    """`cel.bind(variable, value, body)`; the value is computed when the body first reads it."""
 
     variable: str
     value: Node

@@ -1,8 +1,8 @@
 """The tokens of a selector, split exactly as CEL's grammar splits them.
 
-cel-python's own token rules differ from CEL's where it matters: a raw string may end elsewhere, an unfinished escape
-is accepted, a sign belongs to a number. A text that splits differently means something else, so the splitting is ours
-and only the grammar above it is cel-python's (see `parser`).
+cel-python's own token rules differ from CEL's: a raw string may end elsewhere, an unfinished escape is accepted, a sign
+belongs to a number. A text that is split differently has another meaning, so this module splits it, and only the
+grammar of the tokens is cel-python's (see `parser`).
 """
 
 import re
@@ -71,7 +71,7 @@ def split(text: str) -> list[Token]:
 
 
 class _Splitter:
-    """Adds up tokens, and takes care of what the grammar of cel-python does not know."""
+    """Collects tokens, and handles what the grammar of cel-python does not know."""
 
     def __init__(self, text: str) -> None:
         self.tokens: list[Token] = []
@@ -93,13 +93,13 @@ class _Splitter:
             raise refuse(self._text, token.offset, f"limit: more than {MAX_TOKENS} tokens")
 
     def _close(self) -> None:
-        """Drop the one comma that a list or map literal may end in (even `[,]`); a call or an index may not."""
+        """Drop the one comma that a list or map literal may end with (even `[,]`); a call or an index may not."""
         literal = self._literals.pop() if self._literals else False
         if literal and self._last(",") is not None:
             self.tokens.pop()
 
     def _marks(self, token: Token) -> bool:
-        """Note `.?` and `[?` on the token before the question mark, and on the name after it."""
+        """Mark `.?` and `[?` on the token before the question mark, and on the name after it."""
         if token.kind == "IDENT":
             dot = self._last(".")
             token.optional = dot is not None and dot.optional
@@ -118,12 +118,12 @@ class _Splitter:
             raise refuse(self._text, token.offset, f"unexpected {token.written!r} after {previous.written!r}")
 
     def _join_minus(self, token: Token) -> None:
-        """Make a minus before a number the number's: the lowest int64 is only a number with it."""
+        """Join a minus to the number after it: the lowest int64 is a number only with its sign."""
         previous = self._last("-")
         if previous is None or token.kind not in {"INT_LIT", "FLOAT_LIT"}:
             return
         before = self.tokens[-2].kind if len(self.tokens) > 1 else ""
-        # After an operand it is the operator; the last of several is one too, as in CEL.
+        # After an operand the minus is the operator; so is the last of several, as in CEL.
         if before not in _OPERAND_END and before != "-":
             token.written = f"-{token.written}"
             token.offset = self.tokens.pop().offset

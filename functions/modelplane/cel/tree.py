@@ -17,7 +17,7 @@ _RESERVED = frozenset(
 
 
 class TreeError(Exception):
-    """What CEL's parser refuses beyond its grammar, or what we do not take; `offset` is where."""
+    """What CEL's parser refuses beyond its grammar, or what is not supported; `offset` is its position."""
 
     def __init__(self, offset: int, why: str) -> None:
         super().__init__(why)
@@ -71,7 +71,7 @@ class TreeBuilder:
         sign, operand = children
         name = f"{sign.value.written}_"
         if isinstance(operand, Call) and operand.function == name and not operand.grouped:
-            # Two signs in a row are none to CEL: `!!x` is x, whatever it is, and `!(!x)` is a bool or an error.
+            # CEL drops two signs in a row: `!!x` is x of whatever type, while `!(!x)` is a bool or an error.
             return operand.arguments[0]
         return _grown(Call(_offset(sign), name, None, (operand,)), operand)
 
@@ -124,7 +124,7 @@ class TreeBuilder:
         return _called(_offset(name), _unreserved(name), None, _arguments(rest))
 
     def paren_expr(self, children: list[Any]) -> Node:
-        """Return `(a)`, which nests although it leaves no node."""
+        """Return `a` of `(a)`, which counts as nesting although it makes no node."""
         inner = _node(children[1])
         inner.depth += 1
         inner.grouped = True
@@ -147,7 +147,7 @@ class TreeBuilder:
     mapinits = exprlist
 
     def fieldinits(self, children: list[Any]) -> list[Any]:
-        """Return nothing: messages are refused."""
+        """Return None: messages are refused."""
         return children[:0]
 
     def literal(self, children: list[Any]) -> Node:
@@ -178,7 +178,7 @@ def _unreserved(terminal: Any) -> str:
 
 
 def _logic(children: list[Any], *, decisive: bool) -> Node:
-    """Join a chain into one node: it nests no deeper, and decides in order, as in CEL."""
+    """Join a chain into one node, which nests no deeper and is evaluated in order, as in CEL."""
     if len(children) == 1:
         return _node(children[0])
     left, sign, right = children
@@ -198,7 +198,7 @@ def _called(offset: int, name: str, target: Node | None, arguments: tuple[Node, 
         raise TreeError(error.node.offset, error.why) from None
     children = arguments if call.target is None else (call.target, *arguments)
     if isinstance(expanded, Conditional):
-        expanded.depth += 3  # optMap and optFlatMap stand for four nodes inside each other
+        expanded.depth += 3  # optMap and optFlatMap stand for four nested nodes.
     return _grown(expanded, *children)
 
 

@@ -1,7 +1,7 @@
-"""The types that selectors are checked with, and when one may stand where another is expected.
+"""The types that selectors are checked with, and which may be used where another is expected.
 
 Assignability is CEL's: type variables are bound as arguments are matched, `dyn` and `any` (the type of an attribute)
-fit everything, and what is bound stays bound for the rest of the expression.
+fit everything, and a variable stays bound for the rest of the expression.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type: its name and its parameters. A `variable` stands for a type that is still to be found."""
+    """A type: its name and its parameters. A `variable` stands for a type that is not known yet."""
 
     name: str
     params: tuple["Type", ...] = ()
@@ -46,12 +46,12 @@ def type_of(described: Type) -> Type:
 
 
 def is_dynamic(kind: Type) -> bool:
-    """Return whether only run time tells what a value of this type is."""
+    """Return whether the type of such a value is known only at run time."""
     return kind.name in {"dyn", "any"}
 
 
 class Bindings:
-    """What the type variables of one expression stand for."""
+    """The types that are bound to the type variables of one expression."""
 
     def __init__(self) -> None:
         self._bound: dict[Type, Type] = {}
@@ -64,7 +64,7 @@ class Bindings:
         return Type(f"_{self._count}", variable=True)
 
     def assign(self, to: tuple[Type, ...], given: tuple[Type, ...]) -> bool:
-        """Return whether each type fits its place; the variables are bound only if all do."""
+        """Return whether each given type fits the one expected; variables are bound only if all do."""
         self._undo.clear()
         if len(to) == len(given) and all(map(self._fits, given, to)):
             return True
@@ -76,7 +76,7 @@ class Bindings:
         return False
 
     def resolve(self, kind: Type, *, open_is_dyn: bool = False) -> Type:
-        """Return a type with its bound variables replaced, and the unbound ones by `dyn` if asked to."""
+        """Return a type with its bound variables replaced; `open_is_dyn` replaces the unbound ones by `dyn`."""
         if kind.variable:
             bound = self._bound.get(kind)
             if bound is not None:
@@ -108,7 +108,7 @@ class Bindings:
         )
 
     def _substitutes(self, kind: Type, variable: Type) -> tuple[bool, bool]:
-        """Return whether `kind` can be what a variable stands for, and whether that was bound before."""
+        """Return whether a variable can be bound to `kind`, and whether it was bound before."""
         if kind == variable:
             return True, True
         bound = self._bound.get(variable)

@@ -1,7 +1,7 @@
-"""The values selectors compute with, as Python has them, and the two ways in which computing can fail.
+"""The values of selectors, as Python values, and the two ways in which an evaluation can fail.
 
-bool, int, float, str, bytes and None stand for themselves; `semver.Semver` for a version. The rest is below. Values are
-compared by exact Python type: `True` is no int, a `Uint` is no int.
+bool, int, float, str, bytes and None stand for themselves; `semver.Semver` for a version. The others are below. Values
+are compared by exact Python type: `True` is not an int, and neither is a `Uint`.
 """
 
 from collections.abc import Hashable
@@ -12,18 +12,18 @@ from modelplane.cel.quantity import Quantity
 
 INT_MIN, INT_MAX, UINT_MAX = -(2**63), 2**63 - 1, 2**64 - 1
 
-#: Any of the values of this module; what it is, is only known at run time.
+#: Any value of this module; its type is known only at run time.
 Value = Any
 
 
 class EvaluationError(Exception):
-    """An error as a value of CEL: `&&`, `||`, `exists` and `all` absorb it when another operand decides."""
+    """An error of CEL, which `&&`, `||`, `exists` and `all` absorb if another operand decides."""
 
 
 class AbortError(Exception):
-    """The end of an evaluation, which nothing absorbs.
+    """An error that ends the evaluation: nothing absorbs it.
 
-    It stands for a panic in Kubernetes' evaluator, a limit of ours, or a case in which Kubernetes' answer is not
+    It stands for a panic in Kubernetes' evaluator, a limit of ours, or a case in which Kubernetes' result is not
     determined (the order of a map, a quantity that an evaluation changes).
     """
 
@@ -57,7 +57,7 @@ class List:
 
 
 class Absent:
-    """What is found where nothing is; null is a value."""
+    """The result of looking up what does not exist; null is a value."""
 
     __slots__ = ()
 
@@ -67,7 +67,7 @@ ABSENT = Absent()
 
 @dataclass(slots=True, eq=False)
 class Map:
-    """A map. `entries` holds (key, value) by normal key; `default` is what an unknown key finds, if anything."""
+    """A map. `entries` holds (key, value) by normal key; `default` is the value of an unknown key, if it has one."""
 
     entries: dict[Hashable, tuple[Value, Value]]
     default: Value = ABSENT
@@ -82,7 +82,7 @@ class Map:
         return self.default if found is None else found[1]
 
     def has(self, key: Value) -> bool:
-        """Return whether a key is really there, whatever the default."""
+        """Return whether the map has a key, whatever the default."""
         return normal_key(key) in self.entries
 
     def keys(self) -> List:
@@ -106,7 +106,7 @@ class TypeValue:
 
 @dataclass(slots=True, eq=False)
 class Number:
-    """What a big decimal points to; quantities made by adding to one share it. `lent` by the device: never changed."""
+    """What a big decimal points to; sums of a quantity share it. `lent` by the device: never changed."""
 
     quantity: Quantity
     lent: bool = False
@@ -132,24 +132,24 @@ class Frame:
     work: int
 
     def charge(self, cost: int) -> None:
-        """Take work off the budget. Raises AbortError when it is spent."""
+        """Subtract from the work that is left. Raises AbortError when none is left."""
         self.work -= cost
         if self.work < 0:
             raise AbortError("limit: the evaluation takes too much work")
 
 
 def not_bool(value: Value) -> EvaluationError:
-    """Return the error for a value where only a bool decides."""
+    """Return the error for a value that has to be a bool."""
     return EvaluationError(f"no such overload: {type_name(value)} is no bool")
 
 
 def quantity_value(quantity: Quantity, *, lent: bool = False) -> QuantityValue:
-    """Return a value of its own for a quantity."""
+    """Return a new value for a quantity, shared with no other."""
     return QuantityValue(Number(quantity, lent))
 
 
 def normal_key(key: Value) -> Hashable:
-    """Return what a map finds a key by: numbers of the three kinds that are equal are one key, true is not 1."""
+    """Return the key under which a map stores a value: equal numbers of the three types are one key, true is not 1."""
     kind = type(key)
     if kind is str:
         return str(key)
@@ -163,7 +163,7 @@ def normal_key(key: Value) -> Hashable:
 
 
 def weight(value: Value) -> int:
-    """Return how much work it is to look at the whole of a value, in units of about a microsecond."""
+    """Return the work of reading a whole value, in units of about a microsecond."""
     kind = type(value)
     if kind is str or kind is bytes:
         return 1 + (len(value) >> 3)

@@ -21,7 +21,7 @@ class Verdict:
 
 
 class SelectorError(Exception):
-    """A selector that Kubernetes would refuse, or that asks for what this engine does not do as Kubernetes does.
+    """A selector that Kubernetes would refuse, or that this engine cannot evaluate as Kubernetes does.
 
     `line` and `column` are 1-based within the text; `why` names what is refused.
     """

@@ -1,4 +1,4 @@
-"""The functions that selectors may call, and the names of those that Kubernetes has and this engine has not."""
+"""The functions that selectors may call, and the names of those that Kubernetes has and this engine lacks."""
 
 from modelplane.cel.library import (  # noqa: F401 (importing declares their functions)
     conversions,

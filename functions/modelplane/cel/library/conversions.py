@@ -1,4 +1,4 @@
-"""Conversions between the simple types, `size`, `type` and `dyn`, as Go converts."""
+"""Conversions between the simple types, as Go does them, and `size`, `type` and `dyn`."""
 
 import math
 import re
@@ -131,7 +131,7 @@ def _string_of_bytes(value: bytes) -> str:
 
 @function("string", "double -> string")
 def _string_of_double(value: float) -> str:
-    # Go's %g: the shortest digits that read back the same, with an exponent from a million on.
+    # Go's %g: the shortest digits that give the same number again, with an exponent from a million on.
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
     written = next(text for places in range(17) if float(text := f"{value:.{places}e}") == value)

@@ -9,7 +9,7 @@ from modelplane.cel.library.registry import function, method, pairwise, squared
 from modelplane.cel.values import AbortError, EvaluationError, List, Uint, Value
 
 _COMPARABLE = ("int", "uint", "double", "bool", "string", "bytes")
-#: Longest list that `lists.range` makes.
+#: Longest list that `lists.range` returns.
 _MAX_RANGE = 10_000
 
 

@@ -186,7 +186,7 @@ def _truncated(left: int, right: int) -> int:
 
 @function("_in_", "A, list<A> -> bool", cost=pairwise)
 def _in_list(value: Value, items: List) -> bool:
-    # Kubernetes looks a value up in a hash table made of a list of constants, and panics on a version there.
+    # Kubernetes looks a value up in a hash table of the constants of a list, and panics on a version there.
     if type(value) is Semver and any(type(item) is not Semver for item in items.items):
         raise AbortError("a version cannot be looked up among values of another type")
     return comparison.contains(items.items, value)

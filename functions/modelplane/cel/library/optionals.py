@@ -1,4 +1,4 @@
-"""Optionals: values that may be absent, as `.?field` and `[?key]` give them."""
+"""Optionals: values that may be absent, such as those of `.?field` and `[?key]`."""
 
 from types import NoneType
 

@@ -1,4 +1,4 @@
-"""Regular expressions, on RE2 itself (the engine cel-python brings): Go's syntax, linear time.
+"""Regular expressions by RE2, which cel-python depends on: Go's syntax, in linear time.
 
 RE2 is imported with the first pattern.
 """
@@ -17,20 +17,20 @@ WITH_PATTERN = frozenset({"matches", "find", "findAll"})
 _MAX_PATTERN = 500
 _MAX_TEXT = 2000
 _MAX_MEMORY = 1 << 17
-#: RE2 takes these, Go does not; or they mean something else.
+#: Syntax that RE2 accepts, and Go does not or gives another meaning.
 _FOREIGN = re.compile(r"\\C|\(\?P?[=>]")
 _MAX_GROUPS = 200
 
 
 @lru_cache(maxsize=64)
 def compiled(pattern: str) -> Any:
-    """Return a compiled pattern. Raises EvaluationError for an invalid one, AbortError for one we do not take."""
+    """Return a compiled pattern. Raises EvaluationError for an invalid one, AbortError for an unsupported one."""
     import re2  # type: ignore[import-untyped]  # noqa: PLC0415 (13 MiB that most processes never need)
 
     if len(pattern) > _MAX_PATTERN:
         raise AbortError(f"limit: a regular expression longer than {_MAX_PATTERN} characters")
     if _FOREIGN.search(pattern) or pattern.count("(") > _MAX_GROUPS:
-        raise AbortError("a regular expression that Go does not take")
+        raise AbortError("a regular expression that Go does not accept")
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MAX_MEMORY

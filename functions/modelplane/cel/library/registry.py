@@ -1,6 +1,6 @@
 """How a function of CEL is declared: one Python function per overload, under a signature as the CEL docs write it.
 
-The signature is what the checker matches argument types with, and what the evaluator picks the overload by at run time.
+The checker matches the types of arguments with the signature, and the evaluator chooses the overload by it.
 """
 
 import re
@@ -45,7 +45,7 @@ _PYTHON: dict[str, type] = {
     types.QUANTITY.name: QuantityValue,
     types.SEMVER.name: Semver,
 }
-#: What it is one unit of work to look at, as `weight` has it; known here because most arguments are of these types.
+#: Types of values whose `weight` is one unit of work, known here because most arguments are of these types.
 _SCALARS = frozenset({bool, int, Uint, float, NoneType, TypeValue, QuantityValue, Semver})
 
 
@@ -79,7 +79,7 @@ class Function:
     chosen: dict[tuple[type, ...], Overload | None] = field(default_factory=dict)
 
     def choose(self, arguments: tuple[Value, ...]) -> Overload:
-        """Return the overload for these arguments. Raises EvaluationError when there is none."""
+        """Return the overload for these arguments. Raises EvaluationError if there is none."""
         kinds = tuple([type(each) for each in arguments])
         chosen = self.chosen.get(kinds)
         if chosen is None:
@@ -94,7 +94,7 @@ FUNCTIONS: dict[str, Function] = {}
 
 
 def total_weight(*arguments: Value) -> int:
-    """Return the cost of looking at every argument once."""
+    """Return the cost of reading every argument once."""
     total = 1
     for each in arguments:
         total += 1 if type(each) in _SCALARS else weight(each)
@@ -102,12 +102,12 @@ def total_weight(*arguments: Value) -> int:
 
 
 def pairwise(left: Value, right: Value, *_: Value) -> int:
-    """Return the cost of comparing everything in one argument with everything in the other."""
+    """Return the cost of comparing each part of one argument with each part of the other."""
     return 1 + weight(left) * weight(right)
 
 
 def squared(value: Value, *_: Value) -> int:
-    """Return the cost of comparing everything in an argument with everything in it."""
+    """Return the cost of comparing each part of an argument with each other one."""
     return 1 + weight(value) ** 2
 
 

@@ -1,4 +1,4 @@
-"""Functions on strings: CEL's own and those of the string extension, by Unicode character as Go's runes."""
+"""Functions on strings: CEL's own and those of the string extension, by Unicode character as Go counts runes."""
 
 from modelplane.cel.library.registry import function, method, pairwise, total_weight
 from modelplane.cel.values import EvaluationError, List, Value, weight
@@ -128,5 +128,5 @@ def _check(index: int, text: str) -> None:
 
 
 def _count(count: int) -> int:
-    # Python takes any negative number as "all"; it wants no more than a machine word.
+    # To Python any negative number means "all"; a number must fit a machine word.
     return max(-1, min(count, 2**31))

@@ -54,5 +54,5 @@ def _patch(version: Semver) -> int:
 
 
 def _signed(number: int) -> int:
-    # Kubernetes casts a uint64: what is above int64 comes out negative.
+    # Kubernetes casts a uint64: numbers above int64 become negative.
     return number if number <= INT_MAX else number - 2**64
