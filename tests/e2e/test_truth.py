@@ -238,12 +238,12 @@ def test_everything_placed_is_bound_and_few_refusals_were_needless(fleet: Fleet)
 
 
 @pytest.mark.long
-def test_so_it_is_where_pods_ask_for_memory_of_their_nodes(fleet: Fleet) -> None:
+def test_everything_placed_is_bound_where_pods_request_memory(fleet: Fleet) -> None:
     _play(fleet, list(trials_of_memory(fleet.plane, seed=2)), "memory")
 
 
 @pytest.mark.long
-def test_so_it_is_where_pods_without_devices_fill_nodes_by_their_number(fleet: Fleet) -> None:
+def test_everything_placed_is_bound_where_the_number_of_pods_fills_nodes(fleet: Fleet) -> None:
     _play(fleet, list(trials_of_pods(fleet.plane, seed=3)), "pods")
 
 

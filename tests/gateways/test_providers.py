@@ -122,7 +122,7 @@ def test_a_stranger_at_the_router_gets_nothing(live: LiveFleet, providers: Provi
     assert len(providers.reached(HOST)) == before
 
 
-def test_a_fallback_gets_nothing_while_the_first_tier_is_in_and_everything_when_it_is_out(
+def test_a_fallback_gets_no_requests_while_the_first_tier_is_healthy_and_all_when_it_is_not(
     live: LiveFleet, providers: Providers, engines: dict[str, Process]
 ) -> None:
     url = providers.serve("tiered", OWN, vendor(providers) | {"priority": 1})
@@ -173,7 +173,7 @@ def _assert_nothing_spills(live: LiveFleet, url: str, requests: int) -> None:
 
 
 @pytest.mark.usefixtures("engines")
-def test_what_a_provider_refuses_with_429_is_answered_by_another_endpoint(
+def test_a_request_that_a_provider_refuses_with_429_is_answered_by_another_endpoint(
     live: LiveFleet, providers: Providers
 ) -> None:
     url = providers.serve("refused", OWN, vendor(providers))

@@ -26,7 +26,7 @@ POLICY = Kind("gateway.envoyproxy.io/v1alpha1", "BackendTrafficPolicy")
 
 
 @pytest.mark.usefixtures("engines", "quiet_provider")
-def test_streams_outlive_services_that_come_and_go_and_their_own_deployment_and_whole_way(live: LiveFleet) -> None:
+def test_streams_outlive_other_services_and_the_deletion_of_their_own_deployment_and_route(live: LiveFleet) -> None:
     api, tag = live.fleet.plane.hub.api, live.fleet.tag
     api.apply(model_service("long", tag, {"llama": 1}))
     live.wait_answer(200, FLEET_URL, CHAT | {"model": f"{tag}/long"})

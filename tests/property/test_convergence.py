@@ -84,7 +84,9 @@ class Race:
 
 @given(st.data())
 @examples(100)
-def test_deployments_that_raced_overcommit_nothing_after_one_round_more_than_they_are(data: st.DataObject) -> None:
+def test_racing_deployments_overcommit_nothing_after_one_round_more_than_there_are_deployments(
+    data: st.DataObject,
+) -> None:
     race = Race(data.draw)
     for _ in range(len(race.racers) + 1):
         race.round()
@@ -95,7 +97,9 @@ def test_deployments_that_raced_overcommit_nothing_after_one_round_more_than_the
 
 @given(st.data())
 @examples(80)
-def test_with_views_a_round_old_they_overcommit_nothing_after_twice_as_many(data: st.DataObject) -> None:
+def test_with_views_that_are_a_round_old_they_overcommit_nothing_after_twice_as_many_rounds(
+    data: st.DataObject,
+) -> None:
     race = Race(data.draw)
     for _ in range(2 * len(race.racers) + 2):
         race.round(stale=True)
@@ -131,7 +135,7 @@ def test_a_race_in_which_replicas_start_to_serve_moves_none_of_those(data: st.Da
 
 @given(st.data())
 @examples(80)
-def test_who_yields_is_decided_by_one_order_over_all_replicas(data: st.DataObject) -> None:
+def test_one_order_over_all_replicas_decides_which_one_yields(data: st.DataObject) -> None:
     race = Race(data.draw, growing=False)
     for _ in range(2):
         race.round()

@@ -43,7 +43,7 @@ def group_of(node: Amounts, pods: Pods) -> Group:
 
 @given(st.data(), nodes(), st.integers(1, 2))
 @examples(300)
-def test_no_arrangement_strands_a_pod_for_want_of_cpu_or_memory(
+def test_no_arrangement_strands_a_pod_for_lack_of_cpu_or_memory(
     data: st.DataObject, node: Amounts, number: int
 ) -> None:
     counts = (node[0], *counts_of(Resources(node[1], node[2])))

@@ -24,7 +24,7 @@ def engines(draw: st.DrawFn, devices: int) -> tuple[Group, list[Pods]]:
 
 @given(st.data(), st.integers(1, 3), st.integers(1, 2), st.integers(1, 5))
 @examples(300)
-def test_no_arrangement_strands_a_pod_for_want_of_a_slot(
+def test_no_arrangement_strands_a_pod_for_lack_of_a_slot(
     data: st.DataObject, devices: int, nodes: int, pods: int
 ) -> None:
     slots, kept = PodSlots(pods, devices), list[Pods]()

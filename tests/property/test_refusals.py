@@ -59,7 +59,7 @@ def cluster_reasons(cluster: Cluster, deployment: Deployment, cache: dict[str, s
 
 @given(st.data())
 @examples(200)
-def test_every_candidate_has_one_reason_the_first_that_holds(data: st.DataObject) -> None:
+def test_every_candidate_has_one_reason_the_first_that_applies(data: st.DataObject) -> None:
     draw = data.draw
     fleet = {}
     for name in ("a", "b", "c"):

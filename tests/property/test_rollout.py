@@ -22,7 +22,7 @@ def _mishaps(history: RolloutHistory) -> tuple[Callable[[], object], ...]:
 
 @given(st.data())
 @examples(120)
-def test_without_mishaps_no_fewer_serve_than_the_budget_allows(data: st.DataObject) -> None:
+def test_without_disturbances_no_fewer_replicas_serve_than_the_budget_allows(data: st.DataObject) -> None:
     history = RolloutHistory(data.draw)
     least = min(history.deployment.replicas, history.count()) - history.budget.unavailable
     for _ in range(25):
@@ -84,7 +84,7 @@ def test_a_rollout_ends_where_every_replica_can_serve_and_overcommits_nothing(da
 
 @given(st.data())
 @examples(80)
-def test_a_rollout_that_cannot_end_comes_to_rest(data: st.DataObject) -> None:
+def test_a_rollout_that_cannot_complete_settles(data: st.DataObject) -> None:
     history = RolloutHistory(data.draw)
     for _ in range(6):
         history.happen(

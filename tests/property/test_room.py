@@ -103,7 +103,7 @@ def test_what_is_refused_no_candidate_admits(situation: Situation, data: st.Data
 
 @given(situations())
 @examples(150)
-def test_the_first_admissible_assignment_in_declared_pool_order_wins(situation: Situation) -> None:
+def test_the_first_admissible_assignment_in_the_declared_order_of_pools_is_chosen(situation: Situation) -> None:
     deployment, now = situation
     decided = decide(deployment, now).schedule
     for name, cluster in now.clusters.items():

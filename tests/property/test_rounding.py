@@ -16,7 +16,7 @@ LIMITS = (0, 4, 8, 16, 32, 64)
 
 @given(pools(), st.sampled_from(LIMITS))
 @examples(1000)
-def test_what_has_room_rounded_has_room_indeed(pool: tuple[int, tuple[int, ...], Groups], limit: int) -> None:
+def test_groups_that_have_room_when_rounded_have_room(pool: tuple[int, tuple[int, ...], Groups], limit: int) -> None:
     nodes, counts, groups = pool
     few = rounded(nodes, counts, groups, limit)
     assert sum(many for _, many in few.groups) == sum(many for _, many in groups)
@@ -26,7 +26,7 @@ def test_what_has_room_rounded_has_room_indeed(pool: tuple[int, tuple[int, ...],
 
 @given(pools(), st.sampled_from(LIMITS), st.data())
 @examples(1000)
-def test_a_group_more_never_makes_room(
+def test_one_more_group_never_makes_room(
     pool: tuple[int, tuple[int, ...], Groups], limit: int, data: st.DataObject
 ) -> None:
     nodes, counts, groups = pool

@@ -56,7 +56,7 @@ def assert_served_as_before(
 
 @given(st.data())
 @examples(200)
-def test_no_serving_replica_goes_but_for_the_listed_causes(data: st.DataObject) -> None:
+def test_no_serving_replica_ends_except_for_the_listed_causes(data: st.DataObject) -> None:
     history = History(data.draw)
     for _ in range(6):
         now = history.fleet.snapshot()
@@ -74,7 +74,9 @@ def test_no_serving_replica_goes_but_for_the_listed_causes(data: st.DataObject) 
 
 @given(st.data())
 @examples(150)
-def test_as_many_leaving_ones_are_kept_as_replacements_do_not_serve_yet_the_oldest_longest(data: st.DataObject) -> None:
+def test_as_many_leaving_replicas_are_kept_as_replacements_do_not_serve_yet_the_oldest_longest(
+    data: st.DataObject,
+) -> None:
     history = History(data.draw)
     for _ in range(5):
         history.reconcile()

@@ -180,7 +180,7 @@ def nothing_remembered() -> Iterator[pytest.MonkeyPatch]:
 
 @given(situations(), situations(), st.integers(1, 60))
 @examples(100)
-def test_what_is_remembered_of_other_passes_changes_no_decision_however_small_the_budget(
+def test_results_cached_by_other_passes_change_no_decision_however_small_the_budget(
     one: tuple[Deployment, Snapshot], other: tuple[Deployment, Snapshot], states: int
 ) -> None:
     def run(of: tuple[Deployment, Snapshot]) -> Schedule:

@@ -58,7 +58,7 @@ def test_an_error_has_its_place_and_its_reason(text: str, line: int, column: int
         ("{quantity('1'): true}.size() == 1", "map keys of type kubernetes.Quantity"),
     ],
 )
-def test_what_is_not_supported_is_named(text: str, name: str) -> None:
+def test_a_feature_that_is_not_supported_is_named(text: str, name: str) -> None:
     with pytest.raises(cel.SelectorError) as caught:
         cel.compile(text)
     assert name in caught.value.why

@@ -83,7 +83,7 @@ def test_the_digest_of_the_residents_changes_with_a_generation_and_not_with_a_st
     assert digest() == digest(status={"served": True}) != digest(generation=2)
 
 
-def test_what_is_too_long_for_a_status_is_not_published_and_the_cluster_says_so() -> None:
+def test_a_value_that_is_too_long_for_a_status_is_not_published_and_the_cluster_says_so() -> None:
     engines = 14
     replicas = [_replica(f"r{number}") for number in range(400)]
     for number, each in enumerate(replicas):

@@ -76,7 +76,7 @@ def test_nothing_is_made_before_it_is_known_that_there_is_no_gateway_and_who_may
     assert given.condition(result, "BackendReady").status == "False"
 
 
-def test_the_gateway_is_made_once_all_that_closes_it_is_there_and_never_over_anothers() -> None:
+def test_the_gateway_is_created_once_its_policies_exist_and_never_over_another_one() -> None:
     first = run(given.reached(gateway=ABSENT))
     assert policies(first) == ["Observe"]
     assert PART + "unknown-hosts" not in first.desired

@@ -85,7 +85,9 @@ def test_an_upgrade_leaves_everything_on_the_cluster_as_it_is(
 
 
 @pytest.mark.parametrize("body", TOPOLOGIES.values(), ids=TOPOLOGIES)
-def test_an_edit_brings_the_new_builders_way(body: Callable[[], Body], upgraded: Callable[[], None]) -> None:
+def test_an_edit_brings_the_templates_of_the_new_builder(
+    body: Callable[[], Body], upgraded: Callable[[], None]
+) -> None:
     replica = as_served(body())
     observed = given.serving(replica)
     upgraded()
@@ -158,7 +160,7 @@ def test_unsigned_workloads_of_a_replica_that_does_not_serve_them_are_built_anew
 
 
 @pytest.mark.parametrize("by", ["workload", "replica"])
-def test_what_a_later_builder_made_is_held_and_the_skew_is_named(by: str) -> None:
+def test_a_replica_of_a_later_builder_is_held_and_the_skew_is_named(by: str) -> None:
     replica = as_served(given.replica())
     observed = given.serving(replica)
     if by == "workload":

@@ -118,7 +118,7 @@ def test_the_same_edit_of_both_leaves_nothing_outdated(edit: Edit) -> None:
     ],
     ids=["copies", "replicas", "selector", "mode at its default", "role at its default", "spread at its default"],
 )
-def test_what_restarts_no_pod_is_no_new_revision(edit: Edit) -> None:
+def test_an_edit_that_restarts_no_pod_makes_no_new_revision(edit: Edit) -> None:
     assert wanted_content(edited(ASKED, edit)) == wanted_content(Object(ASKED, ""))
     assert revision(edited(ASKED, edit)) == revision(Object(ASKED, ""))
 

@@ -159,7 +159,7 @@ def test_a_namespaced_object_goes_to_default_and_a_fleet_wide_one_to_none() -> N
         ({**CLUSTER, "specs": {}}, "specs"),
     ],
 )
-def test_what_is_no_object_of_a_kind_is_refused(obj: Any, field: str) -> None:
+def test_an_object_without_a_known_kind_a_name_and_a_spec_is_refused(obj: Any, field: str) -> None:
     assert refusal(obj).field == field
 
 

@@ -91,7 +91,7 @@ def test_an_unknown_pool_or_device_class_of_a_replica_by_hand_is_caught(wrong: d
 
 
 @pytest.mark.parametrize("wrong", [cache(), replica(pool="poll")], ids=["a cache", "a replica by hand"])
-def test_what_is_ours_and_not_ready_exits_1_and_is_printed(wrong: dict[str, Any]) -> None:
+def test_an_object_of_ours_that_is_not_ready_is_printed_and_exits_1(wrong: dict[str, Any]) -> None:
     done = preview([*FLEET, wrong])
     assert done.exit_code == 1
     assert f"{wrong['kind']} team/{wrong['metadata']['name']}" in done.stdout
@@ -129,7 +129,7 @@ def test_the_values_that_services_and_endpoints_read_of_an_assumed_secret_are_as
     assert (rows["ModelService"]["state"], rows["ModelEndpoint"]["reason"]) == ("Ready", "WaitingForGateway")
 
 
-def test_a_field_that_a_pod_does_not_have_is_caught_with_the_one_that_was_meant() -> None:
+def test_a_field_that_a_pod_does_not_have_is_refused_with_the_one_that_was_meant() -> None:
     done = preview([*FLEET, reading(fieldRef={"fieldPath": "status.podIp"})])
     assert done.exit_code == 1
     assert "a pod has no field 'status.podIp'. Write status.podIP." in " ".join(done.stdout.split())
@@ -137,7 +137,7 @@ def test_a_field_that_a_pod_does_not_have_is_caught_with_the_one_that_was_meant(
     assert preview([*FLEET, reading(fieldRef={"fieldPath": "metadata.labels['a/b']"})]).exit_code == 0
 
 
-def test_a_kustomization_is_named_as_what_it_is() -> None:
+def test_a_kustomization_is_refused_and_named() -> None:
     done = preview([{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["a"]}])
     assert done.exit_code == 2
     assert "<stdin>:2: kind: a kustomization, no manifest" in done.stderr

@@ -195,7 +195,7 @@ def test_help_shows_an_example() -> None:
     assert "modelplane preview examples" in CliRunner().invoke(main, ["preview", "--help"]).stdout
 
 
-def test_what_is_probably_a_mistake_is_warned_of_at_the_deployment() -> None:
+def test_a_deployment_warns_of_probable_mistakes() -> None:
     doubtful = deployment()
     engines = doubtful["spec"]["engines"]
     doubtful["spec"]["engines"] = [*engines, {**engines[0], "name": "other"}]

@@ -135,7 +135,7 @@ def test_a_replica_written_by_hand_composes_nothing_until_it_has_its_clusters_la
     assert any("Label this ModelReplica" in each.get("message", "") for each in found["status"]["conditions"])
 
 
-def test_what_no_class_offers_is_not_placed_and_the_closest_device_is_named() -> None:
+def test_a_request_that_no_class_satisfies_is_not_placed_and_the_closest_device_is_named() -> None:
     (deployment,) = manifests("single")
     device = deployment["spec"]["engines"][0]["members"][0]["nodeSelector"]["devices"][0]
     device["selectors"][0]["cel"] = device["selectors"][0]["cel"].replace("20Gi", "150Gi")
@@ -159,7 +159,7 @@ def test_a_replica_of_a_cluster_that_is_deleted_is_placed_on_another() -> None:
 @pytest.mark.parametrize(
     ("name", "pool"), [("gemma-3-27b", "medium-models"), ("kimi-k2-instruct", "frontier-multinode")]
 )
-def test_what_no_driver_publishes_of_a_pool_is_asked_of_a_synthetic_device(name: str, pool: str) -> None:
+def test_attributes_that_no_driver_publishes_are_requested_of_a_synthetic_device(name: str, pool: str) -> None:
     control = settled(*manifests("environment", "engines"))
     (placed,) = status(control, name, RESEARCH)["placements"]
     assert placed["pools"] == {"vllm": pool}

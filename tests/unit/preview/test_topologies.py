@@ -120,7 +120,7 @@ def test_copies_set_how_many_prefill_engines_there_are_for_each_decode_engine() 
 
 
 @pytest.mark.parametrize("name", ["single", "gang", "pair"])
-def test_nothing_scales_pods_inside_a_cluster(name: str) -> None:
+def test_no_autoscaler_is_composed_inside_a_cluster(name: str) -> None:
     kinds = {manifest["kind"] for manifest in composed(*manifests(name))}
     assert kinds
     assert not {kind for kind in kinds if "Autoscaler" in kind or kind == "ScaledObject"}

@@ -74,7 +74,7 @@ def test_a_replica_that_has_served_ends_when_its_last_pod_is_gone_and_not_before
     assert [len(control.list(kind)) for kind in ("ModelReplica", "ModelEndpoint")] == [1, 1]
 
 
-def test_what_ends_is_charged_until_its_last_pod_is_gone() -> None:
+def test_an_ending_replica_is_charged_until_its_last_pod_is_gone() -> None:
     control = settled(cluster("east"), deployment())
     keep_pods(control)
     control.apply(deployment(replicas=0))
@@ -87,7 +87,7 @@ def test_what_ends_is_charged_until_its_last_pod_is_gone() -> None:
     assert conditions_of(existing(control, "ModelDeployment", TEAM, "other"))["ReplicasReady"][0] == "True"
 
 
-def test_what_ends_never_comes_back_and_its_index_is_taken_until_it_is_gone() -> None:
+def test_an_ending_replica_never_comes_back_and_its_index_is_taken_until_it_is_gone() -> None:
     control = settled(cluster("east", nodes=3), deployment(replicas=2))
     keep_pods(control)
     control.apply(deployment(replicas=1))

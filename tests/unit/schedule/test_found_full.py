@@ -53,7 +53,7 @@ def test_the_one_cluster_with_room_is_found_behind_any_number_that_publish_nothi
     assert not reading_order(read(composite))
 
 
-def test_room_that_comes_up_where_a_cluster_was_full_is_found() -> None:
+def test_room_that_becomes_free_on_a_full_cluster_is_found() -> None:
     composite = deployment("seeks-again")
     assert [clusters_of(composite, fleet()) for _ in range(PASSES)] == [[]] * PASSES
     assert len(reading_order(read(composite))) == MANY
@@ -68,7 +68,7 @@ def test_a_cluster_that_was_full_comes_after_one_that_publishes_that_it_has_room
     assert clusters_of(composite, Server(*silent("silent"), told)) == ["told"]
 
 
-def test_once_all_were_read_and_nothing_changes_passes_come_less_and_less_often() -> None:
+def test_once_all_clusters_were_read_and_nothing_changes_passes_become_rarer() -> None:
     composite, server = deployment("waits"), fleet()
     found = [run(composite, server)[0].ttl.total_seconds() for _ in range(PASSES + 4)]
     assert found[-4:] == sorted(found[-4:])

@@ -43,7 +43,9 @@ def residents(server: Server) -> list[str]:
 
 
 @pytest.mark.parametrize("size", [30, 100])
-def test_what_has_something_to_place_reads_the_replicas_of_a_few_clusters_whatever_the_fleet(size: int) -> None:
+def test_a_deployment_with_something_to_place_reads_the_replicas_of_a_few_clusters_whatever_the_fleet(
+    size: int,
+) -> None:
     server = Server(*fleet(size))
     result, calls = run(deployment(**EU), server)
     read = residents(server)
@@ -82,7 +84,7 @@ def test_only_clusters_that_say_they_have_room_are_read_and_one_that_names_what_
     assert set(server.asked) == {"candidates", "siblings", "residents-full-00"}
 
 
-def test_where_the_chosen_and_the_spare_ones_turn_out_full_the_next_are_read_within_the_pass() -> None:
+def test_where_the_chosen_and_the_spare_clusters_turn_out_full_the_next_are_read_in_the_same_pass() -> None:
     stale = [obj for number in range(12) for obj in full(f"stale-{number:02}", told=False)]
     server = Server(*stale, *(free(f"small-{number}") for number in range(3)))
     result, calls = run(deployment(**EU), server)
@@ -90,7 +92,7 @@ def test_where_the_chosen_and_the_spare_ones_turn_out_full_the_next_are_read_wit
     assert calls <= 6
 
 
-def test_what_was_not_read_until_the_last_call_is_not_chosen_and_the_next_pass_comes_soon() -> None:
+def test_a_cluster_that_was_not_read_by_the_last_call_is_not_chosen_and_the_next_pass_comes_soon() -> None:
     stale = [obj for number in range(150) for obj in full(f"stale-{number:02}", told=False)]
     server = Server(*stale)
     result, calls = run(deployment(**EU), server)

@@ -45,7 +45,7 @@ def test_what_only_a_new_replica_can_replace_is_not_promised_a_change_where_it_s
 UNPLACED = {"replicas": 2, "rollout": {"maxSurge": 0, "maxUnavailable": 1}, "modelCacheRef": None}
 
 
-def test_where_others_that_do_not_serve_use_the_budget_up_it_says_so_and_to_raise_it() -> None:
+def test_a_rollout_whose_budget_other_replicas_use_up_says_so_and_names_the_field_to_raise() -> None:
     found = reported("RolloutProgressing", serving={"mode": "PrefillDecode"}, **UNPLACED)
     assert (found.status, found.reason) == ("True", "WaitingForRoom")
     assert (
@@ -53,7 +53,7 @@ def test_where_others_that_do_not_serve_use_the_budget_up_it_says_so_and_to_rais
     )
 
 
-def test_a_paused_rollout_counts_what_starts_all_the_same() -> None:
+def test_a_paused_rollout_counts_starting_replicas_too() -> None:
     paused: dict[str, Any] = {"rollout": {"paused": True}, "replicas": 2, "modelCacheRef": None}
     own = replica("a")
     edited = deployment(serving={"mode": "PrefillDecode"}, **paused)
@@ -90,7 +90,7 @@ def test_a_ready_of_an_earlier_spec_is_not_counted() -> None:
     assert (found.status, "0 of 1 replicas ready" in found.message) == ("False", True)
 
 
-def test_more_copies_that_are_held_are_named_and_nothing_is_complete() -> None:
+def test_a_held_edit_to_more_copies_is_named_and_the_rollout_is_not_complete() -> None:
     own = replica("a")
     asked = deployment(modelCacheRef=None, engines=[{"name": "main", "copies": 2, "members": [member()]}])
     result, _ = run(asked, Server(cluster("a", status={"gpuPools": None}), own), own)
@@ -101,6 +101,6 @@ def test_more_copies_that_are_held_are_named_and_nothing_is_complete() -> None:
     assert (progress.status, "cluster a has not published its pools" in progress.message) == ("True", True)
 
 
-def test_what_can_change_where_it_stands_is_shown_the_budget_for_that() -> None:
+def test_a_rollout_that_can_change_replicas_in_place_names_the_budget_for_it() -> None:
     found = reported("RolloutProgressing", modelCacheRef=None, serving={"mode": "PrefillDecode"})
     assert (found.reason, IN_PLACE in found.message) == ("WaitingForRoom", True)

@@ -93,7 +93,7 @@ def test_an_edit_that_does_not_fit_is_named_with_its_numbers() -> None:
     )
 
 
-def test_31_beside_a_labelled_replica_by_hand_another_copy_is_withheld_for_want_of_room() -> None:
+def test_31_beside_a_labelled_hand_written_replica_an_edit_to_more_copies_is_held_for_lack_of_room() -> None:
     by_hand = replica(None, "a/0", stamped(count=1), age=9)
     ours = at_once(deployment(standalone(request(1), copies=2)))
     there = cluster("a", pool(2, gpu(1)))

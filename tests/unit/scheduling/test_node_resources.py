@@ -94,7 +94,7 @@ def test_clusters_that_lack_memory_alike_are_counted_together() -> None:
     assert "pool x: no room for engine main: needs 64Gi memory on a node, at most 24Gi free" in found
 
 
-def test_who_asks_for_nothing_is_placed_beside_whatever_is_asked_for() -> None:
+def test_an_engine_that_requests_no_memory_is_placed_beside_any_requests() -> None:
     scene = Scene([cluster("a", declaring(1, 64))])
     scene.run(deployment(asking(64), name="first"))
     assert places(scene.decide(deployment(Engine("main", (Member(Role.STANDALONE, 1, (request(7),)),))))) == ["a/0"]

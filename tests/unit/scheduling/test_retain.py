@@ -102,7 +102,7 @@ def test_a_serving_replica_leaves_only_for_the_listed_causes(case: State) -> Non
 
 
 @pytest.mark.parametrize("case", [case for case in STATES if case.then == "leaves"], ids=lambda case: case.rule)
-def test_one_that_never_served_and_has_to_leave_goes_at_once(case: State) -> None:
+def test_a_replica_that_never_served_and_has_to_leave_ends_at_once(case: State) -> None:
     decided = found(case, serves=False)
     assert (decided.placements, decided.unplaced, len(decided.ending)) == ((), 1, 1)
 

@@ -56,7 +56,7 @@ def test_27_an_edit_surges_where_there_is_room_one_replica_at_a_time() -> None:
     assert (carried(scene), last.rolling) == (["v2", "v2", "v2"], None)
 
 
-def test_27_with_no_room_one_is_changed_where_it_stands_and_the_next_when_it_serves() -> None:
+def test_27_without_room_one_replica_is_changed_in_place_and_the_next_once_it_serves() -> None:
     one = old(3)
     scene = serving(one, a=1, b=1, c=1)
     for many in (1, 2, 3):
@@ -142,7 +142,7 @@ def test_where_no_surge_finds_as_capable_devices_another_replica_may_still_find_
     assert {"-a/0", "c/0"} <= set(places(scene.run(edited(one))))
 
 
-def test_what_never_served_is_changed_at_once() -> None:
+def test_a_replica_that_never_served_is_changed_at_once() -> None:
     one = old(3)
     scene = Scene(nodes(a=3))
     scene.run(one)
@@ -150,7 +150,7 @@ def test_what_never_served_is_changed_at_once() -> None:
     assert carried(scene) == ["v2", "v2", "v2"]
 
 
-def test_one_that_does_not_serve_now_comes_before_the_younger() -> None:
+def test_a_replica_that_does_not_serve_now_is_changed_before_younger_ones() -> None:
     one = old(3, Rollout(max_surge=Amount(0), max_unavailable=Amount(2)))
     scene = serving(one, a=3)
     oldest = min(scene.replicas.values(), key=lambda replica: replica.created)
@@ -178,7 +178,7 @@ def test_one_whose_claims_are_edited_has_not_served_with_them_however_ready_it_i
     assert sorted(asked) == [4, 4, 8]
 
 
-def test_one_that_only_a_surge_can_move_is_moved_even_where_none_is_allowed() -> None:
+def test_a_replica_that_only_a_surge_can_move_is_moved_even_if_maxsurge_is_0() -> None:
     one = replace(old(1, Rollout(Amount(0), Amount(1), follow_selectors=True)), cluster_selector={"region": "eu"})
     scene = Scene([cluster("a", pool(1, gpu()), region="eu")])
     scene.run(one)
@@ -197,7 +197,7 @@ def test_what_grows_where_it_stands_has_room_beside_what_surged_in_the_same_pass
         assert sum(engine.copies for replica in scene.replicas.values() for engine in replica.engines) <= 4
 
 
-def test_what_never_served_and_has_no_room_for_more_devices_is_replaced_where_there_is_room() -> None:
+def test_a_replica_that_never_served_and_has_no_room_for_more_devices_is_replaced_where_there_is_room() -> None:
     one = with_engines(old(), (standalone(request(4)),))
     scene = Scene([cluster("a", pool(1, gpu()))])
     scene.run(replace(with_engines(one, (standalone(request(4)),)), name="rival", uid="rival"))
@@ -222,7 +222,7 @@ def test_what_never_served_and_has_no_room_for_its_repair_is_replaced_where_ther
 
 
 @pytest.mark.parametrize("unavailable", [1, 2])
-def test_where_none_serves_the_repair_is_carried_out_as_many_at_a_time_as_may_be_unavailable(unavailable: int) -> None:
+def test_where_no_replica_serves_as_many_are_repaired_at_a_time_as_may_be_unavailable(unavailable: int) -> None:
     one = old(4, Rollout(Amount(0), Amount(unavailable)))
     scene = serving(one, a=4)
     scene.flap(*scene.replicas)
@@ -260,7 +260,7 @@ def test_of_the_old_ones_beside_a_surge_the_one_that_stops_serving_ends_and_not_
     assert [end.replica.uid for end in scene.run(edited(one)).ending] == [flapped]
 
 
-def test_a_lost_cluster_is_no_reason_to_end_one_that_serves() -> None:
+def test_an_unreachable_cluster_is_no_reason_to_end_a_serving_replica() -> None:
     one = old(2, Rollout(Amount(1), Amount(0)))
     scene = serving(one, a=1, b=1, c=0)
     scene.change("c", pools=nodes(c=1)[0].pools)
@@ -271,7 +271,7 @@ def test_a_lost_cluster_is_no_reason_to_end_one_that_serves() -> None:
     assert scene.run(edited(one)).ending == ()
 
 
-def test_what_cannot_be_seen_is_the_last_to_leave_for_a_new_one() -> None:
+def test_a_replica_that_cannot_be_observed_is_the_last_to_leave_for_a_new_one() -> None:
     one = old(3, Rollout(Amount(1), Amount(0)))
     scene = serving(one, a=1, b=1, c=1, d=0)
     scene.change("d", pools=nodes(d=1)[0].pools)
@@ -300,7 +300,7 @@ def test_the_pass_that_changes_one_where_it_stands_waits_for_that_and_not_for_ro
     assert (rolling.no_room, rolling.waiting_for.changes) == (False, True)
 
 
-def test_a_paused_rollout_does_not_touch_what_never_served() -> None:
+def test_a_paused_rollout_does_not_change_a_replica_that_never_served() -> None:
     one = old(1, Rollout(paused=True))
     scene = Scene(nodes(a=2))
     scene.run(one)
@@ -308,7 +308,7 @@ def test_a_paused_rollout_does_not_touch_what_never_served() -> None:
     assert carried(scene) == ["v1"]
 
 
-def test_a_paused_rollout_touches_nothing_and_places_what_is_missing_as_asked() -> None:
+def test_a_paused_rollout_changes_no_replica_and_places_missing_ones_as_the_spec_says() -> None:
     one = old(2, Rollout(paused=True))
     scene = serving(one, a=4)
     scene.run(edited(one))
@@ -325,7 +325,7 @@ def test_a_replica_on_a_cluster_that_does_not_answer_is_passed_over() -> None:
     assert {r.cluster: r.content for r in scene.replicas.values()} == {"a": "v1", "b": "v2"}
 
 
-def test_of_too_many_the_youngest_that_are_behind_leave_first() -> None:
+def test_of_too_many_replicas_the_youngest_outdated_ones_leave_first() -> None:
     one = old(3)
     scene = serving(one, a=3)
     decided = scene.run(replace(edited(one), replicas=2, rollout=Rollout(paused=True)))

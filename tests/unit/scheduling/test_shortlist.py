@@ -112,7 +112,7 @@ def guessed(candidates: tuple[Cluster, ...] = EMPTY) -> Needs:
     return needs
 
 
-def test_several_profiles_are_decided_on_a_shortlist_that_confirms_what_was_guessed() -> None:
+def test_several_profiles_are_decided_on_a_shortlist_that_confirms_the_published_room() -> None:
     outside = published(cluster("c", pool(1, gpu(2))), [])
     needs = guessed((*EMPTY, outside))
     assert needs.residents == {"a", "b"}

@@ -63,13 +63,13 @@ def test_2_three_replicas_on_two_equal_clusters_are_two_and_one() -> None:
     assert sorted(Counter(p.cluster for p in decided.placements).values()) == [1, 2]
 
 
-def test_6_the_one_that_goes_went_by_its_owners_word() -> None:
+def test_6_the_cause_of_a_replica_that_ends_is_the_scale_down() -> None:
     ours = deployment(replicas=2)
     decided = Scene(nodes(a=4, b=4), [replica(ours, place) for place in ("a/0", "a/1", "b/3")]).decide(ours)
     assert [(end.replica.index, end.cause) for end in decided.ending] == [(1, EndCause.SCALE_DOWN)]
 
 
-def test_8_a_node_that_another_holds_is_taken_and_free_when_its_pool_is_gone() -> None:
+def test_8_a_node_is_taken_while_another_deployment_holds_it_and_free_when_its_pool_is_gone() -> None:
     ours, other = deployment(), deployment(name="other")
     held = Scene(nodes(a=1), [replica(other, "a/0")]).decide(ours)
     assert (places(held), held.unplaced) == ([], 1)
@@ -88,7 +88,7 @@ def test_16_a_node_of_8_takes_eight_deployments_of_one_gpu_and_no_ninth(present:
 
 
 @pytest.mark.parametrize(("count", "placed"), [(1, []), (2, ["a/0"])])
-def test_17_a_whole_node_is_wanted_beside_one_gpu_that_is_held(count: int, placed: list[str]) -> None:
+def test_17_a_request_for_a_whole_node_is_not_placed_on_a_node_with_one_held_gpu(count: int, placed: list[str]) -> None:
     decided = Scene(nodes(a=count), [one_gpu(0)]).decide(deployment())
     assert places(decided) == placed
     assert [refusal.reason for refusal in decided.refusals.values()] == (["NoRoom"] if not placed else [])
@@ -116,7 +116,7 @@ def test_19_two_replicas_of_two_copies_share_two_nodes_of_two_gpus() -> None:
     assert (places(decided), decided.unplaced) == (["a/0", "a/1"], 1)
 
 
-def test_20_a_namesake_in_another_namespace_is_not_ours_and_still_holds_its_devices() -> None:
+def test_20_a_replica_of_a_namesake_in_another_namespace_is_not_ours_and_holds_its_devices() -> None:
     ours, theirs = deployment(replicas=2), deployment(replicas=2, namespace="other")
     scene = Scene(nodes(a=3))
     scene.run(theirs)
@@ -127,7 +127,7 @@ def test_20_a_namesake_in_another_namespace_is_not_ours_and_still_holds_its_devi
     assert len(scene.decide(theirs).placements) == 2
 
 
-def test_21_of_two_that_picked_one_node_the_older_keeps_it_and_who_serves_never_moves() -> None:
+def test_21_of_two_replicas_on_one_node_the_older_keeps_it_and_a_serving_one_never_moves() -> None:
     first, second = deployment(name="first"), deployment(name="second")
     scene = Scene(nodes(a=1))
     decisions = [(one, scene.decide(one)) for one in (first, second)]
@@ -159,7 +159,7 @@ def test_24_a_request_for_any_charges_every_kind_it_matches(count: int, unplaced
     assert scene.run(big_one).unplaced == unplaced
 
 
-def test_26_the_pool_that_stands_first_is_filled_first() -> None:
+def test_26_the_first_pool_of_a_cluster_is_filled_first() -> None:
     there = cluster("a", pool(1, gpu(1, 24), name="l4"), pool(2, gpu(1, 80), name="h100"))
     decided = Scene([there]).decide(deployment(standalone(request(1, memory("20Gi"))), replicas=3))
     assert [pools_of(p)["main"] for p in decided.placements] == ["l4", "h100", "h100"]
