@@ -21,7 +21,7 @@ sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools"
 from e2e.breakers import judged  # noqa: E402 - the path comes first
 from e2e.fleet import Fleet  # noqa: E402
 from modelplane_dev.plane.control_plane import DEPLOYMENT, ControlPlane, control_plane  # noqa: E402
-from modelplane_dev.plane.requests import Asked, now, requests, table  # noqa: E402
+from modelplane_dev.plane.requests import RequestKind, now, requests, table  # noqa: E402
 from modelplane_dev.plane.waiting import eventually  # noqa: E402
 from modelplane_dev.processes.usage import Usage, usage  # noqa: E402
 
@@ -103,7 +103,7 @@ def _usage(plane: ControlPlane) -> dict[str, Usage]:
     return {name: usage(process.pid) for name, process in plane.processes.items()}
 
 
-def _moved(found: Counter[Asked]) -> int:
+def _moved(found: Counter[RequestKind]) -> int:
     """Return how many ModelReplicas were deleted: as many as were placed elsewhere."""
     return sum(count for asked, count in found.items() if asked[1:3] == ("delete", "modelreplicas"))
 

@@ -11,7 +11,7 @@ import pytest
 from e2e.breakers import judged
 from e2e.fleet import SOON, Fleet
 from modelplane_dev.plane.control_plane import ControlPlane
-from modelplane_dev.plane.requests import Asked, now, requests, table
+from modelplane_dev.plane.requests import RequestKind, now, requests, table
 from modelplane_dev.plane.waiting import eventually
 
 #: Deployments of the settled fleet, and the seconds of a watch: those after which each is looked at again.
@@ -38,10 +38,10 @@ def default_settings(plane: ControlPlane) -> Iterator[None]:
         usual.start()
 
 
-def _of_deployments(found: Counter[Asked], fleet: Fleet) -> Counter[Asked]:
+def _of_deployments(found: Counter[RequestKind], fleet: Fleet) -> Counter[RequestKind]:
     """Return the requests that are for the scenario's deployments: in its namespace, and what those look up."""
 
-    def looked_up(asked: Asked) -> bool:
+    def looked_up(asked: RequestKind) -> bool:
         return asked.user == "modelplane-provider-kubernetes" and asked.resource == "inferenceclusters"
 
     chosen = {asked: count for asked, count in found.items() if asked.namespace == fleet.tag or looked_up(asked)}
@@ -49,19 +49,19 @@ def _of_deployments(found: Counter[Asked], fleet: Fleet) -> Counter[Asked]:
     return Counter({asked: count for asked, count in chosen.items() if asked.user != "admin"})
 
 
-def _each(found: Counter[Asked]) -> float:
+def _each(found: Counter[RequestKind]) -> float:
     """Return how many of the requests of a watch a minute has, for each deployment."""
     return found.total() / (WATCHED / 60) / SETTLED
 
 
-def _wait_settled(fleet: Fleet) -> Counter[Asked]:
+def _wait_settled(fleet: Fleet) -> Counter[RequestKind]:
     """Return the requests of the first watch in which the deployments cost no more than they may.
 
     How long it takes until all looks after the start are over depends on the machine; what they cost then does not.
     """
     log, began = fleet.plane.hub.audit_log, now()
 
-    def settled() -> Counter[Asked]:
+    def settled() -> Counter[RequestKind]:
         ends = now()
         assert ends - began >= timedelta(seconds=WATCHED)
         found = _of_deployments(requests(log, ends - timedelta(seconds=WATCHED), ends), fleet)

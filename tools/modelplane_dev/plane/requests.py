@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 
-class Asked(NamedTuple):
+class RequestKind(NamedTuple):
     """A kind of request: account, verb, resource with subresource, namespace, and status of the response."""
 
     user: str
@@ -28,16 +28,16 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def requests(log: Path, since: datetime, until: datetime) -> Counter[Asked]:
+def requests(log: Path, since: datetime, until: datetime) -> Counter[RequestKind]:
     """Return how many requests of each kind were answered within a time."""
-    return Counter(asked for when, asked in _read(log) if since <= when <= until)
+    return Counter(kind for when, kind in _read(log) if since <= when <= until)
 
 
-def table(found: Counter[Asked], *, rows: int, minutes: float) -> list[str]:
+def table(found: Counter[RequestKind], *, rows: int, minutes: float) -> list[str]:
     """Return a line for each of the most frequent kinds of request, with their number per minute."""
     summed: Counter[str] = Counter()
-    for asked, count in found.items():
-        summed[str(asked)] += count
+    for kind, count in found.items():
+        summed[str(kind)] += count
     return [f"  {count / minutes:7.1f} {what}" for what, count in summed.most_common(rows)]
 
 
@@ -47,13 +47,13 @@ def _read(log: Path) -> Iterator[tuple[datetime, Asked]]:
             # The last line may be incomplete.
             if line.endswith("\n"):
                 event = json.loads(line)
-                yield datetime.fromisoformat(event["stageTimestamp"]), _asked(event)
+                yield datetime.fromisoformat(event["stageTimestamp"]), _kind_of(event)
 
 
-def _asked(event: dict[str, Any]) -> Asked:
+def _kind_of(event: dict[str, Any]) -> RequestKind:
     subject = event.get("objectRef", {})
     parts = (subject.get("resource"), subject.get("subresource"))
     resource = "/".join(filter(None, parts)) or event["requestURI"].partition("?")[0]
     user = event["user"]["username"].rpartition(":")[2]
     code = event.get("responseStatus", {}).get("code", 0)
-    return Asked(user, event["verb"], resource, subject.get("namespace", ""), code)
+    return RequestKind(user, event["verb"], resource, subject.get("namespace", ""), code)
