@@ -10,7 +10,7 @@ from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane_dev.plane.api import condition
 from modelplane_dev.plane.control_plane import DEPLOYMENT
-from modelplane_dev.plane.requests import Asked, now, requests
+from modelplane_dev.plane.requests import RequestKind, now, requests
 from modelplane_dev.plane.waiting import eventually
 
 #: Clusters of one node of 8 GPUs, the places on them, and the deployments of one GPU that want one.
