@@ -60,7 +60,7 @@ class Fleet:
         manifest = cluster(name, {"scenario": self.tag, "name": name}, [pool])
         self.plane.connect(manifest, site)
         self.clusters[name] = self.plane.sites[site]
-        self.clusters[name].offer(manifest, [inference_class])
+        self.clusters[name].create_nodes(manifest, [inference_class])
         return name
 
     def wait_cluster(self, name: str) -> None:

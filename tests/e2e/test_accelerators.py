@@ -41,7 +41,7 @@ def bound(site: InferenceSite, team: str) -> Iterator[tuple[str, str, int]]:
 def test_engines_on_devices_of_amd_and_intel_are_bound_to_tainted_nodes(fleet: Fleet) -> None:
     site, objects = fleet.plane.sites["west"], list(manifests("accelerators"))
     cluster = next(each for each in objects if each["kind"] == "InferenceCluster")
-    site.offer(cluster, [each for each in objects if each["kind"] == "InferenceClass"])
+    site.create_nodes(cluster, [each for each in objects if each["kind"] == "InferenceClass"])
     for each in objects:
         each["metadata"] |= {"namespace": fleet.tag} if each["kind"] == "ModelDeployment" else {}
     made, team = composed(objects), tenant_namespace(fleet.tag)

@@ -41,7 +41,7 @@ class Catalogue:
             pool["name"], pool["className"] = self.name(pool["name"]), self.name(pool["className"])
         fleet.plane.connect(cluster, site)
         fleet.clusters[self.name(site)] = self.site
-        self.site.offer(cluster, classes)
+        self.site.create_nodes(cluster, classes)
         fleet.wait_cluster(self.name(site))
         token = {"metadata": {"name": "hugging-face", "namespace": fleet.tag}, "stringData": {"token": "none"}}
         fleet.plane.hub.api.apply({"apiVersion": "v1", "kind": "Secret", **token})

@@ -107,7 +107,7 @@ class Trial:
 
     def apply(self) -> None:
         """Make the cluster's nodes and all that makes pods, as the provider would."""
-        self.site.offer(self.cluster, [self.hardware])
+        self.site.create_nodes(self.cluster, [self.hardware])
         composed = [found["spec"]["forProvider"]["manifest"] for found in self.decided.list("Object")]
         for manifest in sorted(composed, key=lambda each: each["kind"] != "Namespace"):
             if manifest["kind"] in MAKES_PODS and manifest["metadata"]["name"] != "kube-system":

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from modelplane_dev.plane.examples import CLUSTERS
-from modelplane_dev.plane.up import cut, down, join, keep_cut, up
+from modelplane_dev.plane.up import apply_cuts, cut, down, join, up
 from modelplane_dev.plane.waiting import PlaneError, eventually, only_one
 from modelplane_dev.processes.background import Background
 from modelplane_dev.processes.process import Process, ProcessError
@@ -141,10 +141,10 @@ def test_a_cluster_that_is_cut_off_has_no_api_server_until_it_is_joined_again(
     assert up(keeper) == 0
     with servers[CLUSTERS[0]], servers[CLUSTERS[1]]:
         assert cut(keeper, CLUSTERS[0]) == 0
-        keep_cut(keeper.folder, servers)
+        apply_cuts(keeper.folder, servers)
         assert [server.alive for server in servers.values()] == [False, True]
         assert join(keeper, CLUSTERS[0]) == 0
-        keep_cut(keeper.folder, servers)
+        apply_cuts(keeper.folder, servers)
         assert [server.alive for server in servers.values()] == [True, True]
     assert f"make join CLUSTER={CLUSTERS[0]}" in capsys.readouterr().out
 

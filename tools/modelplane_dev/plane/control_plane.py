@@ -133,7 +133,7 @@ def control_plane(folder: Path, sites: Sequence[str], queue: float) -> Iterator[
     with ExitStack() as stack:
         # provider-kubernetes listens on two ports that cannot be configured.
         stack.enter_context(only_one("modelplane-control-plane", within=queue))
-        if busy := provider.taken():
+        if busy := provider.busy_ports():
             raise PlaneError(f"provider-kubernetes needs the ports {provider.FIXED_PORTS}, and {busy} are taken")
         timeline = Timeline()
         run = Run(folder, make_certificates(folder / "certificates"))

@@ -29,7 +29,7 @@ def apply_fleet(plane: ControlPlane) -> None:
         plane.hub.api.apply(inference_class)
     for found in manifests("fleet"):
         if site := sites.get(found["metadata"]["name"]):
-            plane.sites[site].offer(found, classes)
+            plane.sites[site].create_nodes(found, classes)
             plane.connect(found, site)
 
 

@@ -46,7 +46,7 @@ class InferenceSite:
         lws.connect_webhooks(self.cluster, self.processes["lws"], self.webhooks)
         self.add_system_node()
 
-    def offer(self, inference_cluster: Mapping[str, Any], classes: Iterable[Mapping[str, Any]]) -> None:
+    def create_nodes(self, inference_cluster: Mapping[str, Any], classes: Iterable[Mapping[str, Any]]) -> None:
         """Create the nodes that an InferenceCluster declares, with the devices that its classes declare."""
         by_name = {entry["metadata"]["name"]: entry for entry in classes}
         for device_class in device_classes(by_name.values()):

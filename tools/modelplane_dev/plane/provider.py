@@ -70,6 +70,6 @@ def provider(hub: Cluster, *arguments: str) -> Process:
     return Process("provider-kubernetes", run.folder, command, environment)
 
 
-def taken() -> list[int]:
+def busy_ports() -> list[int]:
     """Return those of the provider's fixed ports on which another process listens already."""
     return [port for port in FIXED_PORTS if listens(port)]

@@ -78,7 +78,7 @@ def keep(keeper: Background) -> NoReturn:
             name: site.processes["api_server"] for name, site in zip(CLUSTERS, plane.sites.values(), strict=True)
         }
         while True:
-            keep_cut(keeper.folder, servers)
+            apply_cuts(keeper.folder, servers)
             time.sleep(PULSE)
 
 
@@ -100,7 +100,7 @@ def _serve(plane: ControlPlane, gateways: LiveGateways) -> str:
     return f"http://{gateways.public.reach(f'{ADDRESS}:80')}/{TEAM}/{SERVED}/v1"
 
 
-def keep_cut(folder: Path, servers: Mapping[str, Process]) -> None:
+def apply_cuts(folder: Path, servers: Mapping[str, Process]) -> None:
     """Stop the API server of each cluster that is to be cut off, and start those of the others again."""
     for name, server in servers.items():
         cut = _cut_file(folder, name).exists()

@@ -89,7 +89,7 @@ class Gateways:
         envoy = self.stack.enter_context(self._envoy(deployment, administration))
         self.network.run("address", "ip", "address", "replace", f"{address}/32", "dev", "lo")
         service = self._made(_SERVICE, gateway)
-        self.lead_ports(gateway, address, *(each["port"] for each in service["spec"]["ports"]))
+        self.forward_ports(gateway, address, *(each["port"] for each in service["spec"]["ports"]))
         generation = deployment["metadata"]["generation"]
         counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "updatedReplicas"), 1)
         running = {**counts, "observedGeneration": generation, "conditions": [_AVAILABLE]}
@@ -98,7 +98,7 @@ class Gateways:
             self._patch_status(_SERVICE, service, {"loadBalancer": {"ingress": [{"ip": address}]}})
         return envoy
 
-    def lead_ports(self, gateway: str, address: str, *ports: int) -> None:
+    def forward_ports(self, gateway: str, address: str, *ports: int) -> None:
         """Play the load balancer: lead ports of an address to those of a Gateway's Envoy, once its Service has them.
 
         Where both are the same, Envoy itself listens at every address.
@@ -146,7 +146,7 @@ class Gateways:
     def configuration(self) -> str:
         """Return the clusters and routes that Envoy uses now, as JSON."""
         parts = ("dynamic_active_clusters", "dynamic_route_configs")
-        return "".join(self._administer(f"config_dump?resource={part}") for part in parts)
+        return "".join(self._administration_at(f"config_dump?resource={part}") for part in parts)
 
     def endpoints(self, route: str) -> set[str]:
         """Return the hosts of the endpoints to which Envoy sends the requests of an HTTPRoute now."""
@@ -172,22 +172,22 @@ class Gateways:
 
     def route_changes(self) -> int:
         """Return how often the routes of all Envoy's listeners have changed."""
-        lines = self._administer("stats?filter=[.]rds[.].*[.]config_reload$").splitlines()
+        lines = self._administration_at("stats?filter=[.]rds[.].*[.]config_reload$").splitlines()
         return sum(int(line.rpartition(": ")[2]) for line in lines)
 
-    def _administer(self, path: str) -> str:
+    def _administration_at(self, path: str) -> str:
         """Return the response of Envoy's administration interface at a path."""
         return self.network.output("curl", "-sS", "--fail", "--globoff", f"http://127.0.0.1:{_ADMINISTRATION}/{path}")
 
     def run_engines(self, pods: Iterable[Manifest], cidr: str) -> dict[str, Process]:
         """Run a fake engine at the address of each pod; return them by the pods' names. `cidr` has all addresses."""
-        self._take_addresses(cidr)
+        self._route_addresses(cidr)
         found = ((pod["metadata"]["name"], pod["status"]["podIP"]) for pod in pods)
         return {name: self.run_engine(name, address) for name, address in found}
 
     def run_engine_for_all(self, cidr: str) -> Process:
         """Run a fake engine that responds for every pod, now and later."""
-        self._take_addresses(cidr)
+        self._route_addresses(cidr)
         return self.run_engine(self.network.name, "0.0.0.0")  # noqa: S104 - of the network
 
     def reach(self, address: str) -> str:
@@ -197,7 +197,7 @@ class Gateways:
         start_relay(self.stack, Process("reach-outside", self.folder, [*COMMAND, outside, inside]))
         return outside
 
-    def _take_addresses(self, cidr: str) -> None:
+    def _route_addresses(self, cidr: str) -> None:
         self.network.run("route", "ip", "route", "replace", "local", cidr, "dev", "lo")
 
     def run_engine(self, name: str, address: str) -> Process:

@@ -94,9 +94,9 @@ class LiveGateways:
         self.public.network.run("quiet-address", "ip", "address", "replace", f"{QUIET_ADDRESS}/32", "dev", "lo")
         return self.public.run_engine("quiet", QUIET_ADDRESS)
 
-    def lead_to_https(self) -> None:
+    def forward_https(self) -> None:
         """Forward HTTPS to the public gateway, once it listens for it."""
-        self.public.lead_ports(PUBLIC_GATEWAY, ADDRESS, 443)
+        self.public.forward_ports(PUBLIC_GATEWAY, ADDRESS, 443)
 
     def open_public(self) -> None:
         """Run the public gateway; from then on it knows the names of the clusters, once each site has one."""

@@ -21,7 +21,7 @@ _LLM_D: Final = "approx-prefix-cache-producer"
 _CONTAINER = "picker"
 
 
-def _understood(text: str) -> str:
+def _translated(text: str) -> str:
     """Return a configuration of llm-d's picker as one of the inference extension's."""
     found = json.loads(text)
     plugins = [plugin for plugin in found["plugins"] if plugin["type"] != _LLM_D]
@@ -44,7 +44,7 @@ def picker(site: Gateways, namespace: str) -> Process:
     folder = site.folder / f"picker-{pod['serviceAccountName']}"
     folder.mkdir(exist_ok=True)
     for file, text in (api.get(_CONFIG_MAP, volume["configMap"]["name"], namespace) or {})["data"].items():
-        (folder / file).write_text(_understood(text))
+        (folder / file).write_text(_translated(text))
     arguments = [each.replace(mount["mountPath"], str(folder)) for each in container["args"]]
     kubeconfig = site.cluster.account_kubeconfig(namespace, pod["serviceAccountName"])
     # Its Service has its name.

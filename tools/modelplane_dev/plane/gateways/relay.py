@@ -43,7 +43,7 @@ async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> N
     target.write_eof()
 
 
-def _lead(target: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+def _forward(target: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
     async def lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             theirs, ours = await _connect(target)
