@@ -73,7 +73,7 @@ def denied_metadata(spec: ReplicaSpec, cluster: Cluster) -> Obstacle | None:
             if key := find_denied(acting(block), cluster.pod_metadata):
                 where = f"spec.engines[{name}].members[{at}].template.metadata.{field}[{key}]"
                 closed = f"{where}: InferenceCluster {cluster.name} does not open it to teams"
-                remedy = "Remove it, or ask who runs the cluster to add its prefix to spec.stack.podMetadataPrefixes."
+                remedy = "Remove it, or have the cluster's owner add its prefix to spec.stack.podMetadataPrefixes."
                 return Obstacle(Reason.INVALID_ENGINE, sentences(closed, remedy))
     return None
 

@@ -227,7 +227,7 @@ def test_the_demo_fits_one_screen_with_three_clusters_and_a_refusal_with_its_rem
     assert len(lines) <= 25
     assert sum(line.endswith("Ready") for line in lines) == 3
     assert "0 of 1 placed" in run.stdout
-    assert "Ask for devices that there are" in run.stdout
+    assert "Request devices that the fleet has" in run.stdout
 
 
 def test_a_given_secret_without_the_key_that_an_engine_reads_is_refused_and_its_keys_are_named() -> None:

@@ -97,7 +97,7 @@ def test_a_cluster_that_was_not_read_by_the_last_call_is_not_chosen_and_the_next
     server = Server(*stale)
     result, calls = run(deployment(**EU), server)
     assert (result.status["placements"], calls, result.ttl) == ([], 6, AWAITING)
-    assert "not looked at any more in this pass" in next(
+    assert "not checked in this pass" in next(
         each.message for each in result.conditions if each.type == "ReplicasScheduled"
     )
 

@@ -57,7 +57,7 @@ def test_reasons_are_aggregated_as_kube_scheduler_does() -> None:
         "1 of 3 replicas scheduled: 0 of 12 clusters can take another replica: 4 tainted (maintenance), 3 not Ready, 5"
         " have no pool that fits (3 with pool l4: request gpu needs memory >= 140Gi, the closest device "
         "(gpu.nvidia.com, NVIDIA L4) has 23034Mi; 2 with pool h100: no room for engine main: needs 2 nodes, 1 free). "
-        "Free nodes by scaling something down, or add nodes. Ask for devices that there are, or add a pool of an "
+        "Free nodes by scaling something down, or add nodes. Request devices that the fleet has, or add a pool of an "
         "InferenceClass that has such devices. Tolerate the taint in spec.tolerations, or remove it from the "
         "InferenceCluster. See the conditions of the InferenceClusters that are not Ready."
     )
@@ -66,9 +66,9 @@ def test_reasons_are_aggregated_as_kube_scheduler_does() -> None:
 def test_the_only_reason_of_pools_is_not_counted_twice() -> None:
     assert explain(short((1, NotReady()), (2, NoDevice("main", "gpu", 0, SMALL, pool="l4"))), OURS).message == (
         "1 of 3 replicas scheduled: 0 of 3 clusters can take another replica: 1 not Ready, 2 have no pool that fits "
-        "(pool l4: request gpu needs memory >= 140Gi, the closest device (gpu.nvidia.com, NVIDIA L4) has 23034Mi). Ask"
-        " for devices that there are, or add a pool of an InferenceClass that has such devices. See the conditions of "
-        "the InferenceClusters that are not Ready."
+        "(pool l4: request gpu needs memory >= 140Gi, the closest device (gpu.nvidia.com, NVIDIA L4) has 23034Mi). "
+        "Request devices that the fleet has, or add a pool of an InferenceClass that has such devices. See the "
+        "conditions of the InferenceClusters that are not Ready."
     )
 
 
@@ -120,7 +120,7 @@ def test_a_long_message_is_capped_and_counts_what_it_leaves_out() -> None:
     message = explain(many, OURS).message
     assert len(message) <= MESSAGE_LIMIT
     shown = message.count("request gpu needs")
-    assert f"and {100 - shown} more reasons). Ask for devices that there are" in message
+    assert f"and {100 - shown} more reasons). Request devices that the fleet has" in message
 
 
 def test_what_is_held_and_leaving_is_said_also_after_a_long_list_of_reasons() -> None:
@@ -134,7 +134,7 @@ def test_what_is_held_and_leaving_is_said_also_after_a_long_list_of_reasons() ->
     message = explain(replace(many, placements=tuple(gone), held_edits=edits), OURS).message
     assert len(message) <= MESSAGE_LIMIT
     assert "; held, because the edit does not fit: " in message
-    assert "; leaving once a replacement serves: 9 more reasons. Ask for devices" in message
+    assert "; leaving once a replacement serves: 9 more reasons. Request devices" in message
 
 
 WORDS: list[tuple[Refusal, str]] = [
@@ -192,7 +192,7 @@ def test_every_refusal_ends_the_message_with_what_to_do(refusal: Refusal) -> Non
 def test_no_other_device_is_asked_for_where_a_selector_fails_on_the_closest() -> None:
     fails = NoDevice("main", "gpu", 0, Closest("a", "d", error="x"))
     lacks = NoDevice("main", "gpu", 0, Closest("a", "d", "y"))
-    asks = "Ask for devices"
+    asks = "Request devices"
     assert asks not in explain(short((2, fails)), OURS).message
     assert asks in explain(short((1, fails), (1, lacks)), OURS).message
 
