@@ -33,6 +33,8 @@ _PRODUCT = "productName"
 _METHODS = {"isGreaterThan": ">", "isLessThan": "<"}
 #: Most conditions of a selector that are evaluated one by one; each of them is compiled.
 _CONDITIONS = 8
+#: Most conditions of a request that are evaluated one by one.
+_OF_REQUEST = 16
 #: Most characters that are quoted of a selector, and of an error, whose end says what to write instead.
 QUOTE, WHOLE = 120, 320
 #: Above every part of a version.
@@ -149,20 +151,28 @@ class _Measured:
         return self.held, self.stop.selector, self.stop.error is None, self.condition
 
 
+def _evaluate(parts: Sequence[str], device: Device, meter: Meter) -> list[cel.Outcome]:
+    subject, outcomes = cel.subject(device), []
+    for part in parts:
+        verdict, work = cel.measure(cel.compiled(part), subject)
+        meter.add(states_of(work))
+        outcomes.append(verdict.outcome)
+    return outcomes
+
+
+def _first_failed(outcomes: Sequence[cel.Outcome]) -> int:
+    """Return the position of the first condition that does not hold, 0 where conditions only fail with errors."""
+    return outcomes.index(cel.Outcome.NO_MATCH) if cel.Outcome.NO_MATCH in outcomes else 0
+
+
 def _measure(stop: Stop, parts: Sequence[Sequence[str]], meter: Meter) -> _Measured:
     """Return how many conditions hold for a device; those of the selectors before the failing one are known to."""
-    subject, held, condition = cel.subject(stop.device), sum(map(len, parts[: stop.selector])), 0
-    for at, of_selector in enumerate(parts[stop.selector :]):
-        outcomes = []
-        for part in of_selector:
-            verdict, work = cel.measure(cel.compiled(part), subject)
-            meter.add(states_of(work))
-            outcomes.append(verdict.outcome)
-        held += outcomes.count(cel.Outcome.MATCH)
-        if at == 0 and cel.Outcome.NO_MATCH in outcomes:
-            condition = outcomes.index(cel.Outcome.NO_MATCH)
+    before, failing, after = parts[: stop.selector], parts[stop.selector], parts[stop.selector + 1 :]
+    outcomes = _evaluate(failing, stop.device, meter)
+    further = _evaluate([part for of_selector in after for part in of_selector], stop.device, meter)
+    held = sum(map(len, before)) + [*outcomes, *further].count(cel.Outcome.MATCH)
     # A request for the pool's GPUs takes no other entry, even one that satisfies every selector.
-    return _Measured(stop, 0 if held == sum(map(len, parts)) else held, condition)
+    return _Measured(stop, 0 if held == sum(map(len, parts)) else held, _first_failed(outcomes))
 
 
 def closest_device(request: DeviceRequest, stops: Sequence[Stop], meter: Meter) -> tuple[int, Closest]:
@@ -172,24 +182,35 @@ def closest_device(request: DeviceRequest, stops: Sequence[Stop], meter: Meter) 
     in their order, then one without an error, then the one whose value is nearest to what the condition asks for,
     compared as a quantity, a version or a number. Where that is no plain comparison it is the largest value, or the
     smallest where less is asked for. Among devices that are equal in this too, one with the name of the request goes
-    first. Beyond the meter's limit each selector counts as one condition and only those before the failing one count,
-    which takes no work.
+    first. If there are many conditions, whole selectors count. Beyond the meter's limit only those before the failing
+    one count, which takes no work.
     """
-    if meter.spent < meter.limit:
-        parts = [conditions(each) for each in request.selectors]
-        measured = [_measure(stop, parts, meter) for stop in stops]
+    selectors, within = request.selectors, meter.spent < meter.limit
+    few = within and sum(text.count("&&") + 1 for text in selectors) <= _OF_REQUEST
+    parts = [conditions(text) if few else [text] for text in selectors]
+    measured = [_measure(stop, parts, meter) if within else _Measured(stop, stop.selector) for stop in stops]
+    best = max(each.rank for each in measured)
+    left = [each for each in measured if each.rank == best]
+    failing = left[0].stop.selector
+    if left[0].stop.error is not None:
+        found = _with_error(selectors[failing], left[0].stop)
     else:
-        parts = [[each] for each in request.selectors]
-        measured = [_Measured(stop, stop.selector) for stop in stops]
-    best = max(measured, key=lambda each: each.rank)
-    tied = [each.stop for each in measured if each.rank == best.rank]
-    failing = best.stop.selector
-    if best.stop.error is not None:
-        found = _with_error(request.selectors[failing], tied[0])
-    else:
-        found = _with_value(parts[failing][best.condition], [each.device for each in tied], request.name)
-    nearness = replace(found.nearness, held=best.held, selectors=failing, conditions=best.condition)
+        if within and not few:
+            parts[failing] = conditions(selectors[failing])
+            left = _refine(left, parts[failing], meter)
+        devices = [each.stop.device for each in left]
+        found = _with_value(parts[failing][left[0].condition], devices, request.name)
+    nearness = replace(found.nearness, held=left[0].held, selectors=failing, conditions=left[0].condition)
     return failing, replace(found, nearness=nearness)
+
+
+def _refine(measured: Sequence[_Measured], parts: Sequence[str], meter: Meter) -> list[_Measured]:
+    """Return those that fail the last of a selector's conditions."""
+    if len(parts) == 1:
+        return [*measured]
+    found = [replace(each, condition=_first_failed(_evaluate(parts, each.stop.device, meter))) for each in measured]
+    furthest = max(each.condition for each in found)
+    return [each for each in found if each.condition == furthest]
 
 
 def _with_error(selector: str, stop: Stop) -> Closest:

@@ -117,7 +117,7 @@ def test_the_closest_device_satisfies_the_most_conditions_of_the_request(case: s
 def test_an_entry_that_satisfies_everything_and_is_not_the_pools_gpu_is_not_the_closest() -> None:
     other, own = gpu(1, 80, name="other"), gpu(1, 40)
     stops = [Stop(other, 0), Stop(own, 1)]
-    wanted = request(1, f'device.driver == "{GPU}"', memory("80Gi"))
+    wanted = request(1, f'device.driver == "{GPU}"', memory("80Gi"), memory("60Gi"))
     for given in (stops, stops[::-1]):
         assert closest_of(wanted, given, Meter()) == (1, Closest("memory >= 80Gi", HERE, "40Gi"))
 
@@ -126,6 +126,13 @@ def test_of_several_conditions_the_first_that_the_closest_device_fails_is_named(
     devices = [gpu(1, 200, model="a100"), gpu(1, 40, model="h100"), gpu(1, 80, model="h100")]
     both = f'{MODEL} == "h100" && {memory("141Gi")}'
     assert closest_device(both, devices) == Closest("memory >= 141Gi", HERE, "80Gi")
+
+
+def test_among_many_conditions_those_of_the_selector_that_the_closest_device_fails_still_count() -> None:
+    many = tuple(f'device.driver == "{GPU}" && true && true && {number} >= 0' for number in range(5))
+    failing = f'{MODEL} == "h100" && {memory("141Gi")}'
+    devices = [gpu(1, 200, model="a100"), gpu(1, 40, model="h100"), gpu(1, 80, model="h100")]
+    assert closest_device((*many, failing), devices) == Closest("memory >= 141Gi", HERE, "80Gi")
 
 
 @pytest.mark.parametrize("selector", [f'({MODEL} == "x" && false)', f'{MODEL} == "a && b"', "false || 1 == 2 && true"])
