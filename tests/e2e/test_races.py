@@ -42,7 +42,7 @@ def _scheduled(fleet: Fleet) -> Counter[tuple[int, int, str]]:
     return Counter((has.get("total", 0), has.get("ready", 0), said.get("reason", "")) for has, said in counts)
 
 
-def _deleted(found: Counter[Asked], fleet: Fleet) -> int:
+def _deleted(found: Counter[RequestKind], fleet: Fleet) -> int:
     """Return how many ModelReplicas of the scenario were deleted; those of the one before may still be going."""
     ends = ("delete", "modelreplicas", fleet.tag)
     return sum(count for asked, count in found.items() if (asked.verb, asked.resource, asked.namespace) == ends)

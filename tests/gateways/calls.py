@@ -145,7 +145,7 @@ class Calls:
             _wait_begun(process, load.BEGUN)
             event()
             text, _ = process.communicate("")
-        before, after = map(Counter, json.loads(text))
+        before, after = (Counter[str](each) for each in json.loads(text))
         return before, after
 
     def call_by_openai(self, url: str, key: str) -> Any:

@@ -111,7 +111,7 @@ def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_
             _set_tls(live, {"hostname": HOST, "secretRef": {"name": _SECRET}}, f"https://{HOST}/v1")
             live.wait_answer(308, f"{fleet[0]}{chats}", CHAT | {"model": fleet[1]})
         assert _apart_from_503(seen) == [200, 308], seen
-        live.gateways.lead_to_https()
+        live.gateways.forward_https()
 
         def serves() -> None:
             assert _ask(live, tmp_path, chats, CHAT | {"model": f"{tag}/plain"}).status == 200

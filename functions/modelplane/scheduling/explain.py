@@ -218,7 +218,7 @@ def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
     """Yield the reasons as kube-scheduler aggregates them: clusters first, then their pools."""
     of_clusters = {name: each for name, each in schedule.refusals.items() if not of_pools(each) and not each.profile}
     clusters = _tally(of_clusters, schedule.holders, deployment)
-    lead = f": 0 of {len(schedule.refusals)} clusters can take another replica: "
+    lead = f": 0/{len(schedule.refusals)} clusters can take another: "
     if clusters:
         yield _Section(lead, [f"{entry.count} {entry.message}" for entry in clusters])
         lead = ", "

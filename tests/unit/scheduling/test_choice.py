@@ -136,7 +136,7 @@ def test_the_message_lists_the_best_profile_first_and_counts_a_cluster_once_for_
     ours = catalogued(FIRST, profile("sixteen", 16))
     report = explain(Scene([cluster("a", H100), cluster("b", H100)]).decide(ours), ours)
     assert report.message == (
-        "0 of 1 replicas scheduled: 0 of 2 clusters can take another replica: profile h200: 2 have no pool that "
+        "0 of 1 replicas scheduled: 0/2 clusters can take another: profile h200: 2 have no pool that "
         "fits (pool h100: "
         "memoryPerGpu 141Gi is needed, the pool declares 80Gi), profile sixteen: 2 have no pool that fits (pool h100: "
         "request gpu needs 16 devices of a node, which has 8 for it). Request fewer devices in a pod, or add a pool "

@@ -17,7 +17,7 @@ MODEL = f'device.attributes["{GPU}"].model'
 HERE = f"{GPU}, gpu"
 
 
-def closest_device(selectors: str | tuple[str, ...], devices: Sequence[Device], meter: Meter | None = None) -> Closest:
+def closest_device(selectors: str | Sequence[str], devices: Sequence[Device], meter: Meter | None = None) -> Closest:
     """Return the closest device to a request named `gpu` with these selectors."""
     wanted = request(1, *((selectors,) if isinstance(selectors, str) else selectors))
     stops = [

@@ -54,7 +54,7 @@ def test_reasons_are_aggregated_as_kube_scheduler_does() -> None:
         (4, Tainted("maintenance", "NoSchedule")),
     )
     assert explain(schedule, OURS).message == (
-        "1 of 3 replicas scheduled: 0 of 12 clusters can take another replica: 4 tainted (maintenance), 3 not Ready, 5"
+        "1 of 3 replicas scheduled: 0/12 clusters can take another: 4 tainted (maintenance), 3 not Ready, 5"
         " have no pool that fits (3 with pool l4: request gpu needs memory >= 140Gi, the closest device "
         "(gpu.nvidia.com, NVIDIA L4) has 23034Mi; 2 with pool h100: no room for engine main: needs 2 nodes, 1 free). "
         "Free nodes by scaling something down, or add nodes. Request devices that the fleet has, or add a pool of an "
@@ -65,7 +65,7 @@ def test_reasons_are_aggregated_as_kube_scheduler_does() -> None:
 
 def test_the_only_reason_of_pools_is_not_counted_twice() -> None:
     assert explain(short((1, NotReady()), (2, NoDevice("main", "gpu", 0, SMALL, pool="l4"))), OURS).message == (
-        "1 of 3 replicas scheduled: 0 of 3 clusters can take another replica: 1 not Ready, 2 have no pool that fits "
+        "1 of 3 replicas scheduled: 0/3 clusters can take another: 1 not Ready, 2 have no pool that fits "
         "(pool l4: request gpu needs memory >= 140Gi, the closest device (gpu.nvidia.com, NVIDIA L4) has 23034Mi). "
         "Request devices that the fleet has, or add a pool of an InferenceClass that has such devices. See the "
         "conditions of the InferenceClusters that are not Ready."

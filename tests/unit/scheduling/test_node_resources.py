@@ -58,7 +58,7 @@ def test_pods_of_a_replica_that_ask_for_memory_have_a_node_each() -> None:
 def test_an_engine_that_asks_is_not_placed_where_the_pool_declares_nothing() -> None:
     scene = Scene([cluster("a", pool(1))])
     assert message(scene, deployment(asking(64))).startswith(
-        "0 of 1 replicas scheduled: 0 of 1 clusters can take another replica: 1 has no pool that fits (pool x: engine "
+        "0 of 1 replicas scheduled: 0/1 clusters can take another: 1 has no pool that fits (pool x: engine "
         "main needs 64Gi memory on a node, and nodePools[].node.memory of the InferenceCluster does not say what a "
         "node has)"
     )

@@ -41,7 +41,7 @@ def table(found: Counter[RequestKind], *, rows: int, minutes: float) -> list[str
     return [f"  {count / minutes:7.1f} {what}" for what, count in summed.most_common(rows)]
 
 
-def _read(log: Path) -> Iterator[tuple[datetime, Asked]]:
+def _read(log: Path) -> Iterator[tuple[datetime, RequestKind]]:
     with log.open(errors="replace") as lines:
         for line in lines:
             # The last line may be incomplete.

@@ -167,7 +167,8 @@ class Gateways:
 
     def _dump(self, part: str) -> list[dict[str, Any]]:
         """Return a part of Envoy's configuration."""
-        found: list[dict[str, Any]] = json.loads(self._administer(f"config_dump?resource={part}")).get("configs", [])
+        dump = json.loads(self._administration_at(f"config_dump?resource={part}"))
+        found: list[dict[str, Any]] = dump.get("configs", [])
         return found
 
     def route_changes(self) -> int:

@@ -64,9 +64,9 @@ def _forward(target: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWrite
 
 async def _listen(address: str, target: str) -> asyncio.Server:
     if address.startswith("/"):
-        return await asyncio.start_unix_server(_lead(target), address, backlog=_WAITING)
+        return await asyncio.start_unix_server(_forward(target), address, backlog=_WAITING)
     host, _, port = address.rpartition(":")
-    return await asyncio.start_server(_lead(target), host, int(port), backlog=_WAITING)
+    return await asyncio.start_server(_forward(target), host, int(port), backlog=_WAITING)
 
 
 async def main(*addresses: str) -> None:
