@@ -131,7 +131,7 @@ class Trial:
     def assert_room(self) -> None:
         """Assert that the nodes still have the room that the pool declares: nothing has made up another one."""
         (pool,) = self.cluster["spec"]["nodePools"]
-        declared = node_status(pool)["status"]["allocatable"]
+        declared = {name: str(size) for name, size in node_status(pool)["status"]["allocatable"].items()}
         nodes = self.site.cluster.api.list(NODE, **{LABEL_POOL: self.name})
         assert [node["status"]["allocatable"] for node in nodes] == [declared] * self.nodes
 

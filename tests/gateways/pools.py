@@ -12,12 +12,15 @@ from modelplane_dev.plane.gateways.pickers import picker
 from modelplane_dev.processes.process import Process
 
 PICKED = "picked"
+#: It stays on a cluster that a test drains: while a pool leaves, Envoy AI Gateway's filters fail requests of other routes.
+STAYS = {"operator": "Exists", "effect": "NoExecute"}
 
 
 def _picked(fleet: Fleet) -> Manifest:
     """Return the deployment: a replica of two copies on each cluster."""
     selector = {"matchLabels": {"scenario": fleet.tag}}
-    manifest = deployment(PICKED, fleet.tag, replicas=2, engines=[engine(1, copies=2)], clusterSelector=selector)
+    spec = {"replicas": 2, "engines": [engine(1, copies=2)], "clusterSelector": selector, "tolerations": [STAYS]}
+    manifest = deployment(PICKED, fleet.tag, **spec)
     manifest["metadata"]["annotations"] = {ANNOTATION_PICKER: "true"}
     return manifest
 
