@@ -12,7 +12,7 @@ from modelplane_dev.plane.gateways.pickers import picker
 from modelplane_dev.processes.process import Process
 
 PICKED = "picked"
-#: It stays on a cluster that is drained: while a pool leaves, Envoy AI Gateway's filters fail requests of others' routes.
+#: It stays on a drained cluster: while a pool leaves, Envoy AI Gateway's filters fail requests of others' routes.
 STAYS = {"operator": "Exists", "effect": "NoExecute"}
 
 
