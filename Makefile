@@ -10,9 +10,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # In a network namespace of its own: two control planes on one machine would want the same ports.
 APART := unshare --net sh -c 'ip link set lo up && exec "$$@"' --
-export SCENARIOS := $(BIN)/python -m pytest tests/e2e
-export ALONE := $(APART) $(BIN)/python -m pytest tests/e2e -m alone
-export GATEWAYS := $(APART) $(BIN)/python -m pytest tests/gateways
+# No test begins after 45 minutes, twice of what they take, so that a run that fails has an end and says why. The scenarios
+# run beside each other, and the first to be waited for may be the last to end.
+export SCENARIOS := $(BIN)/python -m pytest --session-timeout=2700 --timeout=2700 tests/e2e
+export ALONE := $(APART) $(BIN)/python -m pytest --session-timeout=2700 --timeout=900 tests/e2e -m alone
+export GATEWAYS := $(APART) $(BIN)/python -m pytest --session-timeout=2700 --timeout=900 tests/gateways
 PYTESTARGS ?=
 PYTHON ?=
 REGISTRY ?=

@@ -26,7 +26,7 @@ CLUSTER_USAGE = Kind("protection.crossplane.io/v1beta1", "ClusterUsage")
 LEAVING = (DEPLOYMENT, REPLICA, OBJECT, INFERENCE_CLUSTER)
 #: Seconds within which the control plane does what it has to, on a machine of two cores that three of them share, and
 #: that others slow down. What does not happen never does: nobody waits for this long but for a failure.
-SOON = 1200.0
+SOON = 600.0
 
 
 @dataclass

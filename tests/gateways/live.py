@@ -88,11 +88,12 @@ class LiveFleet(Calls):
         """Wait until a deployment has a ready replica on each cluster, wherever its replicas have been placed at first.
 
         On a busy machine Crossplane may see that a cluster takes replicas later than its API server does, and places
-        both on the other.
+        both on the other. Replicas that are leaving do not count: whoever waits for them makes more.
         """
 
         def placed() -> list[str]:
-            return sorted(each["spec"]["clusterName"] for each in self.fleet.replicas(deployment))
+            placements = self.fleet.deployment(deployment)["status"]["placements"]
+            return sorted(each["cluster"] for each in placements if not each["leaving"])
 
         def ready(replicas: int) -> None:
             self.fleet.wait_counts(deployment, total=replicas, ready=replicas)
