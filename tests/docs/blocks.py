@@ -8,8 +8,9 @@ from pathlib import Path
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"^# ([\w./-]+\.yaml)\n")
 _TIMEOUT = re.compile(r"--timeout=\d+m\b")
-#: Minutes that the tests let `kubectl wait` wait.
-BUSY = 20
+_RETRIES = re.compile(r"--retry \d+\b")
+#: Minutes that the tests let `kubectl wait` wait, and how often they let curl ask again: for up to nine minutes.
+BUSY, TRIES = 10, 9
 #: A line of expected output that stands for any number of lines.
 ANY = "..."
 #: Pages whose scripts need a whole control plane (tests/e2e); of the others, an API server (tests/apiserver).
@@ -60,7 +61,8 @@ def scripts(page: Path) -> list[str]:
 
 def patient_scripts(page: Path) -> list[str]:
     """Return the `sh` blocks of a page that give a control plane longer than a reader's takes, on a busy machine."""
-    return [_TIMEOUT.sub(f"--timeout={BUSY}m", script) for script in scripts(page)]
+    patient = (_TIMEOUT.sub(f"--timeout={BUSY}m", script) for script in scripts(page))
+    return [_RETRIES.sub(f"--retry {TRIES}", script) for script in patient]
 
 
 def _commands(text: str) -> Iterator[Command]:

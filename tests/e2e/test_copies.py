@@ -52,7 +52,7 @@ def test_a_secret_is_copied_once_followed_and_removed_with_its_last_user(fleet: 
     fleet.wait_ready("waits")
     fleet.deploy("shares", replicas=2, engines=[_naming()])
     fleet.wait_ready("shares")
-    assert _copied(fleet, cluster) == "one"
+    eventually(lambda: _expect(_copied(fleet, cluster), "one"), within=SOON)
 
     def shared_by_three() -> None:
         made = _only(_objects(fleet))

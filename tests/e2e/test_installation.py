@@ -4,7 +4,7 @@ import pytest
 
 from e2e.fleet import CLUSTER_USAGE, SOON, Fleet
 from modelplane_dev.plane.api import ApiError, Kind
-from modelplane_dev.plane.control_plane import INFERENCE_CLASS, OBJECT, apply_installation
+from modelplane_dev.plane.control_plane import INFERENCE_CLASS, INFERENCE_CLUSTER, OBJECT, apply_installation
 from modelplane_dev.plane.waiting import eventually
 
 BINDING = Kind("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
@@ -13,9 +13,19 @@ BINDING = Kind("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
 @pytest.mark.alone
 def test_without_the_rights_of_install_a_replica_says_what_is_forbidden_and_with_them_it_serves(fleet: Fleet) -> None:
     hub = fleet.plane.hub
-    fleet.add_cluster("east")
+    cluster, provider = fleet.add_cluster("east"), hub.api_of("provider-kubernetes")
     hub.api.delete(BINDING, "modelplane-provider-kubernetes")
+
+    def revoked() -> None:
+        try:
+            provider.get(INFERENCE_CLUSTER, cluster)
+        except ApiError as error:
+            assert error.status == 403, error
+        else:
+            raise AssertionError("the API server still grants what was bound")
+
     try:
+        eventually(revoked, within=SOON)
         fleet.deploy("llama")
 
         def forbidden() -> None:

@@ -8,7 +8,7 @@ import pytest
 from e2e import scenes
 from e2e.planes import print_figures, running_plane
 from e2e.scenarios import FIGURES, own_fleet
-from gateways.live import SERVED, SITES, LiveFleet, live_fleet
+from gateways.live import SERVED, SITES, STAYS, LiveFleet, live_fleet
 from gateways.streams import Stream, silent
 from modelplane_dev.plane.control_plane import ControlPlane
 from modelplane_dev.processes.process import Process
@@ -30,9 +30,9 @@ def plane(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config)
 def fleet_with_gateways(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[LiveFleet]:
     """Run the gateways, and two replicas of the deployment `llama` and one of `canary`."""
     with own_fleet(plane, request.session) as fleet, live_fleet(fleet) as running:
-        fleet.deploy("canary", engines=[_serving_as(SERVED["canary"], "example/model")])
+        fleet.deploy("canary", engines=[_serving_as(SERVED["canary"], "example/model")], tolerations=[STAYS])
         fleet.wait_counts("canary", total=1, ready=1)
-        fleet.deploy("llama", replicas=len(SITES))
+        fleet.deploy("llama", replicas=len(SITES), tolerations=[STAYS])
         running.spread("llama")
         yield running
 

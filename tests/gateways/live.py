@@ -9,7 +9,7 @@ from e2e.services import SERVICE, ObservedService
 from gateways.calls import Calls
 from modelplane.compose_endpoint.route_owner import ROUTE as ROUTE_PART
 from modelplane.model.names import CLUSTER_GATEWAY, INFERENCE_GATEWAY, SYSTEM_NAMESPACE, service_object
-from modelplane_dev.plane.api import ApiError, Kind
+from modelplane_dev.plane.api import ApiError, Kind, Manifest
 from modelplane_dev.plane.control_plane import DEPLOYMENT, ENDPOINT, OBJECT
 from modelplane_dev.plane.envoy_gateway import BACKEND, GATEWAY, ROUTE, SECURITY_POLICY
 from modelplane_dev.plane.fakes import POD_ADDRESSES
@@ -22,6 +22,8 @@ from modelplane_dev.processes.process import Process
 SITES = ("west", "north")
 #: The names under which the engines of the deployments serve, the first one of each.
 SERVED = {"llama": "example/model", "canary": "canary/model"}
+#: Tolerated by the deployments of all tests: they stay on a drained cluster, which others leave.
+STAYS = {"operator": "Exists", "effect": "NoExecute"}
 #: Label of the services that are there for more than one test.
 OUTLASTS = "example.com/outlasts-a-test"
 #: What services and endpoints compose in their namespace.
@@ -136,14 +138,22 @@ class LiveFleet(Calls):
         `started` has those of before by the pods' names, and then all: what runs goes on, and what has no pod is ended.
         """
         eventually(lambda: self.assert_spread("llama"), within=SOON)
-        sites = self.gateways.sites
-        pods = {site: self.fleet.pods(f"{self.fleet.tag}-{site}") for site in sites}
+        sites, pods = self.gateways.sites, eventually(self._pods_with_addresses, within=SOON)
         for name in started.keys() - {pod["metadata"]["name"] for found in pods.values() for pod in found}:
             started.pop(name).stop()
         running = {name for name, engine in started.items() if engine.alive}
         for site, found in pods.items():
             missing = [pod for pod in found if pod["metadata"]["name"] not in running]
             started |= sites[site].run_engines(missing, POD_ADDRESSES)
+        for site in sites:  # which may know of a pod later than the ModelEndpoint does
+            self.wait_site(site, "llama")
+
+    def _pods_with_addresses(self) -> dict[str, list[Manifest]]:
+        """Return the pods of each site; assert that all have addresses."""
+        found = {site: self.fleet.pods(f"{self.fleet.tag}-{site}") for site in self.gateways.sites}
+        without = [pod["metadata"]["name"] for pods in found.values() for pod in pods if "podIP" not in pod["status"]]
+        assert not without, without
+        return found
 
     @contextmanager
     def engines_for_all(self) -> Iterator[list[Process]]:

@@ -5,20 +5,19 @@ from contextlib import ExitStack, contextmanager
 
 from e2e.fleet import Fleet
 from e2e.scenes import deployment, engine
-from gateways.live import LiveFleet
+from gateways.live import STAYS, LiveFleet
 from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, tenant_namespace
 from modelplane_dev.plane.api import Manifest
 from modelplane_dev.plane.gateways.pickers import picker
 from modelplane_dev.processes.process import Process
 
 PICKED = "picked"
-#: It stays on a drained cluster: while a pool leaves, Envoy AI Gateway's filters fail requests of others' routes.
-STAYS = {"operator": "Exists", "effect": "NoExecute"}
 
 
 def _picked(fleet: Fleet) -> Manifest:
     """Return the deployment: a replica of two copies on each cluster."""
     selector = {"matchLabels": {"scenario": fleet.tag}}
+    # While a pool leaves a cluster, Envoy AI Gateway's filters fail requests of others' routes.
     spec = {"replicas": 2, "engines": [engine(1, copies=2)], "clusterSelector": selector, "tolerations": [STAYS]}
     manifest = deployment(PICKED, fleet.tag, **spec)
     manifest["metadata"]["annotations"] = {ANNOTATION_PICKER: "true"}

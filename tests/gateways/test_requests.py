@@ -95,6 +95,7 @@ def test_the_loss_of_a_clusters_gateway_loses_no_request(live: LiveFleet) -> Non
     url = live.url("spread")
     fleet.plane.hub.api.apply(model_service("spread", fleet.tag, {"llama": 1}))
     live.wait_chat(url)
+    eventually(lambda: live.assert_endpoints("spread", 2), within=SOON)
     lost_gateway = live.gateways.sites["west"].envoy
     try:
         before, after = live.send_around(lost_gateway.kill, url, REQUESTS, first=FIRST)
@@ -133,7 +134,6 @@ def test_a_drained_cluster_loses_no_request(live: LiveFleet) -> None:
                 eventually(moved, within=SOON)
         finally:
             api.patch(INFERENCE_CLUSTER, drained, {"spec": {"taints": None}})
-        live.spread("llama")
     fleet.figures.append(f"a cluster drained: of {sum(count for _, count in seen)} requests all answered")
     assert {status for status, _ in seen} == {200}, seen
 

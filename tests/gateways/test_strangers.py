@@ -57,6 +57,7 @@ def test_what_others_write_beside_a_service_gets_no_request(live: LiveFleet) -> 
         hub.api.apply(model_service("beside", fleet.tag, {"llama": 1}))
         live.wait_chat(live.url("beside"))
         eventually(unready, within=SOON)
+        eventually(lambda: live.assert_endpoints("beside", 2), within=SOON)
         backends = live.observed("beside").backends
     finally:
         hub.api.delete(ENDPOINT, "spoofed", fleet.tag)

@@ -103,6 +103,7 @@ def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_
     _serve(live, "plain")
     live.wait_chat(live.url("plain"))
     chats, keyed = "/v1/chat/completions", CHAT | {"model": f"{tag}/secured"}
+    live.wait_answer(200, f"{live.url('secured')}{chats}", CHAT, KEY)
     _write_certificate(live, tmp_path)
     fleet = (f"http://{ADDRESS}", f"{tag}/plain")
     live.wait_answer(200, f"{fleet[0]}{chats}", CHAT | {"model": fleet[1]})

@@ -30,7 +30,7 @@ ACCOUNTS: Mapping[str, str] = {
     "provider-kubernetes": "crossplane-system:modelplane-provider-kubernetes",
 }
 #: Seconds that a script on a page may take: longer than each of its commands waits.
-SCRIPT = 3600.0
+SCRIPT = 2400.0
 #: What the API servers say of each request: who, what and when, once it is answered.
 _AUDIT = Path(__file__).with_name("audit.yaml")
 EVERYWHERE = ("garbage-collector-controller", "namespace-controller")
@@ -157,7 +157,9 @@ class Cluster:
     def kubectl(self, *arguments: str) -> str:
         """Return what kubectl prints, as the admin; assert that it succeeds."""
         command: list[str | Path] = [components.path("kubectl"), *arguments]
-        done = subprocess.run(command, env=self.environment(), check=False, capture_output=True, text=True)
+        done = subprocess.run(
+            command, env=self.environment(), check=False, capture_output=True, text=True, timeout=SCRIPT
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -9,12 +9,14 @@ import json
 from typing import Final
 
 from modelplane_dev import components
-from modelplane_dev.plane.api import Kind
-from modelplane_dev.plane.gateways.controller import Gateways, service_name
+from modelplane_dev.plane.api import Kind, Manifest
+from modelplane_dev.plane.gateways.controller import PATIENCE, Gateways, service_name
+from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
 _CONFIG_MAP = Kind("v1", "ConfigMap")
 _DEPLOYMENT = Kind("apps/v1", "Deployment")
+_ACCOUNT = Kind("v1", "ServiceAccount")
 _API_VERSION = "inference.networking.x-k8s.io/v1alpha1"
 #: A plugin of llm-d's picker alone: in the other program it is a part of the plugin that scores by its result.
 _LLM_D: Final = "approx-prefix-cache-producer"
@@ -34,11 +36,18 @@ def picker(site: Gateways, namespace: str) -> Process:
     It listens on the ports of its pod in the site's network, so only one can run.
     """
     api = site.cluster.api
-    ((name, pod),) = (
-        (each["metadata"]["name"], pod)
-        for each in api.list(_DEPLOYMENT, namespace)
-        if (pod := each["spec"]["template"]["spec"])["containers"][0]["name"] == _CONTAINER
-    )
+
+    def only() -> tuple[str, Manifest]:  # a replica that is leaving keeps its own for a while
+        ((name, pod),) = (
+            (each["metadata"]["name"], pod)
+            for each in api.list(_DEPLOYMENT, namespace)
+            if (pod := each["spec"]["template"]["spec"])["containers"][0]["name"] == _CONTAINER
+        )
+        assert api.get(_CONFIG_MAP, pod["volumes"][0]["configMap"]["name"], namespace)
+        assert api.get(_ACCOUNT, pod["serviceAccountName"], namespace)
+        return name, pod
+
+    name, pod = eventually(only, within=PATIENCE)
     (container,), (volume,) = pod["containers"], pod["volumes"]
     (mount,) = container["volumeMounts"]
     folder = site.folder / f"picker-{pod['serviceAccountName']}"
