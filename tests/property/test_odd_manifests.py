@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from bench.passes import Call, Scene, run_pass
 from modelplane.cli.serve import FUNCTIONS
-from modelplane.kube.object import CLAIMED, ORPHANED
 from modelplane.step import Step
 from modelplane.step.call import dispatch
 from modelplane.transport import messages
@@ -36,13 +35,6 @@ def _desired(scene: Scene) -> dict[str, Any]:
     return {name: decode(each.resource) for name, each in response.desired.resources.items()}
 
 
-def _applied(body: dict[str, Any]) -> dict[str, Any]:
-    """Return an Object as it is while it applies what the replicas of a team share, as it does after an edit."""
-    spec = body["spec"]
-    claimed = spec.get("managementPolicies") == list(CLAIMED.policies)
-    return {**body, "spec": {**spec, "managementPolicies": list(ORPHANED.policies)}} if claimed else body
-
-
 @examples(60)
 @given(st.data())
 def test_no_function_refuses_a_pass_over_odd_manifests(data: st.DataObject) -> None:
@@ -58,4 +50,4 @@ def test_a_replica_restores_whichever_of_its_objects_was_edited(field: tuple[str
     for resource, obj in scene.observed.items():
         if obj["kind"] == "Object" and resource in whole:
             edited = with_values(scene.observed, {(resource, (*MANIFESTS[0], *field)): value})
-            assert _applied(_desired(replace(scene, observed=edited))[resource]) == _applied(whole[resource])
+            assert _desired(replace(scene, observed=edited))[resource] == whole[resource]

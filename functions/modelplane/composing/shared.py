@@ -17,17 +17,23 @@ def shared_handling(wanted: Mapping[str, Any], seen: Remote | None) -> Handling:
     """Return how the Object with the manifest `wanted` treats an object that others apply too; both leave it behind.
 
     `seen` is the observed Object. CLAIMED, which creates what is absent, while the object is not known or as wanted.
-    ORPHANED, which applies it, where it is not, and where the manifest has changed, until that is in sync: labels that
-    are no longer wanted go only if those who have applied them apply the manifest without them.
+    ORPHANED, which applies it, where it is not, until that is in sync: labels that are no longer wanted go only if
+    those who have applied them apply the manifest without them.
     """
     if seen is None or seen.manifest is None:
         return CLAIMED
-    applying = seen.updates and seen.synced is not True
-    return ORPHANED if applying or seen.wanted != wanted or _lacks(seen.manifest, wanted) else CLAIMED
+    applying = seen.updates and (seen.synced is not True or seen.wanted != wanted)
+    return ORPHANED if applying or _differs(seen.manifest, wanted, before=seen.wanted) else CLAIMED
 
 
-def _lacks(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Tell whether an object on a cluster lacks labels that are wanted, or has another spec."""
-    labels = mapping(mapping(found.get("metadata")).get("labels"))
+def _differs(found: Mapping[str, Any], wanted: Mapping[str, Any], *, before: Mapping[str, Any]) -> bool:
+    """Tell whether an object has another spec than `wanted`, lacks a label of it, or has one of `before` alone."""
+    labels, there = _labels(wanted), _labels(found).items()
+    dropped = {key: value for key, value in _labels(before).items() if key not in labels}
     other_spec = "spec" in wanted and wanted["spec"] != found.get("spec")
-    return other_spec or not wanted["metadata"].get("labels", {}).items() <= labels.items()
+    return other_spec or not labels.items() <= there or not dropped.items().isdisjoint(there)
+
+
+def _labels(manifest: Mapping[str, Any]) -> Mapping[str, str]:
+    found = mapping(mapping(manifest.get("metadata")).get("labels"))
+    return {key: value for key, value in found.items() if isinstance(value, str)}

@@ -32,6 +32,8 @@ CASES = {
     "is given a label that it lacks": (NAMESPACE, seen(NAMESPACE, there({"metadata": {}})), ORPHANED),
     "is given another value": (NAMESPACE, seen(NAMESPACE, there(ENFORCED)), ORPHANED),
     "loses what it was given once": (NAMESPACE, seen(ENFORCED, there(NAMESPACE, enforce="baseline")), ORPHANED),
+    "is let be where it never had what is not wanted": (NAMESPACE, seen(ENFORCED, there(NAMESPACE)), CLAIMED),
+    "is applied as it has changed": (NAMESPACE, seen(ENFORCED, there(NAMESPACE), updates=True), ORPHANED),
     "is applied until that is in sync": (
         NAMESPACE,
         seen(NAMESPACE, there(NAMESPACE), updates=True, synced=None),
