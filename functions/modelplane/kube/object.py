@@ -34,7 +34,7 @@ class Handling:
 
 #: Create and update the object, and leave it on the cluster when the Object is deleted.
 ORPHANED = Handling(policies=("Observe", "Create", "Update"), seldom=True)
-#: Create the object if it is absent, and never change it; leave it on the cluster too.
+#: Create the object if it is absent, and never change it.
 CLAIMED = Handling(policies=("Observe", "Create"), seldom=True)
 
 
