@@ -63,3 +63,26 @@ def test_namespaces_that_modelplane_makes_are_closed_and_others_only_where_it_is
     for name in ("made", "second", "there"):
         fleet.wait_ready(name)
     assert uids(fleet, east) | uids(fleet, west) == pods
+
+
+def writers(api: Api, team: str) -> list[list[str]]:
+    """Return who has written a namespace, and who its NetworkPolicy, as their managedFields say."""
+    found = [api.get(NAMESPACE, team) or {}, *api.list(POLICY, team)]
+    return [[entry["manager"] for entry in each["metadata"]["managedFields"]] for each in found]
+
+
+def test_what_the_replicas_of_a_team_share_is_written_by_the_first_alone(fleet: Fleet) -> None:
+    team, east = tenant_namespace(fleet.tag), fleet.add_cluster("east")
+    api = fleet.clusters[east].cluster.api
+    fleet.deploy("first")
+    fleet.wait_ready("first")
+
+    def closed() -> None:
+        assert walls(api, team) == ("creation", "closed")
+
+    eventually(closed, within=SOON)
+    before = writers(api, team)
+    fleet.deploy("second", replicas=3)
+    fleet.wait_ready("second")
+    assert writers(api, team) == before
+    assert [len(each) for each in before] == [1, 1], before

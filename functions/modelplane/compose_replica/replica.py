@@ -209,7 +209,7 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     objects |= copies.objects(instance.site)
     objects |= weights.protect(request, spec, remotes)
     objects[_NAMESPACE] = instance.site.place_namespace(seen)
-    if policy := instance.site.place_network_policy(seen, composed=POLICY in request.observed):
+    if policy := instance.site.place_network_policy(seen, remotes.get(POLICY)):
         objects[POLICY] = policy
     objects |= keep_answering(objects, request.observed, remotes)
     objects |= compose_hold(request.observed, request.one(cluster), instance.site)

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane.composing.namespace import is_closed, read_mark, wanted_mark
+from modelplane.composing.shared import shared_handling
 from modelplane.kube.collection import collection
 from modelplane.kube.copy import key_copy, source_copy
 from modelplane.kube.namespace import closed, opened, tenant
-from modelplane.kube.object import CLAIMED, ORPHANED, Handling, observed_only, remote_object
+from modelplane.kube.object import CLAIMED, Handling, observed_only, remote_object
 from modelplane.model.fleet import Walls
 from modelplane.model.names import API_VERSION, OBSERVE_ONLY, tenant_namespace
 from modelplane.observed.remote import Remote
@@ -40,7 +41,9 @@ class Site:
         self, manifest: Mapping[str, Any], *, ready_when: str | None = None, watch: bool = False
     ) -> dict[str, Any]:
         """Return the Object that applies `manifest` to the cluster; `ready_when` and `watch` as in `Handling`."""
-        handling = Handling(ready_when=ready_when, watch=watch, seldom=True)
+        return self._placed(manifest, Handling(ready_when=ready_when, watch=watch, seldom=True))
+
+    def _placed(self, manifest: Mapping[str, Any], handling: Handling) -> dict[str, Any]:
         return remote_object(manifest, handling, namespace=self.team, config=self.config)
 
     def place_keeping_cluster(
@@ -52,13 +55,13 @@ class Site:
         InferenceCluster for each such Object, and reconciles all watched ones whenever the InferenceCluster changes.
         """
         handling = Handling(ready_when=ready_when, watch=watch, used_by=self._used, seldom=True)
-        return remote_object(manifest, handling, namespace=self.team, config=self.config)
+        return self._placed(manifest, handling)
 
     def keep_cluster(self) -> dict[str, Any]:
         """Return an Object with that reference that does nothing else: it observes the team's namespace."""
         handling = Handling(policies=OBSERVE_ONLY, used_by=self._used, seldom=True)
         manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
-        return remote_object(manifest, handling, namespace=self.team, config=self.config)
+        return self._placed(manifest, handling)
 
     def place_workload(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:
         """Return the Object of a workload: it is watched, and is deleted only after the workload's pods.
@@ -66,7 +69,7 @@ class Site:
         The provider also polls it every minute, so that the replica learns when its cluster does not answer.
         """
         handling = Handling(ready_when=ready_when, watch=True, pods_first=True)
-        return remote_object(manifest, handling, namespace=self.team, config=self.config)
+        return self._placed(manifest, handling)
 
     def place_copy(self, original: Mapping[str, Any], name: str, owners: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the Object `name` that copies a Secret or ConfigMap of the team, and is updated with it at once."""
@@ -84,39 +87,39 @@ class Site:
         return key_copy(secret, key, self.namespace, handling, config=self.config, name=name, kind=kind)
 
     def place_namespace(self, seen: Remote | None) -> dict[str, Any]:
-        """Return the Object of the namespace, which is always orphaned: the team's other objects are in it.
+        """Return the Object of the namespace, which is always left behind: the team's other objects are in it.
 
         `seen` is the observed Object. Until it shows the namespace, an existing namespace is not changed.
         """
-        return self._namespace(seen, ORPHANED if seen and seen.manifest is not None else CLAIMED)
+        namespace = self._namespace(seen)
+        return self._placed(namespace, shared_handling(namespace, seen))
 
     def claim_namespace(self, seen: Remote | None) -> dict[str, Any]:
         """Return the Object that creates the namespace if it is absent, and never changes an existing one."""
-        return self._namespace(seen, CLAIMED)
+        return self._placed(self._namespace(seen), CLAIMED)
 
-    def _namespace(self, seen: Remote | None, handling: Handling) -> dict[str, Any]:
+    def _namespace(self, seen: Remote | None) -> dict[str, Any]:
         mark, enforces = wanted_mark(self.walls, seen), self.walls.enforces_pod_security
-        namespace = tenant(self.team, mark, enforces_pod_security=enforces)
-        return remote_object(namespace, handling, namespace=self.team, config=self.config)
+        return tenant(self.team, mark, enforces_pod_security=enforces)
 
-    def place_network_policy(self, seen: Remote | None, *, composed: bool) -> dict[str, Any] | None:
+    def place_network_policy(self, seen: Remote | None, policy: Remote | None) -> dict[str, Any] | None:
         """Return the Object of the namespace's NetworkPolicy, None if it needs none.
 
-        It is orphaned like the namespace, because the team's pods share it. So if it has been `composed` before, or the
-        namespace `seen` is marked, the policy stays when the namespace is opened, and then allows everything.
+        `seen` is the observed Object of the namespace, `policy` that of the NetworkPolicy. It is left behind like the
+        namespace, because the team's pods share it. So if there is one, or the namespace is marked, the NetworkPolicy
+        stays when the namespace is opened, and then allows everything.
         """
         if is_closed(self.walls, seen):
-            policy = closed(self.team, self.walls.gateway_cidrs)
-        elif composed or read_mark(seen):
-            policy = opened(self.team)
+            wanted = closed(self.team, self.walls.gateway_cidrs)
+        elif policy or read_mark(seen):
+            wanted = opened(self.team)
         else:
             return None
-        return remote_object(policy, ORPHANED, namespace=self.team, config=self.config)
+        return self._placed(wanted, shared_handling(wanted, policy))
 
     def observe(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:
         """Return the Object that only observes an object that a controller on the cluster creates."""
-        handling = observed_only(ready_when=ready_when, watch=True, seldom=True)
-        return remote_object(manifest, handling, namespace=self.team, config=self.config)
+        return self._placed(manifest, observed_only(ready_when=ready_when, watch=True, seldom=True))
 
     def observe_pods(self, selector: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
         """Return the collection that creates an Object with `labels` for each pod that the label selector selects."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane.model.names import OBSERVE_ONLY
-from modelplane.observed.fields import condition, excerpt, is_true, mapping, number, text
+from modelplane.observed.fields import condition, excerpt, is_true, mapping, number, text, texts
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
@@ -15,6 +15,8 @@ from modelplane.step import Object
 _NEAR_END = re.compile(r"(?<!\S)\S+:\d+->")
 #: The provider's message for an observed object that does not exist on the cluster (crossplane-runtime).
 _ABSENT = "external resource does not exist"
+#: The managementPolicies of an Object whose object the provider updates; without any it does too.
+_UPDATING = frozenset({"*", "Update"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class Remote:
     last observed state on the cluster, None before the first. `synced` is None until the provider has acted on this
     version of the Object, and False if its last try failed, with the provider's message in `why` (equal for equal
     causes, and cut if it is long) and the time in `since` (RFC 3339). For an unreachable cluster, only `synced`
-    changes: the last manifest and Ready stay. `ours` is False for an object that is only observed.
+    changes: the last manifest and Ready stay. `ours` is False for an object that is only observed, `updates` for one
+    that the provider does not change.
     """
 
     name: str = ""
@@ -37,6 +40,7 @@ class Remote:
     since: str = ""
     why: str = ""
     ours: bool = True
+    updates: bool = True
 
     @property
     def kind(self) -> str:
@@ -70,7 +74,7 @@ def _synced(obj: Object) -> bool | None:
 def read_remote(obj: Object) -> Remote:
     """Return an observed Object; an unreadable field reads as missing."""
     spec, status = mapping(obj.body.get("spec")), mapping(obj.body.get("status"))
-    synced = condition(obj, "Synced")
+    synced, policies = condition(obj, "Synced"), frozenset(texts(spec.get("managementPolicies")))
     return Remote(
         name=obj.name,
         wanted=mapping(mapping(spec.get("forProvider")).get("manifest")),
@@ -81,4 +85,5 @@ def read_remote(obj: Object) -> Remote:
         since=text(synced.get("lastTransitionTime")),
         why=_NEAR_END.sub("", excerpt(synced.get("message"))),
         ours=spec.get("managementPolicies") != list(OBSERVE_ONLY),
+        updates=not policies or not _UPDATING.isdisjoint(policies),
     )

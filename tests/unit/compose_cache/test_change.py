@@ -229,7 +229,7 @@ def test_a_cluster_that_is_not_given_up_any_more_keeps_nothing_of_a_download_whe
         for name, desired in after.desired.items()
         if not name.startswith("pods-")
     }
-    keep = ["Observe", "Create", "Update"]
+    keep = ["Observe", "Create"]
     assert handled == {"Job": None, "Namespace": keep, "PersistentVolumeClaim": None, "Secret": None}
 
 

@@ -9,6 +9,8 @@ from unit.compose_replica import replicas as given
 from unit.compose_replica.test_copies import ALL
 
 LEAVE = ["Observe", "Create", "Update"]
+#: Of what all replicas of a team share, which is always left there.
+SHARED = {name: ["Observe", "Create"] for name in ("namespace", "network-policy")}
 ABANDONED = {"annotations": {"modelplane.ai/abandon": "true"}}
 SAID = "InferenceCluster eu-1 is abandoned: what runs there is orphaned when this replica goes"
 
@@ -31,7 +33,7 @@ def test_nothing_of_an_abandoned_cluster_is_removed_from_it(body: dict[str, Any]
     observed = given.serving(body)
     looked_at = {name for name, found in observed.items() if found["spec"].get("managementPolicies") == ["Observe"]}
     for name, found in policies(body, observed, **ABANDONED, **cluster).items():
-        assert found == (["Observe"] if name in looked_at else LEAVE)
+        assert found == (["Observe"] if name in looked_at else SHARED.get(name, LEAVE))
     message = given.condition(
         given.run(body, observed, cluster=[given.cluster(**ABANDONED, **cluster)]), "ModelAccepted"
     ).message
@@ -53,7 +55,7 @@ def test_only_the_word_true_gives_a_cluster_up(value: str) -> None:
     observed = given.serving(ALL)
     found = policies(ALL, observed, **annotated)
     assert found == policies(ALL, observed)
-    assert {name for name, each in found.items() if each == LEAVE} == {"namespace", "network-policy"}
+    assert {name: each for name, each in found.items() if each and "Delete" not in each} == SHARED
 
 
 def test_the_reference_to_the_cluster_stays_so_that_its_finalizer_can_go() -> None:
@@ -95,7 +97,8 @@ def test_what_is_orphaned_stays_orphaned_while_its_own_cluster_does_not_say_othe
 ) -> None:
     body = {**ALL, "spec": {**ALL["spec"], "clusterName": name}}
     desired = given.run(body, given_up(), cluster=cluster).desired
-    assert [desired[each].build()["spec"].get("managementPolicies") for each in desired] == [LEAVE] * len(desired)
+    found = {each: desired[each].build()["spec"].get("managementPolicies") for each in desired}
+    assert found == dict.fromkeys(desired, LEAVE) | SHARED
 
 
 def test_an_abandoned_cluster_goes_when_its_last_replica_does() -> None:

@@ -88,7 +88,7 @@ def test_the_namespace_and_its_walls_outlive_their_objects_and_everything_else_g
     result = given.run(given.replica(), observed)
     specs = {resource: desired.build()["spec"] for resource, desired in result.desired.items()}
     for shared in ("namespace", "network-policy"):
-        assert specs.pop(shared)["managementPolicies"] == ["Observe", "Create", "Update"]
+        assert specs.pop(shared)["managementPolicies"] == ["Observe", "Create"]
     assert not any("managementPolicies" in spec for spec in specs.values())
 
 
