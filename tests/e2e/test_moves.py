@@ -4,8 +4,8 @@ import pytest
 
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
-from modelplane.compose_replica.cluster_hold import HOLD, REFERRED
-from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER, OBJECT
+from modelplane.compose_replica.cluster_hold import REFERRED
+from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER
 from modelplane_dev.plane.waiting import eventually
 
 
@@ -46,14 +46,8 @@ def _assert_kept(fleet: Fleet, cluster: str) -> list[str]:
 
 
 def _forget(fleet: Fleet, cluster: str) -> None:
-    """Take the finalizers of Objects from an InferenceCluster, as a conflict would, and wait for that of one more.
-
-    There is one more at most. Where a real conflict has made it, nothing would write its finalizer again.
-    """
+    """Take the finalizers of Objects from an InferenceCluster, as a conflict would, and wait for that of one more."""
     finalizers = eventually(lambda: _assert_kept(fleet, cluster), within=SOON)
-    found = (each["metadata"]["annotations"] for each in fleet.plane.hub.api.list(OBJECT, fleet.tag))
-    if HOLD in {annotations.get("crossplane.io/composition-resource-name") for annotations in found}:
-        return
     others = [each for each in finalizers if not each.startswith(REFERRED)]
     fleet.plane.hub.api.patch(INFERENCE_CLUSTER, cluster, {"metadata": {"finalizers": others}})
     eventually(lambda: _assert_kept(fleet, cluster), within=SOON)
@@ -76,6 +70,7 @@ def test_a_noexecute_taint_moves_the_replica_and_its_replacement_serves_first(fl
 @pytest.mark.long
 def test_a_deleted_cluster_stays_until_its_replica_has_moved_and_then_goes(fleet: Fleet) -> None:
     here, there = _serving_on_one_of_two(fleet)
+    _forget(fleet, here)
     _forget(fleet, here)
     fleet.plane.hub.api.delete(INFERENCE_CLUSTER, here)
     _watch_the_move(fleet, here, there)

@@ -3,7 +3,7 @@
 A deleted InferenceCluster has to stay until its replicas have moved, for which the provider adds a finalizer to it. The
 provider adds one to an Object first, and then one to what the Object refers to. If the latter fails, because the
 InferenceCluster changes at the same moment, it is not tried again (`objFinalizer.AddFinalizer` of provider-kubernetes
-1.3).
+1.3). With many replicas that begin at once this may happen to one more Object too: it is then deleted and made anew.
 """
 
 from collections.abc import Mapping
@@ -25,20 +25,26 @@ REFERRED: Final = "kubernetes.crossplane.io/referred-by-object-"
 
 
 def compose_hold(observed: Mapping[str, Object], cluster: Object | Gap, site: Site) -> dict[str, Mapping[str, Any]]:
-    """Return the Object that keeps the cluster, by composition resource name, if one is needed or was before."""
-    keeper = observed.get(KEEPER)
-    needed = HOLD in observed or (keeper and isinstance(cluster, Object) and _forgotten(keeper, cluster))
-    return {HOLD: site.keep_cluster()} if needed else {}
+    """Return the Object that keeps the cluster, by composition resource name, if one is needed or does so already.
+
+    One that does not keep it is left out, and so deleted: a later pass returns it again, and has it tried again.
+    """
+    keeper, hold = observed.get(KEEPER), observed.get(HOLD)
+    keeps = hold is not None and not _is_forgotten(hold, cluster)
+    needed = hold is None and keeper is not None and _is_forgotten(keeper, cluster)
+    return {HOLD: site.keep_cluster()} if keeps or needed else {}
 
 
-def _forgotten(keeper: Object, cluster: Object) -> bool:
+def _is_forgotten(keeper: Object, cluster: Object | Gap) -> bool:
     """Tell whether the provider has reconciled an Object, and the cluster that it refers to lacks the finalizer.
 
     A cluster that is being deleted takes no more finalizers.
     """
-    expected = f"{REFERRED}{keeper.metadata.get('uid')}"
+    if not isinstance(cluster, Object) or deleting(cluster):
+        return False
     managed = read_remote(keeper).synced is True and _MANAGED in _finalizers(keeper)
-    return managed and refers_to_cluster(keeper.body) and not deleting(cluster) and expected not in _finalizers(cluster)
+    expected = f"{REFERRED}{keeper.metadata.get('uid')}"
+    return managed and refers_to_cluster(keeper.body) and expected not in _finalizers(cluster)
 
 
 def _finalizers(found: Object) -> tuple[str, ...]:

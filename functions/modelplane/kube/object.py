@@ -34,8 +34,8 @@ class Handling:
 
 #: Create and update the object, and leave it on the cluster when the Object is deleted.
 ORPHANED = Handling(policies=("Observe", "Create", "Update"), seldom=True)
-#: Create the object if it is absent, and never change it; leave it on the cluster too. The query makes it Ready: without
-#: one the provider waits until an object that it may create is as it would apply it, and polls it every 30 seconds.
+#: Create the object if it is absent, and never change it; leave it on the cluster too. The query makes it Ready:
+#: without one the provider waits until the object is as it would apply it, and polls it every 30 seconds.
 CLAIMED = Handling(policies=("Observe", "Create"), ready_when="has(object.metadata.uid)", seldom=True)
 
 

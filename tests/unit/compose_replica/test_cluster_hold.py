@@ -10,6 +10,7 @@ from modelplane.step import Request
 from unit.compose_replica import replicas as given
 
 UID = "0d5e1b1c"
+HOLD_UID = "77aa12f0"
 MANAGED = "finalizer.managedresource.crossplane.io"
 REFERRED = "kubernetes.crossplane.io/referred-by-object-"
 OTHERS = ["composite.apiextensions.crossplane.io", f"{REFERRED}of-another-replica"]
@@ -53,9 +54,38 @@ def test_there_is_no_second_object_where_it_would_do_nothing(found: dict[str, An
     assert HOLD not in composed(found, **cluster)
 
 
-def test_it_stays_and_goes_with_the_replica_after_its_pods() -> None:
+def holding(*finalizers: str) -> dict[str, Any]:
+    """Return what is observed of a replica whose one more Object the provider has reconciled."""
     found = observed(MANAGED)
     found[HOLD] = composed(found, finalizers=OTHERS)[HOLD]
-    assert HOLD in composed(found, finalizers=[*OTHERS, f"{REFERRED}{UID}"])
+    found[HOLD]["metadata"] = {**found[HOLD]["metadata"], "uid": HOLD_UID, "finalizers": [*finalizers]}
+    found[HOLD]["status"] = {"conditions": [given.synced("True")]}
+    return found
+
+
+@pytest.mark.parametrize("marked", [[f"{REFERRED}{HOLD_UID}"], [f"{REFERRED}{UID}", f"{REFERRED}{HOLD_UID}"]])
+def test_one_that_keeps_the_cluster_stays(marked: list[str]) -> None:
+    assert HOLD in composed(holding(MANAGED), finalizers=[*OTHERS, *marked])
+
+
+def test_one_that_the_provider_has_not_tried_yet_stays() -> None:
+    assert HOLD in composed(holding(), finalizers=OTHERS)
+
+
+def test_one_that_failed_as_the_first_did_goes_and_comes_again() -> None:
+    found = holding(MANAGED)
+    assert HOLD not in composed(found, finalizers=OTHERS)
+    del found[HOLD]
+    assert HOLD in composed(found, finalizers=OTHERS)
+
+
+def test_none_goes_where_the_cluster_takes_no_more_finalizers_or_is_not_known() -> None:
+    found = holding(MANAGED)
+    assert HOLD in composed(found, finalizers=OTHERS, deletionTimestamp="2026-01-01T00:00:00Z")
+    assert HOLD in given.run(given.replica(), found, cluster=[]).desired
+
+
+def test_it_goes_with_the_replica_after_its_pods() -> None:
+    found = holding(MANAGED)
     request = Request(given.obj(given.replica()), {name: given.obj(each) for name, each in found.items()})
     assert HOLD in remaining(request)
