@@ -5,12 +5,13 @@ plugin, and kwok has none.
 """
 
 from typing import Any
+from uuid import uuid4
 
 from e2e.fleet import SOON, Fleet
 from modelplane.model.names import LABEL_ISOLATED, tenant_namespace
 from modelplane_dev.plane.api import Api, Kind
 from modelplane_dev.plane.cluster import namespace
-from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER
+from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER, OBJECT
 from modelplane_dev.plane.waiting import eventually
 
 NAMESPACE = Kind("v1", "Namespace")
@@ -71,7 +72,18 @@ def writers(api: Api, team: str) -> list[list[str]]:
     return [[entry["manager"] for entry in each["metadata"]["managedFields"]] for each in found]
 
 
-def test_what_the_replicas_of_a_team_share_is_written_by_the_first_alone(fleet: Fleet) -> None:
+def look(fleet: Fleet) -> list[dict[str, Any]]:
+    """Have the provider look at the NetworkPolicies of all Objects, and return what their status says of them."""
+    api = fleet.plane.hub.api
+    found = api.list(OBJECT, fleet.tag)
+    objects = [each for each in found if each["spec"]["forProvider"]["manifest"]["kind"] == POLICY.kind]
+    for each in objects:
+        changed = {"metadata": {"annotations": {"looked-at": str(uuid4())}}}
+        api.patch(OBJECT, each["metadata"]["name"], changed, fleet.tag)
+    return [each["status"]["atProvider"]["manifest"] for each in objects]
+
+
+def test_what_the_replicas_of_a_team_share_is_written_by_the_first_alone_and_put_right_by_all(fleet: Fleet) -> None:
     team, east = tenant_namespace(fleet.tag), fleet.add_cluster("east")
     api = fleet.clusters[east].cluster.api
     fleet.deploy("first")
@@ -86,3 +98,13 @@ def test_what_the_replicas_of_a_team_share_is_written_by_the_first_alone(fleet: 
     fleet.wait_ready("second")
     assert writers(api, team) == before
     assert [len(each) for each in before] == [1, 1], before
+    assert not any("managedFields" in found["metadata"] for found in look(fleet)), "they would repeat who wrote what"
+
+    (policy,) = api.list(POLICY, team)
+    api.patch(POLICY, policy["metadata"]["name"], {"spec": {"ingress": OPEN}}, team)
+    assert walls(api, team) == ("creation", "open")
+    look(fleet)
+    eventually(closed, within=SOON)
+    api.delete(POLICY, policy["metadata"]["name"], team)
+    look(fleet)
+    eventually(closed, within=SOON)
