@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from e2e.fleet import SOON, Fleet
-from modelplane.compose_replica.cluster_hold import HOLD
+from modelplane.compose_replica.cluster_hold import HOLDS
 from modelplane_dev.plane.backup import restore, save
 from modelplane_dev.plane.control_plane import DEPLOYMENT, OBJECT
 from modelplane_dev.plane.waiting import eventually
@@ -27,7 +27,7 @@ def composed(fleet: Fleet, name: str) -> dict[str, str]:
     owner = fleet.replica(name)["metadata"]["uid"]
     found = [each["metadata"] for each in fleet.plane.hub.api.list(OBJECT, fleet.tag)]
     mine = [each for each in found if each.get("ownerReferences", [{}])[0].get("uid") == owner]
-    return {each["name"]: each["uid"] for each in mine if each["annotations"][RESOURCE] != HOLD}
+    return {each["name"]: each["uid"] for each in mine if each["annotations"][RESOURCE] not in HOLDS}
 
 
 @pytest.mark.alone

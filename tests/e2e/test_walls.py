@@ -72,11 +72,11 @@ def writers(api: Api, team: str) -> list[list[str]]:
     return [[entry["manager"] for entry in each["metadata"]["managedFields"]] for each in found]
 
 
-def look(fleet: Fleet) -> list[dict[str, Any]]:
-    """Have the provider look at the NetworkPolicies of all Objects, and return what their status says of them."""
+def look(fleet: Fleet, kind: Kind) -> list[dict[str, Any]]:
+    """Have the provider look at the object of a kind for each Object of one, and return what their status says of it."""
     api = fleet.plane.hub.api
     found = api.list(OBJECT, fleet.tag)
-    objects = [each for each in found if each["spec"]["forProvider"]["manifest"]["kind"] == POLICY.kind]
+    objects = [each for each in found if each["spec"]["forProvider"]["manifest"]["kind"] == kind.kind]
     for each in objects:
         changed = {"metadata": {"annotations": {"looked-at": str(uuid4())}}}
         api.patch(OBJECT, each["metadata"]["name"], changed, fleet.tag)
@@ -98,13 +98,18 @@ def test_what_the_replicas_of_a_team_share_is_written_by_the_first_alone_and_put
     fleet.wait_ready("second")
     assert writers(api, team) == before
     assert [len(each) for each in before] == [1, 1], before
-    assert not any("managedFields" in found["metadata"] for found in look(fleet)), "they would repeat who wrote what"
+    for kind in (NAMESPACE, POLICY):
+        assert not any("managedFields" in found["metadata"] for found in look(fleet, kind)), "who wrote it, in each of them"
 
     (policy,) = api.list(POLICY, team)
     api.patch(POLICY, policy["metadata"]["name"], {"spec": {"ingress": OPEN}}, team)
     assert walls(api, team) == ("creation", "open")
-    look(fleet)
+    look(fleet, POLICY)
     eventually(closed, within=SOON)
     api.delete(POLICY, policy["metadata"]["name"], team)
-    look(fleet)
+    look(fleet, POLICY)
+    eventually(closed, within=SOON)
+    api.patch(NAMESPACE, team, {"metadata": {"labels": {LABEL_ISOLATED: None}}})
+    assert walls(api, team) == ("", "closed")
+    look(fleet, NAMESPACE)
     eventually(closed, within=SOON)

@@ -1,9 +1,9 @@
-"""Keeps the InferenceCluster by one more Object if the provider has not written its finalizer for the first.
+"""Keeps the InferenceCluster by one more Object if the provider has not written its finalizer for those before.
 
 A deleted InferenceCluster has to stay until its replicas have moved, for which the provider adds a finalizer to it. The
 provider adds one to an Object first, and then one to what the Object refers to. If the latter fails, because the
 InferenceCluster changes at the same moment, it is not tried again (`objFinalizer.AddFinalizer` of provider-kubernetes
-1.3). With many replicas that begin at once this may happen to one more Object too: it is then deleted and made anew.
+1.3). With many replicas that begin at once this may happen to one more Object too, and rarely to a third.
 """
 
 from collections.abc import Mapping
@@ -16,23 +16,22 @@ from modelplane.observed.fields import deleting, texts
 from modelplane.observed.remote import read_remote
 from modelplane.step import Object
 
-#: Composition resource names: the Object that keeps the cluster, and the one that does if the first does not.
+#: Composition resource names: the Object that keeps the cluster, and those that do one after the other if it does not.
+#: None is taken back, so that a provider that may not write InferenceClusters leads to three, and to no end of them.
 KEEPER: Final = "httproute"
-HOLD: Final = "cluster-hold"
+HOLDS: Final = ("cluster-hold", "cluster-hold-2", "cluster-hold-3")
 #: The provider's finalizer on an Object, and the prefix of that on what an Object with a UID refers to.
 _MANAGED: Final = "finalizer.managedresource.crossplane.io"
 REFERRED: Final = "kubernetes.crossplane.io/referred-by-object-"
 
 
-def compose_hold(observed: Mapping[str, Object], cluster: Object | Gap, site: Site) -> dict[str, Mapping[str, Any]]:
-    """Return the Object that keeps the cluster, by composition resource name, if one is needed or does so already.
-
-    One that does not keep it is left out, and so deleted: a later pass returns it again, and has it tried again.
-    """
-    keeper, hold = observed.get(KEEPER), observed.get(HOLD)
-    keeps = hold is not None and not _is_forgotten(hold, cluster)
-    needed = hold is None and keeper is not None and _is_forgotten(keeper, cluster)
-    return {HOLD: site.keep_cluster()} if keeps or needed else {}
+def compose_holds(observed: Mapping[str, Object], cluster: Object | Gap, site: Site) -> dict[str, Mapping[str, Any]]:
+    """Return the Objects that keep the cluster, by composition resource name: those made, and the one to try next."""
+    made = [name for name in HOLDS if name in observed]
+    tried = [observed[name] for name in (KEEPER, *made) if name in observed]
+    missing = bool(tried) and all(_is_forgotten(each, cluster) for each in tried)
+    after = [name for name in HOLDS if name not in made][: int(missing)]
+    return {name: site.keep_cluster() for name in (*made, *after)}
 
 
 def _is_forgotten(keeper: Object, cluster: Object | Gap) -> bool:

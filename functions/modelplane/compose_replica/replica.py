@@ -6,7 +6,7 @@ from typing import Any
 
 from modelplane.compose_replica import builder, by_hand, ending, report, weights, workloads
 from modelplane.compose_replica.claims import still_used
-from modelplane.compose_replica.cluster_hold import compose_hold
+from modelplane.compose_replica.cluster_hold import compose_holds
 from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.instance import Instance
@@ -212,7 +212,7 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     if policy := instance.site.place_network_policy(seen, remotes.get(POLICY)):
         objects[POLICY] = policy
     objects |= keep_answering(objects, request.observed, remotes)
-    objects |= compose_hold(request.observed, request.one(cluster), instance.site)
+    objects |= compose_holds(request.observed, request.one(cluster), instance.site)
     if unready := _findings(request, spec, objects, mount=mount).workloads_to_observe():
         objects[_PODS] = _observe_pods(request, spec, instance.site, unready)
     objects = {

@@ -9,6 +9,9 @@ created one: an Object that only creates writes it, so that a namespace that exi
 Objects of one namespace read the same label, and so want the same.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from modelplane.composing.messages import sentences
 from modelplane.model.fleet import Isolation, Mark, Walls
 from modelplane.model.names import LABEL_ISOLATED, LABEL_NAMESPACE, is_mirrored_by_hash, tenant_namespace
@@ -35,11 +38,21 @@ def find_unclaimed(team: str, namespace: Remote | None) -> str:
     return sentences(found, "Use a namespace whose name has at most 51 characters.")
 
 
-def read_mark(seen: Remote | None) -> Mark:
-    """Return the mark of a namespace as its Object shows it, NONE while there is none."""
-    metadata = mapping(mapping(seen.manifest if seen else None).get("metadata"))
-    found = mapping(metadata.get("labels")).get(LABEL_ISOLATED)
+def _mark_of(manifest: Mapping[str, Any] | None) -> Mark:
+    found = mapping(mapping(mapping(manifest).get("metadata")).get("labels")).get(LABEL_ISOLATED)
     return Mark(found) if found in tuple(Mark) else Mark.NONE
+
+
+def read_mark(seen: Remote | None) -> Mark:
+    """Return the mark of a namespace, NONE while there is none: that of its label, and that which its Object has.
+
+    An Object that has seen the namespace has the mark that it had then, and so puts back a label that somebody removes.
+    One that has not has the mark that it creates the namespace with, which says nothing of one that exists.
+    """
+    if seen is None:
+        return Mark.NONE
+    found, known = _mark_of(seen.manifest), Mark.NONE if seen.claims else _mark_of(seen.wanted)
+    return Mark.CREATION if Mark.CREATION in (found, known) else found or known
 
 
 def wanted_mark(walls: Walls, seen: Remote | None) -> Mark:

@@ -91,6 +91,8 @@ class Site:
 
         `seen` is the observed Object. Until it shows the namespace, an existing namespace is not changed.
         """
+        if seen is None or seen.manifest is None:
+            return self.claim_namespace(seen)
         namespace = self._namespace(seen)
         return self._placed(namespace, shared_handling(namespace, seen))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelplane.model.names import ANNOTATION_POLL, OBSERVE_ONLY
+from modelplane.model.names import ANNOTATION_POLL, CREATE_ONLY, OBSERVE_ONLY
 
 PROVIDER_API = "kubernetes.m.crossplane.io/v1alpha1"
 #: Poll interval of an Object that is watched, or of which only the sync state is read. The default is a minute
@@ -34,9 +34,11 @@ class Handling:
 
 #: Create and update the object, and leave it on the cluster when the Object is deleted.
 ORPHANED = Handling(policies=("Observe", "Create", "Update"), seldom=True)
-#: Create the object if it is absent, and never change it; leave it on the cluster too. The query makes it Ready:
-#: without one the provider waits until the object is as it would apply it, and polls it every 30 seconds.
-CLAIMED = Handling(policies=("Observe", "Create"), ready_when="has(object.metadata.uid)", seldom=True)
+#: Create the object if it is absent, and never change it; leave it on the cluster too.
+CLAIMED = Handling(policies=CREATE_ONLY, seldom=True)
+#: The same of an object that is as wanted. The query makes it Ready: without one the provider waits until the object is
+#: as it would apply it, and polls it every 30 seconds.
+KEPT = Handling(policies=CREATE_ONLY, ready_when="has(object.metadata.uid)", seldom=True)
 
 
 def observed_only(*, ready_when: str | None = None, watch: bool = False, seldom: bool = False) -> Handling:

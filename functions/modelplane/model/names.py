@@ -71,6 +71,8 @@ CONTEXT_PROFILES = f"{GROUP}/profiles"
 
 #: managementPolicies of a provider-kubernetes Object that only observes.
 OBSERVE_ONLY = ("Observe",)
+#: Those of an Object that creates an object if it is absent, and never changes it.
+CREATE_ONLY = ("Observe", "Create")
 
 SYSTEM_NAMESPACE = "modelplane-system"
 #: The ConfigMap with an installation's id: in `SYSTEM_NAMESPACE` of the control cluster, and kube-system of clusters.

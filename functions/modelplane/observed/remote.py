@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelplane.model.names import OBSERVE_ONLY
+from modelplane.model.names import CREATE_ONLY, OBSERVE_ONLY
 from modelplane.observed.fields import condition, excerpt, is_true, mapping, number, text, texts
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
@@ -28,7 +28,7 @@ class Remote:
     version of the Object, and False if its last try failed, with the provider's message in `why` (equal for equal
     causes, and cut if it is long) and the time in `since` (RFC 3339). For an unreachable cluster, only `synced`
     changes: the last manifest and Ready stay. `ours` is False for an object that is only observed, `updates` for one
-    that the provider does not change.
+    that the provider does not change. `claims`: it is created if it is absent (`kube.object.CLAIMED`).
     """
 
     name: str = ""
@@ -41,6 +41,7 @@ class Remote:
     why: str = ""
     ours: bool = True
     updates: bool = True
+    claims: bool = False
 
     @property
     def kind(self) -> str:
@@ -86,4 +87,5 @@ def read_remote(obj: Object) -> Remote:
         why=_NEAR_END.sub("", excerpt(synced.get("message"))),
         ours=spec.get("managementPolicies") != list(OBSERVE_ONLY),
         updates=not policies or not _UPDATING.isdisjoint(policies),
+        claims=policies == frozenset(CREATE_ONLY) and not mapping(spec.get("readiness")).get("celQuery"),
     )

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from modelplane.compose_replica.cluster_hold import HOLD
+from modelplane.compose_replica.cluster_hold import HOLDS
 from modelplane.compose_replica.ending import remaining
 from modelplane.step import Request
 from unit.compose_replica import replicas as given
 
 UID = "0d5e1b1c"
-HOLD_UID = "77aa12f0"
+HOLD = HOLDS[0]
 MANAGED = "finalizer.managedresource.crossplane.io"
 REFERRED = "kubernetes.crossplane.io/referred-by-object-"
 OTHERS = ["composite.apiextensions.crossplane.io", f"{REFERRED}of-another-replica"]
@@ -54,38 +54,44 @@ def test_there_is_no_second_object_where_it_would_do_nothing(found: dict[str, An
     assert HOLD not in composed(found, **cluster)
 
 
-def holding(*finalizers: str) -> dict[str, Any]:
-    """Return what is observed of a replica whose one more Object the provider has reconciled."""
+def holding(count: int, *finalizers: str) -> dict[str, Any]:
+    """Return what is observed of a replica with `count` more Objects; the provider has reconciled them, or not."""
     found = observed(MANAGED)
-    found[HOLD] = composed(found, finalizers=OTHERS)[HOLD]
-    found[HOLD]["metadata"] = {**found[HOLD]["metadata"], "uid": HOLD_UID, "finalizers": [*finalizers]}
-    found[HOLD]["status"] = {"conditions": [given.synced("True")]}
+    body = composed(found, finalizers=OTHERS)[HOLD]
+    for name in HOLDS[:count]:
+        metadata = {**body["metadata"], "uid": f"of-{name}", "finalizers": [*finalizers]}
+        found[name] = {**body, "metadata": metadata, "status": {"conditions": [given.synced("True")]}}
     return found
 
 
-@pytest.mark.parametrize("marked", [[f"{REFERRED}{HOLD_UID}"], [f"{REFERRED}{UID}", f"{REFERRED}{HOLD_UID}"]])
-def test_one_that_keeps_the_cluster_stays(marked: list[str]) -> None:
-    assert HOLD in composed(holding(MANAGED), finalizers=[*OTHERS, *marked])
+def holds(found: dict[str, Any], *marked: str, **cluster: Any) -> list[str]:
+    """Return the Objects that are composed to keep the cluster, which has the finalizers of the Objects `marked`."""
+    finalizers = [*OTHERS, *(f"{REFERRED}{uid}" for uid in marked)]
+    return [name for name in composed(found, **{"finalizers": finalizers, **cluster}) if name.startswith(HOLD)]
 
 
-def test_one_that_the_provider_has_not_tried_yet_stays() -> None:
-    assert HOLD in composed(holding(), finalizers=OTHERS)
+@pytest.mark.parametrize("marked", [[f"of-{HOLD}"], [UID], [UID, f"of-{HOLD}"]])
+def test_one_more_stays_and_is_enough_where_one_of_them_keeps_the_cluster(marked: list[str]) -> None:
+    assert holds(holding(1, MANAGED), *marked) == [HOLD]
 
 
-def test_one_that_failed_as_the_first_did_goes_and_comes_again() -> None:
-    found = holding(MANAGED)
-    assert HOLD not in composed(found, finalizers=OTHERS)
-    del found[HOLD]
-    assert HOLD in composed(found, finalizers=OTHERS)
+def test_the_next_comes_when_the_provider_has_failed_for_all_before() -> None:
+    assert holds(holding(1)) == [HOLD], "the provider has not tried yet"
+    assert holds(holding(1, MANAGED)) == [*HOLDS[:2]]
+    assert holds(holding(2, MANAGED)) == [*HOLDS]
 
 
-def test_none_goes_where_the_cluster_takes_no_more_finalizers_or_is_not_known() -> None:
-    found = holding(MANAGED)
-    assert HOLD in composed(found, finalizers=OTHERS, deletionTimestamp="2026-01-01T00:00:00Z")
+def test_a_provider_that_may_not_write_clusters_leads_to_no_end_of_them() -> None:
+    assert holds(holding(3, MANAGED)) == [*HOLDS]
+
+
+def test_they_stay_where_the_cluster_takes_no_more_finalizers_or_is_not_known() -> None:
+    found = holding(1, MANAGED)
+    assert holds(found, deletionTimestamp="2026-01-01T00:00:00Z") == [HOLD]
     assert HOLD in given.run(given.replica(), found, cluster=[]).desired
 
 
 def test_it_goes_with_the_replica_after_its_pods() -> None:
-    found = holding(MANAGED)
+    found = holding(1, MANAGED)
     request = Request(given.obj(given.replica()), {name: given.obj(each) for name, each in found.items()})
     assert HOLD in remaining(request)

@@ -180,8 +180,19 @@ def test_a_namespace_is_closed_if_modelplane_made_it_or_the_platform_enforces_it
 def test_a_policy_that_was_composed_is_opened_and_never_left_closed_behind() -> None:
     observed = given.serving(given.replica())
     assert "network-policy" in observed
+    del observed["namespace"]["spec"]["forProvider"]["manifest"]["metadata"]["labels"][ISOLATED]
     for isolation in ("Open", "NewNamespaces"):
         assert policy_in(in_namespace(observed, None, isolation=isolation)) == "open"
+
+
+@pytest.mark.parametrize("label", [None, "enforced", "yes"])
+@pytest.mark.parametrize(("isolation", "does"), [("NewNamespaces", "closed"), ("Enforced", "closed"), ("Open", "open")])
+def test_a_mark_that_is_changed_on_the_cluster_is_put_back_and_opens_nothing(
+    label: str | None, isolation: str, does: str
+) -> None:
+    found = in_namespace(given.serving(given.replica()), label, isolation=isolation)
+    assert (policy_in(found), mark_in(found)) == (does, "creation")
+    assert found.desired["namespace"].build()["spec"]["managementPolicies"] == ["Observe", "Create", "Update"]
 
 
 def test_replicas_and_caches_of_a_namespace_want_the_same_of_it_whoever_made_it() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.composing.shared import shared_handling
-from modelplane.kube.object import CLAIMED, ORPHANED
+from modelplane.kube.object import KEPT, ORPHANED
 from modelplane.observed.remote import Remote
 
 NAMESPACE = {"kind": "Namespace", "metadata": {"name": "mp-team", "labels": {"modelplane.ai/namespace": "team"}}}
@@ -25,22 +25,22 @@ def seen(manifest: dict[str, Any] | None, found: dict[str, Any] | None, **fields
 
 
 CASES = {
-    "is made where nothing is known yet": (NAMESPACE, None, CLAIMED),
-    "is made where it is not there": (NAMESPACE, seen(NAMESPACE, None), CLAIMED),
-    "is let be as wanted": (NAMESPACE, seen(NAMESPACE, there(NAMESPACE)), CLAIMED),
-    "is let be with labels of others": (NAMESPACE, seen(NAMESPACE, there(NAMESPACE, tier="gold")), CLAIMED),
+    "is made where nothing is known yet": (NAMESPACE, None, KEPT),
+    "is made where it is not there": (NAMESPACE, seen(NAMESPACE, None), KEPT),
+    "is let be as wanted": (NAMESPACE, seen(NAMESPACE, there(NAMESPACE)), KEPT),
+    "is let be with labels of others": (NAMESPACE, seen(NAMESPACE, there(NAMESPACE, tier="gold")), KEPT),
     "is given a label that it lacks": (NAMESPACE, seen(NAMESPACE, there({"metadata": {}})), ORPHANED),
     "is given another value": (NAMESPACE, seen(NAMESPACE, there(ENFORCED)), ORPHANED),
     "loses what it was given once": (NAMESPACE, seen(ENFORCED, there(NAMESPACE, enforce="baseline")), ORPHANED),
-    "is let be where it never had what is not wanted": (NAMESPACE, seen(ENFORCED, there(NAMESPACE)), CLAIMED),
+    "is let be where it never had what is not wanted": (NAMESPACE, seen(ENFORCED, there(NAMESPACE)), KEPT),
     "is applied as it has changed": (NAMESPACE, seen(ENFORCED, there(NAMESPACE), updates=True), ORPHANED),
     "is applied until that is in sync": (
         NAMESPACE,
         seen(NAMESPACE, there(NAMESPACE), updates=True, synced=None),
         ORPHANED,
     ),
-    "is not applied any more then": (NAMESPACE, seen(NAMESPACE, there(NAMESPACE), updates=True), CLAIMED),
-    "has the rules that are wanted": (POLICY, seen(POLICY, there(POLICY)), CLAIMED),
+    "is not applied any more then": (NAMESPACE, seen(NAMESPACE, there(NAMESPACE), updates=True), KEPT),
+    "has the rules that are wanted": (POLICY, seen(POLICY, there(POLICY)), KEPT),
     "has other rules": (POLICY, seen(POLICY, there(CLOSED)), ORPHANED),
     "has no rules": (POLICY, seen(POLICY, {"metadata": {}}), ORPHANED),
 }

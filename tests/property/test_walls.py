@@ -1,0 +1,54 @@
+"""A team's wall on a cluster stands whatever happens to it there, and no namespace of others gets one by itself."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+
+from modelplane.model.fleet import Isolation, Mark
+from property import walls
+from property.strategies import examples
+from property.walls import Event, World
+
+
+def play(world: World, events: Sequence[Event]) -> World:
+    for event in events:
+        event(world)
+    world.settle()
+    return world
+
+
+@examples(150)
+@given(walls.EVENTS)
+def test_a_namespace_that_modelplane_made_stays_marked_and_closed_whatever_is_done_to_it_there(
+    events: Sequence[Event],
+) -> None:
+    world = play(walls.made(), events)
+    assert (world.cluster.mark, world.cluster.does) == (Mark.CREATION, "closed")
+
+
+@examples(150)
+@given(walls.CHANGES)
+def test_what_is_asked_for_last_holds_for_a_namespace_that_modelplane_made(events: Sequence[Event]) -> None:
+    world = play(walls.made(), events)
+    assert world.cluster.does == ("open" if world.walls.isolation is Isolation.OPEN else "closed")
+    assert world.cluster.mark == Mark.CREATION
+
+
+@examples(150)
+@given(walls.CHANGES)
+def test_a_namespace_that_was_there_before_is_closed_only_while_the_platform_enforces_it(
+    events: Sequence[Event],
+) -> None:
+    world = play(walls.by_hand(), events)
+    assert (world.cluster.does == "closed") == (world.walls.isolation is Isolation.ENFORCED)
+    assert world.cluster.mark in ("", Mark.ENFORCED)
+
+
+@pytest.mark.parametrize("replicas", [2, 8])
+def test_replicas_that_come_to_a_wall_that_stands_do_not_write_it(replicas: int) -> None:
+    world = walls.made()
+    for replica in range(1, replicas):
+        world.compose(replica)
+    world.settle()
+    assert set().union(*world.cluster.owners.values()) == {"namespace-0"}
