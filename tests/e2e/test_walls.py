@@ -73,7 +73,7 @@ def writers(api: Api, team: str) -> list[list[str]]:
 
 
 def look(fleet: Fleet, kind: Kind) -> list[dict[str, Any]]:
-    """Have the provider look at the object of a kind for each Object of one, and return what their status says of it."""
+    """Have the provider look at the objects of a kind, and return what the status of each Object says of its own."""
     api = fleet.plane.hub.api
     found = api.list(OBJECT, fleet.tag)
     objects = [each for each in found if each["spec"]["forProvider"]["manifest"]["kind"] == kind.kind]
@@ -99,7 +99,7 @@ def test_what_the_replicas_of_a_team_share_is_written_by_the_first_alone_and_put
     assert writers(api, team) == before
     assert [len(each) for each in before] == [1, 1], before
     for kind in (NAMESPACE, POLICY):
-        assert not any("managedFields" in found["metadata"] for found in look(fleet, kind)), "who wrote it, in each of them"
+        assert not any("managedFields" in found["metadata"] for found in look(fleet, kind)), "in each of them"
 
     (policy,) = api.list(POLICY, team)
     api.patch(POLICY, policy["metadata"]["name"], {"spec": {"ingress": OPEN}}, team)

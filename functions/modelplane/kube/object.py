@@ -57,6 +57,9 @@ def remote_object(manifest: Mapping[str, Any], handling: Handling, *, namespace:
         spec["managementPolicies"] = list(handling.policies)
     if handling.ready_when:
         spec["readiness"] = {"policy": "DeriveFromCelQuery", "celQuery": handling.ready_when}
+    elif handling.policies:
+        # The default, in words: of an Object whose handling changes the API server refuses that the field is left out.
+        spec["readiness"] = {"policy": "SuccessfulCreate"}
     if handling.watch:
         spec["watch"] = True
     if handling.used_by:
