@@ -1,11 +1,15 @@
 """Everything that is composed is what a real API server takes: on the control cluster and on an inference cluster."""
 
+from itertools import permutations
 from typing import Any
 
 import pytest
 
 from apiserver.server import Server
 from golden import read_documents
+from modelplane.kube.namespace import tenant
+from modelplane.kube.object import CLAIMED, KEPT, ORPHANED, remote_object
+from modelplane.model.fleet import Mark
 from unit.compose_cluster import clusters
 from unit.compose_replica import replicas
 
@@ -63,3 +67,19 @@ def test_every_status_of_a_replica_is_one_that_its_definition_declares(server: S
     reported = [body | {"status": replicas.run(body, seen).status} for seen in ({}, replicas.serving(body))]
     assert [server.refusal(each) for each in reported] == ["", ""]
     assert [server.refusal_of_status(each) for each in reported] == ["", ""]
+
+
+def test_an_object_that_others_apply_too_can_be_handled_in_each_way_after_each_other(server: Server) -> None:
+    api = server.cluster.api
+    namespace, handlings = tenant("team", Mark.NONE), (CLAIMED, KEPT, ORPHANED)
+    ways = [remote_object(namespace, way, namespace="team", config="eu-1") for way in handlings]
+    for number, order in enumerate(permutations(ways)):
+        first, *later = (named(f"way-{number}", body) for body in order)
+        found = api.apply(first)
+        # The provider writes its finalizer by an update of the whole object, and owns what the server has filled in.
+        found["metadata"]["finalizers"] = ["of/a-provider"]
+        api.request("PUT", f"{server.path(found)}/{found['metadata']['name']}", found)
+        for body in (*later, first):
+            applied = api.apply(body)["spec"]
+            for field in ("managementPolicies", "readiness"):
+                assert applied[field] == body["spec"][field]
