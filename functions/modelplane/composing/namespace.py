@@ -6,7 +6,8 @@ changes it.
 
 With isolation NewNamespaces a NetworkPolicy closes the namespaces that Modelplane creates. A label says whether it has
 created one: an Object that only creates writes it, so that a namespace that existed before stays without it. All
-Objects of one namespace read the same label, and so want the same.
+Objects of one namespace read the same label, and so want the same. Each keeps what it has read in its own manifest, so
+that a label that is removed on the cluster is put back there, and opens nothing.
 """
 
 from collections.abc import Mapping

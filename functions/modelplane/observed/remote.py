@@ -87,5 +87,6 @@ def read_remote(obj: Object) -> Remote:
         why=_NEAR_END.sub("", excerpt(synced.get("message"))),
         ours=spec.get("managementPolicies") != list(OBSERVE_ONLY),
         updates=not policies or not _UPDATING.isdisjoint(policies),
+        # One of `kube.object.KEPT` has the same policies, and a query.
         claims=policies == frozenset(CREATE_ONLY) and not mapping(spec.get("readiness")).get("celQuery"),
     )
