@@ -6,19 +6,21 @@ Crossplane deletes a resource that is left out of the desired state, so a step t
 from collections.abc import Mapping
 from typing import Any, Final
 
-from modelplane.model.names import ANNOTATION_POLL
+from modelplane.model.names import ANNOTATION_EXTERNAL_NAME, ANNOTATION_POLL
 from modelplane.observed.fields import mapping, mappings
 from modelplane.step import Request
 
 #: Domain of labels and annotations that Crossplane writes itself.
 _FOREIGN_DOMAIN: Final = "crossplane.io"
+#: What a function composes there: a managed resource without its external name is made a second time.
+_COMPOSED: Final = frozenset({ANNOTATION_POLL, ANNOTATION_EXTERNAL_NAME})
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def _is_foreign(key: str) -> bool:
     domain, slash, _ = key.partition("/")
     crossplane = domain == _FOREIGN_DOMAIN or domain.endswith(f".{_FOREIGN_DOMAIN}")
-    return key != ANNOTATION_POLL and (key == _LAST_APPLIED or (bool(slash) and crossplane))
+    return key not in _COMPOSED and (key == _LAST_APPLIED or (bool(slash) and crossplane))
 
 
 def _kept(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,8 +36,8 @@ def _kept(metadata: Mapping[str, Any]) -> dict[str, Any]:
 def held(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return an observed composed resource for the desired state: without status, and with its metadata as composed.
 
-    Left out are the composite's own reference, the labels and annotations that Crossplane writes, and the values that
-    the provider patches into an Object's manifest.
+    Left out are the composite's own reference, the labels and annotations that Crossplane writes (not the external
+    name), and the values that the provider patches into an Object's manifest.
     """
     content = {field: value for field, value in body.items() if field not in {"metadata", "status"}}
     if body["kind"] == "Object":

@@ -54,6 +54,9 @@ OF_AUTHORITY, OF_PAIR = "authority", "pair"
 #: Annotation of an Object: how often the provider observes it, a duration (crossplane-runtime's).
 ANNOTATION_POLL = "crossplane.io/poll-interval"
 
+#: Annotation of a managed resource: the name of what it manages, where the provider finds it (crossplane-runtime's).
+ANNOTATION_EXTERNAL_NAME = "crossplane.io/external-name"
+
 #: Annotation of an InferenceCluster: "true" orphans its workloads when their Objects are deleted.
 ANNOTATION_ABANDON = f"{GROUP}/abandon"
 

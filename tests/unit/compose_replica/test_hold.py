@@ -141,12 +141,13 @@ def test_a_replica_that_runs_elsewhere_is_not_moved_by_an_edit() -> None:
     assert "runs on eu-1 and cannot move" in given.condition(result, "ModelAccepted").message
 
 
-def test_what_is_held_keeps_the_annotations_that_were_composed_and_none_of_crossplanes() -> None:
+def test_what_is_held_keeps_the_annotations_that_were_composed_and_its_external_name() -> None:
     body = given.replica()
     observed = given.serving(body)
     composed = dict(observed["deployment-main"]["metadata"]["annotations"])
     assert composed
-    theirs = {"crossplane.io/composition-resource-name": "deployment-main", "crossplane.io/external-name": "x"}
-    observed["deployment-main"]["metadata"] |= {"annotations": composed | theirs, "uid": "u"}
+    external = {"crossplane.io/external-name": "x"}
+    theirs = {"crossplane.io/composition-resource-name": "deployment-main"}
+    observed["deployment-main"]["metadata"] |= {"annotations": composed | external | theirs, "uid": "u"}
     held = given.run(body, observed, cluster=[]).desired["deployment-main"].build()["metadata"]
-    assert (held["annotations"], "uid" in held) == (composed, False)
+    assert (held["annotations"], "uid" in held) == (composed | external, False)

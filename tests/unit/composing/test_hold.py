@@ -31,10 +31,14 @@ def test_a_held_resource_keeps_its_identity_and_spec() -> None:
     }
 
 
-def test_a_held_object_is_looked_at_as_often_as_before_and_keeps_no_other_annotation_of_crossplanes() -> None:
-    poll = {"crossplane.io/poll-interval": "5m"}
-    body = observed(annotations={**poll, "crossplane.io/external-name": "x"})
-    assert held(body)["metadata"]["annotations"] == poll
+@pytest.mark.parametrize(
+    "annotation", [{"crossplane.io/poll-interval": "5m"}, {"crossplane.io/external-name": "vpc-0a1b"}]
+)
+def test_a_held_resource_keeps_its_poll_interval_and_external_name_and_no_other_annotation_of_crossplanes(
+    annotation: dict[str, str],
+) -> None:
+    body = observed(annotations={**annotation, "crossplane.io/external-create-succeeded": "2026-01-01T00:00:00Z"})
+    assert held(body)["metadata"]["annotations"] == annotation
 
 
 def test_a_cluster_scoped_resource_has_no_namespace() -> None:
@@ -70,7 +74,6 @@ def test_a_held_resource_keeps_the_labels_and_annotations_that_were_composed(fie
     theirs = {
         "crossplane.io/composite": "chat",
         "crossplane.io/composition-resource-name": "replica-a-0",
-        "crossplane.io/external-name": "x",
         "crossplane.io/external-create-succeeded": "2026-01-01T00:00:00Z",
         "internal.crossplane.io/x": "y",
         "kubectl.kubernetes.io/last-applied-configuration": "{}",
