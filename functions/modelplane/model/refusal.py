@@ -14,10 +14,12 @@ class Refusal:
 
     `profile` is the deployment's profile that the cluster's pools do not host, "" for a reason that applies to all.
     `pool` is the pool that came nearest to hosting it, "" if it is not known or the reason is the cluster's own.
+    `others` are the refusals of the cluster's other pools, where none satisfies what a profile requires.
     """
 
     profile: str = field(default="", kw_only=True)
     pool: str = field(default="", kw_only=True)
+    others: "tuple[Refusal, ...]" = field(default=(), kw_only=True)
 
     @property
     def reason(self) -> str:
@@ -115,6 +117,13 @@ class Nearness:
 
 
 @dataclass(frozen=True, slots=True)
+class NotMultiNode(Refusal):
+    """A profile spans several nodes, and the pool does not support that. `declared`: it declares so explicitly."""
+
+    declared: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class CapabilityShort(Refusal):
     """A pool does not declare what a profile requires; `has` is what it declares, "" for nothing.
 
@@ -125,13 +134,6 @@ class CapabilityShort(Refusal):
     has: str
     needs: str
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NotMultiNode(Refusal):
-    """A profile spans several nodes, and the pool does not support that. `declared`: it declares so explicitly."""
-
-    declared: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +273,8 @@ PRECEDENCE: tuple[type[Refusal], ...] = (
     MetadataDenied,
     Tainted,
     NoPools,
-    CapabilityShort,
     NotMultiNode,
+    CapabilityShort,
     NoDevice,
     TooFewDevices,
     SelectorError,

@@ -10,7 +10,15 @@ from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldE
 from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
 from modelplane.model.replica import Replica
 from modelplane.scheduling.closest import WHOLE, quote
-from modelplane.scheduling.wording import closing_remedies, corrects_selector, listed, of_pools, word, word_holders
+from modelplane.scheduling.wording import (
+    closing_remedies,
+    corrects_selector,
+    count,
+    listed,
+    of_pools,
+    word,
+    word_holders,
+)
 
 #: Characters that a long section leaves for each section after it.
 _LEAST_SECTION = 100
@@ -18,6 +26,8 @@ _LEAST_SECTION = 100
 _REMEDIES = 300
 #: Most entries of `status.reasons`.
 MOST_REASONS = 16
+#: Most reasons of a cluster's other pools that are told beside that of the nearest one.
+MOST_OTHERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +171,16 @@ def _no_cluster(schedule: Schedule, deployment: Deployment) -> str:
 
 @dataclass(slots=True)
 class _Alike:
-    """Clusters that are refused for the same reason: how many, in which pools, and how many nodes they have free."""
+    """Clusters that are refused for the same reason: how many, in which pools, and how many nodes they have free.
+
+    `others` are the refusals of their other pools, with the names of these.
+    """
 
     count: int = 0
     pools: set[str] = field(default_factory=set)
     free: set[int] = field(default_factory=set)
     holding: str = ""
+    others: dict[Refusal, set[str]] = field(default_factory=dict)
 
     def add(self, cluster: str, refusal: Refusal, holders: Holders | None) -> None:
         """Add a cluster. Of clusters that lack room for one need, only the nearest one's holders are known."""
@@ -176,6 +190,8 @@ class _Alike:
             self.pools.add(refusal.pool)
         if isinstance(refusal, NoRoom):
             self.free.add(refusal.left)
+        for other in refusal.others:
+            self.others.setdefault(replace(other, pool=""), set()).add(other.pool)
 
     def describe(self, refusal: Refusal, deployment: Deployment) -> str:
         """Return the text of the reason, which is given without its pool and the nodes that are free."""
@@ -183,7 +199,11 @@ class _Alike:
             refusal = refusal.with_left(max(self.free))
         several = any(len(profile.engines) > 1 for profile in deployment.profiles)
         at_most = len(self.free) > 1
-        return word(refusal, pools=self.pools, at_most=at_most, name_engine=several, holding=self.holding)
+        pools = self.pools | self.others.get(refusal, set())
+        text = word(refusal, pools=pools, at_most=at_most, name_engine=several, holding=self.holding)
+        others = sorted(word(each, pools=names) for each, names in self.others.items() if each != refusal)
+        more = [count(len(others) - MOST_OTHERS, "more reason")] if len(others) > MOST_OTHERS else []
+        return "; ".join((text, *others[:MOST_OTHERS], *more))
 
 
 _Holders = Mapping[tuple[str, str], Holders]
@@ -199,7 +219,7 @@ def _tally(refusals: Mapping[str, Refusal], holders: _Holders, deployment: Deplo
     for name, refusal in refusals.items():
         found = shared.get(id(refusal))
         if found is None:
-            reason = refusal.need if isinstance(refusal, NoRoom) else replace(refusal, pool="")
+            reason = refusal.need if isinstance(refusal, NoRoom) else replace(refusal, pool="", others=())
             found = shared[id(refusal)] = alike.setdefault(reason, _Alike())
         found.add(name, refusal, holders.get((name, refusal.pool)) if holders else None)
     entries = [

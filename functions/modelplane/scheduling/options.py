@@ -40,11 +40,24 @@ class EngineMatch:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Nearest:
+    """The pool that came nearest to hosting an engine, and the others that are told too, by position.
+
+    The refusals are without the pools' names; `named` caches them with the names.
+    """
+
+    position: int
+    refusal: Refusal
+    others: tuple[tuple[int, Refusal], ...] = ()
+    named: dict[tuple[str, ...], Refusal] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ClusterOptions:
     """For each engine of a profile, in order: its options on the pools of a cluster, and why other pools have none.
 
-    `explained` returns the refusal of an engine on a pool, completed by the devices there. `nearest` caches, by what a
-    cluster lacks, the position of the pool that came nearest, and the refusal by the pool's name.
+    `explained` returns the refusal of an engine on a pool, completed by the devices there. `nearest` caches the pool
+    that came nearest, by what a cluster lacks.
     """
 
     profile: str
@@ -52,7 +65,7 @@ class ClusterOptions:
     ways: ClusterWays
     refusals: tuple[Mapping[int, Refusal], ...]
     explained: Callable[[int, int], Refusal]
-    nearest: dict[Hashable, tuple[int, dict[str, Refusal]]] = field(default_factory=dict)
+    nearest: dict[Hashable, Nearest] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ from modelplane.model.refusal import (
     NodeTooSmall,
     NoDevice,
     NoRoom,
+    NotMultiNode,
     Refusal,
     SearchBound,
     TooFewDevices,
@@ -24,7 +25,7 @@ from modelplane.scheduling.hardware import Layout, Shape, Sizes
 from modelplane.scheduling.hosting import Hosting, with_placed
 from modelplane.scheduling.lacking import find_lacked
 from modelplane.scheduling.node_resources import lacked
-from modelplane.scheduling.options import ClusterOptions
+from modelplane.scheduling.options import ClusterOptions, Nearest
 from modelplane.scheduling.room import more, room_states, shortage, shortage_of
 from modelplane.scheduling.rounding import rounded
 from modelplane.scheduling.ways import ClusterWays, PoolOption, weigh_ways
@@ -122,15 +123,15 @@ def _refusal(lack: Lack, options: ClusterOptions, layout: Layout) -> Refusal:
     found = options.nearest.get(lack)
     if found is None:
         found = options.nearest[lack] = _nearest(lack, options, layout.shape)
-    position, by_name = found
-    name = layout.pools[position].name
-    if name not in by_name:
-        by_name[name] = replace(by_name[""], pool=name)
-    return by_name[name]
+    names = tuple(layout.pools[position].name for position in (found.position, *(at for at, _ in found.others)))
+    if names not in found.named:
+        others = (replace(each, pool=name) for name, (_, each) in zip(names[1:], found.others, strict=True))
+        found.named[names] = replace(found.refusal, pool=names[0], others=tuple(others))
+    return found.named[names]
 
 
-def _nearest(lack: Lack, options: ClusterOptions, shape: Shape) -> tuple[int, dict[str, Refusal]]:
-    """Return the position of the pool that came nearest, and its refusal, without the pool's name, under ""."""
+def _nearest(lack: Lack, options: ClusterOptions, shape: Shape) -> Nearest:
+    """Return the pool that came nearest; with the others if no pool satisfies what the profile requires."""
     engine, refusals = options.engines[lack.engine].name, dict(options.refusals[lack.engine])
     for position, short in lack.of_pools:
         of_node = lacked(short.lacked, shape[position][1].node) if short.lacked else None
@@ -140,7 +141,9 @@ def _nearest(lack: Lack, options: ClusterOptions, shape: Shape) -> tuple[int, di
     if not isinstance(next(iter(tied.values())), NoRoom):
         tied = {position: options.explained(lack.engine, position) for position in tied}
     nearest = min(sorted(tied), key=lambda position: _distance(tied[position]))
-    return nearest, {"": tied[nearest]}
+    told = isinstance(tied[nearest], CapabilityShort | NotMultiNode)
+    others = tuple(each for each in sorted(refusals.items()) if told and each[0] != nearest)
+    return Nearest(nearest, tied[nearest], others)
 
 
 def _distance(refusal: Refusal) -> tuple[object, ...]:

@@ -44,6 +44,8 @@ _PLAIN: dict[type[Refusal], str] = {
     NotChecked: "not checked in this pass (the next one checks it, within a minute)",
 }
 
+#: What to do where a pool declares nothing: to declare what it may not have would place what cannot run there.
+_UNDECLARED = "(if its nodes have that, declare it)"
 #: Most pools that are named, and most replicas that hold one.
 _POOLS, _REPLICAS = 3, 3
 
@@ -59,8 +61,8 @@ _REMEDIES: Mapping[str, str] = {
     "MetadataDenied": "Remove that label or annotation, or have spec.stack.podMetadataPrefixes of a cluster open it.",
     "Tainted": "Tolerate the taint in spec.tolerations, or remove it from the InferenceCluster.",
     "NoPools": "See ClusterReady of the InferenceClusters without GPU pools.",
-    "CapabilityShort": "Declare in the InferenceClass or the node pool what it has, or require less in the profile.",
-    "NotMultiNode": "Set capabilities.multiNodeCapable where the nodes of a pool share a fabric.",
+    "NotMultiNode": "Add a pool whose nodes share a fabric, or a profile that runs on one node.",
+    "CapabilityShort": "Require less in the profile, or add a pool that has it.",
     "NoDevice": "Request devices that the fleet has, or add a pool of an InferenceClass that has such devices.",
     "TooFewDevices": "Request fewer devices in a pod, or add a pool with more of them on a node.",
     "SelectorError": "Guard the selector with has().",
@@ -153,9 +155,9 @@ def word(
 def _of_capabilities(refusal: CapabilityShort | NotMultiNode) -> str:
     """Return what a profile requires of a pool, and what the pool declares."""
     if isinstance(refusal, NotMultiNode):
-        declares = "multiNodeCapable false" if refusal.declared else "no multiNodeCapable"
+        declares = "multiNodeCapable false" if refusal.declared else f"no multiNodeCapable {_UNDECLARED}"
         return f"multiNodeCapable true is needed by an engine of several nodes, the pool declares {declares}"
-    declares = f"the pool declares {refusal.has or f'no {refusal.capability}'}"
+    declares = f"the pool declares {refusal.has or f'no {refusal.capability} {_UNDECLARED}'}"
     note = f" ({refusal.note})" if refusal.note else ""
     return f"{refusal.capability} {refusal.needs} is needed, {declares}{note}"
 

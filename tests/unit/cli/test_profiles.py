@@ -120,7 +120,7 @@ def test_the_table_has_a_group_for_each_state(tmp_path: Path) -> None:
         "                   24Gi",
         "bf16            0  1 cluster: pool small-models: memoryPerGpu 40Gi is needed, the pool declares",
         "                   24Gi",
-        "Declare in the InferenceClass or the node pool what it has, or require less in the profile.",
+        "Require less in the profile, or add a pool that has it.",
         "",
     ]
 

@@ -75,15 +75,19 @@ def test_kimi_without_that_pool_is_told_what_each_other_one_lacks() -> None:
     fleet, *rest = manifests("kimi-k2-instruct.yaml")
     objects = [fleet, *rest]
     cluster = next(each for each in objects if each["kind"] == "InferenceCluster")
-    cluster["spec"]["nodePools"] = [cluster["spec"]["nodePools"][1]]
+    for pool in cluster["spec"]["nodePools"]:
+        if pool["name"] == "frontier-multinode":
+            pool["capabilities"]["interNodeBandwidth"] = "ib-200g"
     control = settled(*objects)
     (reason,) = deployment(control, "kimi-k2-instruct")["status"]["reasons"]
+    single = "multiNodeCapable true is needed by an engine of several nodes, the pool declares"
     assert reason == {
-        "reason": "NotMultiNode",
+        "reason": "CapabilityShort",
         "count": 1,
         "profile": "vllm-h200-multinode",
-        "message": "pool medium-models: multiNodeCapable true is needed by an engine of several nodes, the pool "
-        "declares multiNodeCapable false",
+        "message": "pool frontier-multinode: interNodeBandwidth ib-400g-or-better is needed, the pool declares ib-200g"
+        f"; pool medium-models: {single} multiNodeCapable false"
+        f"; pool small-models: {single} no multiNodeCapable (if its nodes have that, declare it)",
     }
 
 

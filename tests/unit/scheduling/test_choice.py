@@ -14,6 +14,7 @@ from modelplane.model.refusal import CapabilityShort, MetadataDenied, NoRoom, No
 from modelplane.model.replica import Claim
 from modelplane.model.rollout import Rollout
 from modelplane.scheduling.explain import explain
+from modelplane.scheduling.wording import word
 from unit.scheduling.catalogued import catalogued, offering, profile
 from unit.scheduling.scene import GPU, Scene, cluster, gpu, places, replica, stamped
 
@@ -140,8 +141,7 @@ def test_the_message_lists_the_best_profile_first_and_counts_a_cluster_once_for_
         "fits (pool h100: "
         "memoryPerGpu 141Gi is needed, the pool declares 80Gi), profile sixteen: 2 have no pool that fits (pool h100: "
         "request gpu needs 16 devices of a node, which has 8 for it). Request fewer devices in a pod, or add a pool "
-        "with more of them on a node. Declare in the InferenceClass or the node pool what it has, or require less in "
-        "the profile."
+        "with more of them on a node. Require less in the profile, or add a pool that has it."
     )
     assert [(each.profile, each.reason, each.count) for each in report.reasons] == [
         ("h200", "CapabilityShort", 2),
@@ -346,6 +346,43 @@ def test_of_pools_that_fall_short_the_one_that_comes_nearest_is_named() -> None:
         offering(1, name="enough", memory_per_gpu="80Gi", precisions=("fp8",)),
     )
     (short,) = Scene([cluster("a", *pools)]).decide(catalogued(needs)).refusals.values()
-    assert short == CapabilityShort("precisionSupport", "fp8", "fp4", profile="p", pool="enough")
+    assert (short.reason, short.pool) == ("CapabilityShort", "enough")
+    assert word(short) == "pool enough: precisionSupport fp4 is needed, the pool declares fp8"
     (less,) = Scene([cluster("a", *pools[:2])]).decide(catalogued(needs)).refusals.values()
-    assert less == CapabilityShort("memoryPerGpu", "48Gi", "80Gi", profile="p", pool="more")
+    assert (less.reason, less.pool) == ("CapabilityShort", "more")
+
+
+def test_a_pool_that_is_for_several_nodes_comes_nearer_than_one_that_is_not_and_every_other_pool_is_named() -> None:
+    fast = Requires(memory_per_gpu="80Gi", bandwidth="ib-400g-or-better")
+    ours = catalogued(profile("gang", nodes=2, requires=fast))
+    slow = offering(4, name="frontier", memory_per_gpu="141Gi", multi_node=True, bandwidth="ib-200g")
+    single = offering(4, name="medium", memory_per_gpu="80Gi", multi_node=False)
+    small = offering(4, name="small", memory_per_gpu="24Gi", multi_node=False)
+    unsaid = offering(4, name="unsaid", memory_per_gpu="80Gi")
+    decided = Scene([cluster("a", single, slow, small, unsaid)]).decide(ours)
+    (refused,) = decided.refusals.values()
+    assert (refused.reason, refused.pool) == ("CapabilityShort", "frontier")
+    report = explain(decided, ours)
+    needed = "multiNodeCapable true is needed by an engine of several nodes, the pool declares"
+    assert report.message == (
+        "0 of 1 replicas scheduled: 0/1 clusters can take another: profile gang: 1 has no pool that fits ("
+        "pool frontier: interNodeBandwidth ib-400g-or-better is needed, the pool declares ib-200g; "
+        f"pool unsaid: {needed} no multiNodeCapable (if its nodes have that, declare it); "
+        f"pools medium, small: {needed} multiNodeCapable false). "
+        "Require less in the profile, or add a pool that has it."
+    )
+    assert [each.reason for each in report.reasons] == ["CapabilityShort"]
+
+
+def test_clusters_whose_nearest_pools_fall_short_alike_are_counted_together_whatever_their_other_pools_lack() -> None:
+    ours = catalogued(profile("p", requires=Requires(memory_per_gpu="141Gi", precisions=("fp4",))))
+    near = offering(1, name="near", memory_per_gpu="141Gi", precisions=("fp8",))
+    others = [offering(1, name="other", memory_per_gpu=each) for each in ("24Gi", "48Gi")]
+    decided = Scene([cluster("a", near, others[0]), cluster("b", near, others[1])]).decide(ours)
+    (counted,) = explain(decided, ours).reasons
+    assert (counted.reason, counted.count) == ("CapabilityShort", 2)
+    assert counted.message == (
+        "pool near: precisionSupport fp4 is needed, the pool declares fp8; "
+        "pool other: memoryPerGpu 141Gi is needed, the pool declares 24Gi; "
+        "pool other: memoryPerGpu 141Gi is needed, the pool declares 48Gi"
+    )
