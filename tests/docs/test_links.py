@@ -74,6 +74,13 @@ def test_every_worked_case_names_its_test() -> None:
     assert [case for case in cases if not any(test for _, test in _CODE.findall(case))] == []
 
 
+def test_every_reason_why_a_cluster_takes_no_replica_stands_on_the_page_about_pending_objects() -> None:
+    rows = re.findall(r"^\| ([A-Z]\w+(?:, [A-Z]\w+)*) \|", (ROOT / "docs" / "pending.md").read_text(), re.MULTILINE)
+    named = [reason for row in rows for reason in row.split(", ")]
+    refusals = re.findall(r"^class (\w+)\(Refusal\)", (PACKAGES / "model" / "refusal.py").read_text(), re.MULTILINE)
+    assert sorted(named) == sorted(refusals)
+
+
 RULED = ["Matching", "What may end a replica", "Rollout", "Upgrades of Modelplane", "What a deployment says"]
 
 

@@ -202,7 +202,8 @@ class Rolling:
 
     `waiting_for` is the replica that has to serve before it continues. `no_room`: the next replica found no place
     beside the others; `too_large`: because a response cannot carry it. `surge_only`: none of the waiting replicas can
-    be changed in place. `paused` as in spec.rollout.
+    be changed in place. `paused` as in spec.rollout. `refusals`: by profile, why each candidate cannot take the next
+    replica; a candidate without a refusal has room on devices alone that are more capable than the replica's.
     """
 
     waiting_for: Placement | None = None
@@ -210,6 +211,12 @@ class Rolling:
     paused: bool = False
     too_large: bool = False
     surge_only: bool = False
+    refusals: Mapping[str, Mapping[str, Refusal]] = field(default_factory=dict)
+
+    @property
+    def waits_for_room(self) -> bool:
+        """Tell whether an edit waits until there is room for it, so that replicas are not as asked."""
+        return self.no_room and not self.paused
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,12 +110,18 @@ def _deployment(deployment: Manifest) -> RenderableType:
         parts.append(Padding(Text(remedy_of(asking), style=_WAITING), (0, 0, 0, 2)))
     if unplaced and not deployment["reasons"]:
         parts.append(Padding(Text(_condition_text(deployment, "ReplicasScheduled", "Synced")), (0, 0, 0, 2)))
-    if not all(entry["ready"] for entry in placed):
+    if not all(entry["ready"] for entry in placed) or _is_not_as_asked(deployment):
         parts.append(Padding(Text(_condition_text(deployment, "ReplicasReady"), style=_DIM), (0, 0, 0, 2)))
     parts += [
         Padding(Text.assemble(("warning: ", _WAITING), warning), (0, 0, 0, 2)) for warning in deployment["warnings"]
     ]
     return Padding(Group(*parts), (0, 0, 1, 0))
+
+
+def _is_not_as_asked(deployment: Manifest) -> bool:
+    """Tell whether a deployment whose replicas are all placed is not Ready: an edit is held, or waits for room."""
+    ready = any(each["type"] == "ReplicasReady" and each["status"] == "True" for each in deployment["conditions"])
+    return bool(deployment["placed"]) and not deployment["unplaced"] and not ready
 
 
 def _condition_text(deployment: Manifest, *kinds: str) -> str:

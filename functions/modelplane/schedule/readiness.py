@@ -7,7 +7,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.placement import FleetView, Placement, Schedule
 from modelplane.schedule.held import held_replicas
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_lost, is_reachable
-from modelplane.schedule.rollout import hold_message, replica_message
+from modelplane.schedule.rollout import hold_message, replica_message, waiting_edit
 from modelplane.step import Request
 
 _KIND = DeploymentCondition.REPLICAS_READY
@@ -78,7 +78,7 @@ def replicas_ready(request: Request, deployment: Deployment, view: FleetView, sc
     """Return ReplicasReady, which compares with the number asked for, not with the number placed.
 
     It is Unknown while replicas are on clusters that cannot be reached: their last state is reported separately. It is
-    not True while an edit is held, even if all replicas are Ready: some of them are not as asked.
+    not True while an edit is held or waits for room, even if all replicas are Ready: some of them are not as asked.
     """
     counted = [placement for placement in schedule.placements if not placement.leaving]
     if deployment.replicas == 0:
@@ -92,7 +92,7 @@ def replicas_ready(request: Request, deployment: Deployment, view: FleetView, sc
     message = f"{ready} of {deployment.replicas} replicas ready"
     details = _not_ready(request, schedule, waiting)
     not_ready = [f"not ready: {'; '.join(details)}"] if details else []
-    held = held_replicas(request, schedule)
+    held = held_replicas(request, schedule) or [*filter(None, [waiting_edit(deployment, schedule)])]
     problem = [deployment.resolution.problem] if deployment.resolution.problem else []
     rest = [*not_ready, *([f"not as asked: {'; '.join(held)}"] if held else []), *problem]
     if lost:

@@ -9,6 +9,7 @@ from modelplane.model.names import replica_name
 from modelplane.model.placement import Placement, Rolling, Schedule
 from modelplane.model.replica import Replica
 from modelplane.observed.replica import held_message, model_message
+from modelplane.scheduling import word_no_room
 from modelplane.step import Request
 
 
@@ -103,12 +104,21 @@ def _lacking(deployment: Deployment, schedule: Schedule, rolling: Rolling) -> st
         asked = "no cluster can host a replica in place of an outdated one, on its profile or a better one"
         lacking = f"{asked}: see status.profiles for what each lacks"
     else:
-        lacking = "no cluster has room for another replica beside the ones that serve: free one"
+        found = word_no_room(rolling, schedule, deployment)
+        lacking = found or "no cluster has room for another replica beside the ones that serve: free one"
     if rolling.surge_only:
         return lacking
     if not deployment.rollout.budget(deployment.replicas).unavailable:
-        return f"{lacking}, or allow spec.rollout.maxUnavailable to change them where they stand"
+        return f"{lacking}, or set spec.rollout.maxUnavailable to 1 to change it in place, with a short outage"
     return f"{lacking}, or {_raise_budget(deployment, schedule)}"
+
+
+def waiting_edit(deployment: Deployment, schedule: Schedule) -> str:
+    """Return that an edit waits for room, why, and what to do; "" if none does."""
+    rolling = schedule.rolling
+    if rolling is None or not rolling.waits_for_room or deployment.resolution.problem:
+        return ""
+    return f"the edit waits: {_lacking(deployment, schedule, rolling)}"
 
 
 def _raise_budget(deployment: Deployment, schedule: Schedule) -> str:

@@ -64,7 +64,8 @@ def _rolling(work: Work, placements: Mapping[OwnReplica, Placement]) -> Rolling 
     paused = work.deployment.rollout.paused and bool(outdated)
     step = work.rollout_step
     surge_only = all(own.surge_only for own in step.waiting)
-    return Rolling(first, step.no_room and not starting, paused, step.too_large, surge_only)
+    no_room = step.no_room and not starting
+    return Rolling(first, no_room, paused, step.too_large, surge_only, work.surge_refusals if no_room else {})
 
 
 def _placement(work: Work, own: OwnReplica) -> Placement:

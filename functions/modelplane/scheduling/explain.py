@@ -1,6 +1,6 @@
 """Explains a schedule: the reason and message of ReplicasScheduled, and the counted reasons of the status."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from modelplane.model.conditions import MESSAGE_LIMIT, Reason
@@ -71,7 +71,11 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
     for at, section in enumerate(sections):
         left_free = _LEAST_SECTION * (len(sections) - at - 1) + len(closing)
         used = len(message) + len(section.lead) + len(section.closing)
-        message += section.lead + _capped(section, MESSAGE_LIMIT - used - left_free) + section.closing
+        message += (
+            section.lead
+            + join_capped(section.entries, section.separator, MESSAGE_LIMIT - used - left_free)
+            + section.closing
+        )
     return Report(reason is Reason.REPLICAS_SCHEDULED, reason, message + closing, _counted(schedule, deployment))
 
 
@@ -209,7 +213,7 @@ class _Alike:
 _Holders = Mapping[tuple[str, str], Holders]
 
 
-def _tally(refusals: Mapping[str, Refusal], holders: _Holders, deployment: Deployment) -> list[Counted]:
+def tally(refusals: Mapping[str, Refusal], holders: _Holders, deployment: Deployment) -> list[Counted]:
     """Return each distinct refusal with its clusters, the most frequent first, then by name and text.
 
     Pools that refuse alike are one entry whatever their names, and so are clusters that lack room for the same need.
@@ -237,14 +241,14 @@ def _with_pool(entry: Counted) -> str:
 def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
     """Yield the reasons as kube-scheduler aggregates them: clusters first, then their pools."""
     of_clusters = {name: each for name, each in schedule.refusals.items() if not of_pools(each) and not each.profile}
-    clusters = _tally(of_clusters, schedule.holders, deployment)
+    clusters = tally(of_clusters, schedule.holders, deployment)
     lead = f": 0/{len(schedule.refusals)} clusters can take another: "
     if clusters:
         yield _Section(lead, [f"{entry.count} {entry.message}" for entry in clusters])
         lead = ", "
     for profile, found in (schedule.profile_refusals or {"": schedule.refusals}).items():
         rest = {name: each for name, each in found.items() if name not in of_clusters}
-        entries = word_profile(_tally(rest, schedule.holders, deployment))
+        entries = word_profile(tally(rest, schedule.holders, deployment))
         if entries:
             of_profile = f"profile {profile}: " if profile else ""
             total = f"{len(rest)} {'has' if len(rest) == 1 else 'have'} no pool that fits"
@@ -266,40 +270,40 @@ def why_not(schedule: Schedule, deployment: Deployment, profile: str) -> str:
 
 def word_refusals(refusals: Mapping[str, Refusal], deployment: Deployment, holders: _Holders | None = None) -> str:
     """Return why clusters take no other replica, each reason with its number of clusters; "" for none."""
-    return "; ".join(f"{each.count} {each.message}" for each in _tally(refusals, holders or {}, deployment))
+    return "; ".join(f"{each.count} {each.message}" for each in tally(refusals, holders or {}, deployment))
 
 
-def _capped(section: _Section, room: int) -> str:
+def join_capped(entries: Sequence[str], separator: str, room: int) -> str:
     """Return the entries in one line of at most `room` characters; those that do not fit are counted."""
-    text = section.separator.join(section.entries)
+    text = separator.join(entries)
     if len(text) <= room:
         return text
     shown: list[str] = []
-    used = len(f" and {len(section.entries)} more reasons")
-    for entry in section.entries:
-        used += len(entry) + len(section.separator)
+    used = len(f" and {len(entries)} more reasons")
+    for entry in entries:
+        used += len(entry) + len(separator)
         if used > room:
             break
         shown.append(entry)
-    more = f"{len(section.entries) - len(shown)} more reasons"
-    return f"{section.separator.join(shown)} and {more}" if shown else more
+    more = f"{len(entries) - len(shown)} more reasons"
+    return f"{separator.join(shown)} and {more}" if shown else more
 
 
 def _tally_all(schedule: Schedule, deployment: Deployment) -> list[Counted]:
     """Return every refusal with its clusters, by profile; a refusal that all profiles share appears once."""
     found: dict[Counted, None] = {}
     for refusals in (schedule.profile_refusals or {"": schedule.refusals}).values():
-        found.update(dict.fromkeys(_tally(refusals, schedule.holders, deployment)))
+        found.update(dict.fromkeys(tally(refusals, schedule.holders, deployment)))
     return list(found)
 
 
 def _counted(schedule: Schedule, deployment: Deployment) -> tuple[Counted, ...]:
     """Return the counted refusals; if they are too many, one for each name, with its most frequent text."""
-    tally = _tally_all(schedule, deployment) if schedule.unplaced else []
-    if len(tally) <= MOST_REASONS:
-        return tuple(tally)
+    found = _tally_all(schedule, deployment) if schedule.unplaced else []
+    if len(found) <= MOST_REASONS:
+        return tuple(found)
     merged: dict[str, Counted] = {}
-    for entry in tally:
+    for entry in found:
         known = merged.get(entry.reason)
         message = known.message if known else f"{entry.message}, and others"
         most = max if deployment.model else int.__add__

@@ -38,6 +38,7 @@ def _surge(work: Work, own: OwnReplica) -> bool:
     if not found:
         own.leaving, own.why = None, why
         work.surges_failed.append((own.rank, limit.capability))
+        work.surge_refusals = work.surge_refusals or refused
         work.widened |= work.view.shortlisted is not None and not work.view.final
         work.doubted += find_doubtful(work, refused)
         if work.deployment.model:

@@ -32,7 +32,8 @@ class Work:
     ClusterModel, why no candidate can take another replica on it. `why`: the same as text, for profiles that were
     checked with more candidates in view. `improvable`: how many replicas could run on each profile that is better than
     theirs. `surges_failed`: the limits of surges that found no place in this pass: the last profile's rank, and the
-    capability of devices, None for any. `unread`: clusters that were chosen by what they publish and have to be read
+    capability of devices, None for any; `surge_refusals`: for each profile, why no candidate took the first of them.
+    `unread`: clusters that were chosen by what they publish and have to be read
     first; `spares`: those that rank next; `doubted`: those whose refusal has to be exact. `widened`: the shortlist has
     no place for a surge.
     """
@@ -57,6 +58,7 @@ class Work:
     improvable: dict[str, int] = field(default_factory=dict)
     checked: bool = False
     surges_failed: list[tuple[int, Fraction | None]] = field(default_factory=list)
+    surge_refusals: dict[str, dict[str, Refusal]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     doubted: list[str] = field(default_factory=list)
     spares: list[str] = field(default_factory=list)

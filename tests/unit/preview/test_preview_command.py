@@ -206,3 +206,21 @@ def test_a_deployment_warns_of_probable_mistakes() -> None:
     (obj,) = [each for each in found["objects"] if each["kind"] == "ModelDeployment"]
     assert obj["status"]["warnings"] == [warning]
     assert found["deployments"][0]["unplaced"] == 0
+
+
+EDITS = {
+    "full": ({"image": "example.org/engine:v2"}, "10Gi", "NoRoom: 2 pool pool"),
+    "no such device": ({}, "900Gi", "NoDevice: 2 pool pool: request gpu needs memory >= 900Gi"),
+}
+
+
+@pytest.mark.parametrize(("container", "memory", "why"), EDITS.values(), ids=EDITS)
+def test_an_edit_that_waits_is_printed_with_why_and_exits_1(container: dict[str, str], memory: str, why: str) -> None:
+    exported = as_json(*FLEET, deployment(), deployment("other"))["objects"]
+    edited = deployment(memory=memory)
+    edited["spec"]["engines"][0]["members"][0]["template"]["spec"]["containers"][0].update(container)
+    done = preview([*exported, edited])
+    assert done.exit_code == 1
+    text = " ".join(done.stdout.split())
+    assert "not as asked: the edit waits: no cluster can take a replica with the edit" in text
+    assert why in text

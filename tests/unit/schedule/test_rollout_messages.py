@@ -8,9 +8,9 @@ from modelplane.model.conditions import Condition
 from modelplane.step import Object
 from unit.schedule.objects import Server, cluster, deployment, member, replica, run
 
-IN_PLACE = "allow spec.rollout.maxUnavailable to change them where they stand"
+IN_PLACE = "set spec.rollout.maxUnavailable to 1 to change it in place, with a short outage"
 NO_CLUSTER = "no cluster carries the labels of spec.clusterSelector: label one, or correct the selector"
-FULL = "no cluster has room for another replica beside the ones that serve: free one"
+FULL = "(NoRoom: 1 pool pool: no room for engine main: needs 1 node, 0 free): free nodes for one"
 MARS = {"clusterSelector": {"matchLabels": {"region": "mars"}}}
 FOLLOW = {**MARS, "rollout": {"followSelectors": True}}
 
@@ -104,3 +104,33 @@ def test_a_held_edit_to_more_copies_is_named_and_the_rollout_is_not_complete() -
 def test_a_rollout_that_can_change_replicas_in_place_names_the_budget_for_it() -> None:
     found = reported("RolloutProgressing", modelCacheRef=None, serving={"mode": "PrefillDecode"})
     assert (found.reason, IN_PLACE in found.message) == ("WaitingForRoom", True)
+
+
+HUGE = 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("500Gi")) >= 0'
+WAITING: dict[str, tuple[dict[str, Any], str]] = {
+    "no device satisfies it": (
+        {"engines": [{"name": "main", "members": [member(HUGE)]}]},
+        "no cluster can take a replica with the edit beside the ones that serve (NoDevice: 2 pool pool: request gpu "
+        "needs memory >= 500Gi, the closest device (gpu.nvidia.com, gpu) has 140Gi): request devices that the fleet "
+        "has, or add a pool of an InferenceClass that has such devices",
+    ),
+    "the fleet is full": (
+        {"serving": {"mode": "PrefillDecode"}},
+        "no cluster can take a replica with the edit beside the ones that serve (NoRoom: 2 pool pool: no room for "
+        "engine main: needs 1 node, 0 free): free nodes for one, or set spec.rollout.maxUnavailable to 1 to change it "
+        "in place, with a short outage",
+    ),
+}
+
+
+@pytest.mark.parametrize(("edit", "why"), WAITING.values(), ids=WAITING)
+def test_an_edit_that_waits_says_what_each_cluster_lacks_and_the_deployment_is_not_ready(
+    edit: dict[str, Any], why: str
+) -> None:
+    own, other = replica("a"), replica("b", owner="other")
+    result, _ = run(deployment(modelCacheRef=None, **edit), Server(cluster("a"), cluster("b"), own, other), own)
+    said = {condition.type: condition for condition in result.conditions}
+    assert (said["RolloutProgressing"].reason, why in said["RolloutProgressing"].message) == ("WaitingForRoom", True)
+    assert (said["ReplicasReady"].status, said["ReplicasReady"].reason) == ("False", "EditHeld")
+    assert said["ReplicasReady"].message == f"1 of 1 replicas ready; not as asked: the edit waits: {why}"
+    assert result.ready is False
