@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
+from modelplane.api.modelreplica import ModelReplicaSpec
 from modelplane.composing.placement_message import PlacementMessage, read_placements, read_profiles
 from modelplane.model.conditions import Status
 from modelplane.model.names import (
@@ -21,18 +22,8 @@ from modelplane.observed.replica import ready_status
 from modelplane.observed.resources import lift
 from modelplane.step import Desired, Manifest, Object, Request, Result, versions
 
-#: Fields of a ModelReplica's spec that this function sets; `spec.crossplane` is Crossplane's own.
-_SPEC_FIELDS = (
-    "clusterName",
-    "modelCacheRef",
-    "volume",
-    "drainSeconds",
-    "profile",
-    "ending",
-    "builder",
-    "serving",
-    "engines",
-)
+#: The field of a ModelReplica's spec that is Crossplane's own.
+_FOREIGN: Final = "crossplane"
 
 #: Of each request of a member that claims devices, its DeviceClass, and its selectors where a pool resolves them.
 _Classes = Mapping[str, str]
@@ -83,18 +74,23 @@ def _engine(engine: Mapping[str, Any], placement: PlacementMessage) -> dict[str,
 
 
 def _applied(spec: Mapping[str, Any], placement: PlacementMessage) -> dict[str, Any]:
-    """Return the spec of a ModelReplica that runs the deployment, or a profile of it, as it is now."""
-    kept = {field: spec[field] for field in ("modelCacheRef", "drainSeconds", "profile", "serving") if field in spec}
+    """Return the spec of a ModelReplica that runs the deployment, or a profile of it, as it is now.
+
+    A field that both kinds have is copied.
+    """
+    copied = {field: spec[field] for field in ModelReplicaSpec.model_fields if field in spec}
     engines = [_engine(engine, placement) for engine in spec["engines"]]
     builder = {"builder": placement.builder} if placement.builder else {}
     volume = {"volume": placement.volume} if placement.volume else {}
-    return {"clusterName": placement.cluster, **kept, **volume, **builder, "engines": engines}
+    return {**copied, "clusterName": placement.cluster, **volume, **builder, "engines": engines}
 
 
 def _held_spec(placement: PlacementMessage, observed: Object | None) -> dict[str, Any]:
     """Return a replica's present spec, on REVERT with the engines it last served with, and its placement's cluster."""
     source = mapping(observed.body.get("spec")) if observed else mapping(placement.spec)
-    spec = {field: source[field] for field in _SPEC_FIELDS if field in source} | {"clusterName": placement.cluster}
+    # Whatever the fields are: one that is left out would be removed, and the replica restarted.
+    kept = {field: value for field, value in source.items() if field != _FOREIGN}
+    spec = {**kept, "clusterName": placement.cluster}
     if placement.ending:
         spec["ending"] = True
     if placement.stamp is Stamp.REVERT and observed:
