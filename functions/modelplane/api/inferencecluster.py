@@ -234,6 +234,14 @@ class InferenceClusterSpec(BaseModel):
     nodePools: list[NodePool] | None = None
 
 
+class Walls(BaseModel):
+    """What isolates teams on the cluster, of the InferenceCluster that has it; missing where that is this one, whose spec.stack applies."""
+
+    isolation: str | None = None
+    gatewayCIDRs: list[str] | None = None
+    podSecurity: str | None = None
+
+
 class Charges(BaseModel):
     """Of which replicas gpuPools[].charged is."""
 
@@ -324,6 +332,8 @@ class InferenceClusterStatus(BaseModel):
 
     namespace: str | None = None
     clusterUID: str | None = None
+    sharedWith: list[str] | None = None
+    walls: Walls | None = None
     replicas: int | None = None
     charges: Charges | None = None
     providerConfigRef: ProviderConfigRef | None = None

@@ -4,12 +4,13 @@ A Gateway that somebody else has created is left unchanged, and is reached witho
 nothing beside it. If there is none, Modelplane creates one, which only the public gateway may call.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
-from modelplane.composing.orphan import orphaned
+from modelplane.composing.orphan import may_delete, orphaned
 from modelplane.kube.certificate import authority_config_map, pair
 from modelplane.kube.copy import source_copy
 from modelplane.kube.gateway.model_name import served_model_filter
@@ -27,9 +28,8 @@ from modelplane.model.names import (
     SYSTEM_NAMESPACE,
     workload_name,
 )
-from modelplane.observed.cluster import is_abandoned
 from modelplane.observed.endpoint import is_ip
-from modelplane.observed.fields import mapping, text
+from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.gateway import choose_address, read_gateway, serves
 from modelplane.observed.remote import Remote
 from modelplane.step import Manifest, Object, Request
@@ -40,6 +40,8 @@ PART: Final = "gateway-part-"
 _CERTIFICATE: Final = f"{PART}certificate"
 _UNKNOWN: Final = f"{PART}unknown-hosts"
 _CLASS: Final = "envoy"
+#: The name of an object, as a cluster's Gateway may give it.
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _HAS_ADDRESS = "has(object.status) && has(object.status.addresses) && size(object.status.addresses) > 0"
 #: Create if absent, never update.
 _IF_ABSENT: Final = Handling(policies=("Observe", "Create"), ready_when=_HAS_ADDRESS, watch=True)
@@ -62,33 +64,53 @@ def is_ours(gateway: Remote | None) -> bool:
     return mapping(metadata.get("labels")).get(LABEL_GATEWAY) == "true" and not (gateway and gateway.absent)
 
 
-def _private(cluster: str) -> PrivateGateway:
+def _private(certificate: str) -> PrivateGateway:
     return PrivateGateway(
         name=CLUSTER_GATEWAY,
         class_name=_CLASS,
-        certificate=pair_name(cluster),
+        certificate=certificate,
         authority=AUTHORITY,
         namespaces=_NAMESPACES,
     )
 
 
 def pair_name(cluster: str) -> str:
-    """Return the name of the Secret with the pair of a cluster's gateway, the same on both clusters."""
+    """Return the name of the Secret with the pair of a cluster's gateway on the control cluster."""
     return workload_name(cluster, "gateway-pair", cluster)
+
+
+def _shown_pair(cluster: str, gateway: Remote | None) -> str:
+    """Return the name of the pair's Secret on the cluster: the one that the Gateway names, if there is one of ours.
+
+    Another InferenceCluster may have made the Gateway. A Secret of another name would change its listener, which ends
+    long streams.
+    """
+    there = gateway or Remote()
+    for manifest in (there.wanted, there.manifest if is_ours(there) else None):
+        for listener in mappings(mapping(mapping(manifest).get("spec")).get("listeners")):
+            for reference in mappings(mapping(listener.get("tls")).get("certificateRefs")):
+                if _NAME.fullmatch(name := text(reference.get("name"))):
+                    return name
+    return pair_name(cluster)
 
 
 def _on_cluster(config: str, manifest: Mapping[str, Any], handling: Handling = Handling()) -> Manifest:  # noqa: B008
     return remote_object(manifest, handling, namespace=SYSTEM_NAMESPACE, config=config)
 
 
-def _parts(cluster: str, config: str, bundle: str) -> dict[str, Manifest]:
-    """Return the objects that must exist before the Gateway, by composition resource name."""
+def _parts(cluster: str, config: str, bundle: str, shown: str) -> dict[str, Manifest]:
+    """Return the objects that must exist before the Gateway, by composition resource name.
+
+    `shown` is the name of the pair's Secret on the cluster.
+    """
     name = pair_name(cluster)
     metadata = {"name": name, "namespace": SYSTEM_NAMESPACE}
     secret = {"kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata}
-    copy = source_copy(secret, SYSTEM_NAMESPACE, Handling(watch=True), config=config, name=name, owners=())
+    copy = source_copy(
+        secret, SYSTEM_NAMESPACE, Handling(watch=True), config=config, name=name, owners=(), called=shown
+    )
     trusted = authority_config_map(AUTHORITY, SYSTEM_NAMESPACE, bundle)
-    around = _private(cluster).surroundings()
+    around = _private(shown).surroundings()
     return {
         _CERTIFICATE: pair(name, SERVER_NAME, "server auth"),
         f"{PART}namespace": _on_cluster(config, _NAMESPACE, ORPHANED),
@@ -108,35 +130,52 @@ def read_bundle(request: Request) -> str:
     return read_gateway(found).ca_bundle if isinstance(found, Object) else ""
 
 
-def bodies(request: Request, config: str, gateway: Remote | None, ready: Mapping[str, bool]) -> dict[str, Manifest]:
+def bodies(
+    request: Request, config: str, gateway: Remote | None, ready: Mapping[str, bool], *, leave: bool = False
+) -> dict[str, Manifest]:
     """Return the cluster's Gateway and its related objects; only an observing Object while its owner is not known.
 
-    `ready` says for each observed part whether it is on the cluster as desired.
+    `ready` says for each observed part whether it is on the cluster as desired. With `leave` all of it stays on the
+    cluster when it is composed no more.
     """
+    made = _bodies(request, config, gateway, ready)
+    return {name: orphaned(body) for name, body in made.items()} if leave else made
+
+
+def _bodies(
+    request: Request, config: str, gateway: Remote | None, ready: Mapping[str, bool]
+) -> dict[str, Mapping[str, Any]]:
     cluster, bundle = request.composite.name, read_bundle(request)
     composed = {name: each for name, each in request.observed.items() if name.startswith(PART)}
     if not bundle and composed:
         return {name: held(each.body) for name, each in request.observed.items() if name in {*composed, RESOURCE}}
     if not bundle or not (composed or is_ours(gateway) or (gateway and gateway.absent)):
-        return {RESOURCE: observe_gateway(cluster, config)}
-    made = _parts(cluster, config, bundle)
+        return {RESOURCE: observe_gateway(config)}
+    shown = _shown_pair(cluster, gateway)
+    made: dict[str, Mapping[str, Any]] = dict(_parts(cluster, config, bundle, shown))
     complete = is_ours(gateway) or all(ready.get(name) for name in made)
     if complete:
         handling = Handling(ready_when=_HAS_ADDRESS, watch=True) if is_ours(gateway) else _IF_ABSENT
-        made[RESOURCE] = _on_cluster(config, _private(cluster).gateway(), handling)
-        made[_UNKNOWN] = _on_cluster(config, _private(cluster).unknown_hosts())
+        made[RESOURCE] = _on_cluster(config, _private(shown).gateway(), handling)
+        made[_UNKNOWN] = _on_cluster(config, _private(shown).unknown_hosts())
     else:
-        made[RESOURCE] = observe_gateway(cluster, config)
-    if is_abandoned(request.composite):
-        return {name: orphaned(body) for name, body in made.items() if name != _CERTIFICATE} | {
-            _CERTIFICATE: made[_CERTIFICATE]
-        }
+        made[RESOURCE] = observe_gateway(config)
     return made
 
 
-def observe_gateway(cluster: str, config: str) -> Manifest:
+def released(request: Request, config: str) -> dict[str, Manifest]:
+    """Return the Object that observes a Gateway that another InferenceCluster has.
+
+    Parts that were composed before are orphaned first, and left out once they are.
+    """
+    parts = {name: each.body for name, each in request.observed.items() if name.startswith(PART)}
+    kept = {name: orphaned(held(body)) for name, body in parts.items() if may_delete(body)}
+    return {RESOURCE: observe_gateway(config), **kept}
+
+
+def observe_gateway(config: str) -> Manifest:
     """Return the Object that only observes the cluster's Gateway."""
-    whole = _private(cluster).gateway()
+    whole = _private("").gateway()
     named = {key: whole[key] for key in ("apiVersion", "kind")}
     metadata = {key: whole["metadata"][key] for key in ("name", "namespace")}
     return _on_cluster(config, {**named, "metadata": metadata}, observed_only(ready_when=_HAS_ADDRESS, watch=True))

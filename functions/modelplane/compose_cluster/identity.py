@@ -4,19 +4,31 @@ If a kubeconfig leads to another cluster than before, or to the cluster of anoth
 there: its devices would be counted wrongly or twice. Existing replicas stay.
 A cluster reports its own uid, which could be false. So a uid belongs to the InferenceCluster that published it first:
 another one that observes it later neither publishes it nor marks its config with it, even if it is older.
+
+Where two InferenceClusters share a cluster, the one whose config has the mark has the cluster: it alone composes what
+both need there (the Gateway and its parts, the mark of the installation), and the other observes them. Its Objects do
+not delete what they represent while another one shares the cluster, so that it can be deleted at any time: once its
+config is gone, the other marks its own and takes over what it finds.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from modelplane.composing import requirements as require
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
-from modelplane.model.names import ANNOTATION_ABANDON, ANNOTATION_SHARES, digest
+from modelplane.model.names import (
+    ANNOTATION_ABANDON,
+    ANNOTATION_SHARES,
+    LABEL_CLUSTER_UID,
+    LABEL_SHARES_UID,
+    digest,
+)
 from modelplane.model.observation import Gap
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import Remote
-from modelplane.step import Object, Request
+from modelplane.step import Object, Request, Requirement
 
 #: The form of a uid. Kubernetes uses UUIDs; any value of a label is accepted, because it marks a config as a label.
 _UID: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")
@@ -43,13 +55,58 @@ def published_uid(request: Request, probe: Remote | None) -> str:
     return seen if may else ""
 
 
-def mark_of(request: Request, probe: Remote | None, uid: str) -> str:
-    """Return the uid to mark the ClusterProviderConfig with: the published one, unless another config has it."""
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Which InferenceClusters have one cluster: `holder` has it, "" while that is not known; `others` share it too.
+
+    The one that asks is not among the `others`. If it does not share the cluster, it is its holder.
+    """
+
+    holder: str = ""
+    others: tuple[str, ...] = ()
+
+    def of_another(self, cluster: str) -> str:
+        """Return the InferenceCluster that has the cluster if it is another one than `cluster`, else ""."""
+        return "" if self.holder == cluster else self.holder
+
+
+def read_sharing(request: Request, probe: Remote | None, published: str) -> Sharing:
+    """Return who has the cluster that the probe observes; not known if that is another than the published one."""
+    own, seen = request.composite.name, seen_uid(probe)
+    uid = published or seen
+    if not uid:
+        return Sharing(own)
+    if seen and seen != uid:
+        return Sharing()
+    marked, sharing = request.all(require.marked_configs(uid)), request.all(require.sharing_configs(uid))
+    if isinstance(marked, Gap) or isinstance(sharing, Gap):
+        return Sharing()
+    first, shares = _first(request, uid), _shares(request.composite)
+    if shares and first is None:
+        # Others that share the cluster may take it over too: the oldest config that is marked decides.
+        return Sharing()
+    holder = first.name if first else own
+    return Sharing(holder, tuple(sorted({holder, *(each.name for each in sharing)} - {own})))
+
+
+def requirements(uid: str) -> tuple[Requirement, ...]:
+    """Return the requirements of `check` and `read_sharing` for the observed or published uid, none for ""."""
+    return (require.marked_configs(uid), require.sharing_configs(uid)) if uid else ()
+
+
+def config_labels(request: Request, probe: Remote | None, uid: str) -> Mapping[str, str]:
+    """Return the labels of the ClusterProviderConfig for the published uid, "" for none.
+
+    It is marked with it unless another config is: then it says that it shares the cluster.
+    """
     found = request.all(require.marked_configs(uid))
     # The configs of the observed cluster are fetched.
-    if isinstance(found, Gap) or uid != seen_uid(probe) or _is_free(request, found):
-        return uid
-    return ""
+    if not uid or isinstance(found, Gap) or uid != seen_uid(probe):
+        return {LABEL_CLUSTER_UID: uid} if uid else {}
+    first = _first(request, uid)
+    if first and first.name != request.composite.name and _shares(request.composite):
+        return {LABEL_SHARES_UID: uid}
+    return {LABEL_CLUSTER_UID: uid} if _is_free(request, found) else {}
 
 
 def _is_free(request: Request, marked: Collection[Object]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from modelplane.api.inferencecluster import InferenceClusterSpec
-from modelplane.compose_cluster import commitments, dns_name, gateway, identity, installation, pools, report
+from modelplane.compose_cluster import dns_name, gateway, identity, installation, pools, report, sharing
 from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
 from modelplane.compose_cluster.report import CONFIG
 from modelplane.compose_cluster.sources import SOURCES, ClusterSource, Kubeconfig, Provision, Resource
@@ -14,6 +14,7 @@ from modelplane.kube.provider_config import cluster_provider_config, secret_key
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import provider_config
 from modelplane.model.observation import Malformed
+from modelplane.observed.cluster import is_abandoned
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.strict import read_strictly
 from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Requirement, Result
@@ -45,7 +46,7 @@ def _hold(request: Request, reason: Reason, message: str) -> Result:
     return _result(observation, resources, report.held(observation), condition)
 
 
-def _config(cluster: str, kubeconfig: Kubeconfig, uid: str) -> Manifest:
+def _config(cluster: str, kubeconfig: Kubeconfig, labels: Mapping[str, str]) -> Manifest:
     """Return the ClusterProviderConfig of the cluster.
 
     No Usage orders its deletion: the Objects that use it are observe-only, or keep the InferenceCluster by a finalizer,
@@ -56,7 +57,7 @@ def _config(cluster: str, kubeconfig: Kubeconfig, uid: str) -> Manifest:
     if kubeconfig.identity:
         kind, secret = kubeconfig.identity
         cloud = {"type": kind, **secret_key(secret.name, secret.key)}
-    return cluster_provider_config(provider_config(cluster), credentials=credentials, identity=cloud, uid=uid)
+    return cluster_provider_config(provider_config(cluster), credentials=credentials, identity=cloud, labels=labels)
 
 
 def _bodies(
@@ -66,30 +67,39 @@ def _bodies(
     name, seen = request.composite.name, request.observed.get(CONFIG)
     bodies: dict[str, Manifest] = dict(pools.protect(request, classes))
     if provision.kubeconfig:
-        bodies[CONFIG] = _config(name, provision.kubeconfig, observation.marked)
+        bodies[CONFIG] = _config(name, provision.kubeconfig, observation.config_labels)
     elif seen:
         bodies[CONFIG] = held(seen.body)
     if seen:
         config = provider_config(name)
         bodies[PROBE] = probe(config)
-        bodies |= installation.bodies(request, config, observation.mark)
-        bodies |= _gateway(request, config, observation)
+        bodies |= _shared(request, config, observation)
     return bodies
 
 
-def _gateway(request: Request, config: str, observation: ClusterObservation) -> dict[str, Manifest]:
-    """Return the objects of the cluster's gateway; nothing new while it is not known whose cluster it is.
+def _shared(request: Request, config: str, observation: ClusterObservation) -> dict[str, Manifest]:
+    """Return what all InferenceClusters of a cluster need there, composed by the one that has the cluster.
 
-    Otherwise two InferenceClusters could compose the same gateway, and deleting one would delete it for the other.
+    Otherwise deleting one of them would delete it for the others.
     """
+    found = observation.sharing
+    if found.of_another(request.composite.name):
+        return {**installation.observe(config), **gateway.released(request, config)}
+    leave = is_abandoned(request.composite) or bool(found.others) or not found.holder
+    mark = installation.bodies(request, config, observation.mark, leave=leave)
+    return {**mark, **_gateway(request, config, observation, leave=leave)}
+
+
+def _gateway(request: Request, config: str, observation: ClusterObservation, *, leave: bool) -> dict[str, Manifest]:
+    """Return the objects of the cluster's gateway; nothing new while it is not known whose cluster it is."""
     made = any(name.startswith(gateway.PART) for name in request.observed)
     probed = observation.probe and observation.probe.manifest
-    known = not observation.mistaken and (made or probed)
+    known = observation.sharing.holder and not observation.mistaken and (made or probed)
     if known and installation.may_compose(request, observation.mark):
-        return gateway.bodies(request, config, observation.gateway, observation.parts)
+        return gateway.bodies(request, config, observation.gateway, observation.parts, leave=leave)
     names = [name for name in request.observed if name == gateway.RESOURCE or name.startswith(gateway.PART)]
     kept = {name: held(request.observed[name].body) for name in names}
-    return {gateway.RESOURCE: gateway.observe_gateway(request.composite.name, config)} | kept
+    return {gateway.RESOURCE: gateway.observe_gateway(config)} | kept
 
 
 def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision) -> Result:
@@ -97,8 +107,10 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
     classes = {pool.className for pool in node_pools}
     published = pools.publish(request, node_pools, provision.nodes, report.published_pools(observation.last))
     needs = [require.inference_class(name) for name in sorted(classes)]
-    if seen := identity.seen_uid(observation.probe):
-        needs.append(require.marked_configs(seen))
+    needs += identity.requirements(identity.seen_uid(observation.probe) or observation.uid)
+    if has := observation.sharing.of_another(request.composite.name):
+        needs.append(require.cluster(has))
+    shared = sharing.read(request, observation)
     named = dns_name.bodies(request, observation.address, mapping(observation.last.get("gateway")))
     resources = {
         name: Resource(body, name in request.observed and observation.is_ready(name))
@@ -107,8 +119,8 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
     return _result(
         observation,
         {**resources, **provision.resources},
-        report.status(request, observation, published, commitments.placed(request), provision),
-        report.cluster_ready(observation, published, provision),
+        report.status(request, observation, published, provision, shared),
+        report.cluster_ready(observation, published, provision, shared),
         (*needs, require.residents(request.composite.name), require.inference_gateway(), require.installation()),
     )
 

@@ -9,10 +9,10 @@ from typing import Final
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.composing.messages import out_of_sync
-from modelplane.kube.object import Handling, remote_object
+from modelplane.composing.orphan import orphaned
+from modelplane.kube.object import Handling, observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import INSTALLATION, SYSTEM_NAMESPACE
-from modelplane.observed.cluster import is_abandoned
 from modelplane.observed.fields import excerpt, mapping, text
 from modelplane.observed.remote import Remote
 from modelplane.step import Manifest, Object, Request
@@ -36,16 +36,26 @@ def marked_by(mark: Remote | None) -> str:
     return text(mapping(mapping(manifest).get("data")).get("id"))
 
 
-def bodies(request: Request, config: str, mark: Remote | None) -> dict[str, Manifest]:
-    """Return the Object of the mark: created if absent; held while the id is not known."""
+def bodies(request: Request, config: str, mark: Remote | None, *, leave: bool = False) -> dict[str, Manifest]:
+    """Return the Object of the mark: created if absent; held while the id is not known.
+
+    With `leave` it stays on the cluster when it is composed no more.
+    """
     own, seen = read_id(request), request.observed.get(RESOURCE)
     if not own:
-        return {RESOURCE: held(seen.body)} if seen else {}
-    ours = marked_by(mark) == own and not is_abandoned(request.composite)
+        return {RESOURCE: orphaned(held(seen.body)) if leave else held(seen.body)} if seen else {}
+    ours = marked_by(mark) == own and not leave
     metadata = {"name": INSTALLATION, "namespace": "kube-system"}
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"id": own}}
     handling = _OURS if ours else _OF_ANOTHER
     return {RESOURCE: remote_object(manifest, handling, namespace=SYSTEM_NAMESPACE, config=config)}
+
+
+def observe(config: str) -> dict[str, Manifest]:
+    """Return the Object that observes a mark that another InferenceCluster of the cluster has."""
+    metadata = {"name": INSTALLATION, "namespace": "kube-system"}
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    return {RESOURCE: remote_object(manifest, observed_only(), namespace=SYSTEM_NAMESPACE, config=config)}
 
 
 def check(request: Request, mark: Remote | None) -> Condition | None:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane.compose_cluster import dns_name, gateway, identity, installation
+from modelplane.compose_cluster.identity import Sharing
 from modelplane.composing.messages import called, out_of_sync
+from modelplane.composing.orphan import may_delete
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import SYSTEM_NAMESPACE
@@ -30,8 +32,9 @@ class ClusterObservation:
     `observed` names the composed resources of the control cluster. `mistaken`: why it is a wrong cluster, None if it is
     not, or is not known yet. `parts` says for each resource of the gateway whether it is as desired, `remotes` holds
     the ones on the cluster. `encrypts`: the public gateway is prepared for mutual TLS. `mark` is the installation of
-    the cluster. `uid` is `status.clusterUID`, `marked` the uid in the label of the ClusterProviderConfig, each "" for
-    none.
+    the cluster. `uid` is `status.clusterUID`, "" for none, `config_labels` are those of the ClusterProviderConfig, and
+    `sharing` says which InferenceClusters have the cluster. `lasting`: what it composes for all of them stays on the
+    cluster when it is deleted.
     """
 
     cluster: str
@@ -45,7 +48,9 @@ class ClusterObservation:
     encrypts: bool = False
     mark: Remote | None = None
     uid: str = ""
-    marked: str = ""
+    config_labels: Mapping[str, str] = field(default_factory=dict)
+    sharing: Sharing = field(default_factory=Sharing)
+    lasting: bool = False
 
     @property
     def connection(self) -> Condition:
@@ -85,7 +90,7 @@ def observe(request: Request) -> ClusterObservation:
     other = installation.check(request, mark) if seen and seen.manifest else None
     parts = {name: each for name, each in request.observed.items() if name.startswith(gateway.PART)}
     remotes = {name: read_remote(each) for name, each in parts.items() if each.kind == "Object"}
-    uid = identity.published_uid(request, seen)
+    uid, shared = identity.published_uid(request, seen), {gateway.RESOURCE, installation.RESOURCE, *parts}
     return ClusterObservation(
         cluster=request.composite.name,
         observed=frozenset(request.observed),
@@ -95,7 +100,9 @@ def observe(request: Request) -> ClusterObservation:
         mistaken=identity.check(request, seen, identity.read_uid(last.get("clusterUID"))) or other,
         mark=mark,
         uid=uid,
-        marked=identity.mark_of(request, seen, uid),
+        config_labels=identity.config_labels(request, seen, uid),
+        sharing=identity.read_sharing(request, seen, uid),
+        lasting=not any(may_delete(request.observed[name].body) for name in shared & request.observed.keys()),
         parts={
             name: is_true(each, "Ready") and (name not in remotes or remotes[name].synced is True)
             for name, each in parts.items()

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modelplane.compose_cluster.commitments import COMMITTED, Commitments, Residents, commit, without_committed
+from modelplane.compose_cluster.commitments import COMMITTED, Commitments, commit, placed, without_committed
 from modelplane.compose_cluster.gateway import PART
 from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.compose_cluster.pools import Published
+from modelplane.compose_cluster.sharing import Shared
 from modelplane.compose_cluster.sources.source import Provision
 from modelplane.composing.messages import out_of_sync, sentences
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
@@ -17,22 +18,37 @@ from modelplane.step import Request
 
 #: Composition resource name of the ClusterProviderConfig.
 CONFIG = "provider-config"
-_FIELDS = ("namespace", "clusterUID", "providerConfigRef", "gateway", "cache", "gpuPools", "replicas", "charges")
+_FIELDS = (
+    "namespace",
+    "clusterUID",
+    "sharedWith",
+    "walls",
+    "providerConfigRef",
+    "gateway",
+    "cache",
+    "gpuPools",
+    "replicas",
+    "charges",
+)
 #: Fields computed from replicas whose units depend on the pool's nodes.
 _IN_UNITS = frozenset({"charged"})
 #: Most replicas that are named as holders of one pool, and most characters of their names together: every pass that
 #: places a replica reads the status of its candidates.
 _MOST_HOLDERS, _MOST_NAMES = 32, 4096
+#: Most InferenceClusters that are listed as sharing the cluster.
+_MOST_SHARING = 64
 
 
-def cluster_ready(observation: ClusterObservation, pools: Published, provision: Provision) -> Condition:
+def cluster_ready(observation: ClusterObservation, pools: Published, provision: Provision, shared: Shared) -> Condition:
     """Return ClusterReady: whether nothing is missing, the cluster answers and every pool has its class.
 
     Declared values that devices contradict are reported too; they only exclude replicas that require them.
     """
-    found, problems = observation.connection, sentences(*pools.problems, *pools.caveats)
+    found, problems = observation.connection, sentences(*pools.problems, *pools.caveats, shared.caveat)
     if provision.missing:
         return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(*provision.missing, problems))
+    if found.status is Status.TRUE and shared.waits:
+        return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(shared.waits, problems))
     if found.reason is Reason.UNREACHABLE:
         return Condition(found.type, found.status, found.reason, sentences(found.message, _reach(provision), problems))
     if found.status is Status.TRUE and pools.problems:
@@ -77,6 +93,8 @@ def _why_no_address(observation: ClusterObservation, named: str) -> str:
         if observation.parts:
             waiting = sorted(name.removeprefix(PART) for name, ready in observation.parts.items() if not ready)
             return f"{named} is being made" + (f"; it waits for: {', '.join(waiting)}" if waiting else "")
+        if other := observation.sharing.of_another(observation.cluster):
+            return f"{named} does not exist. InferenceCluster {other}, which has the cluster, makes it"
         return f"{named} does not exist. Modelplane makes it once InferenceGateway default publishes status.caBundle"
     return "; ".join([f"{named}: {each}" for each in gateway_obstacles(gateway.manifest)]) or (
         f"{named} has no address yet"
@@ -142,6 +160,15 @@ def _charges(last: Mapping[str, Any], found: Commitments | None) -> Mapping[str,
     return {"residents": found.digest, "published": found.charged is not None}
 
 
+def _shared_with(observation: ClusterObservation) -> list[str] | None:
+    """Return the other InferenceClusters of the cluster; the one that has it lists them once it could be deleted."""
+    sharing = observation.sharing
+    if not sharing.holder:
+        return observation.last.get("sharedWith")
+    listed = observation.lasting or sharing.of_another(observation.cluster)
+    return list(sharing.others[:_MOST_SHARING]) or None if listed else None
+
+
 def _cache(provision: Provision) -> dict[str, Any] | None:
     """Return the published storage for caches, None without a storage class."""
     if not provision.storage_class:
@@ -154,13 +181,14 @@ def status(
     request: Request,
     observation: ClusterObservation,
     pools: Published,
-    residents: Residents | None,
     provision: Provision,
+    shared: Shared,
 ) -> dict[str, Any]:
     """Return the complete status: a field that is left out is removed.
 
     The provider config is published once it exists, and then always.
     """
+    residents = placed(request)
     found = None if residents is None else commit(pools.entries, residents)
     config = {"name": provider_config(request.composite.name)}
     exists = CONFIG in request.observed or observation.last.get("providerConfigRef")
@@ -168,6 +196,8 @@ def status(
     fields = {
         "namespace": SYSTEM_NAMESPACE,
         "clusterUID": observation.uid or None,
+        "sharedWith": _shared_with(observation),
+        "walls": shared.walls,
         "providerConfigRef": config if exists else None,
         "gateway": dict(observation.address) or None,
         "cache": _cache(provision),

@@ -26,14 +26,18 @@ def is_orphaning(cluster: Object | Gap) -> bool | None:
     return is_abandoned(cluster)
 
 
+def may_delete(body: Mapping[str, Any]) -> bool:
+    """Tell whether deleting a composed resource deletes an object on a cluster."""
+    return body["kind"] == "Object" and bool(set(body["spec"].get("managementPolicies") or ["*"]) & _DELETING)
+
+
 def orphaned(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an Object with the orphan policy; other manifests are returned unchanged.
 
     `references` are unchanged: the provider removes its finalizer from an InferenceCluster only if it still finds the
     reference.
     """
-    policies = set(body["spec"].get("managementPolicies") or ["*"])
-    if body["kind"] != "Object" or not policies & _DELETING:
+    if not may_delete(body):
         return body
     return {**body, "spec": {**body["spec"], "managementPolicies": list(ORPHANED.policies)}}
 

@@ -15,6 +15,7 @@ from modelplane.model.names import (
     LABEL_DEPLOYMENT,
     LABEL_MODEL,
     LABEL_NAMESPACE_NAME,
+    LABEL_SHARES_UID,
     OF_AUTHORITY,
     OF_PAIR,
     SYSTEM_NAMESPACE,
@@ -56,6 +57,11 @@ def clusters(labels: Mapping[str, str]) -> Requirement:
 def marked_configs(uid: str) -> Requirement:
     """Return the requirement of the ClusterProviderConfigs that are marked with a cluster's uid."""
     return Requirement("same-cluster", PROVIDER_API, "ClusterProviderConfig", match_labels={LABEL_CLUSTER_UID: uid})
+
+
+def sharing_configs(uid: str) -> Requirement:
+    """Return the requirement of the ClusterProviderConfigs of the InferenceClusters that share a cluster by its uid."""
+    return Requirement("sharing-cluster", PROVIDER_API, "ClusterProviderConfig", match_labels={LABEL_SHARES_UID: uid})
 
 
 def inference_class(name: str) -> Requirement:

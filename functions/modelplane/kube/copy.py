@@ -27,14 +27,17 @@ def source_copy(  # noqa: PLR0913 - what a copy is made of
     config: str,
     name: str,
     owners: Sequence[Mapping[str, Any]],
+    called: str = "",
 ) -> dict[str, Any]:
     """Return the Object `name` that copies `original` to `namespace` on the cluster of `config`.
 
+    The copy has the name of the original, or is `called` something else.
     The provider patches the complete data at every reconcile, so that removed keys are removed from the copy; no other
     field manager applies the data. `owners` are additional owners of the Object (metadata.ownerReferences).
     """
     metadata = original["metadata"]
-    body = remote_object(_manifest(original, namespace), handling, namespace=metadata["namespace"], config=config)
+    copied = {**original, "metadata": {**metadata, "name": called or metadata["name"]}}
+    body = remote_object(_manifest(copied, namespace), handling, namespace=metadata["namespace"], config=config)
     source = {key: metadata[key] for key in ("name", "namespace")}
     patch = {"apiVersion": "v1", "kind": original["kind"], **source, "fieldPath": "data"}
     references = [{"patchesFrom": patch, "toFieldPath": "data"}, *body["spec"].get("references", [])]

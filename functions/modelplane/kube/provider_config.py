@@ -1,9 +1,10 @@
 """The ClusterProviderConfig through which provider-kubernetes reaches an inference cluster."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from modelplane.kube.object import PROVIDER_API
-from modelplane.model.names import LABEL_CLUSTER_UID, SYSTEM_NAMESPACE
+from modelplane.model.names import SYSTEM_NAMESPACE
 
 
 def secret_key(name: str, key: str) -> dict[str, Any]:
@@ -12,12 +13,9 @@ def secret_key(name: str, key: str) -> dict[str, Any]:
 
 
 def cluster_provider_config(
-    name: str, *, credentials: dict[str, Any], identity: dict[str, Any] | None = None, uid: str = ""
+    name: str, *, credentials: dict[str, Any], identity: dict[str, Any] | None = None, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the config with a kubeconfig as `credentials` and, where that carries none, a cloud `identity`.
-
-    It is marked with the `uid` of the cluster that it reaches, "" while that is not known.
-    """
+    """Return the config with a kubeconfig as `credentials` and, where that carries none, a cloud `identity`."""
     spec = {"credentials": credentials} | ({"identity": identity} if identity else {})
-    metadata = {"name": name} | ({"labels": {LABEL_CLUSTER_UID: uid}} if uid else {})
+    metadata = {"name": name} | ({"labels": dict(labels)} if labels else {})
     return {"apiVersion": PROVIDER_API, "kind": "ClusterProviderConfig", "metadata": metadata, "spec": spec}

@@ -11,6 +11,8 @@ LABEL_CLUSTER = f"{GROUP}/cluster"
 LABEL_REPLICA_INDEX = f"{GROUP}/replica-index"
 #: On the control cluster, on a ClusterProviderConfig: the uid of the cluster that it reaches.
 LABEL_CLUSTER_UID = f"{GROUP}/cluster-uid"
+#: The same on the config of an InferenceCluster that shares a cluster which another one has.
+LABEL_SHARES_UID = f"{GROUP}/shares-cluster-uid"
 LABEL_POOL = f"{GROUP}/pool"
 #: On a ModelReplica: the revision of its deployment that is stamped on it.
 LABEL_REVISION = f"{GROUP}/revision"

@@ -87,13 +87,19 @@ def _allowed(declared: Any) -> dict[str, str] | None:
 
 
 def read_walls(obj: Object) -> Walls:
-    """Return what isolates the teams on an InferenceCluster from each other."""
+    """Return what isolates the teams on an InferenceCluster from each other.
+
+    One that shares a cluster publishes the walls of the InferenceCluster that has it: replicas of both are in the same
+    namespaces.
+    """
     stack = mapping(mapping(obj.body.get("spec")).get("stack"))
-    cidrs, asked = stack.get("gatewayCIDRs"), stack.get("isolation")
+    published = mapping(obj.body.get("status")).get("walls")
+    walls = stack if published is None else mapping(published)
+    cidrs, asked = walls.get("gatewayCIDRs"), walls.get("isolation")
     return Walls(
         isolation=Isolation(asked) if asked in tuple(Isolation) else Isolation.NEW_NAMESPACES,
         gateway_cidrs=tuple(map(text, cidrs)) if isinstance(cidrs, list) else (),
-        enforces_pod_security=stack.get("podSecurity") == "Enforce",
+        enforces_pod_security=walls.get("podSecurity") == "Enforce",
         drops_all=stack.get("engineCapabilities") == "None",
     )
 

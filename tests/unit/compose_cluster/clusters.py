@@ -55,7 +55,7 @@ def run(body: Mapping[str, Any], observed: Mapping[str, Any] | None = None, **re
 
     `replicas` are those on the cluster.
     """
-    answers = {"class_l4": [device_class()], "replicas": []} | required
+    answers = {"class_l4": [device_class()], "replicas": [], "sharing_cluster": []} | required
     answers["residents_eu_1"] = answers.pop("replicas")
     return compose(
         Request(

@@ -99,7 +99,8 @@ def test_one_that_shares_a_cluster_publishes_its_uid_and_does_not_take_the_mark(
     result = given.run(shared, reached(), same_cluster=[marked("eu-9", created="2026-02-01T00:00:00Z")])
     assert given.condition(result, "ClusterReady").status is Status.TRUE
     assert given.status(result)["clusterUID"] == "uid-1"
-    assert "labels" not in given.bodies(result)["provider-config"]["metadata"]
+    labels = given.bodies(result)["provider-config"]["metadata"]["labels"]
+    assert labels == {"modelplane.ai/shares-cluster-uid": "uid-1"}
 
 
 @pytest.mark.parametrize("others", [[marked("eu-1"), marked("eu-0")], [], None])
