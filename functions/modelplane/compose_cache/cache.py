@@ -10,7 +10,7 @@ from modelplane.compose_cache.spare_volumes import cluster_of, keep_mounted, spa
 from modelplane.compose_cache.spec import CacheSpec, read_spec
 from modelplane.compose_cache.stage import observe, stage
 from modelplane.composing import requirements as require
-from modelplane.composing.hold import hold_all
+from modelplane.composing.hold import hold_all, last_status
 from modelplane.composing.orphan import is_orphaning, orphaned, with_orphan_policy
 from modelplane.composing.pod_messages import CACHE_PODS
 from modelplane.model.conditions import Condition
@@ -49,7 +49,7 @@ def _result(  # noqa: PLR0913 - what a result is made of
 
 def _hold(request: Request, requirements: tuple[Requirement, ...], *conditions: Condition) -> Result:
     """Return a result that holds all observed resources."""
-    return _result(request, hold_all(request), report.held(request.composite), conditions, requirements)
+    return _result(request, hold_all(request), last_status(request.composite), conditions, requirements)
 
 
 def _elsewhere(request: Request, clusters: tuple[Object, ...]) -> tuple[Requirement, ...]:

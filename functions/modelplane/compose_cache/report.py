@@ -39,12 +39,6 @@ def status(results: Sequence[StagingResult], commit: str, source: str) -> dict[s
     }
 
 
-def held(cache: Object) -> dict[str, Any]:
-    """Return the status unchanged."""
-    last = mapping(cache.body.get("status"))
-    return {name: last[name] for name in ("commit", "commitOf", "summary", "clusters") if name in last}
-
-
 def _reason(results: Sequence[StagingResult]) -> Reason:
     if any(result.phase is StagingPhase.FAILED for result in results):
         return Reason.FAILED

@@ -5,17 +5,15 @@ from collections.abc import Sequence
 from modelplane.api.inferencegateway import InferenceGatewaySpec
 from modelplane.compose_cluster import authority, fleet_url, public_gateway, public_listeners, router
 from modelplane.composing import requirements as require
-from modelplane.composing.hold import hold_all
+from modelplane.composing.hold import held_result
 from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Condition, GatewayCondition, Reason, Status
 from modelplane.model.names import PUBLIC_GATEWAY, SYSTEM_NAMESPACE
 from modelplane.model.observation import Malformed
-from modelplane.observed.fields import mapping
 from modelplane.observed.gateway import gateway_obstacles
 from modelplane.observed.strict import read_strictly
 from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Requirement, Result
 
-_FIELDS = ("address", "url", "listeners", "fleetUrl", "caBundle", "services")
 _KINDS = (*require.GATEWAY_KINDS, *require.CERTIFICATE_KINDS)
 
 
@@ -29,16 +27,7 @@ def _installing(message: str) -> Condition:
 
 def _held(request: Request, *conditions: Condition) -> Result:
     """Return a result that keeps everything as it is observed."""
-    last = mapping(request.composite.body.get("status"))
-    return Result(
-        desired={name: Desired.of(body, ready=True) for name, body in hold_all(request).items()},
-        status={field: last[field] for field in _FIELDS if field in last},
-        conditions=conditions,
-        requirements=_requirements(request),
-        schemas=_KINDS,
-        ttl=AWAITING,
-        ready=False,
-    )
+    return held_result(request, *conditions, needs=_requirements(request), schemas=_KINDS)
 
 
 def _controller_ready(
@@ -74,8 +63,15 @@ def _status(request: Request, address: str, url: str, listeners: Sequence[str]) 
     services = {"public": fleet_url.SERVICE_NAME} if public_listeners.GATEWAY in request.observed else {}
     services |= {"router": name} if name else {}
     fleet = fleet_url.read_url(request, listeners, url)
-    found = (address, url, list(listeners) if url else [], fleet, authority.read_bundle(request), services)
-    return {field: value for field, value in zip(_FIELDS, found, strict=True) if value}
+    found = {
+        "address": address,
+        "url": url,
+        "listeners": list(listeners) if url else [],
+        "fleetUrl": fleet,
+        "caBundle": authority.read_bundle(request),
+        "services": services,
+    }
+    return {field: value for field, value in found.items() if value}
 
 
 def compose(request: Request) -> Result:

@@ -4,6 +4,7 @@ from modelplane.api.modelendpoint import ModelEndpointSpec
 from modelplane.compose_endpoint.external_inputs import ExternalInputs, read_inputs, requirements
 from modelplane.compose_endpoint.external_objects import compose_objects, hold_objects
 from modelplane.compose_endpoint.route_owner import ROUTE
+from modelplane.composing.hold import held_result
 from modelplane.composing.messages import sentences
 from modelplane.composing.requirements import GATEWAY_KINDS, missing_kinds
 from modelplane.model.conditions import Condition, EndpointCondition, Reason, Status
@@ -28,15 +29,8 @@ def _condition(reason: Reason, message: str = "") -> Condition:
 
 def _held(request: Request, needs: tuple[Requirement, ...], *conditions: Condition, status: Manifest) -> Result:
     """Return a result that holds all observed objects, except what would block the gateway's configuration."""
-    return Result(
-        desired={name: Desired.of(body, ready=True) for name, body in hold_objects(request).items()},
-        status=status,
-        conditions=conditions,
-        requirements=needs,
-        schemas=GATEWAY_KINDS,
-        ttl=AWAITING,
-        ready=False,
-    )
+    kept = hold_objects(request)
+    return held_result(request, *conditions, needs=needs, schemas=GATEWAY_KINDS, status=status, objects=kept)
 
 
 def _routing(endpoint: Object, inputs: ExternalInputs, *, ready: bool) -> Manifest:

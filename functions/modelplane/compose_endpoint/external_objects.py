@@ -7,6 +7,7 @@ from modelplane.api.modelendpoint import ModelEndpointSpec
 from modelplane.compose_endpoint.external_inputs import AUTHORIZATION, PATH, ExternalInputs
 from modelplane.compose_endpoint.route_owner import ROUTE, outlive_route
 from modelplane.composing.hold import held, hold_all
+from modelplane.composing.references import ordered
 from modelplane.kube.gateway.provider import (
     CREDENTIAL_KEY,
     ProviderRoute,
@@ -29,8 +30,8 @@ _MODEL: Final = "model"
 _CREDENTIAL: Final = "credential"
 _FILTER: Final = "filter"
 _AUTHORITY: Final = "authority"
-#: (referrer, referred): an object that is no longer desired stays while its referrer exists.
-_REFERENCES: Final = ((ROUTE, _FILTER), (_FILTER, _CREDENTIAL), (_BACKEND, _AUTHORITY))
+#: Which object refers to which, besides the route, which needs all of them.
+_REFERENCES: Final = {_FILTER: _CREDENTIAL, _BACKEND: _AUTHORITY}
 
 
 def _name(endpoint: Object, part: str) -> str:
@@ -75,23 +76,10 @@ def compose_objects(
     request: Request, spec: ModelEndpointSpec, provider: Provider, inputs: ExternalInputs
 ) -> Mapping[str, Manifest]:
     """Return the objects of a hand-written endpoint in this pass, by composition resource name."""
-    observed = request.observed
     wanted = _fixed(request.composite, spec, provider, inputs)
-    complete = wanted.keys() <= observed.keys()
+    needs = {ROUTE: tuple(wanted)} | {each: {to} & wanted.keys() for each, to in _REFERENCES.items()}
     wanted[ROUTE] = _route(request.composite, spec, provider)
-    made = {**wanted}
-    # A referrer is composed and changed only once the object that it refers to exists.
-    for referrer, referred in reversed(_REFERENCES):
-        if referrer in wanted and referred in wanted and referred not in observed:
-            made.pop(referrer)
-            if referrer in observed:
-                made[referrer] = held(observed[referrer].body)
-        if referred not in wanted and referred in observed and _refers(observed.get(referrer), observed[referred]):
-            made[referred] = held(observed[referred].body)
-    if not complete:
-        made.pop(ROUTE, None)
-        made |= _held_route(request)
-    return outlive_route(request, made)
+    return outlive_route(request, ordered(wanted, needs, request.observed, hold_objects(request)))
 
 
 def hold_objects(request: Request) -> dict[str, Manifest]:
@@ -140,14 +128,3 @@ def _escaped(rule: Mapping[str, Any]) -> dict[str, Any]:
 def _literal(value: str) -> str:
     """Return a header's value escaped, unless it is already: an escaped one has no single percent sign."""
     return escape_commands(value) if "%" in value.replace("%%", "") else value
-
-
-def _refers(referrer: Object | None, referred: Object) -> bool:
-    """Tell whether an observed object names another: names of parts are unique."""
-    return referrer is not None and _names(referrer.body.get("spec"), referred.name)
-
-
-def _names(value: Any, name: str) -> bool:
-    if isinstance(value, Mapping):
-        return any(_names(each, name) for each in value.values())
-    return any(_names(each, name) for each in value) if isinstance(value, list) else value == name

@@ -4,26 +4,13 @@ from modelplane.api.modelservice import ModelServiceSpec
 from modelplane.compose_endpoint import service_report as report
 from modelplane.compose_endpoint.service_inputs import ServiceInputs, read_inputs, requirements
 from modelplane.compose_endpoint.service_objects import compose_objects
-from modelplane.composing.hold import hold_all
+from modelplane.composing.hold import held_result
 from modelplane.composing.messages import sentences
 from modelplane.composing.requirements import GATEWAY_KINDS, missing_kinds
 from modelplane.model.conditions import Condition, Reason, ServiceCondition, Status
 from modelplane.model.observation import Malformed
 from modelplane.observed.strict import read_strictly
-from modelplane.step import AWAITING, Desired, Request, Requirement, Result
-
-
-def _held(request: Request, needs: tuple[Requirement, ...] = (), *conditions: Condition) -> Result:
-    """Return a result that holds all observed objects."""
-    return Result(
-        desired={name: Desired.of(body, ready=True) for name, body in hold_all(request).items()},
-        status=report.last_status(request.composite),
-        conditions=conditions,
-        requirements=needs,
-        schemas=GATEWAY_KINDS,
-        ttl=AWAITING,
-        ready=False,
-    )
+from modelplane.step import AWAITING, Request, Result
 
 
 def _obstacle(missing: str, inputs: ServiceInputs) -> str:
@@ -37,19 +24,20 @@ def _obstacle(missing: str, inputs: ServiceInputs) -> str:
 
 def compose(request: Request) -> Result:
     """Return the service's Backends and route. Endpoints are not watched, so the TTL is 10 s."""
-    spec = read_strictly(ModelServiceSpec, request.composite)
+    spec, last = read_strictly(ModelServiceSpec, request.composite), report.last_status(request.composite)
     if isinstance(spec, Malformed):
-        kind = ServiceCondition.ROUTING_READY
-        return _held(request, (), Condition(kind, Status.FALSE, Reason.CONFIGURING, str(spec)))
+        malformed = Condition(ServiceCondition.ROUTING_READY, Status.FALSE, Reason.CONFIGURING, str(spec))
+        return held_result(request, malformed, status=last, schemas=GATEWAY_KINDS)
     needs = requirements(request, spec)
     inputs, missing = read_inputs(request, spec, needs), missing_kinds(request)
     if inputs is None or missing is None:
-        return _held(request, needs)
+        return held_result(request, needs=needs, status=last, schemas=GATEWAY_KINDS)
     resolved = report.endpoints_resolved(request.composite, inputs)
     obstacle = _obstacle(missing, inputs)
     if obstacle and (inputs.gateway is None or not request.observed):
         # Without the InferenceGateway it is not known whether callers need a key, so the route stays open or closed.
-        return _held(request, needs, resolved, report.waiting(obstacle))
+        waiting = report.waiting(obstacle)
+        return held_result(request, resolved, waiting, needs=needs, status=last, schemas=GATEWAY_KINDS)
     routed = report.routing_ready(request, spec, inputs)
     return Result(
         desired=compose_objects(request, spec, inputs),

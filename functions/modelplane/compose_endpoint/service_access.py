@@ -64,13 +64,9 @@ def compose_access(
 ) -> dict[str, Manifest]:
     """Return the policy, and the Secret with the keys that it checks.
 
-    The policy is composed after its Secret and removed before it, and stays while a route that should be closed still
-    lets requests through.
+    The policy stays while a route that should be closed still lets requests through.
     """
-    policy = request.observed.get(POLICY)
     made = {SECRET: _secret(request, inputs), POLICY: _policy(request, spec, inputs, access)}
-    if made[SECRET] is None and policy and checks_keys(policy) and SECRET in request.observed:
-        made[SECRET] = held(request.observed[SECRET].body)
     return {name: body for name, body in made.items() if body}
 
 
@@ -87,9 +83,8 @@ def _secret(request: Request, inputs: ServiceInputs) -> Manifest | None:
 
 def _policy(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, access: Access) -> Manifest | None:
     service, policy, route = request.composite, request.observed.get(POLICY), request.observed.get(ROUTE)
-    wanted, there = bool(inputs.keys.usable), SECRET in request.observed
-    closing = access is Access.CLOSED and route is not None and bool(read_references(route))
-    if (wanted and not there) or (not wanted and closing):
+    wanted, closing = bool(inputs.keys.usable), access is Access.CLOSED and route and read_references(route)
+    if not wanted and closing:
         return held(policy.body) if policy else None
     return security_policy(
         _name(service, POLICY),

@@ -1,18 +1,15 @@
-"""The objects of a ModelService, ordered so that its route never refers to an object that does not exist.
-
-Crossplane applies composed objects in no order, and a pass may end between any two of them. So objects that a route
-refers to are composed first, the route once they are observed, and none is removed while the observed route refers to
-it.
-"""
+"""The objects of a ModelService, ordered so that its route never refers to an object that does not exist."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from modelplane.api.modelservice import ModelServiceSpec
 from modelplane.compose_endpoint.route_owner import ROUTE, outlive_route
-from modelplane.compose_endpoint.service_access import Access, access_of, compose_access
+from modelplane.compose_endpoint.service_access import POLICY as CHECKS
+from modelplane.compose_endpoint.service_access import SECRET, Access, access_of, compose_access
 from modelplane.compose_endpoint.service_inputs import BACKEND, ServiceInputs, observed_backends
 from modelplane.composing.hold import held
+from modelplane.composing.references import ordered
 from modelplane.kube.certificate import authority_config_map
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.filters import backend_host, direct_response
@@ -99,18 +96,15 @@ def _route(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, acce
     )
 
 
-def _backends(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
-    """Return the desired Backends, and unchanged those that the observed route still refers to."""
-    service, route = request.composite, request.observed.get(ROUTE)
-    routed = {each.name for each in read_references(route)} if route else set()
-    kept = {name: held(found.body) for name, found in observed_backends(request).items() if found.name in routed}
-    wanted = {}
+def _backends(service: Object, inputs: ServiceInputs) -> dict[str, Manifest]:
+    """Return the desired Backends."""
+    wanted: dict[str, Manifest] = {}
     for plan in inputs.backends.plans:
         part, authority = f"{BACKEND}{plan.key}", _name(service, _AUTHORITY) if plan.mutual_tls else None
         wanted[part] = backend(
             _name(service, part), service.namespace, plan.endpoints, fallback=plan.fallback, authority=authority
         )
-    return {**kept, **wanted}
+    return wanted
 
 
 def _authority(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
@@ -124,15 +118,14 @@ def _authority(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
 
 def compose_objects(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Mapping[str, Desired]:
     """Return the objects of a service in this pass, by composition resource name."""
-    fixed, observed = _fixed(request.composite, spec), request.observed
-    access, authority = access_of(request, spec, inputs), _authority(request, inputs)
-    bodies = {**fixed, **authority, **_backends(request, inputs), **compose_access(request, spec, inputs, access)}
+    service, observed = request.composite, request.observed
+    fixed, authority = _fixed(service, spec), _authority(request, inputs)
+    access = access_of(request, spec, inputs)
     secured = {_AUTHORITY} if any(plan.mutual_tls for plan in inputs.backends.plans) else set()
-    needed = _CLOSED if access is Access.CLOSED else fixed.keys() | authority.keys() | secured
-    bodies = outlive_route(request, bodies)
-    if needed <= observed.keys():
-        bodies[ROUTE] = _route(request, spec, inputs, access)
-    elif ROUTE in observed:
-        bodies[ROUTE] = held(observed[ROUTE].body)
+    wanted = {**fixed, **authority, **_backends(service, inputs), **compose_access(request, spec, inputs, access)}
+    wanted[ROUTE] = _route(request, spec, inputs, access)
+    routed = _CLOSED if access is Access.CLOSED else fixed.keys() | authority.keys() | secured
+    checking = {SECRET} & wanted.keys()
+    bodies = outlive_route(request, ordered(wanted, {ROUTE: routed, CHECKS: checking}, observed))
     ready = {name for name, found in observed.items() if name != ROUTE or is_accepted(found)}
     return {name: Desired.of(body, ready=name in ready) for name, body in bodies.items()}

@@ -9,6 +9,7 @@ from modelplane.compose_endpoint.route_owner import ROUTE
 from modelplane.compose_endpoint.service_access import Access, access_of, published_keys
 from modelplane.compose_endpoint.service_inputs import ServiceInputs, observed_backends
 from modelplane.compose_endpoint.service_objects import POLICY
+from modelplane.composing import hold
 from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Condition, Reason, ServiceCondition, Status
 from modelplane.model.routing import Endpoint, EndpointState
@@ -18,7 +19,6 @@ from modelplane.routing.listing import matches
 from modelplane.step import Object, Request
 
 #: The status fields that are kept while inputs are missing.
-_FIELDS: Final = ("address", "model", "keys", "endpoints", "entries")
 #: Most endpoints of an entry that its status lists.
 ENDPOINTS_SHOWN: Final = 64
 #: The states of endpoints that take requests.
@@ -78,8 +78,8 @@ def status(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> d
 
 def last_status(service: Object) -> dict[str, Any]:
     """Return the published status, with the URL, which earlier versions did not publish."""
-    last = mapping(service.body.get("status"))
-    return {field: last[field] for field in _FIELDS if field in last} | _reached_at(text(last.get("address")))
+    last = hold.last_status(service)
+    return last | _reached_at(text(last.get("address")))
 
 
 def _reached_at(address: str) -> dict[str, str]:

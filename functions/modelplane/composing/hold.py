@@ -3,12 +3,13 @@
 Crossplane deletes a resource that is left out of the desired state, so a step that cannot compose must hold.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from modelplane.model.conditions import Condition
 from modelplane.model.names import ANNOTATION_EXTERNAL_NAME, ANNOTATION_POLL
 from modelplane.observed.fields import mapping, mappings
-from modelplane.step import Request
+from modelplane.step import AWAITING, Desired, Manifest, Object, Request, Requirement, Result, SchemaRequirement
 
 #: Domain of labels and annotations that Crossplane writes itself.
 _FOREIGN_DOMAIN: Final = "crossplane.io"
@@ -60,3 +61,29 @@ def _without_patched_data(spec: Mapping[str, Any]) -> Mapping[str, Any]:
 def hold_all(request: Request) -> dict[str, Mapping[str, Any]]:
     """Return every observed resource held, by composition resource name."""
     return {resource: held(found.body) for resource, found in request.observed.items()}
+
+
+def last_status(composite: Object) -> dict[str, Any]:
+    """Return what the status of a composite says beside its conditions: a field that is left out would be removed."""
+    return {name: value for name, value in mapping(composite.body.get("status")).items() if name != "conditions"}
+
+
+def held_result(
+    request: Request,
+    *conditions: Condition,
+    needs: tuple[Requirement, ...] = (),
+    schemas: Sequence[SchemaRequirement] = (),
+    status: Manifest | None = None,
+    objects: Mapping[str, Manifest] | None = None,
+) -> Result:
+    """Return a result that keeps the observed resources, or `objects` of them, and the status, and is not ready."""
+    kept = hold_all(request) if objects is None else objects
+    return Result(
+        desired={name: Desired.of(body, ready=True) for name, body in kept.items()},
+        status=last_status(request.composite) if status is None else status,
+        conditions=conditions,
+        requirements=needs,
+        schemas=tuple(schemas),
+        ttl=AWAITING,
+        ready=False,
+    )

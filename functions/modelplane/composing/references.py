@@ -1,0 +1,62 @@
+"""The order of resources that refer to one another: what is referred to is composed first, and removed last.
+
+Crossplane applies composed resources in no order, and a pass may end between any two of them. So a resource is composed
+or changed only once everything exists that it will refer to, and none is removed while an existing one refers to it.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from modelplane.composing.hold import held
+from modelplane.step import Manifest, Object
+
+#: Fields with which an object attaches itself to another one, which does not depend on it.
+_ATTACHING: Final = frozenset({"targetRef", "targetRefs", "parentRefs"})
+
+
+def ordered(
+    wanted: Mapping[str, Manifest],
+    needs: Mapping[str, Collection[str]],
+    observed: Mapping[str, Object],
+    kept: Mapping[str, Manifest] | None = None,
+) -> dict[str, Manifest]:
+    """Return the resources of this pass, all by composition resource name.
+
+    `needs` are the resources that must exist before another one is composed or changed, and until it is removed. What
+    an observed object refers to is read from its content. `kept` are the observed resources as they may be kept, by
+    default all of them as observed.
+    """
+    names = {found.name: resource for resource, found in observed.items()}
+    refers = {
+        resource: [names[each] for each in {*_texts(found.body.get("spec"))} & names.keys()]
+        for resource, found in observed.items()
+    }
+    if kept is None:
+        kept = {resource: held(found.body) for resource, found in observed.items()}
+    return arrange(wanted, needs, refers, kept)
+
+
+def arrange(
+    wanted: Mapping[str, Manifest],
+    needs: Mapping[str, Collection[str]],
+    refers: Mapping[str, Collection[str]],
+    kept: Mapping[str, Manifest],
+) -> dict[str, Manifest]:
+    """Return the same where it is known what each existing resource `refers` to; its keys are what exists."""
+    made = {name: body for name, body in wanted.items() if refers.keys() >= {*needs.get(name, ())}}
+    leaving = refers.keys() - wanted.keys()
+    staying = (wanted.keys() - made.keys()).union(*refers.values(), *(needs.get(each, ()) for each in leaving))
+    return {**{name: kept[name] for name in sorted(staying & kept.keys())}, **made}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in a value at any depth, without those of fields that attach an object to another one."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for field, each in value.items():
+            if field not in _ATTACHING:
+                yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
