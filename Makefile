@@ -18,8 +18,12 @@ export GATEWAYS := $(APART) $(BIN)/python -m pytest --session-timeout=2700 --tim
 PYTESTARGS ?=
 # In as many processes as there are cores. Chosen tests run in one, which starts sooner.
 WORKERS = $(if $(PYTESTARGS),,--numprocesses=auto --maxprocesses=8 --dist=loadgroup)
+# Of each property in `make soak`, new ones each time.
+EXAMPLES ?= 400
 PYTHON ?=
 REGISTRY ?=
+# What `make e2e` runs beside the control planes, as NAME=COMMAND.
+BESIDE ?=
 CLUSTER ?=
 
 .PHONY: help
@@ -68,7 +72,7 @@ pythons: $(READY) ## Run the unit tests on another version of Python that is ins
 e2e: $(READY) ## Run Modelplane on three real control planes of local processes, one of them with real gateways
 	@$(BIN)/python -m modelplane_dev.components build
 	@# The scenarios yield: the others' tests run one after the other, so that they would end last.
-	@$(BIN)/python -m modelplane_dev.processes.beside "scenarios=nice -n 3 $$SCENARIOS -m 'not alone'" "alone=$$ALONE" "gateways=$$GATEWAYS"
+	@$(BIN)/python -m modelplane_dev.processes.beside "scenarios=nice -n 3 $$SCENARIOS -m 'not alone'" "alone=$$ALONE" "gateways=$$GATEWAYS" $(BESIDE)
 
 .PHONY: scenarios
 scenarios: $(READY) ## Run `tests/e2e` on one control plane (PYTESTARGS=... to choose)
@@ -81,8 +85,10 @@ gateways: $(READY) ## Run the tests with real gateways, as root (PYTESTARGS=... 
 	@$(GATEWAYS) $(PYTESTARGS)
 
 .PHONY: soak
-soak: $(READY) ## Watch 200 settled deployments on a control plane for 10 minutes, as root (SOAK=... to choose)
+soak: $(READY) ## Prove at length what CI does not each time, as root; then watch a settled fleet (SOAK=... to choose)
 	@$(BIN)/python -m modelplane_dev.components build
+	@MODELPLANE_HYPOTHESIS_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(WORKERS) tests/property
+	@$(APART) env MODELPLANE_SOAK=1 $$SCENARIOS -m 'not alone'
 	@$(APART) $(BIN)/python tests/e2e/soak.py $(SOAK)
 
 .PHONY: package

@@ -11,6 +11,8 @@ from hypothesis.internal.constants_ast import Constants
 from golden import Golden
 from modelplane_dev.processes.functions import Functions
 
+#: Whether `make soak` runs the tests: those that are marked `soak` too.
+SOAK = "MODELPLANE_SOAK" in os.environ
 #: Examples of every property when set; new random ones then, not the fixed ones of CI.
 EXAMPLES = os.environ.get("MODELPLANE_HYPOTHESIS_EXAMPLES")
 
@@ -31,11 +33,15 @@ providers._get_local_constants = lambda: _NO_CONSTANTS
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that compare with golden files: `make golden` runs them."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that compare with golden files, which `make golden` runs; leave out those of `make soak`."""
     for item in items:
         if "golden" in getattr(item, "fixturenames", ()):
             item.add_marker("golden")
+    left_out = [] if SOAK else [item for item in items if item.get_closest_marker("soak")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

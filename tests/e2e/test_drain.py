@@ -67,7 +67,14 @@ def _pod(fleet: Fleet, cluster: str, name: str) -> Manifest | None:
     return fleet.clusters[cluster].cluster.api.get(POD, name, tenant_namespace(fleet.tag))
 
 
-@pytest.mark.parametrize("cause", CAUSES)
+#: What is tried by `make soak` alone. That a replica goes after its pod is tested of a scale-down, that another serves
+#: first in test_moves.py and test_rollouts.py, that all goes with its deployment in test_deletion.py.
+AT_LENGTH = ("an eviction", "a surge", "the end of the deployment")
+
+
+@pytest.mark.parametrize(
+    "cause", [pytest.param(cause, marks=pytest.mark.soak if cause in AT_LENGTH else ()) for cause in CAUSES]
+)
 def test_a_pod_that_goes_answers_on_for_the_drain_and_is_charged_until_it_is_gone(fleet: Fleet, cause: str) -> None:
     act, with_replica, sites = CAUSES[cause]
     for site in sites:

@@ -22,6 +22,8 @@ def _serving(fleet: Fleet, site: str = "east") -> str:
     return cluster
 
 
+# What is decided of it is tested in unit/scheduling/test_worked_endings.py.
+@pytest.mark.soak
 def test_a_malformed_selector_on_a_serving_deployment_changes_nothing(fleet: Fleet) -> None:
     cluster = _serving(fleet)
     pods = fleet.names(cluster)

@@ -19,6 +19,8 @@ CLUSTERS, PLACES, WANTED = 2, 16, 18
 QUIET, PULSE = 20.0, 2.0
 
 
+# Many that race are tested each time, below.
+@pytest.mark.soak
 def test_of_two_deployments_that_race_for_the_last_node_exactly_one_is_placed(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=1)
     racers = ("first", "second")

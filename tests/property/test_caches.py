@@ -28,7 +28,7 @@ def watch(history: History, steps: list[Step]) -> None:
 
 
 @given(st.lists(STEPS, min_size=4, max_size=25))
-@examples(60)
+@examples(30)
 def test_from_nothing_no_replica_starts_on_part_of_a_copy_or_loses_what_it_serves_from(steps: list[Step]) -> None:
     history = History()
     history.settle()
@@ -36,7 +36,7 @@ def test_from_nothing_no_replica_starts_on_part_of_a_copy_or_loses_what_it_serve
 
 
 @given(st.lists(STEPS, min_size=1, max_size=25))
-@examples(80)
+@examples(40)
 def test_no_replica_that_serves_loses_its_volume_or_moves_to_part_of_a_copy(steps: list[Step]) -> None:
     history = History()
     history.serve()
@@ -45,7 +45,7 @@ def test_no_replica_that_serves_loses_its_volume_or_moves_to_part_of_a_copy(step
 
 
 @given(st.lists(STEPS, max_size=15))
-@examples(30)
+@examples(15)
 def test_when_all_is_well_again_every_replica_serves_from_what_is_asked_for_and_nothing_else_is_kept(
     steps: list[Step],
 ) -> None:

@@ -26,7 +26,7 @@ def _time(history: CatalogueHistory) -> tuple[Callable[[], object], ...]:
 
 
 @given(st.data())
-@examples(100)
+@examples(40)
 def test_no_edit_of_the_catalogue_takes_down_more_than_the_budget_allows(data: st.DataObject) -> None:
     history = CatalogueHistory(data.draw)
     for _ in range(25):
@@ -40,7 +40,7 @@ def test_no_edit_of_the_catalogue_takes_down_more_than_the_budget_allows(data: s
 
 
 @given(st.data())
-@examples(100)
+@examples(40)
 def test_edits_of_the_catalogue_end_no_replica_but_by_a_rollout(data: st.DataObject) -> None:
     history = CatalogueHistory(data.draw)
     for _ in range(25):
@@ -54,7 +54,7 @@ def test_edits_of_the_catalogue_end_no_replica_but_by_a_rollout(data: st.DataObj
 
 
 @given(st.data())
-@examples(100)
+@examples(40)
 def test_after_any_edits_of_the_catalogue_replicas_come_to_run_on_what_it_says(data: st.DataObject) -> None:
     history = CatalogueHistory(data.draw)
     for _ in range(12):
@@ -80,7 +80,7 @@ def _of_the_model(history: CatalogueHistory) -> tuple[Callable[[], object], ...]
 
 
 @given(st.data())
-@examples(100)
+@examples(40)
 def test_no_edit_of_the_catalogue_changes_or_ends_a_pinned_replica_that_its_deployment_leaves_alone(
     data: st.DataObject,
 ) -> None:
@@ -97,7 +97,7 @@ def test_no_edit_of_the_catalogue_changes_or_ends_a_pinned_replica_that_its_depl
 
 
 @given(st.data())
-@examples(100)
+@examples(40)
 def test_what_a_pinned_deployment_itself_asks_for_reaches_all_its_replicas(data: st.DataObject) -> None:
     history = CatalogueHistory(data.draw)
     history.pin()

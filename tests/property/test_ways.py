@@ -131,7 +131,7 @@ def assert_decided(engines: tuple[Engine, ...], fleet: Snapshot) -> None:
 
 
 @given(st.data())
-@examples(40)
+@examples(20)
 def test_a_spec_of_few_distinct_ways_is_decided_on_clusters_that_differ_in_counts_nodes_and_what_runs_there(
     data: st.DataObject,
 ) -> None:
@@ -143,7 +143,7 @@ def test_a_spec_of_few_distinct_ways_is_decided_on_clusters_that_differ_in_count
 
 
 @given(st.data())
-@examples(15)
+@examples(8)
 def test_an_engine_of_hundreds_of_distinct_ways_is_decided_on_clusters_that_all_differ(data: st.DataObject) -> None:
     engine, cluster = data.draw(differing.crowded())
     assume(distinct_ways((engine,), cluster.pools or (), DECIDED) is not None)
