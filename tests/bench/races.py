@@ -41,7 +41,9 @@ class _Full:
     @staticmethod
     def _other(name: str, index: int) -> Replica:
         uid = f"other-{name}-{index}"
-        return Replica("others", uid, uid, name, (stamped(),), owner="others", created="2024", ready=True, serves=True)
+        return Replica(
+            "others", uid, uid, name, (stamped(),), owner="others", created="2024", ready=True, has_served=True
+        )
 
 
 class _Fleet:

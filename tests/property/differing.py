@@ -59,7 +59,7 @@ def residents(draw: st.DrawFn, cluster: Cluster, number: int) -> tuple[Replica, 
         pods = draw(st.integers(1, max(1, pool.nodes // 2)))
         engine = StampedEngine("main", (StampedMember(Role.STANDALONE, pool.name, 1, claims),), pods)
         name = f"other-{number}-{at}"
-        found.append(Replica("others", name, name, cluster.name, (engine,), owner=name, serves=True))
+        found.append(Replica("others", name, name, cluster.name, (engine,), owner=name, has_served=True))
     return tuple(found)
 
 

@@ -182,7 +182,7 @@ class Fleet:
             gone = self.replicas.pop(end.replica.uid, None)
             if linger and gone is not None:
                 self.replicas[gone.uid] = replace(gone, deleting=True)
-            elif drain and gone is not None and gone.serves:
+            elif drain and gone is not None and gone.has_served:
                 self.replicas[gone.uid] = replace(gone, ending=True)
         for placement in decided.placements:
             if placement.replica is None or placement.replica.uid not in self.replicas:
@@ -246,7 +246,7 @@ class Fleet:
         for uid in list(self.replicas) if uids is None else uids:
             replica = self.replicas[uid]
             if not replica.deleting:
-                now = replace(replica, ready=True, serves=True)
+                now = replace(replica, ready=True, has_served=True)
                 self.replicas[uid] = replace(now, served_engines=now.engines, served_content=now.content)
 
     def finish(self) -> None:

@@ -180,7 +180,7 @@ def residents(draw: st.DrawFn, fleet: dict[str, Cluster], most: int = 4) -> list
                 owner=draw(st.sampled_from(("", "owner-other"))),
                 created=f"2023-01-01T00:00:{draw(st.integers(0, 59)):02}Z",
                 index=number,
-                serves=draw(st.booleans()),
+                has_served=draw(st.booleans()),
             )
             if not any(
                 stranded(pool, groups_on(cluster.name, pool.name, [*held, replica])) for pool in cluster.pools or ()

@@ -51,7 +51,7 @@ class Race:
 
     def round(self, *, stale: bool = False) -> None:
         """Reconcile every deployment once, each from the fleet as it stood at the start of this round, or the last."""
-        start, serving = self.fleet.snapshot(), {r.uid for r in self.fleet.replicas.values() if r.serves}
+        start, serving = self.fleet.snapshot(), {r.uid for r in self.fleet.replicas.values() if r.has_served}
         for deployment in self._draw(st.permutations(self.racers)):
             seen = self.before if stale and self._draw(st.booleans()) else start
             now = self._with_own_of_now(start, deployment)
@@ -64,7 +64,7 @@ class Race:
 
     def lagging_round(self) -> None:
         """Reconcile every deployment once; every list it fetches is as it was when the last round began."""
-        start, serving = self.fleet.snapshot(), {r.uid for r in self.fleet.replicas.values() if r.serves}
+        start, serving = self.fleet.snapshot(), {r.uid for r in self.fleet.replicas.values() if r.has_served}
         for deployment in self._draw(st.permutations(self.racers)):
             now = self.fleet.snapshot()
             decided = decide(deployment, now, lists_as_of=self.before, charged_as_of=self._published(start)).schedule
@@ -130,7 +130,7 @@ def test_a_race_in_which_replicas_start_to_serve_moves_none_of_those(data: st.Da
     settled = race.fleet.snapshot()
     for _ in range(2 * len(race.racers) + 2):
         race.round()
-    assert {r.uid for r in settled.replicas if r.serves} <= set(race.fleet.replicas)
+    assert {r.uid for r in settled.replicas if r.has_served} <= set(race.fleet.replicas)
 
 
 @given(st.data())

@@ -90,8 +90,8 @@ def test_growth_of_several_replicas_strands_no_engine(situation: Situation, data
         for cluster in fleet.clusters.values():
             for pool in cluster.pools or ():
                 assert stranded(pool, groups_on(cluster.name, pool.name, fleet.replicas.values())) is None
-        served = {p.replica.uid for p in decided.placements if p.replica is not None and p.replica.serves}
-        assert {r.uid for r in fleet.own(deployment) if r.serves} == served
+        served = {p.replica.uid for p in decided.placements if p.replica is not None and p.replica.has_served}
+        assert {r.uid for r in fleet.own(deployment) if r.has_served} == served
 
 
 @given(situations(), engine_lists())

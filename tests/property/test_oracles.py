@@ -143,7 +143,7 @@ def test_what_matches_only_synthetic_devices_is_not_placed() -> None:
 
 def test_scale_down_takes_from_the_fullest_cluster_its_highest_index() -> None:
     own = [
-        Replica("team", f"{cluster}-{index}", f"{cluster}-{index}", cluster, (), index=index, serves=True)
+        Replica("team", f"{cluster}-{index}", f"{cluster}-{index}", cluster, (), index=index, has_served=True)
         for cluster, index in (("a", 0), ("a", 1), ("b", 3))
     ]
-    assert [r.name for r in scale_down(2, own)] == ["a-0", "b-3"]
+    assert [r.name for r in scale_down(2, own, {})] == ["a-0", "b-3"]

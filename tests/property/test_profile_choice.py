@@ -166,7 +166,7 @@ def test_no_edit_of_the_catalogue_ends_a_replica_that_serves_before_another_does
         replace(
             Replica("team", f"r{at}", f"r{at}", cluster, engines, owner="owner", resource="", index=at, profile=name),
             ready=True,
-            serves=True,
+            has_served=True,
             served_engines=engines,
             content=contents[name],
             served_content=contents[name],

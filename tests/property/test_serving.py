@@ -31,7 +31,7 @@ def assert_listed_cause(end: End, deployment: Deployment, own: tuple[Replica, ..
         EndCause.EVICTED: evicted(deployment, cluster),
         EndCause.REPLACED: homeless(deployment, replica, cluster),
         EndCause.ROLLED_OUT: edited,
-        EndCause.YIELDED: not replica.serves and (edited or replica.uid in yielding(now.replicas, now.clusters)),
+        EndCause.YIELDED: not replica.has_served and (edited or replica.uid in yielding(now.replicas, now.clusters)),
         EndCause.DUPLICATE: any(
             (r.cluster, r.index) == (replica.cluster, replica.index) and r.created <= replica.created
             for r in own
@@ -46,12 +46,12 @@ def assert_served_as_before(
 ) -> None:
     """Assert that no fewer serve than did or are asked for, evictions with nowhere to go aside."""
     kept = [p.replica for p in decided.placements if p.replica is not None]
-    before = sum(r.serves for r in own)
+    before = sum(r.has_served for r in own)
     nowhere = sum(
-        end.replica.serves and evicted(deployment, clusters.get(end.replica.cluster)) for end in decided.ending
+        end.replica.has_served and evicted(deployment, clusters.get(end.replica.cluster)) for end in decided.ending
     )
     pardoned = min(nowhere, decided.unplaced)
-    assert sum(r.serves for r in kept) >= min(deployment.replicas, before) - pardoned
+    assert sum(r.has_served for r in kept) >= min(deployment.replicas, before) - pardoned
 
 
 @given(st.data())
@@ -88,9 +88,9 @@ def test_as_many_leaving_replicas_are_kept_as_replacements_do_not_serve_yet_the_
     assume(all(p.updated or (p.leaving and p.why) for p in decided.placements))
     assume(not any(end.cause is EndCause.ROLLED_OUT for end in decided.ending))
     leaving = [r for r in own if leaves(deployment, r, now.clusters)]
-    staying = scale_down(deployment.replicas, [r for r in own if r not in leaving])
-    kept = {p.replica.uid for p in decided.placements if p.leaving and p.replica is not None and p.replica.serves}
-    expected = {r.uid for r in kept_leaving(deployment.replicas, leaving, staying)}
+    staying = scale_down(deployment.replicas, [r for r in own if r not in leaving], now.clusters)
+    kept = {p.replica.uid for p in decided.placements if p.leaving and p.replica is not None and p.replica.has_served}
+    expected = {r.uid for r in kept_leaving(deployment.replicas, leaving, staying, now.clusters)}
     if decided.unplaced == 0 or not any(evicted(deployment, now.clusters.get(r.cluster)) for r in leaving):
         assert kept == expected
     assert kept <= expected

@@ -24,7 +24,10 @@ Situation = tuple[Deployment, Snapshot]
 @st.composite
 def running(draw: st.DrawFn) -> Situation:
     """Draw a deployment with replicas of its own anywhere on a healthy fleet, under any index, some serving."""
-    fleet = {name: replace(draw(clusters(name)), ready=True, address="192.0.2.1") for name in ("a", "b", "c")}
+    fleet = {
+        name: replace(draw(clusters(name)), ready=True, answers=draw(st.integers(0, 3)) > 0, address="192.0.2.1")
+        for name in ("a", "b", "c")
+    }
     deployment = draw(deployments())
     held: list[Replica] = draw(residents(fleet, most=2))
     for number in range(draw(st.integers(1, 5))):
@@ -44,7 +47,8 @@ def running(draw: st.DrawFn) -> Situation:
                     resource=replica_resource(cluster.name, index),
                     index=index,
                     created=f"2024-02-01T00:00:{draw(st.integers(0, 9)):02}Z",
-                    serves=draw(st.booleans()),
+                    ready=draw(st.booleans()),
+                    has_served=draw(st.booleans()),
                     served_engines=way,
                 )
             )
@@ -58,7 +62,7 @@ def test_scale_down_keeps_the_serving_ones_in_the_stated_order(situation: Situat
     own = [r for r in now.replicas if r.owner == deployment.uid]
     decided = decide(replace(deployment, replicas=asked), now).schedule
     kept = {p.replica.uid for p in decided.placements if p.replica is not None}
-    assert kept == {r.uid for r in scale_down(asked, own)}
+    assert kept == {r.uid for r in scale_down(asked, own, now.clusters)}
     assert {end.cause for end in decided.ending} <= {EndCause.SCALE_DOWN}
     assert {end.replica.uid for end in decided.ending} == {r.uid for r in own} - kept
     if len(own) > asked:
@@ -110,7 +114,7 @@ def test_new_replicas_go_where_fewest_are_then_to_the_least_capable_then_where_m
     deployment, now = situation
     deployment = with_engines(deployment, deployment.profiles[0].engines[:1])
     others = tuple(r for r in now.replicas if r.owner != deployment.uid)
-    own = [replace(r, engines=r.engines[:1], serves=True) for r in now.replicas if r.owner == deployment.uid]
+    own = [replace(r, engines=r.engines[:1], has_served=True) for r in now.replicas if r.owner == deployment.uid]
     now = replace(now, replicas=(*others, *own))
     caps = {
         name: how_many_more(cluster, deployment, now.replicas, 60)

@@ -275,5 +275,5 @@ class Schedule:
         return (
             self.unplaced == 0
             and not rolls
-            and not any(p.leaving or p.replica is None or not p.replica.serves for p in self.placements)
+            and not any(p.leaving or p.replica is None or not p.replica.has_served for p in self.placements)
         )

@@ -60,7 +60,7 @@ class Replica:
     """An observed ModelReplica.
 
     `owner` is the uid of the controlling ModelDeployment ("" for a hand-written one), `resource` its composition
-    resource name. `serves`: it has been Ready on this placement; it stays true when it is not Ready for a while.
+    resource name. `has_served`: it has been Ready on this placement; it stays true when it is not Ready for a while.
     `served_engines` are the engines it last served with. `index` is None where its label is missing or not a number.
     `content` and `served_content` are the digests of everything that determines its pods, now and when it last served;
     they are read for the deployment's own replicas only. `revision` is the one stamped on it, `outdated_builder`: an
@@ -84,7 +84,7 @@ class Replica:
     deleting: bool = False
     ready: bool = False
     stale: bool = False
-    serves: bool = False
+    has_served: bool = False
     served_engines: tuple[StampedEngine, ...] | None = None
     content: str = ""
     served_content: str = ""
@@ -107,7 +107,7 @@ class Replica:
         The number of copies is not part of the content: while more copies load, the others keep serving.
         """
         same = self.served_engines is None or same_pods(self.served_engines, self.engines)
-        return self.serves and same and self.served_content == self.content
+        return self.has_served and same and self.served_content == self.content
 
     @property
     def at_size(self) -> bool:

@@ -142,7 +142,7 @@ def read_replica(obj: Object) -> Replica:
         deleting=deleting(obj),
         ready=is_true(obj, "Ready"),
         stale=_is_stale(obj),
-        serves=status.get("served") is True,
+        has_served=status.get("served") is True,
         served_engines=served or None,
         ending=spec.get("ending") is True,
         profile=text(mapping(spec.get("profile")).get("name")),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import FleetView, Placement, Schedule
+from modelplane.model.serving import was_ready
 from modelplane.schedule.held import held_replicas
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_lost, is_reachable
 from modelplane.schedule.rollout import hold_message, replica_message, waiting_edit
@@ -18,7 +19,7 @@ _NAMED = 3
 def has_ready_replica(placement: Placement) -> bool:
     """Tell whether the replica of a placement was last reported Ready for its present spec."""
     replica = placement.replica
-    return replica is not None and replica.ready and not (replica.stale or placement.changes)
+    return replica is not None and was_ready(replica) and not placement.changes
 
 
 def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
@@ -104,7 +105,7 @@ def replicas_ready(request: Request, deployment: Deployment, view: FleetView, sc
         message = "; ".join([message, *rest, *_doubts(request, counted)])
         status, reason = (Status.FALSE, Reason.EDIT_HELD) if held else (Status.TRUE, Reason.ALL_REPLICAS_READY)
         return Condition(_KIND, status, reason, message)
-    fell_back = any(placement.replica and placement.replica.serves for placement in waiting)
+    fell_back = any(placement.replica and placement.replica.has_served for placement in waiting)
     degraded = fell_back or (ready > 0 and schedule.unplaced > 0)
     reason = Reason.DEGRADED if degraded else Reason.MODEL_STARTING
     return Condition(_KIND, Status.FALSE, reason, "; ".join([message, *rest]))

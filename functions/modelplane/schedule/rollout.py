@@ -131,7 +131,7 @@ def _raise_budget(deployment: Deployment, schedule: Schedule) -> str:
 
 def _news(schedule: Schedule) -> str:
     """Return that replicas start at the present revision although the rollout is paused, with their number; or ""."""
-    new = sum(1 for each in schedule.placements if not each.leaving and not (each.replica and each.replica.serves))
+    new = sum(1 for each in schedule.placements if not each.leaving and not (each.replica and each.replica.has_served))
     return f"{new} new {'replica starts' if new == 1 else 'replicas start'} at it all the same" if new else ""
 
 

@@ -24,7 +24,7 @@ from modelplane.scheduling.wording import count, listed, word
 
 def has_to_fit(replica: Replica) -> bool:
     """Tell whether a replica is written by hand and has never served; once it has served it keeps its room."""
-    return not replica.owner and not replica.serves
+    return not replica.owner and not replica.has_served
 
 
 def find_misfit(replica: Replica, cluster: Cluster) -> str:
@@ -84,7 +84,7 @@ def find_no_room(replica: Replica, cluster: Cluster, residents: Iterable[Replica
     if short is None:
         return None
     pool, shortage = short
-    kept = ((each, each.engines) for each in there if each.serves or identity(each) not in refused)
+    kept = ((each, each.engines) for each in there if each.has_served or identity(each) not in refused)
     holders = holders_of(kept, layout(cluster), pool, replica.namespace)
     return NoRoom(replica.engines[0].name, shortage.needs, shortage.free, pool=pool), holders
 

@@ -48,7 +48,7 @@ def _clusters(work: Work) -> Iterator[tuple[Cluster, Mapping[str, Replica]]]:
     serving: dict[str, list[Replica]] = {}
     for own in work.roster.counted:
         on = serving.setdefault(own.replica.cluster, [])
-        if own.replica.serves:
+        if own.replica.has_served:
             on.append(own.replica)
     for name, replicas in sorted(serving.items()):
         cluster = work.cluster(name)
@@ -72,7 +72,7 @@ def _crowded(work: Work, cluster: Cluster) -> dict[int, Groups]:
     """Return the groups of those pools of a cluster (by position) that have no room for them."""
     where = layout(cluster)
     if work.knows_residents(cluster.name):
-        served = (work.ledger.engines(each) for each in work.ledger.residents(cluster.name) if each.serves)
+        served = (work.ledger.engines(each) for each in work.ledger.residents(cluster.name) if each.has_served)
         stock = stock_of(served, where)
     else:
         stock = read_stock(cluster) or ()

@@ -22,7 +22,7 @@ def _has_pods(replica: Replica, view: FleetView) -> bool:
     """Tell whether the pods of a replica may have requests: it has served, and its cluster answers."""
     cluster = _cluster(replica, view)
     answers = not isinstance(cluster, Cluster) or (cluster.answers and not cluster.orphaned)
-    return replica.serves and answers and cluster is not Gap.ABSENT
+    return replica.has_served and answers and cluster is not Gap.ABSENT
 
 
 def _is_over(replica: Replica, view: FleetView) -> bool:

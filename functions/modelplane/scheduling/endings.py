@@ -15,11 +15,14 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster, Effect
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import EndCause, Needs
+from modelplane.model.serving import Serving
 from modelplane.scheduling.eligible import repelling
 from modelplane.scheduling.roster import OwnReplica, seniority
 from modelplane.scheduling.scale import surplus
 from modelplane.scheduling.work import Work
 
+#: Which of the leaving replicas are needed first until others serve.
+_NEEDED = (Serving.NOW, Serving.UNSEEN, Serving.NOT)
 _WAY_OUT = ": scale down to end it before"
 _WAYS_OUT = ": scale down, or taint the cluster NoExecute, to end it before"
 
@@ -76,8 +79,11 @@ def scale_down(work: Work) -> Needs | None:
 
 
 def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> list[OwnReplica]:
-    """Return the leaving replicas that do not end yet: the `needed` oldest, because those go last."""
-    return sorted(leaving, key=lambda own: seniority(own.replica))[:needed]
+    """Return the leaving replicas that do not end yet: `needed` of them, first those that serve, then the oldest.
+
+    One that cannot be seen does not end for others to stay, but others do not end on the strength of it either.
+    """
+    return sorted(leaving, key=lambda own: (_NEEDED.index(own.serving), seniority(own.replica)))[:needed]
 
 
 def dismiss(work: Work) -> Needs | None:
@@ -86,15 +92,15 @@ def dismiss(work: Work) -> Needs | None:
         own.ending = EndCause.ROLLED_OUT
     counted, leaving = work.roster.counted, [own for own in work.roster.members if own.moving]
     # A replica that is only listed may be gone, because lists lag: no other replica may end on the strength of it.
-    serving = sum(own.replica.serves and not own.listed_only for own in counted)
+    serving = sum(own.serves_now and not own.listed_only for own in counted)
     short = max(0, work.deployment.replicas - serving)
-    oldest = needed_until_others_serve([own for own in leaving if own.replica.serves], short)
+    oldest = needed_until_others_serve([own for own in leaving if own.replica.has_served], short)
     needed = set(oldest)
     if work.missing and work.checked:
         pending = len(counted) - serving + len(work.placed)
         needed -= set([own for own in oldest if own.leaving is EndCause.EVICTED][pending:])
     elif work.missing:
-        needed |= {own for own in leaving if not own.replica.serves}
+        needed |= {own for own in leaving if not own.replica.has_served}
     for own in leaving:
         if own not in needed:
             own.ending = own.leaving

@@ -57,7 +57,7 @@ def _freed_on(
     deployment: Deployment, cluster: Cluster, residents: Mapping[str, Sequence[Replica]]
 ) -> tuple[Replica, ...]:
     """Return the replicas of a cluster that have to go; the cluster must host the deployment when it is empty."""
-    there = sorted(residents.get(cluster.name, ()), key=lambda each: (not each.serves, seniority(each)))
+    there = sorted(residents.get(cluster.name, ()), key=lambda each: (not each.has_served, seniority(each)))
     if _hosts(deployment, cluster, there):
         return ()
     for each in reversed(there):

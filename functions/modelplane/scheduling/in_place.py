@@ -2,6 +2,7 @@
 
 from modelplane.model.placement import HeldEdit, Needs, Stamp
 from modelplane.model.refusal import Refusal
+from modelplane.model.serving import Serving
 from modelplane.scheduling.hardware import layout
 from modelplane.scheduling.ledger import Engines, identity
 from modelplane.scheduling.own_pools import InPlace
@@ -37,7 +38,9 @@ def _adopt(work: Work, own: OwnReplica, found: InPlace) -> None:
 
 def grow(work: Work) -> Needs | None:
     """Apply the edits that take more: replicas that have served first, then by age."""
-    for own, found in sorted(work.growing, key=lambda each: (not each[0].replica.serves, seniority(each[0].replica))):
+    for own, found in sorted(
+        work.growing, key=lambda each: (not each[0].replica.has_served, seniority(each[0].replica))
+    ):
         _grow(work, own, found)
     return None
 
@@ -71,5 +74,6 @@ def change(work: Work, own: OwnReplica) -> bool:
     else:
         apply(work, own, found, found.engines)
     own.outdated = own.stamp is not Stamp.APPLY
-    own.serves_now = own.serves_now and own.outdated
+    if not own.outdated:
+        own.serving = Serving.NOT
     return not own.outdated

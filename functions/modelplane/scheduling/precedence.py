@@ -21,7 +21,7 @@ _ROOMY: Final = Lru[bool](4 * 1024 * 1024)
 
 def _proven(replica: Replica, engines: Engines, where: Layout) -> Engines | None:
     """Return the engines with which a replica has served, None if it never did: it has room for them in any case."""
-    if not replica.serves:
+    if not replica.has_served:
         return None
     served = replica.served_engines
     if served is None or served == engines or not grows(served, engines, where):
@@ -71,7 +71,7 @@ def crowded_out(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Sho
         return {}
     stock = stock_of((), where)
     found: dict[str, tuple[str, Shortage]] = {}
-    for replica in sorted(ledger.residents(cluster.name), key=lambda each: (not each.serves, seniority(each))):
+    for replica in sorted(ledger.residents(cluster.name), key=lambda each: (not each.has_served, seniority(each))):
         after = _exchange(stock, None, ledger.engines(replica), where)
         if short := _short(after, ledger.engines(replica), where, ENDLESS):
             found[identity(replica)] = short
@@ -91,7 +91,7 @@ def yielding(cluster: Cluster, ledger: Ledger) -> Mapping[str, tuple[str, Shorta
     stock = stock_of((engines for engines in proven.values() if engines is not None), where)
     asking = [(replica, engines) for replica, engines in present if proven[identity(replica)] != engines]
     refused: dict[str, tuple[str, Shortage]] = {}
-    for replica, engines in sorted(asking, key=lambda each: (not each[0].serves, seniority(each[0]))):
+    for replica, engines in sorted(asking, key=lambda each: (not each[0].has_served, seniority(each[0]))):
         after = _exchange(stock, proven[identity(replica)], engines, where)
         short = _short(after, engines, where)
         if short:

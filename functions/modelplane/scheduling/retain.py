@@ -10,6 +10,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import EndCause, Needs, Stamp
+from modelplane.model.serving import see_serving
 from modelplane.scheduling.eligible import drift
 from modelplane.scheduling.endings import must_leave
 from modelplane.scheduling.hardware import layout
@@ -31,7 +32,7 @@ def retain(work: Work) -> Needs | None:
     for own in work.roster.members:
         cluster = clusters.get(own.replica.cluster)
         own.reachable = not isinstance(cluster, Cluster) or cluster.answers
-        own.serves_now = own.reachable and own.replica.ready and own.replica.proven and not own.replica.stale
+        own.serving = see_serving(own.replica, cluster)
         own.volume = work.volume_of(own)
         if own.counted:
             _check_cluster(own, cluster, work.deployment)

@@ -11,6 +11,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.placement import EndCause, Stamp
 from modelplane.model.replica import StampedEngine, same_pods
 from modelplane.model.rollout import Rollout
+from modelplane.model.serving import Serving
 from modelplane.scheduling.roster import OwnReplica, seniority
 
 Engines = tuple[StampedEngine, ...]
@@ -52,9 +53,9 @@ def _youngest_first(members: Iterable[OwnReplica]) -> list[OwnReplica]:
     return sorted(members, key=lambda own: seniority(own.replica), reverse=True)
 
 
-def _idle_first(own: OwnReplica) -> tuple[bool, bool]:
-    """Return the sort key: replicas that do not serve come first, those that cannot be observed last."""
-    return not own.reachable, own.serves_now
+def _idle_first(own: OwnReplica) -> Serving:
+    """Return the sort key: replicas that are seen not to serve come first, those that cannot be seen last."""
+    return own.serving
 
 
 @dataclass(slots=True)
@@ -88,7 +89,7 @@ class RolloutStep:
     def surges_under_way(self) -> int:
         """Return the larger of two counts: replicas that leave for a new one, new ones that did not serve yet."""
         leaving = sum(own.leaving is EndCause.ROLLED_OUT and own.ending is None for own in self.members)
-        return max(leaving, sum(own.counted and not (own.outdated or own.replica.serves) for own in self.members))
+        return max(leaving, sum(own.counted and not (own.outdated or own.replica.has_served) for own in self.members))
 
     @property
     def waiting(self) -> list[OwnReplica]:
@@ -115,7 +116,7 @@ class RolloutStep:
         """
         unavailable = self.rollout.budget(self.replicas).unavailable
         others = sum(each.serves_now for each in self.members if each.ending is None and each is not own)
-        return others >= self.replicas - unavailable or (not own.serves_now and self._starting < unavailable)
+        return others >= self.replicas - unavailable or (own.serving is Serving.NOT and self._starting < unavailable)
 
     @property
     def _starting(self) -> int:
@@ -148,6 +149,6 @@ class RolloutStep:
         going: list[OwnReplica] = []
         for own in leaving[: max(0, len(leaving) - needed)]:
             others = sum(each.serves_now for each in self.members if not each.ending and each not in (own, *going))
-            if not own.serves_now or others >= self.replicas - self.rollout.budget(self.replicas).unavailable:
+            if own.serving is Serving.NOT or others >= self.replicas - self.rollout.budget(self.replicas).unavailable:
                 going.append(own)
         return going

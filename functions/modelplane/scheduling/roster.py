@@ -9,6 +9,7 @@ from modelplane.model.names import place_of_resource
 from modelplane.model.observation import Gap
 from modelplane.model.placement import EndCause, FleetView, Stamp
 from modelplane.model.replica import Replica, StampedEngine
+from modelplane.model.serving import Serving
 from modelplane.scheduling.ledger import identity
 
 
@@ -17,13 +18,13 @@ class OwnReplica:
     """A replica of the deployment, and what the pass has decided about it so far.
 
     `leaving` is the cause for which it goes once others serve, `ending` the cause for which it goes now. `listed_only`:
-    it is in a list and not among the observed resources, so it must be composed before it can end. `reachable`: its
-    cluster answers. `outdated`: it has served with a spec that is no longer what the deployment asks for; `surge_only`:
-    only a new replica can take its place. `serves_now`: it is Ready for its present spec, and its cluster answers.
-    `volume`: the claim of the cache that it should mount. `profile`: the profile that it runs on, None where the
-    deployment no longer has it; `rank`: that profile's position in the order of preference; `place`: its position
-    among all profiles of the ClusterModel, including those that cannot be used. `kept`: it keeps the engines that it
-    was placed with, because it is pinned or because its ClusterModel cannot be used.
+    it is in a list and not among the observed resources, so it must be composed before it can end. `serving`: what can
+    be seen of whether it serves; `reachable`: its cluster answers. `outdated`: it has served with a spec that is no
+    longer what the deployment asks for; `surge_only`: only a new replica can take its place. `volume`: the claim of the
+    cache that it should mount. `profile`: the profile that it runs on, None where the deployment no longer has it;
+    `rank`: that profile's position in the order of preference; `place`: its position among all profiles of the
+    ClusterModel, including those that cannot be used. `kept`: it keeps the engines that it was placed with, because it
+    is pinned or because its ClusterModel cannot be used.
     """
 
     replica: Replica
@@ -34,10 +35,10 @@ class OwnReplica:
     leaving: EndCause | None = None
     ending: EndCause | None = None
     why: str = ""
+    serving: Serving = Serving.NOT
     reachable: bool = True
     outdated: bool = False
     surge_only: bool = False
-    serves_now: bool = False
     volume: str = ""
     profile: Profile | None = None
     rank: int = 0
@@ -48,6 +49,11 @@ class OwnReplica:
     def counted(self) -> bool:
         """Tell whether it counts towards spec.replicas."""
         return self.leaving is None and self.ending is None
+
+    @property
+    def serves_now(self) -> bool:
+        """Tell whether it is seen to serve with its present spec."""
+        return self.serving is Serving.NOW
 
     @property
     def moving(self) -> bool:
@@ -121,7 +127,7 @@ def _let_go(replica: Replica, view: FleetView) -> bool:
     it pass after pass. The deployment's own status is current: a replica that it does not list was ended. A replica
     that serves is adopted in any case: it may have been restored from a backup, and what serves is never lost.
     """
-    return not (replica.serves or view.listed is None or replica.name in view.listed)
+    return not (replica.has_served or view.listed is None or replica.name in view.listed)
 
 
 def find_profile(deployment: Deployment, replica: Replica) -> Profile | None:

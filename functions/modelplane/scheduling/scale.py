@@ -4,24 +4,25 @@ import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from modelplane.model.serving import Serving
 from modelplane.scheduling.roster import OwnReplica
 
 
 def surplus(counted: Sequence[OwnReplica], replicas: int) -> list[OwnReplica]:
     """Return the replicas to end so that `replicas` are left, in the order in which they go.
 
-    Replicas that do not serve go first, then those of the last profile in the ClusterModel, then those on the cluster
-    with the most of them, then by the latest cluster name, then by the highest index.
+    Replicas that never served go first, then those that are seen not to serve, then those that serve, and last those
+    that cannot be seen. Among the latter two, those of the last profile in the ClusterModel go first. Then come those
+    on the cluster with the most of them, then the latest cluster name, then the highest index.
     """
     on_cluster = Counter(own.replica.cluster for own in counted)
-    idle = [own for own in counted if not own.replica.serves]
-    serving: dict[int, list[OwnReplica]] = {}
+    alike: dict[tuple[bool, Serving, int], list[OwnReplica]] = {}
     for each in counted:
-        if each.replica.serves:
-            serving.setdefault(each.place, []).append(each)
+        place = 0 if each.serving is Serving.NOT else -each.place
+        alike.setdefault((each.replica.has_served, each.serving, place), []).append(each)
     removed: list[OwnReplica] = []
-    for some in (idle, *(serving[place] for place in sorted(serving, reverse=True))):
-        removals = _removals(some, on_cluster)
+    for key in sorted(alike):
+        removals = _removals(alike[key], on_cluster)
         while len(counted) - len(removed) > replicas and (own := next(removals, None)):
             removed.append(own)
     return removed

@@ -97,6 +97,8 @@ def verify(work: Work, refusals: Mapping[str, Mapping[str, Refusal]]) -> Needs |
     """Ask for the replicas of clusters whose refusal decides something, or appears in a message."""
     if not work.missing or work.view.final:
         return None
-    evicted = any(own.moving and own.leaving is EndCause.EVICTED and own.replica.serves for own in work.roster.members)
+    evicted = any(
+        own.moving and own.leaving is EndCause.EVICTED and own.replica.has_served for own in work.roster.members
+    )
     names = _nearest_first(work, refusals)[:_DOUBTED] if evicted else find_doubtful(work, refusals)
     return Needs(residents=_bearable(work, names)) if names else None

@@ -28,8 +28,8 @@ def contested(work: Work) -> list[OwnReplica]:
 def _unproven(work: Work, own: OwnReplica) -> bool:
     """Tell whether a replica never served, or takes more than it last served with."""
     served = own.replica.served_engines
-    if not own.replica.serves or served is None or served == own.engines:
-        return not own.replica.serves
+    if not own.replica.has_served or served is None or served == own.engines:
+        return not own.replica.has_served
     cluster = work.published(own)
     return cluster is not None and grows(served, own.engines, layout(cluster))
 
@@ -47,7 +47,7 @@ def give_way(work: Work) -> Needs | None:
 
 
 def _give_way(work: Work, own: OwnReplica, pool: str, short: Shortage) -> None:
-    served = own.replica.served_engines if own.replica.serves else None
+    served = own.replica.served_engines if own.replica.has_served else None
     if served is None:
         give_up(own)
         return

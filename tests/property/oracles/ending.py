@@ -4,13 +4,16 @@ Rules: a replica leaves when its cluster is absent or being deleted, when its po
 deployment's members any more, or when its cluster has a NoExecute taint that the deployment does not tolerate.
 Those that do not serve yield: in the order of serving ones first, then creation time, the owner's uid and their own,
 each stays iff it fits in all its pools beside everything that stayed before it.
-Leaving replicas that serve are kept until their replacements serve: as many as `replicas` exceeds the serving ones
-that do not leave; the oldest go last. Scale-down takes leaving ones first, then those that do not serve, then from
-the cluster with most replicas of this deployment, then the latest cluster name, then the highest index.
+Leaving replicas that have served are kept until their replacements serve: as many as `replicas` exceeds those that do
+not leave and are seen to serve; first those that are seen to serve, then those that cannot be seen, the oldest last to
+go. Scale-down takes leaving ones first, then those that never served, then those that are seen not to serve, then
+serving ones, then those that cannot be seen; of these from the cluster with most replicas of this deployment, then the
+latest cluster name, then the highest index.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster, Effect
@@ -42,14 +45,37 @@ def leaves(deployment: Deployment, replica: Replica, clusters: Mapping[str, Clus
     return evicted(deployment, cluster) or homeless(deployment, replica, cluster)
 
 
-def kept_leaving(replicas: int, leaving: Sequence[Replica], staying: Iterable[Replica]) -> list[Replica]:
-    """Return the leaving serving replicas that are kept: as many as still needed, the oldest of them."""
-    serving = sum(replica.serves for replica in staying)
-    oldest = sorted((r for r in leaving if r.serves), key=lambda r: (r.created, r.owner, r.uid))
-    return oldest[: max(0, replicas - serving)]
+def can_be_seen(replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
+    """Tell whether what the replica says is about its present spec, from a cluster that answers."""
+    cluster = clusters.get(replica.cluster)
+    return cluster is not None and cluster.answers and not replica.stale
 
 
-def scale_down(asked: int, own: Sequence[Replica], leaving: Iterable[Replica] = ()) -> list[Replica]:
+def serves_now(replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
+    """Tell whether the replica is seen to serve with the engines and the content that it has now."""
+    same_pods = replica.served_content == replica.content and (
+        replica.served_engines is None
+        or [replace(engine, copies=1) for engine in replica.served_engines]
+        == [replace(engine, copies=1) for engine in replica.engines]
+    )
+    return replica.has_served and replica.ready and same_pods and can_be_seen(replica, clusters)
+
+
+def kept_leaving(
+    replicas: int, leaving: Sequence[Replica], staying: Iterable[Replica], clusters: Mapping[str, Cluster]
+) -> list[Replica]:
+    """Return the leaving replicas that are kept of those that have served: as many as still needed."""
+    needed = max(0, replicas - sum(serves_now(replica, clusters) for replica in staying))
+    by_age = sorted((r for r in leaving if r.has_served), key=lambda r: (r.created, r.owner, r.uid))
+    serving = [r for r in by_age if serves_now(r, clusters)]
+    unseen = [r for r in by_age if not can_be_seen(r, clusters)]
+    idle = [r for r in by_age if r not in serving and r not in unseen]
+    return [*serving, *unseen, *idle][:needed]
+
+
+def scale_down(
+    asked: int, own: Sequence[Replica], clusters: Mapping[str, Cluster], leaving: Iterable[Replica] = ()
+) -> list[Replica]:
     """Return the replicas that remain when only `asked` may, by the stated order, one removal at a time."""
     left = list(own)
     gone = {replica.uid for replica in leaving}
@@ -58,7 +84,15 @@ def scale_down(asked: int, own: Sequence[Replica], leaving: Iterable[Replica] = 
         left.remove(
             max(
                 left,
-                key=lambda r: (r.uid in gone, not r.serves, on_cluster[r.cluster], r.cluster, r.index or 0),
+                key=lambda r: (
+                    r.uid in gone,
+                    not r.has_served,
+                    can_be_seen(r, clusters) and not serves_now(r, clusters),
+                    serves_now(r, clusters),
+                    on_cluster[r.cluster],
+                    r.cluster,
+                    r.index or 0,
+                ),
             )
         )
     return left
@@ -68,9 +102,9 @@ def yielding(replicas: Iterable[Replica], clusters: Mapping[str, Cluster]) -> se
     """Return the uids of the replicas that do not fit beside those before them; what is being deleted stays."""
     kept: list[Replica] = []
     gone: set[str] = set()
-    for replica in sorted(replicas, key=lambda r: (not (r.serves or r.deleting), r.created, r.owner, r.uid)):
+    for replica in sorted(replicas, key=lambda r: (not (r.has_served or r.deleting), r.created, r.owner, r.uid)):
         cluster = clusters.get(replica.cluster)
-        if replica.serves or replica.deleting or cluster is None or fits(cluster, replica.engines, kept):
+        if replica.has_served or replica.deleting or cluster is None or fits(cluster, replica.engines, kept):
             kept.append(replica)
         else:
             gone.add(replica.uid)

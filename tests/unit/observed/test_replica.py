@@ -68,7 +68,7 @@ def test_a_composed_replica_reads_whole() -> None:
         index=3,
         created="2026-01-01T00:00:00Z",
         ready=True,
-        serves=True,
+        has_served=True,
         served_engines=STAMPED,
     )
 

@@ -130,7 +130,7 @@ def replica(
         index=int(index),
         created=f"2025-01-01T00:{59 - age:02}:00Z",
         ready=serves,
-        serves=serves,
+        has_served=serves,
         served_engines=(engines or (stamped(),)) if serves else None,
     )
 
@@ -210,7 +210,7 @@ class Scene:
         """Let replicas serve with the engines they have; all of them if none are said."""
         for uid in uids or tuple(self.replicas):
             r = self.replicas[uid]
-            now = replace(r, ready=True, stale=False, serves=True)
+            now = replace(r, ready=True, stale=False, has_served=True)
             self.replicas[uid] = replace(now, served_engines=r.engines, served_content=r.content)
 
     def flap(self, *uids: str) -> None:

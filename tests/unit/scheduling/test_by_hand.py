@@ -53,7 +53,7 @@ def test_a_replica_by_hand_that_its_own_pass_has_refused_holds_nothing_until_it_
     assert places(Scene([there], [refused]).decide(deployment())) == ["a/0"]
     waiting = replica(deployment(name="first"), "a/0", age=10, serves=False)
     assert find_no_room(refused, there, [waiting, refused]) is not None
-    assert Scene([there], [replace(refused, serves=True)]).decide(deployment()).unplaced == 1
+    assert Scene([there], [replace(refused, has_served=True)]).decide(deployment()).unplaced == 1
 
 
 @pytest.mark.parametrize("never", NEVER.values(), ids=NEVER)

@@ -82,7 +82,7 @@ def test_one_that_a_lagging_list_still_shows_is_composed_again_only_if_the_statu
     ]
     for shown, listed, again in table:
         roster = build_roster(OURS, listed_view(Scene(nodes(a=4)), shown, listed=listed))
-        assert [own.replica for own in roster.members] == [shown] * again, (shown.serves, listed)
+        assert [own.replica for own in roster.members] == [shown] * again, (shown.has_served, listed)
         assert [roster.reserve("a") for _ in range(3)] == [0, 1, 3], "an index is not given again while a list shows it"
 
 

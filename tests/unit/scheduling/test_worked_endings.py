@@ -96,6 +96,41 @@ def test_15_no_execute_with_nowhere_to_go_leaves_fewer_and_names_the_shortfall()
     assert "1 tainted (maintenance)" in explain(decided, ours).message
 
 
+def test_scale_down_ends_the_replica_that_crashes_and_not_one_that_serves() -> None:
+    ours = deployment(replicas=3)
+    scene = Scene(nodes(a=1, b=1, c=1), [replica(ours, "a/0"), replica(ours, "b/0"), replica(ours, "c/0")])
+    scene.flap("uid-team-model-a-0")
+    decided = scene.decide(replace(ours, replicas=2))
+    assert (places(decided), [end.cause for end in decided.ending]) == (["b/0", "c/0"], [EndCause.SCALE_DOWN])
+
+
+@pytest.mark.parametrize("seen", [{"ready": False}, {"stale": True}], ids=["crashes", "reported for an earlier spec"])
+def test_a_replica_that_is_not_seen_to_serve_lets_no_other_go_that_has_to_move(seen: dict[str, object]) -> None:
+    ours = deployment()
+    scene = Scene(nodes(a=1, b=1), [replica(ours, "a/0", age=1), replace(replica(ours, "b/0"), **seen)])  # type: ignore[arg-type]
+    tainted(scene, "a", Effect.NO_EXECUTE)
+    assert places(scene.run(ours)) == ["-a/0", "b/0"]
+    scene.serve()
+    assert places(scene.run(ours)) == ["b/0"]
+
+
+def test_a_replica_on_a_cluster_that_does_not_answer_lets_no_other_go_that_has_to_move() -> None:
+    ours = deployment()
+    scene = Scene(nodes(a=1, b=1), [replica(ours, "a/0", age=1), replica(ours, "b/0")])
+    tainted(scene, "a", Effect.NO_EXECUTE)
+    scene.change("b", answers=False)
+    assert places(scene.decide(ours)) == ["-a/0", "b/0"]
+
+
+def test_of_those_that_have_to_move_one_that_serves_stays_until_others_do_before_one_that_does_not() -> None:
+    ours = deployment()
+    scene = Scene(nodes(b=1), [replica(ours, "gone/0", age=2), replica(ours, "a/0", age=1), replica(ours, "b/0")])
+    scene.flap("uid-team-model-b-0")
+    scene.clusters |= {each.name: each for each in nodes(a=1)}
+    tainted(scene, "a", Effect.NO_EXECUTE)
+    assert places(scene.decide(ours)) == ["-a/0", "b/0"]
+
+
 BROKEN = "device.driver == ("
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from modelplane.model.names import digest
 from modelplane.model.placement import EndCause
+from modelplane.model.serving import Serving
 from modelplane.scheduling.ledger import Ledger, identity
 from modelplane.scheduling.precedence import yielding
 from modelplane.scheduling.roster import OwnReplica
@@ -67,11 +68,18 @@ def test_who_yields_leaves_its_index_alone_until_it_is_gone() -> None:
 
 
 def remaining(asked: int, *own: str) -> list[str]:
-    """Return what is left of replicas written as `cluster/index`, with a star when they do not serve."""
-    members = [
-        OwnReplica(replica(ONE, place.rstrip("*"), serves="*" not in place), int(place.rstrip("*")[2:]))
-        for place in own
-    ]
+    """Return what is left of replicas written as `cluster/index`.
+
+    A star follows those that never served, an exclamation mark those that are seen not to serve, and a question mark
+    those that cannot be seen.
+    """
+    seen = {"*": Serving.NOT, "!": Serving.NOT, "?": Serving.UNSEEN}
+    members = []
+    for place in own:
+        where = place.rstrip("*!?")
+        there = OwnReplica(replica(ONE, where, serves="*" not in place), int(where[2:]))
+        there.serving = seen.get(place[-1], Serving.NOW)
+        members.append(there)
     ending = surplus(members, asked)
     return [f"{each.replica.cluster}/{each.index}" for each in members if each not in ending]
 
@@ -82,6 +90,15 @@ def test_scale_down_takes_idle_ones_then_from_where_most_are_then_the_last_name_
     assert remaining(1, "a/0", "b/0") == ["a/0"]
     assert remaining(2, "a/0*", "a/1*", "a/2", "b/0*") == ["a/2", "b/0"]
     assert remaining(3, "a/0", "a/1") == ["a/0", "a/1"]
+
+
+def test_scale_down_takes_what_is_seen_not_to_serve_before_what_serves_and_last_what_cannot_be_seen() -> None:
+    assert remaining(2, "a/0!", "b/0", "c/0") == ["b/0", "c/0"]
+    assert remaining(2, "a/0!", "a/1!", "b/0", "c/0") == ["b/0", "c/0"]
+    assert remaining(2, "a/0!", "b/0", "c/0*") == ["a/0", "b/0"]
+    assert remaining(2, "a/0", "a/1", "c/0?") == ["a/0", "c/0"]
+    assert remaining(1, "a/0!", "b/0?", "c/0") == ["b/0"]
+    assert remaining(1, "a/0!", "a/1", "a/2*") == ["a/1"]
 
 
 def test_scale_down_counts_again_after_each() -> None:
