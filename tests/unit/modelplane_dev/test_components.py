@@ -1,5 +1,6 @@
 """`python -m modelplane_dev.components` with a fake `go`: what it builds, when, and what a failed build leaves."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ GO = """#!/usr/bin/env bash
 echo "$@" >> "$PLAYED/calls"
 [ -e "$PLAYED/broken" ] && { echo "no such module" >&2; exit 1; }
 [ -e "$PLAYED/cut" ] && { rm "$PLAYED/cut"; echo 'Get "https://proxy.example.org": dial tcp: i/o timeout' >&2; exit 1; }
+[ "$1" = mod ] && { echo '{"Dir": "the source"}'; exit; }
 while [ "$1" != -o ]; do shift; done
 echo "built" > "$2"
 """
@@ -34,7 +36,7 @@ class Tool:
             "PLAYED": str(self.scratch),
         }
         command = [sys.executable, "-m", "modelplane_dev.components", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
 
     @property
     def builds(self) -> int:
@@ -84,6 +86,14 @@ def test_a_network_that_fails_is_tried_again(tool: Tool) -> None:
     done = tool("path", "crossplane")
     assert (done.returncode, tool.builds) == (0, 2)
     assert "i/o timeout" in done.stderr
+
+
+def test_a_source_does_not_wait_for_the_build_of_something_else(tool: Tool) -> None:
+    lock = tool.scratch / ".cache" / "modelplane" / "components" / "lock"
+    lock.parent.mkdir(parents=True)
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert tool("source", "crossplane", "github.com/crossplane/crossplane/v2").stdout == "the source\n"
 
 
 @pytest.mark.parametrize("arguments", [("path", "nix"), ("build", "nix"), ("source", "cli", "example.org/nix")])

