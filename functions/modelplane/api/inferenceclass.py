@@ -134,6 +134,13 @@ class InferenceClassSpec(BaseModel):
     devices: list[Device]
 
 
+class StatusDevice(BaseModel):
+    """One kind of device."""
+
+    name: str
+    selectors: list[str] | None = None
+
+
 class Condition(BaseModel):
     """One condition of the object."""
 
@@ -148,6 +155,8 @@ class Condition(BaseModel):
 class InferenceClassStatus(BaseModel):
     """Observed state."""
 
+    summary: str | None = None
+    devices: list[StatusDevice] | None = None
     conditions: list[Condition] | None = None
 
 

@@ -6,7 +6,7 @@ cached verdict. `measure` evaluates a compiled selector on a `subject(device)` a
 evaluate differently: a selector never fails silently to match.
 """
 
-from modelplane.cel.devices import DeviceError, Subject, problems, read, weigh_device
+from modelplane.cel.devices import DeviceError, Subject, problems, qualified, read, weigh_device
 from modelplane.cel.hints import keys_there
 from modelplane.cel.memory import compiled, measure, reads, subject, verdict
 from modelplane.cel.reads import Name, Reads, narrowed, seen
@@ -31,6 +31,7 @@ __all__ = [
     "measure",
     "narrowed",
     "problems",
+    "qualified",
     "read",
     "reads",
     "seen",

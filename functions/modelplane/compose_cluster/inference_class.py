@@ -1,9 +1,11 @@
 """Validates an InferenceClass: whether selectors can be evaluated on each of its declared devices."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from modelplane.catalogue import doubt_device, doubt_memory, find_candidates
 from modelplane.cel import problems
+from modelplane.compose_cluster.device_selectors import describe_devices
 from modelplane.model.catalogue import Capabilities
 from modelplane.model.conditions import ClassCondition, Condition, Reason, Status
 from modelplane.model.fleet import Device
@@ -65,9 +67,19 @@ def _ambiguity(declared: Object) -> str:
 
 
 def compose(request: Request) -> Result:
-    """Return the verdict over the class; it composes nothing."""
+    """Return the verdict over the class, and its devices as selectors read them; it composes nothing."""
     verdict = _verdict(request.composite)
-    return Result(conditions=(verdict,), ready=verdict.status is Status.TRUE, ttl=SETTLED)
+    return Result(
+        status=_describe(request.composite), conditions=(verdict,), ready=verdict.status is Status.TRUE, ttl=SETTLED
+    )
+
+
+def _describe(declared: Object) -> dict[str, Any]:
+    """Return the devices as selectors read them, {} while a selector cannot be evaluated on one of them."""
+    if find_problems(declared):
+        return {}
+    entries = mappings(mapping(declared.body.get("spec")).get("devices"))
+    return describe_devices([device for each in entries if isinstance(device := read_device(each), Device)])
 
 
 def _verdict(declared: Object) -> Condition:

@@ -61,7 +61,8 @@ def cluster_mismatch(replica: Object, spec: ReplicaSpec, remotes: Mapping[str, R
         return Obstacle(Reason.DEPLOYING, sentences(moved, "It restores the field: edit the ModelDeployment instead."))
     if remotes or not lacks_label(replica):
         return None
-    missing = f"Label this ModelReplica {LABEL_CLUSTER}={spec.cluster}: without the label it composes nothing"
+    line = f'{LABEL_CLUSTER}: "{spec.cluster}"'
+    missing = f"Add the line {line} to metadata.labels of this ModelReplica: without the label it composes nothing"
     return Obstacle(Reason.WAITING_FOR_CLUSTER, sentences(missing))
 
 

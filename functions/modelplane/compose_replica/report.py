@@ -20,8 +20,8 @@ def _warnings(found: ReplicaFindings) -> list[str]:
     warnings, cluster = [] if find_problems(found.spec) else [*find_warnings(found.replica)], found.spec.cluster
     if labels(found.replica).get(LABEL_CLUSTER) != cluster and found.remotes:
         warnings.append(
-            f"Label this ModelReplica {LABEL_CLUSTER}={cluster}: without the label nothing counts it, and other "
-            "replicas are placed on its devices."
+            f'Add the line {LABEL_CLUSTER}: "{cluster}" to metadata.labels of this ModelReplica: without the label '
+            "nothing counts it, and other replicas are placed on its devices."
         )
     return warnings + ([found.mount.message] if found.mount else [])
 

@@ -6,7 +6,14 @@ from typing import Any, Final
 
 from modelplane.composing.engine_port import DECODE_PORT, engine_port
 from modelplane.composing.messages import sentences
-from modelplane.composing.served_name import container_of, names_weights, served_name, serving_container
+from modelplane.composing.served_name import (
+    container_of,
+    is_staged,
+    loaded_model,
+    names_weights,
+    served_name,
+    serving_container,
+)
 from modelplane.model.deployment import PREFILL_DECODE, Role
 from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
 from modelplane.observed.fields import mapping, mappings, text
@@ -45,8 +52,8 @@ def find_warnings(obj: Object) -> tuple[str, ...]:
     engines = [_engine(each) for each in mappings(spec.get("engines"))]
     picked = mapping(obj.metadata.get("annotations")).get(ANNOTATION_PICKER) == "true"
     cached = bool(spec.get("modelCacheRef"))
-    found = [*_gangs(engines, cached=cached), *map(_workers, engines)]
-    found += map(_unnamed_weights, engines) if cached else []
+    found = [*_weights(engines, cached=cached), *map(_workers, engines)]
+    found += [*map(_unnamed_weights, engines), *map(_other_weights, engines)] if cached else []
     if mapping(spec.get("serving")).get("mode") == PREFILL_DECODE:
         found += map(_paired_port, engines)
     else:
@@ -55,12 +62,27 @@ def find_warnings(obj: Object) -> tuple[str, ...]:
     return tuple(filter(None, found))
 
 
-def _gangs(engines: Sequence[_Engine], *, cached: bool) -> Iterator[str]:
-    for engine in engines:
-        worker = engine.member(Role.WORKER)
-        if worker is not None and not cached:
+def _weights(engines: Sequence[_Engine], *, cached: bool) -> Iterator[str]:
+    """Yield which engines have no weights without a cache, and which download them to each of their pods."""
+    for engine in () if cached else engines:
+        loaded = loaded_model(engine.container) or ""
+        if is_staged(loaded):
+            fault = f"engine {engine.name} loads {loaded}, and without spec.modelCacheRef nothing is mounted there"
+            yield sentences(fault, "Stage the weights in a ModelCache and name it.")
+        elif engine.member(Role.WORKER) is not None:
             fault = f"engine {engine.name} is a gang without spec.modelCacheRef: every pod downloads the weights itself"
             yield sentences(fault, "Stage them in a ModelCache and name it.")
+
+
+def _other_weights(engine: _Engine) -> str:
+    """Return that an engine loads other weights than those of its cache, which it downloads then."""
+    loaded = loaded_model(engine.container)
+    if loaded is None or is_staged(loaded) or loaded.startswith(("/", "$", ".")):
+        return ""
+    fault = (
+        f"engine {engine.name} loads {loaded}, which every pod downloads itself, although spec.modelCacheRef is staged"
+    )
+    return sentences(fault, f"Load {MODELS_PATH} instead, or remove spec.modelCacheRef.")
 
 
 def _workers(engine: _Engine) -> str:

@@ -41,8 +41,17 @@ def served_name(container: Mapping[str, Any]) -> str | None:
 
     None if its command does not contain it.
     """
-    named = read_flag(container, "--served-model-name") or read_flag(container, *LOADS[:-1])
-    return named or following(container, "vllm", "serve") or _first_argument(container)
+    return read_flag(container, "--served-model-name") or loaded_model(container)
+
+
+def loaded_model(container: Mapping[str, Any]) -> str | None:
+    """Return the model that an engine loads, a path or the name of a repository; None if its command does not say."""
+    return read_flag(container, *LOADS[:-1]) or following(container, "vllm", "serve") or _first_argument(container)
+
+
+def is_staged(model: str) -> bool:
+    """Tell whether a model is on the volume of a ModelCache."""
+    return model == MODELS_PATH or model.startswith(f"{MODELS_PATH}/")
 
 
 def _first_argument(container: Mapping[str, Any]) -> str | None:

@@ -2,6 +2,7 @@
 
 from modelplane.model.names import GROUP
 from modelplane.reading.definitions import xrds
+from modelplane.reading.exposure import find_services
 from modelplane.reading.kinds import Key, key_of
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, Tree, child, items, mapping
@@ -14,9 +15,10 @@ def deployments(reader: Reader) -> list[Tree]:
 
     `unplaced` counts the replicas that are not placed; leaving ones do not count as placed. `placed` is sorted by
     cluster and index; `reasons` is empty when nothing is unplaced. `serving` counts the replicas that serve now with
-    their present spec, `updated` those of them whose spec is as the deployment asks.
+    their present spec, `updated` those of them whose spec is as the deployment asks. `services` names the ModelServices
+    that select its replicas.
     """
-    return [_deployment(obj) for obj in reader.list(DEPLOYMENT)]
+    return [{**_deployment(obj), "services": find_services(reader, obj)} for obj in reader.list(DEPLOYMENT)]
 
 
 def refusals(reader: Reader) -> dict[Key, str]:

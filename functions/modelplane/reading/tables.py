@@ -12,6 +12,7 @@ from modelplane.model.fleet import Cluster
 from modelplane.model.names import GROUP
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.replica import read_replica
+from modelplane.reading.exposure import propose_service
 from modelplane.reading.reader import Reader, as_object
 from modelplane.reading.tree import Manifest
 from modelplane.scheduling import PoolRoom, capacity
@@ -25,7 +26,7 @@ _GOOD, _WAITING, _BAD, _DIM = "green", "yellow", "red", "dim"
 def show(
     console: Console,
     reader: Reader,
-    deployments: Iterable[Manifest],
+    deployments: Sequence[Manifest],
     refused: Sequence[tuple[str, str]],
     others: Sequence[Manifest] = (),
 ) -> None:
@@ -44,6 +45,16 @@ def show(
         console.print(_others(rest))
     if refused:
         console.print(_refused(refused))
+    without = next(filter(_has_no_url, deployments), None)
+    if without:
+        manifest = propose_service(without["namespace"], without["name"])
+        # One line is copied as one, whatever the width of the terminal.
+        console.print(Text(f"For a URL of {without['name']} apply {manifest}", style=_WAITING), soft_wrap=True)
+
+
+def _has_no_url(deployment: Manifest) -> bool:
+    """Tell whether no ModelService selects a deployment with replicas."""
+    return bool(deployment["placed"]) and not deployment["services"]
 
 
 def total(deployments: Sequence[Manifest]) -> str:
@@ -97,6 +108,7 @@ def _deployment(deployment: Manifest) -> RenderableType:
         (f"{deployment['namespace']}/{deployment['name']}", "bold"),
         "  ",
         (f"{staying} of {asked} placed", _BAD if unplaced else _GOOD),
+        ("  no ModelService" if _has_no_url(deployment) else "", _WAITING),
     )
     parts: list[RenderableType] = [title]
     if placed:

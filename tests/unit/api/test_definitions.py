@@ -16,7 +16,7 @@ FACE = {
     "ModelEndpoint": ("Namespaced", "modelendpoints", "me", ["URL", "SERVING"]),
     "ModelService": ("Namespaced", "modelservices", "ms", ["URL", "ENDPOINTS", "KEYS", "ADDRESS"]),
     "ModelCache": ("Namespaced", "modelcaches", "mc", ["SOURCE", "READY"]),
-    "InferenceClass": ("Cluster", "inferenceclasses", "icl", []),
+    "InferenceClass": ("Cluster", "inferenceclasses", "icl", ["DEVICES", "ACCEPTED"]),
     "InferenceCluster": ("Cluster", "inferenceclusters", "ic", ["SOURCE", "GATEWAY"]),
     "InferenceGateway": ("Cluster", "inferencegateways", "ig", ["ADDRESS", "FLEET-URL"]),
 }

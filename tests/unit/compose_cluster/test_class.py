@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from modelplane import cel
 from modelplane.compose_cluster.inference_class import compose
 from modelplane.model.conditions import Status
 from modelplane.step import Request
@@ -124,3 +125,41 @@ def test_a_class_is_accepted_once_it_is_clear_which_device_is_the_gpu(
 def test_a_class_that_declares_no_capabilities_may_have_any_devices() -> None:
     two = TWO
     assert _accepted(given.device_class(devices=two))[0] is Status.TRUE
+
+
+def test_the_status_repeats_the_devices_as_selectors_read_them() -> None:
+    nic = {"name": "nic", "driver": "nic.example.com", "claim": "Synthetic", "count": 2}
+    nic |= {"attributes": {"rdma": {"bool": True}, "fabric.example.org/gbps": {"int": 400}}}
+    gpu = given.L4 | {
+        "attributes": {"productName": {"string": "NVIDIA L4"}, "cudaComputeCapability": {"version": "8.9.0"}},
+        "capacity": {"memory": {"value": "23034Mi"}},
+    }
+    body = given.device_class(devices=[gpu, nic])
+    status = compose(Request(given.obj(body))).status or {}
+    assert status["devices"] == [
+        {
+            "name": "gpu",
+            "selectors": [
+                'device.driver == "gpu.nvidia.com"',
+                'device.attributes["gpu.nvidia.com"].cudaComputeCapability.compareTo(semver("8.9.0")) == 0',
+                'device.attributes["gpu.nvidia.com"].productName == "NVIDIA L4"',
+                'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("23034Mi")) == 0',
+            ],
+        },
+        {
+            "name": "nic",
+            "selectors": [
+                'device.driver == "nic.example.com"',
+                'device.attributes["fabric.example.org"].gbps == 400',
+                'device.attributes["nic.example.com"].rdma == true',
+            ],
+        },
+    ]
+    assert status["summary"] == f"{gpu['count']} gpu (NVIDIA L4), 2 nic"
+    for entry, declared in zip(status["devices"], (gpu, nic), strict=True):
+        device = cel.read(declared)
+        assert {cel.verdict(text, device).outcome for text in entry["selectors"]} == {cel.Outcome.MATCH}
+
+
+def test_a_class_that_is_not_accepted_says_nothing_of_its_devices() -> None:
+    assert not compose(Request(given.obj(given.device_class(devices=[given.BAD])))).status

@@ -192,7 +192,8 @@ def test_an_object_the_cluster_never_took_is_reported_with_the_providers_words()
 def test_a_hand_written_replica_without_its_clusters_label_composes_nothing_until_it_is_labelled(labels: Any) -> None:
     body = given.replica(metadata={"name": "by-hand", "namespace": "team", "labels": labels})
     result = given.run(body)
-    words = "Label this ModelReplica modelplane.ai/cluster=eu-1: without the label it composes nothing."
+    line = 'Add the line modelplane.ai/cluster: "eu-1" to metadata.labels of this ModelReplica'
+    words = f"{line}: without the label it composes nothing."
     assert (dict(result.desired), given.condition(result, "ModelAccepted").message) == ({}, words)
     body["metadata"]["labels"] = {"modelplane.ai/cluster": "eu-1"}
     assert "deployment-main" in given.run(body).desired
@@ -206,7 +207,8 @@ def test_a_hand_written_replica_that_serves_without_its_label_is_kept_and_shown_
     accepted = given.condition(result, "ModelAccepted")
     assert result.ready is True
     assert (accepted.status, accepted.reason) == (Status.TRUE, "Accepted")
-    assert "Label this ModelReplica modelplane.ai/cluster=eu-1: without the label" in accepted.message
+    line = 'Add the line modelplane.ai/cluster: "eu-1" to metadata.labels of this ModelReplica'
+    assert f"{line}: without the label" in accepted.message
 
 
 @pytest.mark.parametrize(

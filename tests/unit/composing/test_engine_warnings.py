@@ -40,6 +40,38 @@ def test_a_gang_without_a_cache_is_warned_of_and_one_with_a_cache_is_not() -> No
     assert warnings(gang(), modelCacheRef={"name": "weights"}) == ()
 
 
+@pytest.mark.parametrize(
+    "container",
+    [
+        {"command": ["/bin/sh", "-c", "exec vllm serve /mnt/models --port=8000"]},
+        {"args": ["--model=/mnt/models/part"]},
+        {"args": ["/mnt/models"]},
+    ],
+)
+def test_an_engine_that_loads_from_the_cache_without_naming_one_is_told_that_nothing_is_mounted(
+    container: dict[str, Any],
+) -> None:
+    alone = {"name": "main", "members": [{**member(), "template": template(**container)}]}
+    together = gang()
+    together["members"][0] = {**together["members"][0], "template": template(**container)}
+    for written in (alone, together):
+        (warning,) = warnings(written)
+        assert "/mnt/models" in warning
+        assert "without spec.modelCacheRef nothing is mounted there" in warning
+    assert warnings(alone, modelCacheRef={"name": "weights"}) == ()
+
+
+def test_an_engine_that_loads_other_weights_than_those_of_its_cache_is_warned_of() -> None:
+    cached: dict[str, Any] = {"modelCacheRef": {"name": "weights"}}
+    assert warnings(engine("main", "--model=Qwen/Qwen3-8B"), **cached) == (
+        "engine main loads Qwen/Qwen3-8B, which every pod downloads itself, although spec.modelCacheRef is staged. "
+        "Load /mnt/models instead, or remove spec.modelCacheRef.",
+    )
+    for staged in ("/mnt/models", "/mnt/models/part", "/opt/weights", "$(MODEL)"):
+        assert warnings(engine("main", f"--model={staged}"), **cached) == ()
+    assert warnings(engine("main", "--model=Qwen/Qwen3-8B")) == ()
+
+
 def test_a_worker_that_requests_no_devices_is_warned_of() -> None:
     assert warnings(gang(nodeSelector=None), modelCacheRef={"name": "weights"}) == (
         "engine main: its Worker requests no devices, so its pods get no GPU and may share a node. Give it a "
@@ -49,7 +81,7 @@ def test_a_worker_that_requests_no_devices_is_warned_of() -> None:
     assert warnings(resolved, modelCacheRef={"name": "weights"}) == ()
 
 
-def container(**fields: Any) -> dict[str, Any]:
+def template(**fields: Any) -> dict[str, Any]:
     return {"spec": {"containers": [{"name": "engine", "image": "e", **fields}]}}
 
 
@@ -70,8 +102,8 @@ def test_a_worker_that_is_not_told_what_to_load_is_warned_of(given: dict[str, An
         "command, or the argument --model=/mnt/models.",
     )
     cached = {"name": "weights"}
-    assert warnings(gang(template=container(**given)), modelCacheRef=cached) == (expected if warned else ())
-    assert expected[0] not in warnings(gang(template=container(**given)))
+    assert warnings(gang(template=template(**given)), modelCacheRef=cached) == (expected if warned else ())
+    assert expected[0] not in warnings(gang(template=template(**given)))
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,9 @@ def test_no_value_of_a_secret_is_printed(output: str) -> None:
 def test_tables_show_fleet_placements_reasons_and_refusals_in_100_columns() -> None:
     tainted = cluster("south", taints=[{"key": "maintenance", "effect": "NoSchedule"}])
     text = preview([*FLEET, tainted, refused_class(), deployment(replicas=3)]).stdout
-    assert max(len(line) for line in text.splitlines()) <= 100
+    of_tables, copied, _ = text.partition("For a URL of chat apply ")
+    assert copied
+    assert max(len(line) for line in of_tables.splitlines()) <= 100
     assert "\x1b" not in text
     for expected in (
         "Fleet",
@@ -224,3 +226,39 @@ def test_an_edit_that_waits_is_printed_with_why_and_exits_1(container: dict[str,
     text = " ".join(done.stdout.split())
     assert "not as asked: the edit waits: no cluster can take a replica with the edit" in text
     assert why in text
+
+
+def service(labels: dict[str, str], namespace: str = "team") -> dict[str, Any]:
+    return {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelService",
+        "metadata": {"name": "chat", "namespace": namespace},
+        "spec": {"endpoints": [{"selector": {"matchLabels": labels}}]},
+    }
+
+
+CHAT = {"modelplane.ai/deployment": "chat"}
+SERVICES: dict[str, tuple[list[dict[str, Any]], bool]] = {
+    "none": ([], False),
+    "by its name": ([service(CHAT)], True),
+    "by its name on one cluster": ([service({**CHAT, "modelplane.ai/cluster": "east"})], True),
+    "another deployment": ([service({"modelplane.ai/deployment": "other"})], False),
+    "in another namespace": ([service(CHAT, "ops")], False),
+    "by a label of its replicas": ([service({"tier": "gold"})], True),
+}
+
+
+@pytest.mark.parametrize(("services", "routed"), SERVICES.values(), ids=SERVICES)
+def test_a_deployment_that_no_service_selects_says_so_with_the_manifest_to_apply(
+    services: list[dict[str, Any]], routed: bool
+) -> None:
+    chat = deployment()
+    chat["spec"]["replicaLabels"] = {"tier": "gold"}
+    text = preview([*FLEET, chat, *services]).stdout
+    assert ("team/chat  1 of 1 placed  no ModelService" in text) is not routed
+    _, found, after = text.partition("For a URL of chat apply ")
+    assert bool(found) is not routed
+    if not routed:
+        manifest = yaml.safe_load(after.rpartition("}")[0] + "}")
+        assert manifest == service(CHAT)
+        assert "no ModelService" not in preview([*FLEET, chat, *services, manifest]).stdout

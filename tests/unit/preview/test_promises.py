@@ -132,7 +132,8 @@ def test_a_replica_written_by_hand_composes_nothing_until_it_has_its_clusters_la
     assert on_clusters(control, "Deployment") == []
     found = control.get("ModelReplica", TEAM, "qwen3-8b-eks-l4-0")
     assert found is not None
-    assert any("Label this ModelReplica" in each.get("message", "") for each in found["status"]["conditions"])
+    line = 'Add the line modelplane.ai/cluster: "'
+    assert any(line in each.get("message", "") for each in found["status"]["conditions"])
 
 
 def test_a_request_that_no_class_satisfies_is_not_placed_and_the_closest_device_is_named() -> None:

@@ -1,0 +1,35 @@
+"""Which ModelServices route requests to a ModelDeployment, and the one to apply where none does."""
+
+from modelplane.model.names import API_VERSION, GROUP, LABEL_CLUSTER, LABEL_DEPLOYMENT, LABEL_REPLICA_INDEX
+from modelplane.reading.reader import Reader
+from modelplane.reading.tree import Manifest, items, mapping
+
+_SERVICE = f"ModelService.{GROUP}"
+#: Labels of a replica's endpoint whose values depend on where it is placed.
+_PLACED = frozenset({LABEL_CLUSTER, LABEL_REPLICA_INDEX})
+
+
+def find_services(reader: Reader, deployment: Manifest) -> list[str]:
+    """Return the names of the services that select endpoints of a deployment, wherever its replicas are placed."""
+    metadata = deployment["metadata"]
+    labels = {**mapping(deployment, "spec", "replicaLabels"), LABEL_DEPLOYMENT: metadata["name"]}
+    services = (each for each in reader.list(_SERVICE) if each["metadata"]["namespace"] == metadata["namespace"])
+    return sorted(
+        each["metadata"]["name"]
+        for each in services
+        if any(
+            _selects(mapping(entry, "selector", "matchLabels"), labels) for entry in items(each, "spec", "endpoints")
+        )
+    )
+
+
+def _selects(selector: Manifest, labels: Manifest) -> bool:
+    return all(key in _PLACED or labels.get(key) == value for key, value in selector.items())
+
+
+def propose_service(namespace: str, name: str) -> str:
+    """Return the manifest of a ModelService that serves a deployment under its name, as YAML in one line."""
+    selector = f"{{matchLabels: {{{LABEL_DEPLOYMENT}: {name}}}}}"
+    metadata = f"{{name: {name}, namespace: {namespace}}}"
+    spec = f"{{endpoints: [{{selector: {selector}}}]}}"
+    return f"{{apiVersion: {API_VERSION}, kind: ModelService, metadata: {metadata}, spec: {spec}}}"
