@@ -63,32 +63,13 @@ class Aks(BaseModel):
     accelerator: Accelerator
 
 
-class Nebius(BaseModel):
-    """Nebius recipe."""
-
-    platform: str
-    preset: str
-    diskSizeGb: int = 100
-    driversPreset: str = "cuda13.0"
-    accelerator: Accelerator
-
-
-class Vultr(BaseModel):
-    """Vultr recipe."""
-
-    plan: str
-    accelerator: Accelerator
-
-
 class Provisioning(BaseModel):
-    """How to create pools of this class; omit it for hardware that exists."""
+    """How to create pools of this class; omit it for hardware that exists. This version creates none: Accepted says so where it is set."""
 
     provider: Literal["GKE", "EKS", "AKS"]
     gke: Gke | None = None
     eks: Eks | None = None
     aks: Aks | None = None
-    nebius: Nebius | None = None
-    vultr: Vultr | None = None
 
 
 class Capabilities(BaseModel):

@@ -66,79 +66,28 @@ class Existing(BaseModel):
     cache: Cache | None = None
 
 
-class Credentials(BaseModel):
-    """Provider config that is used for the cloud's API."""
-
-    type: Literal["ProviderConfig", "ClusterProviderConfig"] = "ClusterProviderConfig"
-    name: str = "default"
-
-
-class Gke(BaseModel):
-    """Settings for a cluster on Google Cloud."""
-
-    region: str
-    kubernetesVersion: str = "1.35"
-    credentials: Credentials | None = None
-
-
-class Eks(BaseModel):
-    """Settings for a cluster on AWS."""
-
-    region: str
-    kubernetesVersion: str = "1.36"
-    credentials: Credentials | None = None
-
-
-class Aks(BaseModel):
-    """Settings for a cluster on Azure."""
-
-    location: str
-    kubernetesVersion: str = "1.34"
-    credentials: Credentials | None = None
-
-
-class Nebius(BaseModel):
-    """Settings for a cluster on Nebius; may be empty."""
-
-    kubernetesVersion: str = "1.34"
-    credentials: Credentials | None = None
-
-
-class Vultr(BaseModel):
-    """Settings for a cluster on Vultr."""
-
-    region: str
-    kubernetesVersion: str = "v1.36.1+3"
-    credentials: Credentials | None = None
-
-
 class Cluster(BaseModel):
     """Where the cluster comes from."""
 
     source: Literal["Existing"]
     existing: Existing | None = None
-    gke: Gke | None = None
-    eks: Eks | None = None
-    aks: Aks | None = None
-    nebius: Nebius | None = None
-    vultr: Vultr | None = None
 
 
 class Stack(BaseModel):
-    """Parts of the serving stack that the cluster has already, only with source Existing: Present is not installed, only checked for. And the walls between the teams on the cluster."""
+    """The walls between the teams on the cluster, and the parts of the serving stack. This version installs none of them and checks for none but the gateway: ClusterReady names those that are set here."""
 
     isolation: Literal["Open", "NewNamespaces", "Enforced"] = "NewNamespaces"
     podMetadataPrefixes: list[str] | None = None
     gatewayCIDRs: list[str] | None = None
     podSecurity: Literal["Warn", "Enforce"] = "Warn"
     engineCapabilities: Literal["Default", "None"] = "Default"
-    certManager: Literal["Managed", "Present"] = "Managed"
-    gateway: Literal["Managed", "Present"] = "Managed"
-    aiGateway: Literal["Managed", "Present"] = "Managed"
-    lws: Literal["Managed", "Present"] = "Managed"
-    nodeFeatureDiscovery: Literal["Managed", "Present"] = "Managed"
-    dra: Literal["Managed", "Present"] = "Managed"
-    metrics: Literal["Managed", "Present"] = "Managed"
+    certManager: Literal["Managed", "Present"] | None = None
+    gateway: Literal["Managed", "Present"] | None = None
+    aiGateway: Literal["Managed", "Present"] | None = None
+    lws: Literal["Managed", "Present"] | None = None
+    nodeFeatureDiscovery: Literal["Managed", "Present"] | None = None
+    dra: Literal["Managed", "Present"] | None = None
+    metrics: Literal["Managed", "Present"] | None = None
 
 
 class Selector(BaseModel):
@@ -188,25 +137,6 @@ class Capabilities(BaseModel):
     device: str | None = None
 
 
-class CapacityBlock(BaseModel):
-    """AWS Capacity Block that the nodes come from; only on EKS."""
-
-    capacityReservationId: str
-
-
-class Infiniband(BaseModel):
-    """Which InfiniBand fabric; needed on Nebius, ignored elsewhere."""
-
-    fabric: str
-
-
-class Fabric(BaseModel):
-    """Fast network between the nodes; omit it for plain networking."""
-
-    type: Literal["None", "EFA", "InfiniBand"] = "None"
-    infiniband: Infiniband | None = None
-
-
 class NodePool(BaseModel):
     name: str
     acceleratorType: str | None = None
@@ -219,9 +149,6 @@ class NodePool(BaseModel):
     nodeCount: int | None = None
     minNodeCount: int | None = None
     maxNodeCount: int | None = None
-    zones: list[str] | None = None
-    capacityBlock: CapacityBlock | None = None
-    fabric: Fabric | None = None
 
 
 class InferenceClusterSpec(BaseModel):

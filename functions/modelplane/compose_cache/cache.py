@@ -1,6 +1,6 @@
 """Composes a ModelCache: stages it on the selected clusters, and removes volumes that no replica may mount."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from modelplane.model.conditions import Condition
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.staging import StagingPhase
 from modelplane.observed.cluster import read_cluster
-from modelplane.observed.fields import deleting
+from modelplane.observed.fields import deleting, mapping, texts
 from modelplane.observed.remote import read_remote
 from modelplane.step import AWAITING, SETTLED, Desired, Object, Request, Requirement, Result
 
@@ -73,11 +73,21 @@ def _with_orphan_policies(request: Request, policies: Mapping[str, bool | None],
     return kept | first
 
 
+def _orphans(cluster: Object, selected: Collection[str]) -> bool | None:
+    """Tell whether Objects leave what they represent on a cluster.
+
+    They do if it is abandoned, and if another selected InferenceCluster of the same cluster has the same volume: of
+    those that are selected the first by name deletes it.
+    """
+    sharing = {cluster.name, *texts(mapping(cluster.body.get("status")).get("sharedWith"))}
+    return is_orphaning(cluster) or min(sharing & set(selected), default=cluster.name) != cluster.name
+
+
 def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], clusters: tuple[Object, ...]) -> Result:
     published, elsewhere = report.published(request.composite), _elsewhere(request, clusters)
     there = [each for each in (*clusters, *map(request.one, elsewhere)) if isinstance(each, Object)]
-    policies = {each.name: is_orphaning(each) for each in there}
     selected = sorted((each for each in clusters if not deleting(each)), key=lambda each: each.name)
+    policies = {each.name: _orphans(each, [one.name for one in selected]) for each in there}
     stagings = [observe(request, spec, each, published.get(each.name, {})) for each in selected]
     reports = commit.reported(request)
     resolved = commit.resolve(request.composite, spec, stagings, reports)

@@ -6,6 +6,7 @@ from typing import Any
 
 from modelplane.compose_cluster import dns_name, gateway, identity, installation
 from modelplane.compose_cluster.identity import Sharing
+from modelplane.compose_cluster.not_read import name_not_read
 from modelplane.composing.messages import called, out_of_sync
 from modelplane.composing.orphan import may_delete
 from modelplane.kube.object import observed_only, remote_object
@@ -34,7 +35,7 @@ class ClusterObservation:
     the ones on the cluster. `encrypts`: the public gateway is prepared for mutual TLS. `mark` is the installation of
     the cluster. `uid` is `status.clusterUID`, "" for none, `config_labels` are those of the ClusterProviderConfig, and
     `sharing` says which InferenceClusters have the cluster. `lasting`: what it composes for all of them stays on the
-    cluster when it is deleted.
+    cluster when it is deleted. `not_read` names fields of the spec that this version does not read.
     """
 
     cluster: str
@@ -51,6 +52,7 @@ class ClusterObservation:
     config_labels: Mapping[str, str] = field(default_factory=dict)
     sharing: Sharing = field(default_factory=Sharing)
     lasting: bool = False
+    not_read: str = ""
 
     @property
     def connection(self) -> Condition:
@@ -99,6 +101,7 @@ def observe(request: Request) -> ClusterObservation:
         last=last,
         mistaken=identity.check(request, seen, identity.read_uid(last.get("clusterUID"))) or other,
         mark=mark,
+        not_read=name_not_read(request.composite),
         uid=uid,
         config_labels=identity.config_labels(request, seen, uid),
         sharing=identity.read_sharing(request, seen, uid),

@@ -44,7 +44,10 @@ def cluster_ready(observation: ClusterObservation, pools: Published, provision: 
 
     Declared values that devices contradict are reported too; they only exclude replicas that require them.
     """
-    found, problems = observation.connection, sentences(*pools.problems, *pools.caveats, shared.caveat)
+    found, problems = (
+        observation.connection,
+        sentences(*pools.problems, *pools.caveats, shared.caveat, observation.not_read),
+    )
     if provision.missing:
         return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(*provision.missing, problems))
     if found.status is Status.TRUE and shared.waits:

@@ -2,10 +2,11 @@
 
 A copy has the name that the engine uses, so all replicas of a team on a cluster share it. The first of them composes
 its Object; the others are additional owners of that Object, so that Kubernetes deletes it, and with it the copy, only
-when the last of them is gone. A replica that finds the Object without a controller adopts it.
+when the last of them is gone. A replica that finds the Object without a controller adopts it. The Object is named by
+the cluster's uid: replicas of two InferenceClusters that share a cluster share its copies too.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from modelplane.kube.object import PROVIDER_API
 from modelplane.model.conditions import Reason
 from modelplane.model.names import API_VERSION, composed_name
 from modelplane.model.observation import Gap
-from modelplane.observed.fields import controller, deleting, mapping, mappings, text
+from modelplane.observed.fields import controller, deleting, mapping, mappings, text, texts
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object, Request, Requirement
 
@@ -124,18 +125,28 @@ def _composed(request: Request) -> Iterator[CopySource]:
             yield CopySource(text(manifest.get("kind")), text(mapping(manifest.get("metadata")).get("name")))
 
 
-def _copy(source: CopySource, team: str, cluster: str) -> Requirement:
+#: What an Object may be named by: the InferenceCluster's name, or the uid of its cluster, each with its requirement's
+#: suffix.
+_BY_NAME, _BY_UID = "", "-by-uid"
+
+
+def _copy(source: CopySource, team: str, key: tuple[str, str]) -> Requirement:
     """Return the requirement of the Object that copies a source to the cluster, whichever replica composed it."""
+    by, cluster = key
     name = composed_name(f"{source.kind.lower()}-{source.name}", "copy", team, cluster, source.kind, source.name)
-    return Requirement(source.resource, PROVIDER_API, "Object", name, namespace=team)
+    return Requirement(f"{source.resource}{by}", PROVIDER_API, "Object", name, namespace=team)
 
 
-def _is_own(request: Request, source: CopySource, cluster: str) -> bool:
+def _is_own(request: Request, source: CopySource, keys: Sequence[tuple[str, str]]) -> bool:
     """Tell whether this replica should adopt a copy: no other replica controls it."""
-    found = request.one(_copy(source, request.composite.namespace, cluster))
-    if not isinstance(found, Object):
-        return found is Gap.ABSENT
-    return not deleting(found) and controller(found) in ("", text(request.composite.metadata.get("uid")))
+    uid = text(request.composite.metadata.get("uid"))
+    for key in keys:
+        found = request.one(_copy(source, request.composite.namespace, key))
+        if found is Gap.NOT_FETCHED:
+            return False
+        if isinstance(found, Object) and (deleting(found) or controller(found) not in ("", uid)):
+            return False
+    return True
 
 
 def _owner(replica: Object) -> dict[str, Any]:
@@ -147,12 +158,15 @@ def _owner(replica: Object) -> dict[str, Any]:
 class SourceCopies:
     """The copies of one pass on a cluster.
 
-    `wanted` are the sources that the replica names. `own` are the sources, sorted, whose copies this replica composes:
-    some of those that it names, and those that it composed before and others may use.
+    `clusters` are the InferenceClusters that reach it. `keys` are what its Objects may be named by: its uid once that
+    is published, and the InferenceCluster's name, as before uids were. `wanted` are the sources that the replica names.
+    `own` are the sources, sorted, whose copies this replica composes: some of those that it names, and those that it
+    composed before and others may use.
     """
 
     request: Request
-    cluster: str
+    clusters: frozenset[str]
+    keys: tuple[tuple[str, str], ...]
     wanted: Mapping[CopySource, Use]
     own: tuple[CopySource, ...]
 
@@ -160,8 +174,13 @@ class SourceCopies:
     def of(cls, request: Request, cluster: str) -> "SourceCopies":
         """Return the copies of the request's replica on its cluster."""
         wanted, composed = read_sources(request.composite), frozenset(_composed(request))
-        others = (source for source in wanted if source not in composed and _is_own(request, source, cluster))
-        return cls(request, cluster, wanted, tuple(sorted({*composed, *others})))
+        found = request.one(require.cluster(cluster))
+        status = mapping(found.body.get("status")) if isinstance(found, Object) else {}
+        uid = text(status.get("clusterUID"))
+        keys = (*([(_BY_UID, uid)] if uid else ()), (_BY_NAME, cluster))
+        others = (source for source in wanted if source not in composed and _is_own(request, source, keys))
+        clusters = frozenset({cluster, *texts(status.get("sharedWith"))})
+        return cls(request, clusters, keys, wanted, tuple(sorted({*composed, *others})))
 
     @property
     def _team(self) -> str:
@@ -183,7 +202,7 @@ class SourceCopies:
             return ()
         sources = sorted({*self.wanted, *self.own})
         originals = [require.source(source.kind, source.name, self._team) for source in sources]
-        copies = [_copy(source, self._team, self.cluster) for source in self.wanted]
+        copies = [_copy(source, self._team, key) for source in self.wanted for key in self.keys]
         return *originals, *copies, *([require.team_replicas(self._team)] if self.own else [])
 
     def obstacle(self) -> Obstacle | None:
@@ -212,10 +231,17 @@ class SourceCopies:
         there = (
             each
             for each in (() if isinstance(fetched, Gap) else fetched)
-            if mapping(each.body.get("spec")).get("clusterName") == self.cluster
+            if text(mapping(each.body.get("spec")).get("clusterName")) in self.clusters
             if each.metadata.get("uid") != uid and not deleting(each)
         )
         return [(each, read_sources(each)) for each in sorted(there, key=lambda each: each.name)]
+
+    def _name(self, source: CopySource) -> str:
+        """Return the name of a source's Object: that of the existing one, else by the first key."""
+        copies = [_copy(source, self._team, key) for key in self.keys]
+        there = [self.request.observed.get(source.resource), *map(self.request.one, copies)]
+        existing = next((each.name for each in there if isinstance(each, Object)), None)
+        return existing or copies[0].match_name or ""
 
     def objects(self, site: Site) -> dict[str, Mapping[str, Any]]:
         """Return the Objects of the replica's own copies by composition resource name, while there is no obstacle.
@@ -229,8 +255,8 @@ class SourceCopies:
             if source not in self.wanted and not users:
                 continue
             if isinstance(original, Object):
-                name = _copy(source, self._team, self.cluster).match_name or ""
-                objects[source.resource] = site.place_copy(original.body, name, [_owner(user) for user in users])
+                owners = [_owner(user) for user in users]
+                objects[source.resource] = site.place_copy(original.body, self._name(source), owners)
             elif source.resource in self.request.observed:
                 objects[source.resource] = held(self.request.observed[source.resource].body)
         return objects

@@ -116,7 +116,10 @@ class Reason(StrEnum):
     AUTH_SECRET_MISSING = "AuthSecretMissing", "A Secret that the download needs, or its key, does not exist."
     AVAILABLE = "Available", "Every declared device can be evaluated, or every profile can be served."
     BACKEND_CONFIGURED = "BackendConfigured", "The endpoint has an address that services can route to."
-    BACKEND_HEALTHY = "BackendHealthy", "The serving stack of the cluster is installed and healthy."
+    BACKEND_HEALTHY = (
+        "BackendHealthy",
+        "The cluster's inference gateway has an address; of other parts of the stack nothing is checked.",
+    )
     BACKEND_REJECTED = "BackendRejected", "The gateway did not accept what was composed for the service."
     CLUSTER_RUNNING = "ClusterRunning", "The cluster is reached and its pools are published."
     CLUSTER_UNREACHABLE = "ClusterUnreachable", "Clusters with replicas do not answer; what runs there is not known."

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.step import Result
 from unit.compose_cache import caches as given
 
 OTHER = {**given.SOURCE, "revision": "v2"}
@@ -239,3 +240,26 @@ def test_replicas_are_asked_for_only_while_a_volume_could_go() -> None:
     body, seen, _ = settled()
     asked = given.run(body, seen).requirements
     assert [(each.kind, each.namespace) for each in asked] == [("InferenceCluster", None), ("ModelReplica", "team")]
+
+
+def test_of_two_inferenceclusters_of_one_cluster_one_deletes_the_volume_and_the_other_takes_that_over() -> None:
+    both = [given.cluster(name) for name in ("eu-1", "eu-2")]
+    for each, other in zip(both, ("eu-2", "eu-1"), strict=True):
+        each["status"]["sharedWith"] = [other]
+    body = given.cache()
+
+    def deleting(result: Result) -> set[str]:
+        """Return the clusters whose Object of the volume would delete it."""
+        claims = [result.desired[name].build()["spec"] for name in given.named(result, "PersistentVolumeClaim")]
+        able = (spec for spec in claims if {"*", "Delete"} & set(spec.get("managementPolicies", "*")))
+        return {spec["providerConfigRef"]["name"] for spec in able}
+
+    staged = given.passes(body, 3, clusters=both)
+    assert deleting(staged) == {"eu-1"}
+    gone = [{**both[0], "metadata": {"name": "eu-1", "deletionTimestamp": given.SEEN_AT}}, both[1]]
+    for _ in range(3):
+        body["status"] = dict(staged.status or {})
+        staged = given.run(body, given.observed(staged), clusters=gone)
+        assert deleting(staged) == {"eu-2"}
+    claims = [staged.desired[name].build() for name in given.named(staged, "PersistentVolumeClaim")]
+    assert [claim["spec"]["providerConfigRef"]["name"] for claim in claims] == ["eu-2"]

@@ -109,3 +109,44 @@ def test_a_secret_in_use_waits_when_it_is_deleted_and_what_runs_keeps_running() 
 def test_no_value_of_a_secret_is_in_any_object_but_the_secret_itself() -> None:
     control = plane("a", "b")
     assert "dg==" not in repr([each for each in control.everything() if each["kind"] != "Secret"])
+
+
+def sharing(*names: str) -> ControlPlane:
+    """Return a control plane at rest where replicas of these names use one Secret.
+
+    Each is on an InferenceCluster of its own, and all of these reach one cluster.
+    """
+    spec = {"cluster": {"source": "Existing", "existing": {"secretRef": {"name": "k"}}}}
+    objects: list[dict[str, Any]] = [SECRET]
+    for name in names:
+        found = {**given.cluster(), "spec": spec}
+        others = [f"of-{other}" for other in names if other != name]
+        found["status"] = {**found["status"], "clusterUID": "uid-1", "sharedWith": others}
+        found["status"]["providerConfigRef"] = {"name": f"modelplane-cluster-of-{name}"}
+        objects.append({**found, "metadata": {"name": f"of-{name}"}})
+        replica = _replica(name, ref("Secret", "token"))
+        labels = {**replica["metadata"]["labels"], "modelplane.ai/cluster": f"of-{name}"}
+        metadata = {**replica["metadata"], "labels": labels}
+        objects.append({**replica, "metadata": metadata, "spec": {**replica["spec"], "clusterName": f"of-{name}"}})
+    made = ControlPlane(objects, pipelines=given.alone)
+    assert made.settle()
+    return made
+
+
+@pytest.mark.parametrize("which", ["the one that composes it", "the other"])
+def test_replicas_of_two_inferenceclusters_of_one_cluster_share_the_copy(which: str) -> None:
+    control = sharing("a", "b")
+    holder, (other,) = users(control)
+    before = copy(control)
+    assert before is not None
+    ended, left = (holder, other) if which == "the one that composes it" else (other, holder)
+    control.delete("ModelReplica", "team", ended)
+    assert control.settle()
+    after = copy(control)
+    assert after is not None
+    assert after["metadata"]["uid"] == before["metadata"]["uid"], "it was not deleted meanwhile"
+    assert users(control) == (left, set())
+    assert after["spec"]["providerConfigRef"]["name"] == f"modelplane-cluster-of-{left}"
+    control.delete("ModelReplica", "team", left)
+    assert control.settle()
+    assert copy(control) is None

@@ -16,7 +16,7 @@ CLUSTER: Manifest = {
     "metadata": {"name": "eu-1"},
     "spec": {
         "cluster": {"source": "Existing", "existing": {"secretRef": {"name": "eu-1-kubeconfig"}}},
-        "nodePools": [{"name": "h200", "className": "h200-8x", "fabric": {}}],
+        "nodePools": [{"name": "h200", "className": "h200-8x", "tolerations": [{"key": "a"}]}],
     },
 }
 SERVICE: Manifest = {
@@ -40,7 +40,7 @@ def refusal(obj: Any) -> InvalidObject:
 def test_defaults_are_filled_in_where_their_parent_stands() -> None:
     spec = admit(CLUSTER)["spec"]
     assert spec["cluster"]["existing"]["secretRef"] == {"name": "eu-1-kubeconfig", "key": "kubeconfig"}
-    assert spec["nodePools"][0]["fabric"] == {"type": "None"}
+    assert spec["nodePools"][0]["tolerations"] == [{"key": "a", "operator": "Equal"}]
     assert "stack" not in spec
 
 

@@ -100,7 +100,7 @@ def test_a_stored_cluster_of_a_source_that_is_offered_no_more_is_taken() -> None
         "apiVersion": "modelplane.ai/v1alpha1",
         "kind": "InferenceCluster",
         "metadata": {"name": "cloud"},
-        "spec": {"cluster": {"source": "GKE", "gke": {"region": "r"}}},
+        "spec": {"cluster": {"source": "GKE"}},
     }
     with pytest.raises(InvalidObject, match="Unsupported value"):
         ControlPlane([cluster])

@@ -1,0 +1,323 @@
+"""No field of a class or a cluster is admitted and ignored: it changes what is done, or a condition names it.
+
+`WHOLE` has every field of the XRD, `OTHER` another value of each. One value at a time is put from the one into the
+other. What a step returns and what the scheduler reads must differ, unless the field is declared as not read, or is
+text for people.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import yaml
+
+from modelplane.compose_cluster import inference_class
+from modelplane.compose_cluster.not_read import NOT_READ
+from modelplane.observed.cluster import read_cluster, read_walls
+from modelplane.preview.admission import admit
+from modelplane.reading.definitions import xrds
+from modelplane.step import Request
+from unit.compose_cluster import clusters as given
+
+Manifest = dict[str, Any]
+#: Where a value is: fields and, in lists, numbers.
+Place = tuple[str | int, ...]
+
+_CLASS = """
+apiVersion: modelplane.ai/v1alpha1
+kind: InferenceClass
+metadata: {name: l4}
+spec:
+  description: One
+  provisioning:
+    provider: GKE
+    gke: {machineType: a, diskSizeGb: 10, accelerator: {type: a, count: 1}}
+    eks: {instanceType: a, diskSizeGb: 10, accelerator: {type: a, count: 1}}
+    aks: {vmSize: a, diskSizeGb: 10, accelerator: {type: a, count: 1}}
+  capabilities:
+    memoryPerGpu: 24Gi
+    interconnect: pcie
+    precisionSupport: [fp8]
+    nvlinkDomainSize: 1
+    multiNodeCapable: true
+    interNodeBandwidth: ib-100g
+    device: gpu
+  devices:
+  - name: gpu
+    claim: DRA
+    driver: gpu.nvidia.com
+    deviceClassName: gpu.nvidia.com
+    count: 8
+    attributes: {a: {string: a}, b: {version: 1.0.0}, c: {bool: true}, d: {int: 1}}
+    capacity: {memory: {value: 23034Mi}}
+  - {name: nic, claim: DRA, driver: nic.example.org, deviceClassName: nic.example.org, count: 1}
+"""
+_OTHER_CLASS = """
+spec:
+  description: Two
+  provisioning:
+    provider: EKS
+    gke: {machineType: b, diskSizeGb: 11, accelerator: {type: b, count: 2}}
+    eks: {instanceType: b, diskSizeGb: 11, accelerator: {type: b, count: 2}}
+    aks: {vmSize: b, diskSizeGb: 11, accelerator: {type: b, count: 2}}
+  capabilities:
+    memoryPerGpu: 23Gi
+    interconnect: nvlink
+    precisionSupport: [fp16]
+    nvlinkDomainSize: 2
+    multiNodeCapable: false
+    interNodeBandwidth: ib-200g
+    device: nic
+  devices:
+  - name: other
+    claim: Synthetic
+    driver: gpu.example.org
+    deviceClassName: gpu.example.org
+    count: 7
+    attributes: {a: {string: b}, b: {version: 2.0.0}, c: {bool: false}, d: {int: 2}}
+    capacity: {memory: {value: 22Gi}}
+"""
+_CLUSTER = """
+apiVersion: modelplane.ai/v1alpha1
+kind: InferenceCluster
+metadata: {name: eu-1}
+spec:
+  cluster:
+    source: Existing
+    existing:
+      provider: a
+      instanceType: a
+      secretRef: {name: a, key: a}
+      identitySecretRef: {name: a, key: a, type: GoogleApplicationCredentials}
+      cache: {storageClassName: a, runAsUser: 1}
+  stack:
+    isolation: NewNamespaces
+    podMetadataPrefixes: [a.example.com]
+    gatewayCIDRs: [192.0.2.0/24]
+    podSecurity: Warn
+    engineCapabilities: Default
+    certManager: Managed
+    gateway: Managed
+    aiGateway: Managed
+    lws: Managed
+    nodeFeatureDiscovery: Managed
+    dra: Managed
+    metrics: Managed
+  allowedNamespaces: {from: Selector, selector: {matchLabels: {team: a}}}
+  taints: [{key: a, value: a, effect: NoSchedule}]
+  nodePools:
+  - name: a
+    className: l4
+    node: {cpu: 10, memory: 10Gi, pods: 10}
+    tolerations: [{key: a, operator: Equal, value: a, effect: NoSchedule}]
+    capabilities:
+      memoryPerGpu: 24Gi
+      interconnect: pcie
+      precisionSupport: [fp8]
+      nvlinkDomainSize: 1
+      multiNodeCapable: true
+      interNodeBandwidth: ib-100g
+      device: gpu
+    nodeCount: 2
+  - {name: b, className: l4, minNodeCount: 2}
+  - {name: c, className: l4, maxNodeCount: 2}
+"""
+_OTHER_CLUSTER = """
+spec:
+  cluster:
+    existing:
+      provider: b
+      instanceType: b
+      secretRef: {name: b, key: b}
+      identitySecretRef: {name: b, key: b, type: NebiusServiceAccountCredentials}
+      cache: {storageClassName: b, runAsUser: 2}
+  stack:
+    isolation: Open
+    podMetadataPrefixes: [b.example.com]
+    gatewayCIDRs: [198.51.100.0/24]
+    podSecurity: Enforce
+    engineCapabilities: None
+    certManager: Present
+    gateway: Present
+    aiGateway: Present
+    lws: Present
+    nodeFeatureDiscovery: Present
+    dra: Present
+    metrics: Present
+  allowedNamespaces: {selector: {matchLabels: {team: b}}}
+  taints: [{key: b, value: b, effect: NoExecute}]
+  nodePools:
+  - name: z
+    className: other
+    node: {cpu: 11, memory: 11Gi, pods: 11}
+    tolerations: [{key: b, operator: Exists, value: b, effect: NoExecute}]
+    capabilities:
+      memoryPerGpu: 23Gi
+      interconnect: nvlink
+      precisionSupport: [fp16]
+      nvlinkDomainSize: 2
+      multiNodeCapable: false
+      interNodeBandwidth: ib-200g
+      device: nic
+    nodeCount: 3
+  - {minNodeCount: 3}
+  - {maxNodeCount: 3}
+"""
+WHOLE: dict[str, Manifest] = {"InferenceClass": yaml.safe_load(_CLASS), "InferenceCluster": yaml.safe_load(_CLUSTER)}
+OTHER: dict[str, Manifest] = {
+    "InferenceClass": yaml.safe_load(_OTHER_CLASS),
+    "InferenceCluster": yaml.safe_load(_OTHER_CLUSTER),
+}
+#: A change of several fields, where one of them cannot be changed alone, by the field that it is about.
+TOGETHER: dict[str, tuple[Place, Any]] = {
+    "spec.allowedNamespaces.from": (("spec", "allowedNamespaces"), {"from": "All"}),
+    "spec.nodePools[].tolerations[].operator": (("spec", "nodePools", 0, "tolerations", 0), {"operator": "Exists"}),
+}
+#: For people alone, as the descriptions say.
+FOR_PEOPLE = {
+    "spec.description",
+    "spec.cluster.existing.provider",
+    "spec.cluster.existing.instanceType",
+}
+#: The enum has one value, so that there is nothing to read.
+ONE_VALUE = {"spec.cluster.source"}
+
+
+def schema_of(kind: str) -> Manifest:
+    found: Manifest = xrds()[kind]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return found
+
+
+def fields(schema: Manifest, path: str = "spec") -> Iterator[str]:
+    """Yield the path of every value that a spec may have; those that a rule refuses are left out."""
+    if str(schema.get("description", "")).startswith("Refused;"):
+        return
+    if "items" in schema:
+        yield from fields(schema["items"], f"{path}[]")
+    elif "additionalProperties" in schema:
+        yield from fields(schema["additionalProperties"], f"{path}{{}}")
+    elif "properties" in schema:
+        for name, each in schema["properties"].items():
+            yield from fields(each, f"{path}.{name}")
+    else:
+        yield path
+
+
+def values(found: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Yield every value of a manifest that is neither a list nor a mapping, with its place."""
+    entries = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else None
+    if entries is None:
+        yield place, found
+        return
+    for step, each in entries:
+        yield from values(each, (*place, step))
+
+
+def path_of(kind: str, place: Place) -> str:
+    """Return the path in the schema of a place in a manifest."""
+    schema, path = {"properties": {"spec": schema_of(kind)}}, ""
+    for step in place:
+        if "items" in schema:
+            schema, path = schema["items"], f"{path}[]"
+        elif "properties" in schema:
+            schema, path = schema["properties"][str(step)], f"{path}.{step}" if path else str(step)
+        else:
+            schema, path = schema["additionalProperties"], f"{path}{{}}"
+    return path
+
+
+def put(body: Manifest, place: Place, value: Any) -> Manifest:
+    """Return a copy of a manifest with another value at a place."""
+    changed = deepcopy(body)
+    found: Any = changed
+    for step in place[:-1]:
+        found = found[step]
+    found[place[-1]] = value
+    return changed
+
+
+def outcome(kind: str, body: Manifest) -> Any:
+    """Return what is done and reported because of a class or a cluster, and what the scheduler reads of it."""
+    a_class = body if kind == "InferenceClass" else WHOLE["InferenceClass"]
+    one = {"name": "a", "className": "l4", "nodeCount": 2}
+    cluster = body if kind == "InferenceCluster" else given.cluster(one)
+    result = given.run(cluster, given.reached(), class_l4=[a_class])
+    published = {**cluster, "status": given.status(result)}
+    declared = given.obj(cluster)
+    return (
+        inference_class.compose(Request(given.obj(a_class))).conditions if kind == "InferenceClass" else None,
+        result.conditions,
+        given.bodies(result),
+        given.status(result),
+        repr(read_cluster(given.obj(published))),
+        read_walls(declared),
+    )
+
+
+def changes(kind: str) -> Iterator[tuple[str, Manifest]]:
+    """Yield for each field that both manifests have the manifest with the other value of it."""
+    for path, (place, value) in TOGETHER.items():
+        if path in set(fields(schema_of(kind))):
+            yield path, put(WHOLE[kind], place, value)
+    for place, value in values({"spec": OTHER[kind]["spec"]}):
+        path = path_of(kind, place)
+        if path not in TOGETHER:
+            yield path, put(WHOLE[kind], place, value)
+
+
+def is_declared(kind: str, path: str) -> bool:
+    steps = tuple(path.split(".")[1:])
+    return any(steps[: len(each)] == each for each in NOT_READ[kind])
+
+
+def without(body: Manifest, path: tuple[str, ...]) -> Manifest:
+    changed = deepcopy(body)
+    found = changed["spec"]
+    for step in path[:-1]:
+        found = found[step]
+    del found[path[-1]]
+    return changed
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_the_whole_manifest_has_every_field_and_is_admitted(kind: str) -> None:
+    there = {path_of(kind, place) for place, _ in values({"spec": WHOLE[kind]["spec"]})}
+    assert there == set(fields(schema_of(kind)))
+    admit(WHOLE[kind])
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_every_field_changes_something_or_is_declared_as_not_read(kind: str) -> None:
+    before = outcome(kind, WHOLE[kind])
+    read: set[str] = set()
+    for path, body in changes(kind):
+        admit(body)
+        if outcome(kind, body) != before:
+            read.add(path)
+    declared = {path for path in fields(schema_of(kind)) if is_declared(kind, path)}
+    ignored = set(fields(schema_of(kind))) - read - declared - FOR_PEOPLE - ONE_VALUE
+    assert ignored == set()
+    assert read & declared == set(), "it is read, so it need not be declared"
+
+
+NOT_READ_FIELDS = [(kind, path) for kind, paths in NOT_READ.items() for path in paths]
+
+
+@pytest.mark.parametrize(("kind", "path"), NOT_READ_FIELDS, ids=[".".join(path) for _, path in NOT_READ_FIELDS])
+def test_a_field_that_is_not_read_is_named_by_a_condition_where_it_is_set_and_takes_nothing_away(
+    kind: str, path: tuple[str, ...]
+) -> None:
+    def reported(body: Manifest) -> tuple[str, str]:
+        if kind == "InferenceClass":
+            found = inference_class.compose(Request(given.obj(body))).conditions[0]
+        else:
+            found = given.condition(given.run(body, given.reached()), "ClusterReady")
+        return found.status, found.message
+
+    named = ".".join(("spec", *path))
+    status, message = reported(WHOLE[kind])
+    assert status == "True"
+    assert named in message
+    assert "not read by this version of Modelplane" in message
+    assert named not in reported(without(WHOLE[kind], path))[1]
