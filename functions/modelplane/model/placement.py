@@ -244,6 +244,7 @@ class Schedule:
     replica (empty when nothing is unplaced); with a ClusterModel those of the best profile, and `profile_refusals`
     those of each profile; `why`: the same as text, for profiles that were checked with more candidates in view.
     `improvable`: how many replicas could run on each profile that is better than theirs, beside the present ones.
+    `awaited`: the candidates that could not be asked, each with why, where evicted replicas stay until they are.
     `problem` is why nothing of the ClusterModel can be placed, "" where it can. `rolling`: None when no rollout is
     under way. `candidates`: the number of clusters considered, None when it is not known. `holders`: what holds the
     pools (cluster, pool) that refusals name as lacking room.
@@ -254,6 +255,7 @@ class Schedule:
     ending: tuple[End, ...] = ()
     unplaced: int = 0
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
+    awaited: Mapping[str, Refusal] = field(default_factory=dict)
     profile_refusals: Mapping[str, Mapping[str, Refusal]] = field(default_factory=dict)
     why: Mapping[str, str] = field(default_factory=dict)
     improvable: Mapping[str, int] = field(default_factory=dict)

@@ -5,7 +5,20 @@ applies, and a cluster whose pools are refused for different reasons gets the on
 """
 
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from fractions import Fraction
+
+
+class Answer(Enum):
+    """What a refusal says of the cluster.
+
+    `NO`: it was asked, and takes no other replica. `OUTSIDE`: a selector leaves it out, so that it is no candidate.
+    `NONE`: it could not be asked, and may well take one.
+    """
+
+    NO = auto()
+    OUTSIDE = auto()
+    NONE = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +39,31 @@ class Refusal:
         """Return the refusal's name, e.g. `NoRoom`."""
         return type(self).__name__
 
+    @property
+    def answer(self) -> Answer:
+        """Return what it says of the cluster: nothing ends for lack of room while a candidate's answer is missing."""
+        return Answer.NO
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered(Refusal):
+    """A refusal of a cluster that could not be asked."""
+
+    @property
+    def answer(self) -> Answer:
+        """Return that there is no answer."""
+        return Answer.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Outside(Refusal):
+    """A refusal of a cluster that a selector leaves out."""
+
+    @property
+    def answer(self) -> Answer:
+        """Return that it is no candidate."""
+        return Answer.OUTSIDE
+
 
 @dataclass(frozen=True, slots=True)
 class Deleting(Refusal):
@@ -33,17 +71,17 @@ class Deleting(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class NotReady(Refusal):
+class NotReady(Unanswered):
     """The cluster is not Ready."""
 
 
 @dataclass(frozen=True, slots=True)
-class NoGatewayAddress(Refusal):
+class NoGatewayAddress(Unanswered):
     """The cluster's gateway has no address yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class SelectorMismatch(Refusal):
+class SelectorMismatch(Outside):
     """The cluster lacks a label of the deployment's clusterSelector (only reported when asked to explain)."""
 
     key: str
@@ -51,7 +89,7 @@ class SelectorMismatch(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class OutsideCache(Refusal):
+class OutsideCache(Outside):
     """The cluster is not selected by the deployment's ModelCache."""
 
     cache: str
@@ -90,7 +128,14 @@ class Tainted(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class NoPools(Refusal):
-    """The cluster publishes no GPU pool."""
+    """The cluster publishes no GPU pool. Not `published`: it has not said yet, readably, which pools it has."""
+
+    published: bool = field(default=True, compare=False)
+
+    @property
+    def answer(self) -> Answer:
+        """Return that it takes no other replica, if it has published that."""
+        return Answer.NO if self.published else Answer.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,14 +295,14 @@ class NoRoom(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchBound(Refusal):
+class SearchBound(Unanswered):
     """The exact search over the cluster's pools hit its bound of states; it does not guess."""
 
     states: int
 
 
 @dataclass(frozen=True, slots=True)
-class NotChecked(Refusal):
+class NotChecked(Unanswered):
     """The cluster may have room by what it publishes, but this pass had no call left to read its replicas."""
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap
-from modelplane.model.placement import CacheState, Drift, End, Placement, Rolling, Schedule, Stamp
+from modelplane.model.placement import CacheState, Drift, End, EndCause, Placement, Rolling, Schedule, Stamp
+from modelplane.model.refusal import Refusal
 from modelplane.scheduling.crowding import find_too_small
 from modelplane.scheduling.eligible import drift
 from modelplane.scheduling.holders import find_holders
@@ -22,6 +23,7 @@ def conclude(work: Work) -> Schedule:
         placements=tuple(sorted([*members.values(), *work.placed], key=lambda p: (p.cluster, p.index))),
         ending=tuple(sorted(ending, key=lambda end: (end.replica.cluster, seniority(end.replica)))),
         unplaced=work.missing,
+        awaited=_awaited(work),
         rolling=_rolling(work, members),
         drifted=tuple(_drifted(work)),
         refusals=work.refusals,
@@ -37,6 +39,12 @@ def conclude(work: Work) -> Schedule:
         holders=find_holders(work) if work.refusals or work.held_edits else {},
         cache=CacheState.NOT_REQUIRED if work.deployment.cache is None else work.view.cache,
     )
+
+
+def _awaited(work: Work) -> Mapping[str, Refusal]:
+    """Return the clusters that have to be asked for room before an evicted replica ends without a replacement."""
+    evicted = any(own.leaving is EndCause.EVICTED and own.ending is None for own in work.roster.members)
+    return work.unasked if evicted and work.missing else {}
 
 
 def _count_candidates(work: Work) -> int | None:

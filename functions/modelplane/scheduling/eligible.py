@@ -69,21 +69,15 @@ def _denied_by_all(deployment: Deployment, cluster: Cluster) -> str:
     return found[0] if found and all(found) else ""
 
 
-def refuse(
+def rule_out(
     deployment: Deployment, cluster: Cluster, footprint: Footprint | None, namespace: Mapping[str, str]
 ) -> Refusal | None:
-    """Return the first reason why the cluster takes no new replica of the deployment, in the order of precedence.
+    """Return the first reason for which a cluster takes no new replica whatever its state, None where it may.
 
-    `namespace` are the labels of the deployment's namespace.
+    Who operates the deployment or the cluster has said so. `namespace` are the labels of the deployment's namespace.
     """
     refusal: Refusal | None = None
-    if cluster.deleting:
-        refusal = Deleting()
-    elif not cluster.ready:
-        refusal = NotReady()
-    elif not cluster.address:
-        refusal = NoGatewayAddress()
-    elif label := lacking(cluster, deployment.cluster_selector) if deployment.cluster_selector else None:
+    if label := lacking(cluster, deployment.cluster_selector) if deployment.cluster_selector else None:
         refusal = SelectorMismatch(*label)
     elif footprint and lacking(cluster, footprint.selector):
         refusal = OutsideCache(footprint.cache)
@@ -93,6 +87,19 @@ def refuse(
         refusal = MetadataDenied(key)
     elif taint := repelling(deployment, cluster, Effect.NO_SCHEDULE, Effect.NO_EXECUTE) if cluster.taints else None:
         refusal = Tainted(taint.key, taint.effect)
-    elif not cluster.pools:
-        refusal = NoPools()
     return refusal
+
+
+def refuse(
+    deployment: Deployment, cluster: Cluster, footprint: Footprint | None, namespace: Mapping[str, str]
+) -> Refusal | None:
+    """Return the first reason why the cluster takes no new replica of the deployment, in the order of precedence."""
+    if cluster.deleting:
+        return Deleting()
+    if not cluster.ready:
+        return NotReady()
+    if not cluster.address:
+        return NoGatewayAddress()
+    if refusal := rule_out(deployment, cluster, footprint, namespace):
+        return refusal
+    return None if cluster.pools else NoPools(published=cluster.pools is not None)

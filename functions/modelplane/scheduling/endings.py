@@ -3,7 +3,8 @@
 | cause | what lets it | when it ends |
 |---|---|---|
 | SCALE_DOWN | the owner asks for fewer | now, in the order of `scale.surplus` |
-| EVICTED, REPLACED | `must_leave`, or its pools are gone or no longer match | once others serve (`dismiss`) |
+| EVICTED | `must_leave`: an untolerated NoExecute taint | once others serve, or every candidate was asked and is full |
+| REPLACED | `must_leave`, or its pools are gone or no longer match | once others serve (`dismiss`) |
 | ROLLED_OUT | an edit, and more than are asked for | once the new one serves; now, if it never served |
 | YIELDED | it never served and others that came before take its room | now |
 | DUPLICATE | an older one has its cluster and index | now |
@@ -87,7 +88,7 @@ def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> lis
 
 
 def dismiss(work: Work) -> Needs | None:
-    """End the leaving replicas that are no longer needed; all are needed while no candidate is known."""
+    """End the leaving replicas that are no longer needed; all are needed while a candidate was not asked for room."""
     for own in work.rollout_step.settled_leaving():
         own.ending = EndCause.ROLLED_OUT
     counted, leaving = work.roster.counted, [own for own in work.roster.members if own.moving]

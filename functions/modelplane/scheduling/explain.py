@@ -24,6 +24,9 @@ from modelplane.scheduling.wording import (
 _LEAST_SECTION = 100
 #: Characters at the end of a message for what to do.
 _REMEDIES = 300
+#: The clusters that evicted replicas stay for, and what to do about one that cannot be asked.
+_AWAITED = "; evicted replicas stay until these clusters can be asked for room: "
+_WITHOUT_ANSWER = " (taint a cluster NoSchedule, or delete it, to go on without it)"
 #: Most entries of `status.reasons`.
 MOST_REASONS = 16
 #: Most reasons of a cluster's other pools that are told beside that of the nearest one.
@@ -254,6 +257,9 @@ def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
             total = f"{len(rest)} {'has' if len(rest) == 1 else 'have'} no pool that fits"
             yield _Section(f"{lead}{of_profile}{total} (", entries, "; ", ")")
             lead = ", "
+    if schedule.awaited:
+        entries = [f"{name} ({word(refusal)})" for name, refusal in sorted(schedule.awaited.items())]
+        yield _Section(_AWAITED, entries, closing=_WITHOUT_ANSWER)
 
 
 def word_profile(counted: list[Counted]) -> list[str]:

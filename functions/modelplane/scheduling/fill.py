@@ -5,6 +5,7 @@ The best profile comes first, then spread, then the least capable devices that s
 
 import heapq
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -12,17 +13,9 @@ from typing import Final, NamedTuple
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import digest
 from modelplane.model.placement import Needs, Placement
-from modelplane.model.refusal import (
-    MetadataDenied,
-    NoCacheStorage,
-    NotChecked,
-    OutsideCache,
-    Refusal,
-    SearchBound,
-    SelectorMismatch,
-)
+from modelplane.model.refusal import Answer, MetadataDenied, NoCacheStorage, NotChecked, Refusal, SelectorMismatch
 from modelplane.scheduling.capability import capability
-from modelplane.scheduling.eligible import denied, lacking, refuse
+from modelplane.scheduling.eligible import denied, lacking, refuse, rule_out
 from modelplane.scheduling.guess import is_confirmed
 from modelplane.scheduling.hardware import Layout, Shape, layout
 from modelplane.scheduling.hosting import with_placed
@@ -222,8 +215,21 @@ def place(work: Work) -> Needs | None:
         work.refusals.update(next(iter(found.values()), {}))
     if work.deployment.model:
         work.profile_refusals.update(found)
-    refusals = [of_profile.get(name) for of_profile in found.values() for name in work.candidates]
-    undecided = work.missing and any(isinstance(refusal, SearchBound | NotChecked) for refusal in refusals)
-    refused = [work.refusals.get(name) for name in work.candidates]
-    work.checked = any(not isinstance(refusal, OutsideCache) for refusal in refused) and not undecided
+    _ask(work, found)
     return verify(work, found)
+
+
+def _ask(work: Work, found: Mapping[str, Mapping[str, Refusal]]) -> None:
+    """Note whether every candidate was asked for room, and which ones could not be; `found` are refusals by profile.
+
+    A cluster that is ruled out whatever its state has not to be asked.
+    """
+    answers = set[Answer]()
+    for name, cluster in work.candidates.items() if work.missing else ():
+        refusals = [of_profile[name] for of_profile in found.values() if name in of_profile]
+        unanswered = next((each for each in refusals if each.answer is Answer.NONE), None)
+        ruled_out = rule_out(work.deployment, cluster, work.footprint, work.namespace) if unanswered else None
+        if unanswered and not ruled_out:
+            work.unasked[name] = unanswered
+        answers |= {each.answer for each in ([ruled_out] if ruled_out else refusals)}
+    work.checked = Answer.NO in answers and not work.unasked and work.view.shortlisted is None

@@ -28,14 +28,14 @@ class Work:
 
     `options` are by profile name. `rollout_step` keeps a rollout within its budgets. `in_place`: what the own pools of
     each outdated replica can host. `growing`: the replicas that would take more than they have, and what. `checked`:
-    every candidate was checked, so that none has room beyond what was placed. `profile_refusals`: for each profile of a
-    ClusterModel, why no candidate can take another replica on it. `why`: the same as text, for profiles that were
-    checked with more candidates in view. `improvable`: how many replicas could run on each profile that is better than
-    theirs. `surges_failed`: the limits of surges that found no place in this pass: the last profile's rank, and the
-    capability of devices, None for any; `surge_refusals`: for each profile, why no candidate took the first of them.
-    `unread`: clusters that were chosen by what they publish and have to be read
-    first; `spares`: those that rank next; `doubted`: those whose refusal has to be exact. `widened`: the shortlist has
-    no place for a surge.
+    every candidate was asked, and none has room beyond what was placed; `unasked`: those that could not be asked, each
+    with why. `profile_refusals`: for each profile of a ClusterModel, why no candidate can take another replica on it.
+    `why`: the same as text, for profiles that were checked with more candidates in view. `improvable`: how many
+    replicas could run on each profile that is better than theirs. `surges_failed`: the limits of surges that found no
+    place in this pass: the last profile's rank, and the capability of devices, None for any; `surge_refusals`: for each
+    profile, why no candidate took the first of them. `unread`: clusters that were chosen by what they publish and have
+    to be read first; `spares`: those that rank next; `doubted`: those whose refusal has to be exact. `widened`: the
+    shortlist has no place for a surge.
     """
 
     deployment: Deployment
@@ -57,6 +57,7 @@ class Work:
     why: Mapping[str, str] = field(default_factory=dict)
     improvable: dict[str, int] = field(default_factory=dict)
     checked: bool = False
+    unasked: dict[str, Refusal] = field(default_factory=dict)
     surges_failed: list[tuple[int, Fraction | None]] = field(default_factory=list)
     surge_refusals: dict[str, dict[str, Refusal]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
