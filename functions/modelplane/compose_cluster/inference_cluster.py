@@ -1,12 +1,12 @@
 """Composes an InferenceCluster: its connection, what is observed there, and what it publishes for the scheduler."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from modelplane.api.inferencecluster import InferenceClusterSpec
-from modelplane.compose_cluster import dns_name, gateway, identity, installation, pools, report, sharing
+from modelplane.compose_cluster import dns_name, gateway, identity, installation, pools, provisioning, report, sharing
 from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
-from modelplane.compose_cluster.report import CONFIG
-from modelplane.compose_cluster.sources import SOURCES, ClusterSource, Kubeconfig, Provision, Resource
+from modelplane.compose_cluster.sources import CONFIG, SOURCES, ClusterSource, Kubeconfig, Provision, Resource
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held, hold_all
 from modelplane.composing.messages import sentences
@@ -17,7 +17,7 @@ from modelplane.model.observation import Malformed
 from modelplane.observed.cluster import is_abandoned
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.strict import read_strictly
-from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Requirement, Result
+from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Result
 
 
 def _result(
@@ -25,14 +25,12 @@ def _result(
     resources: Mapping[str, Resource],
     status: Manifest,
     cluster_ready: Condition,
-    requirements: tuple[Requirement, ...] = (),
 ) -> Result:
     conditions = (cluster_ready, report.backend_ready(observation))
     return Result(
         desired={name: Desired.of(found.body, ready=found.ready) for name, found in resources.items()},
         status=status,
         conditions=conditions,
-        requirements=requirements,
         ttl=SETTLED if all(condition.status is Status.TRUE for condition in conditions) else AWAITING,
         ready=all(condition.status is Status.TRUE for condition in conditions),
     )
@@ -73,11 +71,11 @@ def _bodies(
     if seen:
         config = provider_config(name)
         bodies[PROBE] = probe(config)
-        bodies |= _shared(request, config, observation)
+        bodies |= _shared(request, config, observation, made=provision.made)
     return bodies
 
 
-def _shared(request: Request, config: str, observation: ClusterObservation) -> dict[str, Manifest]:
+def _shared(request: Request, config: str, observation: ClusterObservation, *, made: bool) -> dict[str, Manifest]:
     """Return what all InferenceClusters of a cluster need there, composed by the one that has the cluster.
 
     Otherwise deleting one of them would delete it for the others.
@@ -85,7 +83,7 @@ def _shared(request: Request, config: str, observation: ClusterObservation) -> d
     found = observation.sharing
     if found.of_another(request.composite.name):
         return {**installation.observe(config), **gateway.released(request, config)}
-    leave = is_abandoned(request.composite) or bool(found.others) or not found.holder
+    leave = made or is_abandoned(request.composite) or bool(found.others) or not found.holder
     mark = installation.bodies(request, config, observation.mark, leave=leave)
     return {**mark, **_gateway(request, config, observation, leave=leave)}
 
@@ -103,25 +101,34 @@ def _gateway(request: Request, config: str, observation: ClusterObservation, *, 
 
 
 def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision) -> Result:
-    observation, node_pools = observe(request), spec.nodePools or []
+    observation, node_pools, name = observe(request), spec.nodePools or [], request.composite.name
     classes = {pool.className for pool in node_pools}
-    published = pools.publish(request, node_pools, provision.nodes, report.published_pools(observation.last))
+    provision = provisioning.guarded(request, provision)
+    nodes = {name: pool.nodes for name, pool in provision.pools.items()}
+    published = pools.publish(request, node_pools, nodes, report.published_pools(observation.last))
     needs = [require.inference_class(name) for name in sorted(classes)]
+    needs += provisioning.requirements(request, provision)
     needs += identity.requirements(identity.seen_uid(observation.probe) or observation.uid)
-    if has := observation.sharing.of_another(request.composite.name):
+    if has := observation.sharing.of_another(name):
         needs.append(require.cluster(has))
     shared = sharing.read(request, observation)
     named = dns_name.bodies(request, observation.address, mapping(observation.last.get("gateway")))
     resources = {
-        name: Resource(body, name in request.observed and observation.is_ready(name))
-        for name, body in {**_bodies(request, observation, provision, classes), **named}.items()
+        resource: Resource(body, resource in request.observed and observation.is_ready(resource))
+        for resource, body in {**_bodies(request, observation, provision, classes), **named}.items()
     }
-    return _result(
+    resources |= {**provision.resources, **provisioning.order(request, provision)}
+    result = _result(
         observation,
-        {**resources, **provision.resources},
+        {**provisioning.keep(request, provision, resources), **resources},
         report.status(request, observation, published, provision, shared),
         report.cluster_ready(observation, published, provision, shared),
-        (*needs, require.residents(request.composite.name), require.inference_gateway(), require.installation()),
+    )
+    return replace(
+        result,
+        requirements=(*needs, require.residents(name), require.inference_gateway(), require.installation()),
+        schemas=provision.kinds,
+        fatal=provisioning.unreadable(request, provision),
     )
 
 

@@ -8,7 +8,7 @@ from modelplane.compose_cluster.gateway import PART
 from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.compose_cluster.pools import Published
 from modelplane.compose_cluster.sharing import Shared
-from modelplane.compose_cluster.sources.source import Provision
+from modelplane.compose_cluster.sources import CONFIG, Provision
 from modelplane.composing.messages import out_of_sync, sentences
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_config
@@ -16,8 +16,6 @@ from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.gateway import gateway_obstacles
 from modelplane.step import Request
 
-#: Composition resource name of the ClusterProviderConfig.
-CONFIG = "provider-config"
 _FIELDS = (
     "namespace",
     "clusterUID",
@@ -46,10 +44,10 @@ def cluster_ready(observation: ClusterObservation, pools: Published, provision: 
     """
     found, problems = (
         observation.connection,
-        sentences(*pools.problems, *pools.caveats, shared.caveat, observation.not_read),
+        sentences(*pools.problems, *pools.caveats, *_pools_states(provision), shared.caveat, observation.not_read),
     )
     if provision.missing:
-        return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(*provision.missing, problems))
+        return Condition(found.type, Status.FALSE, provision.reason, sentences(*provision.missing, problems))
     if found.status is Status.TRUE and shared.waits:
         return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(shared.waits, problems))
     if found.reason is Reason.UNREACHABLE:
@@ -59,6 +57,11 @@ def cluster_ready(observation: ClusterObservation, pools: Published, provision: 
     return Condition(
         found.type, found.status, found.reason, sentences(found.message, problems) if problems else found.message
     )
+
+
+def _pools_states(provision: Provision) -> list[str]:
+    """Return what is not as asked of node pools that exist, in the words of their provider."""
+    return [f"node pool {name}: {pool.message}" for name, pool in sorted(provision.pools.items()) if pool.message]
 
 
 def _reach(provision: Provision) -> str:

@@ -34,7 +34,7 @@ GATEWAY_KINDS = (
 #: One small kind of cert-manager, which issues the certificates of the hops to clusters.
 CERTIFICATE_KINDS = (SchemaRequirement("cert-manager", CERTIFICATE_API, "Issuer"),)
 _DEFINITION_API = "apiextensions.k8s.io/v1"
-#: The plural of each of these kinds, which its definition is named by.
+#: The plural of each of these kinds, which its definition is named by; of another one it is regular.
 _PLURALS = {"GatewayClass": "gatewayclasses", "Backend": "backends", "Issuer": "issuers"}
 _RESIDENTS = "residents-"
 _CLUSTER = "cluster-"
@@ -138,7 +138,7 @@ def definitions(request: Request, kinds: Sequence[SchemaRequirement] = GATEWAY_K
 
 
 def _definition(kind: SchemaRequirement) -> Requirement:
-    name = f"{_PLURALS[kind.kind]}.{kind.api_version.partition('/')[0]}"
+    name = f"{_PLURALS.get(kind.kind, f'{kind.kind.lower()}s')}.{kind.api_version.partition('/')[0]}"
     return Requirement(f"definition-{kind.name}", _DEFINITION_API, "CustomResourceDefinition", match_name=name)
 
 
@@ -150,8 +150,12 @@ def _is_served(definition: Object, kind: SchemaRequirement) -> bool:
     return version in served and is_true(definition, "Established")
 
 
-def missing_kinds(request: Request, kinds: Sequence[SchemaRequirement] = GATEWAY_KINDS) -> str | None:
+def missing_kinds(
+    request: Request, kinds: Sequence[SchemaRequirement] = GATEWAY_KINDS, install: str = ""
+) -> str | None:
     """Return which of these kinds the control cluster lacks and what to do, "" for none; None while it is not known.
+
+    `install` says what to do about kinds that are not known here.
 
     A kind exists that has a schema or, without one, an established definition (`definitions`).
     """
@@ -160,7 +164,7 @@ def missing_kinds(request: Request, kinds: Sequence[SchemaRequirement] = GATEWAY
         return None
     missing = [each for each, one in found.items() if not (isinstance(one, Object) and _is_served(one, each))]
     named = " and ".join(f"{each.kind} ({each.api_version})" for each in missing)
-    installed = " ".join(dict.fromkeys(_INSTALL[each] for each in missing))
+    installed = " ".join(dict.fromkeys(_INSTALL.get(each, install) for each in missing))
     return f"the control cluster has no kind {named}. {installed}" if missing else ""
 
 

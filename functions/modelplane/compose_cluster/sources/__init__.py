@@ -4,8 +4,25 @@ from collections.abc import Mapping
 from typing import Final
 
 from modelplane.compose_cluster.sources import existing
-from modelplane.compose_cluster.sources.source import ClusterSource, Kubeconfig, Provision, Resource, SecretKey
+from modelplane.compose_cluster.sources.source import (
+    CONFIG,
+    ClusterSource,
+    Kubeconfig,
+    PoolState,
+    Provision,
+    Resource,
+    SecretKey,
+)
 
 SOURCES: Final[Mapping[str, ClusterSource]] = {"Existing": existing.provision}
 
-__all__ = ["SOURCES", "ClusterSource", "Kubeconfig", "Provision", "Resource", "SecretKey"]
+__all__ = [
+    "CONFIG",
+    "SOURCES",
+    "ClusterSource",
+    "Kubeconfig",
+    "PoolState",
+    "Provision",
+    "Resource",
+    "SecretKey",
+]

@@ -1,7 +1,7 @@
 """Source Existing: a cluster that is reached by a kubeconfig. Nothing of the cluster itself is composed."""
 
 from modelplane.api.inferencecluster import Existing, InferenceClusterSpec, NodePool
-from modelplane.compose_cluster.sources.source import Kubeconfig, Provision, SecretKey
+from modelplane.compose_cluster.sources.source import Kubeconfig, PoolState, Provision, SecretKey
 from modelplane.model.observation import Malformed
 from modelplane.step import Request
 
@@ -28,7 +28,7 @@ def provision(request: Request, spec: InferenceClusterSpec) -> Provision | Malfo
         return Malformed("InferenceCluster", name, "spec.cluster.existing", "is required by source Existing")
     return Provision(
         kubeconfig=_kubeconfig(existing),
-        nodes={pool.name: _nodes(pool) for pool in spec.nodePools or ()},
+        pools={pool.name: PoolState(_nodes(pool)) for pool in spec.nodePools or ()},
         storage_class=existing.cache.storageClassName if existing.cache else None,
         cache_user=existing.cache.runAsUser if existing.cache else None,
     )

@@ -1,0 +1,88 @@
+"""Carries out what a source of clusters returns: its resources, what it needs to know, and the order of deletion."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from modelplane.compose_cluster.sources import Provision, Resource
+from modelplane.composing import requirements as require
+from modelplane.composing.hold import held
+from modelplane.kube.usage import ordered
+from modelplane.step import Object, Request, Requirement
+
+#: Composition resource names of the Usages begin with this.
+_ORDER = "outlives-"
+
+
+def guarded(request: Request, provision: Provision) -> Provision:
+    """Return a provision of which nothing fails for want of a kind: without resources and requirements of such kinds.
+
+    What was observed of these is held by `keep`.
+    """
+    lacking = _lacking(request, provision)
+    if not lacking:
+        return provision
+    there = {name: each for name, each in provision.resources.items() if _kind(each.body) not in lacking}
+    needs = tuple(each for each in provision.requirements if (each.api_version, each.kind) not in lacking)
+    why = require.missing_kinds(request, provision.kinds, provision.install)
+    waits = why or "the kinds of the provider are not known yet"
+    return replace(provision, resources=there, requirements=needs, missing=(waits, *provision.missing))
+
+
+def _kind(body: Mapping[str, object]) -> tuple[object, object]:
+    return body["apiVersion"], body["kind"]
+
+
+def _lacking(request: Request, provision: Provision) -> set[tuple[object, object]]:
+    """Return the (apiVersion, kind) of the source that the control cluster lacks, or may lack."""
+    return {
+        (each.api_version, each.kind)
+        for each in provision.kinds
+        if require.missing_kinds(request, (each,), provision.install) != ""
+    }
+
+
+def keep(request: Request, provision: Provision, composed: Collection[str]) -> dict[str, Resource]:
+    """Return every other observed resource, held, while a kind of the source is missing: else it would be deleted."""
+    if not _lacking(request, provision):
+        return {}
+    left = {name: each for name, each in request.observed.items() if name not in composed}
+    return {name: Resource(held(each.body), ready=False) for name, each in left.items()}
+
+
+def unreadable(request: Request, provision: Provision) -> str | None:
+    """Return why nothing can be changed: a kind of what exists is gone, None otherwise.
+
+    Crossplane could neither apply such a resource nor leave it out.
+    """
+    gone = {_kind(each.body) for each in request.observed.values()} & {
+        (each.api_version, each.kind)
+        for each in provision.kinds
+        if require.missing_kinds(request, (each,), provision.install)
+    }
+    return require.missing_kinds(request, provision.kinds, provision.install) if gone else None
+
+
+def requirements(request: Request, provision: Provision) -> tuple[Requirement, ...]:
+    """Return the requirements of a source, and those that tell whether its kinds exist."""
+    return *provision.requirements, *require.definitions(request, provision.kinds)
+
+
+def order(request: Request, provision: Provision) -> dict[str, Resource]:
+    """Return the Usages by which resources outlive others, by composition resource name.
+
+    Each needs the names of both ends, so it is composed once both are observed, and stays then.
+    """
+    usages: dict[str, Resource] = {}
+    for kept, users in provision.outlives.items():
+        for user in users:
+            of, by, name = request.observed.get(kept), request.observed.get(user), f"{_ORDER}{kept}-{user}"
+            if name in request.observed and not (of and by):
+                usages[name] = Resource(held(request.observed[name].body), ready=True)
+            elif of and by:
+                usages[name] = Resource(_usage(of, by), ready=name in request.observed)
+    return usages
+
+
+def _usage(of: Object, by: Object) -> dict[str, object]:
+    ends = [{"apiVersion": each.body["apiVersion"], "kind": each.kind, "name": each.name} for each in (of, by)]
+    return ordered(ends[0], ends[1], namespace=of.namespace)
