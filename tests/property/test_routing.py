@@ -52,7 +52,7 @@ def test_an_endpoint_that_is_not_ready_is_listed_only_where_none_is_ready_it_was
 ) -> None:
     reached = {each.address: each for each in given_endpoints if each.address}
     last = data.draw(st.sets(st.sampled_from(list(reached)))) if reached else set()
-    listed = list_endpoints(given_endpoints, {each.hostname for each in last})
+    listed = list_endpoints([given_endpoints], {each.hostname for each in last})
     ready = [each for each in reached.values() if each.ready]
     for address in listed:
         assert reached[address].ready or (not ready and address in last and not reached[address].is_off)

@@ -1,5 +1,7 @@
 """ModelEndpoint as pydantic models, generated from apis/ by `make generate`; edit the XRD, not this."""
 
+from typing import Literal
+
 from pydantic import BaseModel
 
 
@@ -64,6 +66,7 @@ class ModelEndpointSpec(BaseModel):
 
     url: str
     ready: bool = True
+    copies: Literal["All", "Most", "Few"] | None = None
     mutualTLS: bool | None = None
     leaving: bool | None = None
     host: str | None = None

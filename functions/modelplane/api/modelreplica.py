@@ -232,6 +232,7 @@ class Workload(BaseModel):
     ready: int | None = None
     desired: int | None = None
     message: str | None = None
+    restarting: bool | None = None
 
 
 class Condition(BaseModel):
@@ -249,6 +250,7 @@ class ModelReplicaStatus(BaseModel):
     """Observed state."""
 
     served: bool | None = None
+    complete: bool | None = None
     servedEngines: list[dict[str, Any]] | None = None
     servedStamp: str | None = None
     builder: int | None = None

@@ -104,7 +104,7 @@ class Endpoints(BaseModel):
 
 class EntryEndpoint(BaseModel):
     name: str
-    state: Literal["Serving", "LastResort", "Leaving", "NotReady", "NoAddress", "NoRoom"]
+    state: Literal["Serving", "LastResort", "Leaving", "FewCopies", "NotReady", "NoAddress", "NoRoom"]
 
 
 class Entry(BaseModel):

@@ -18,9 +18,10 @@ from modelplane.model.names import (
     LABEL_REPLICA_INDEX,
     replica_hostname,
 )
+from modelplane.model.routing import Copies
 from modelplane.observed.endpoint import is_composed
 from modelplane.observed.fields import mapping, text
-from modelplane.observed.replica import ready_status
+from modelplane.observed.replica import ready_status, serving_copies
 from modelplane.step import Desired, Manifest, Object, Request, Result
 
 
@@ -60,6 +61,16 @@ def _model(replica: Object | None, endpoint: Object | None) -> dict[str, str]:
     return {"model": model} if model else {}
 
 
+def _copies(replica: Object | None, endpoint: Object | None) -> dict[str, str]:
+    """Return how many copies of a Ready replica serve, or the last value while that is not known; {} for all."""
+    status = ready_status(replica) if replica else ""
+    if replica and status == Status.TRUE:
+        copies: str = serving_copies(replica)
+    else:
+        copies = text(_last(endpoint).get("copies"))
+    return {"copies": copies} if copies not in ("", Copies.ALL) else {}
+
+
 def _manifest(deployment: Object, placement: PlacementMessage, varying: Mapping[str, Any]) -> Manifest:
     """Return the endpoint; `varying` are the fields of its spec that depend on its cluster and replica."""
     own = {
@@ -87,7 +98,8 @@ def _desired(request: Request, placement: PlacementMessage) -> Desired | None:
     if not hop:
         return Desired.of(held(endpoint.body), ready=True) if endpoint and is_composed(endpoint) else None
     replica = request.observed.get(placement.resource)
-    varying = {**hop, "ready": _ready(replica, endpoint), **_model(replica, endpoint)}
+    taking = {"ready": _ready(replica, endpoint), **_copies(replica, endpoint)}
+    varying = {**hop, **taking, **_model(replica, endpoint)}
     return Desired(
         build=lambda: _manifest(deployment, placement, varying),
         ready=endpoint is not None,

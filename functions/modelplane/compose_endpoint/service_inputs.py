@@ -114,7 +114,7 @@ def read_inputs(request: Request, spec: ModelServiceSpec, needs: Sequence[Requir
     return ServiceInputs(
         entries=entries,
         selected=selected,
-        listed=list_endpoints((each for of_entry in selected for each in of_entry), last),
+        listed=list_endpoints(selected, last),
         gateway=read_gateway(found) if isinstance(found, Object) else None,
         keys=service_keys.read_keys(request, spec),
     )

@@ -29,6 +29,7 @@ _OUT: Final = {
     EndpointState.NOT_READY: "not ready, see the conditions of the ModelReplica or ModelEndpoint",
     EndpointState.NO_ADDRESS: "no address yet, see RoutingReady of the ModelEndpoint",
     EndpointState.LEAVING: "ending",
+    EndpointState.FEW_COPIES: "fewer than half of the copies serve, and another endpoint of the entry has all",
 }
 #: Most endpoints that a sentence names.
 _NAMED: Final = 3

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from modelplane.compose_replica.handover import POOL_BY_PATH, backends, belongs_to
@@ -12,19 +13,20 @@ from modelplane.compose_replica.readiness import (
     WORKLOAD_KINDS,
     Readiness,
     engine_of,
+    has_acted,
     readiness_of,
     restarts,
 )
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.weights import Mount
 from modelplane.composing.messages import called, out_of_sync
-from modelplane.model.conditions import ReplicaCondition
-from modelplane.observed.fields import is_true, mapping, text
+from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.remote import Remote
+from modelplane.observed.replica import was_complete
 from modelplane.step import Object
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReplicaFindings:
     """One pass over a replica.
 
@@ -69,22 +71,34 @@ class ReplicaFindings:
     def _readiness(self, resource: str, manifest: Mapping[str, Any]) -> Readiness:
         """Return the readiness of an observed object; the messages of its pods come before its own."""
         found = readiness_of(resource, self.remotes)
-        if found.ready and self._is_stale(resource, manifest):
-            found = replace(found, ready=False, message=OUTDATED)
-        pods = "" if found.ready else self.pods.get(text(mapping(manifest.get("metadata")).get("name")), "")
-        return replace(found, message="; ".join(filter(None, (pods, found.message))))
+        if found.complete and self._is_stale(resource, manifest):
+            found = replace(found, complete=False, message=OUTDATED)
+        pods = "" if found.complete else self.pods.get(text(mapping(manifest.get("metadata")).get("name")), "")
+        restarting = self._is_restarting(resource, manifest)
+        return replace(found, message="; ".join(filter(None, (pods, found.message))), restarting=restarting)
+
+    def _is_restarting(self, resource: str, manifest: Mapping[str, Any]) -> bool:
+        """Tell whether an engine's templates change in this pass, or changed and its controller has not acted yet."""
+        remote = self.remotes[resource]
+        if not engine_of(resource) or remote.kind not in WORKLOAD_KINDS:
+            return False
+        last = mapping(self.replica.body.get("status"))
+        rows = [row for row in mappings(last.get("workloads")) if row.get("engine") == engine_of(resource)]
+        # An earlier version recorded only that the replica was not ready.
+        unready = bool(rows) and "complete" not in last and not was_complete(self.replica)
+        before = unready or any(row.get("restarting") is True for row in rows)
+        return restarts(remote, manifest) or (before and not has_acted(resource, self.remotes))
 
     def _is_stale(self, resource: str, manifest: Mapping[str, Any]) -> bool:
         """Tell whether the last observation of a workload is of other pods than its present or next ones.
 
         That is so in the pass that changes its pods, and until the provider has acted on that. A stale observation does
-        not make a replica ready; otherwise an edit and its rollback would count as serving at once.
+        not make a replica complete; otherwise an edit and its rollback would count as served at once.
         """
         remote = self.remotes[resource]
         if remote.kind not in WORKLOAD_KINDS:
             return False
-        was_ready = is_true(self.replica, ReplicaCondition.MODEL_READY)
-        return restarts(remote, manifest) or (remote.synced is None and not was_ready)
+        return restarts(remote, manifest) or (remote.synced is None and not was_complete(self.replica))
 
     def workloads_to_observe(self) -> list[str]:
         """Return the names of all workloads, sorted, if one of them is on the cluster and does not serve; else none."""
@@ -92,37 +106,56 @@ class ReplicaFindings:
             text(mapping(manifest.get("metadata")).get("name")): found for manifest, found in self._workloads().values()
         }
         there = any(self.remotes[resource].manifest for resource in self.wanted if resource in self.remotes)
-        return sorted(named) if there and not all(found.ready for found in named.values()) else []
+        return sorted(named) if there and not all(found.complete for found in named.values()) else []
 
     def unready(self) -> list[str]:
-        """Return a message for each engine that does not serve and each object of the edge that is not applied."""
-        engines = self.engines()
+        """Return a message for each engine that is not complete and each object of the edge that is not applied."""
+        engines, note = self.engines(), ", serving" if self.serves else ""
         asked = {engine.name for engine in self.spec.engines} if self.spec else set()
         messages = [f"engine {name}: nothing runs yet" for name in sorted(asked - engines.keys())]
         for engine, (_, found) in sorted(engines.items()):
-            if not found.ready:
+            if not found.complete:
                 why = f": {found.message}" if found.message else ""
-                messages.append(f"engine {engine}: {found.available} of {found.desired} copies ready{why}")
+                messages.append(f"engine {engine}: {found.available} of {found.desired} copies ready{note}{why}")
         return messages + list(self._unready_edge())
 
     def _unready_edge(self) -> Iterator[str]:
-        """Yield a message for each object of the edge that does not answer, unless no route leads to it yet."""
+        """Yield a message for each object of the edge that is not complete, unless no route leads to it yet."""
+        for resource, manifest in self._edge():
+            if resource not in self.remotes:
+                yield f"{called(manifest)}: not applied yet"
+            elif not (found := self._readiness(resource, manifest)).complete:
+                yield f"{called(manifest)}: {found.message or 'not ready yet'}"
+
+    def _edge(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the objects through which requests reach the engines, without those to which no route leads yet."""
         led_to = {kind for manifest in self.wanted.values() for kind, _ in backends(manifest)}
         for resource, manifest in sorted(self.wanted.items()):
             kind = text(manifest.get("kind"))
             if kind not in SERVING_KINDS or (kind in WORKLOAD_KINDS and engine_of(resource)):
                 continue
-            if resource == POOL_BY_PATH or belongs_to(resource) not in {"", *led_to}:
-                continue
-            if resource not in self.remotes:
-                yield f"{called(manifest)}: not applied yet"
-            elif not (found := self._readiness(resource, manifest)).ready:
-                yield f"{called(manifest)}: {found.message or 'not ready yet'}"
+            if resource != POOL_BY_PATH and belongs_to(resource) in {"", *led_to}:
+                yield resource, manifest
 
-    @property
-    def serves(self) -> bool:
-        """Tell whether every engine serves and can be reached, by the last known state."""
+    @cached_property
+    def complete(self) -> bool:
+        """Tell whether every engine has all its copies, as desired, and can be reached, by the last known state."""
         return bool(self.engines()) and not self.unready()
+
+    @cached_property
+    def serves(self) -> bool:
+        """Tell whether one copy of every engine serves and can be reached, by the last known state."""
+        engines = self.engines()
+        asked = {engine.name for engine in self.spec.engines} if self.spec else set()
+        running = bool(engines) and asked <= engines.keys() and all(found.serving > 0 for _, found in engines.values())
+        return running and all(self._answers(*each) for each in self._edge())
+
+    def _answers(self, resource: str, manifest: Mapping[str, Any]) -> bool:
+        """Tell whether an object of the edge is applied, or is a workload with a copy."""
+        if resource not in self.remotes:
+            return False
+        found = self._readiness(resource, manifest)
+        return found.complete or found.serving > 0
 
     def pending(self) -> str:
         """Return what is not on the cluster yet as it is wanted, "" when all is: failures first, then the rest."""

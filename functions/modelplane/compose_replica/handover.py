@@ -57,7 +57,7 @@ def keep_answering(
     """
     leaving = sorted(resource for resource in observed.keys() - objects.keys() if belongs_to(resource))
     coming = [resource for resource in _BACKENDS if resource in objects]
-    answers = all(resource in remotes and readiness_of(resource, remotes).ready for resource in coming)
+    answers = all(resource in remotes and readiness_of(resource, remotes).complete for resource in coming)
     routes = [route for route in _ROUTES if route in observed and _leads_nowhere(route, objects, remotes)]
     if not leaving or (answers and all(_turned(route, objects, remotes) for route in _ROUTES)):
         return {route: held(observed[route].body) for route in routes}

@@ -1,4 +1,8 @@
-"""Whether a replica's objects are ready on its cluster, by their counts, with their own messages."""
+"""Whether a replica's objects are complete on its cluster, by their counts, with their own messages.
+
+A workload is *complete* if all its copies are available and updated, and its controller has seen its generation. It
+*serves* if one copy is available, of whatever templates; of a gang, one with its leader and all its workers.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -41,12 +45,21 @@ OUTDATED = "not updated yet"
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether an object is ready, its available and desired copies, and why it is not ready."""
+    """Whether an object is complete, its available and desired copies, and why it is not complete.
 
-    ready: bool
+    `restarting`: its templates have changed, and its controller has not acted on that yet.
+    """
+
+    complete: bool
     available: int = 0
     desired: int = 0
     message: str = ""
+    restarting: bool = False
+
+    @property
+    def serving(self) -> int:
+        """Return how many copies go on to serve: a change of the templates takes one of them at once."""
+        return self.available - self.restarting
 
 
 def engine_of(resource: str) -> str:
@@ -85,10 +98,9 @@ def _seen(manifest: Mapping[str, Any]) -> bool:
 def _deployment(manifest: Mapping[str, Any]) -> Readiness:
     status, desired = mapping(manifest.get("status")), mapping(manifest.get("spec")).get("replicas")
     counts = [status.get(field) for field in ("updatedReplicas", "replicas", "availableReplicas")]
-    ready = _seen(manifest) and isinstance(desired, int) and all(found == desired for found in counts)
-    return Readiness(
-        ready, count(status.get("availableReplicas")), count(desired), "" if ready else _complaints(manifest)
-    )
+    complete = _seen(manifest) and isinstance(desired, int) and all(found == desired for found in counts)
+    available = count(status.get("availableReplicas"))
+    return Readiness(complete, available, count(desired), "" if complete else _complaints(manifest))
 
 
 def _template_mark(manifest: Mapping[str, Any]) -> Any:
@@ -128,7 +140,8 @@ def _gang(engine: str, manifest: Mapping[str, Any], remotes: Mapping[str, Remote
     leaders = remotes.get(leaders_resource(engine))
     if messages:
         seen = mapping(leaders.manifest).get("status") if leaders and leaders.manifest else {}
-        missing = sum(1 for message in messages if message.startswith("workers"))
+        # A copy of earlier templates is outdated, and not missing.
+        missing = sum(1 for each in messages if each.startswith("workers") and not each.endswith(OUTDATED))
         ready_leaders = count(mapping(seen).get("readyReplicas"), available)
         available = max(0, min(available, count(desired) - missing, ready_leaders))
     return Readiness(full and not messages, available, count(desired), ", ".join(messages))
@@ -141,15 +154,15 @@ def readiness_of(resource: str, remotes: Mapping[str, Remote]) -> Readiness:
     """
     remote = remotes[resource]
     if remote.kind not in WORKLOAD_KINDS:
-        return Readiness(ready=remote.ready, message="" if remote.ready else "not applied yet")
+        return Readiness(complete=remote.ready, message="" if remote.ready else "not applied yet")
     if remote.manifest is None:
         asked = count(mapping(remote.wanted.get("spec")).get("replicas"), 1)
-        return Readiness(ready=False, desired=asked, message="not applied yet")
+        return Readiness(complete=False, desired=asked, message="not applied yet")
     if remote.kind == "Deployment":
         found = _deployment(remote.manifest)
     else:
         found = _gang(engine_of(resource), remote.manifest, remotes)
-    if found.ready or found.message or found.available < found.desired:
+    if found.complete or found.message or found.available < found.desired:
         return found
     return replace(found, message=OUTDATED)
 
@@ -158,6 +171,17 @@ def restarts(remote: Remote, manifest: Mapping[str, Any]) -> bool:
     """Tell whether a manifest makes other pods than the manifest in the workload's Object."""
     field = _TEMPLATE_FIELDS.get(remote.kind, "")
     return mapping(remote.wanted.get("spec")).get(field) != mapping(manifest.get("spec")).get(field)
+
+
+def has_acted(resource: str, remotes: Mapping[str, Remote]) -> bool:
+    """Tell whether the provider and the controller of a workload have acted on the last change of its templates."""
+    remote = remotes[resource]
+    if remote.manifest is None or remote.synced is None:
+        return False
+    if remote.kind == "Deployment":
+        return _seen(remote.manifest)
+    mark = _template_mark(remote.manifest)
+    return not any(_behind(part, mark) for _, part in _sets(engine_of(resource), 0, remotes))
 
 
 def is_rolling(resource: str, remotes: Mapping[str, Remote]) -> bool:

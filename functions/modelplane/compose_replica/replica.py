@@ -76,12 +76,13 @@ def _result(
     found: ReplicaFindings, objects: Mapping[str, Mapping[str, Any]], requirements: tuple[Requirement, ...] = ()
 ) -> Result:
     def is_ready(resource: str) -> bool:
-        return resource in found.remotes and readiness_of(resource, found.remotes).ready
+        return resource in found.remotes and readiness_of(resource, found.remotes).complete
 
     if _PODS in objects:
         requirements = (*requirements, REPLICA_PODS.requirement(found.replica))
     conditions, cluster = report.conditions(found), found.spec.cluster if found.spec else ""
-    settled = all(condition.status is Status.TRUE for condition in conditions) and not found.sync_failure()
+    accepted = all(condition.status is Status.TRUE for condition in conditions)
+    settled = accepted and found.complete and not found.sync_failure()
     return Result(
         desired={
             resource: Desired.of(with_orphan_policy(body, cluster, orphan=found.orphaning), ready=is_ready(resource))

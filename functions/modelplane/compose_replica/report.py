@@ -59,17 +59,17 @@ def _taken(found: ReplicaFindings) -> Condition:
 
 
 def _ready(found: ReplicaFindings, accepted: Condition) -> Condition:
-    """Return ModelReady: whether every engine serves, else what each waits for."""
+    """Return ModelReady: whether every engine serves, and what each waits for that is not complete."""
     kind, failure = ReplicaCondition.MODEL_READY, found.sync_failure()
     last = f"last known state, {failure}" if failure else ""
     if found.ended is not None:
         message = "the replica has ended" if found.ended else "the replica ends: its pods finish what they have taken"
         return Condition(kind, Status.FALSE, Reason.WAITING_FOR_MODEL, message)
+    message = "; ".join(filter(None, [*found.unready(), last]))
     if found.serves:
-        return Condition(kind, Status.TRUE, Reason.SERVING, last)
+        return Condition(kind, Status.TRUE, Reason.SERVING, message)
     if not found.engines():
         return Condition(kind, Status.FALSE, Reason.WAITING_FOR_MODEL, f"nothing runs yet: {accepted.message}")
-    message = "; ".join(filter(None, [*found.unready(), last]))
     return Condition(kind, Status.FALSE, Reason.MODEL_STARTING, message)
 
 
@@ -91,6 +91,7 @@ def _rows(found: ReplicaFindings) -> list[dict[str, Any]]:
             "desired": state.desired,
         }
         | ({"message": state.message} if state.message else {})
+        | ({"restarting": True} if state.restarting else {})
         for engine, (manifest, state) in sorted(found.engines().items())
     ]
 
@@ -116,13 +117,15 @@ def status(found: ReplicaFindings) -> dict[str, Any]:
     """Return the complete status: a field that is left out is removed.
 
     `served` stays true after a flap, a reboot or an unknown state. `servedEngines` changes only when the cluster runs,
-    in sync, exactly the engines of the present spec. A replica that begins to serve while an edit is held records the
-    stamp of what runs, never that of the edit.
+    in sync, exactly the engines of the present spec, with all their copies. A replica that begins to serve while an
+    edit is held records the stamp of what runs, never that of the edit.
     """
     last = mapping(found.replica.body.get("status"))
     written: dict[str, Any] = {"served": last.get("served") is True or found.serves, "workloads": _rows(found)}
+    if found.engines():
+        written["complete"] = found.complete
     in_sync = found.spec is not None and found.obstacle is None and not found.pending() and not found.sync_failure()
-    if volumes := _volumes(found, settled=in_sync and found.serves):
+    if volumes := _volumes(found, settled=in_sync and found.complete):
         written["volumes"] = volumes
     if found.builder:
         written["builder"] = found.builder
@@ -131,7 +134,7 @@ def status(found: ReplicaFindings) -> dict[str, Any]:
         written |= {"ended": True} if found.ended else {}
     if held := _held(found):
         written["held"] = cap(held)
-    if found.spec and in_sync and found.serves:
+    if found.spec and in_sync and found.complete:
         written |= {"servedEngines": list(found.spec.block), "servedStamp": found.stamp}
     else:
         first = {"servedStamp": found.ran} if found.serves and last.get("served") is not True else {}

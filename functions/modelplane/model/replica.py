@@ -60,7 +60,9 @@ class Replica:
     """An observed ModelReplica.
 
     `owner` is the uid of the controlling ModelDeployment ("" for a hand-written one), `resource` its composition
-    resource name. `has_served`: it has been Ready on this placement; it stays true when it is not Ready for a while.
+    resource name. `ready`: one copy of each of its engines serves, by its last report; `complete`: all of them do, with
+    its present pods; `copies`: how many do. `has_served`: it has been Ready on this placement; it stays true when it is
+    not Ready for a while.
     `served_engines` are the engines it last served with. `index` is None where its label is missing or not a number.
     `content` and `served_content` are the digests of everything that determines its pods, now and when it last served;
     they are read for the deployment's own replicas only. `revision` is the one stamped on it, `outdated_builder`: an
@@ -84,6 +86,8 @@ class Replica:
     deleting: bool = False
     ready: bool = False
     stale: bool = False
+    complete: bool = True
+    copies: int = 0
     has_served: bool = False
     served_engines: tuple[StampedEngine, ...] | None = None
     content: str = ""
@@ -108,6 +112,11 @@ class Replica:
         """
         same = self.served_engines is None or same_pods(self.served_engines, self.engines)
         return self.has_served and same and self.served_content == self.content
+
+    @property
+    def was_complete(self) -> bool:
+        """Return whether it has been complete with the present content of its pods; copies may be missing now."""
+        return self.proven and (self.complete or self.served_engines is not None)
 
     @property
     def at_size(self) -> bool:

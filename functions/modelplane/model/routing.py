@@ -35,13 +35,21 @@ class Provider:
     root: str
 
 
+class Copies(StrEnum):
+    """How many of its replica's copies serve behind an endpoint. The endpoint's XRD describes each."""
+
+    ALL = "All"
+    MOST = "Most"
+    FEW = "Few"
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A ModelEndpoint. `address` is None while it cannot be reached.
 
     `ready`: it may take traffic. `leaving`: it takes traffic only if its service has no other ready endpoint. `is_off`:
     a user has switched it off, and it takes none in any case. `model` is the name under which the engines of a composed
-    endpoint serve, "" where it is not known.
+    endpoint serve, "" where it is not known. `copies`: how many of its replica's copies serve.
     """
 
     name: str
@@ -51,6 +59,7 @@ class Endpoint:
     leaving: bool = False
     is_off: bool = False
     model: str = ""
+    copies: Copies = Copies.ALL
 
 
 class EndpointState(StrEnum):
@@ -59,6 +68,7 @@ class EndpointState(StrEnum):
     SERVING = "Serving"
     LAST_RESORT = "LastResort"
     LEAVING = "Leaving"
+    FEW_COPIES = "FewCopies"
     NOT_READY = "NotReady"
     NO_ADDRESS = "NoAddress"
     NO_ROOM = "NoRoom"

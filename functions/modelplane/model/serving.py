@@ -10,14 +10,16 @@ from modelplane.model.replica import Replica
 class Serving(IntEnum):
     """What can be seen of whether a replica serves. Where one of several has to go, the lowest value goes first.
 
-    `NOT`: it has never served, or it is seen not to serve with the pods of its present spec. `NOW`: it is Ready with
-    them, and its cluster answers. `UNSEEN`: it has served, and may still do: its cluster does not answer, or what it
-    last reported is about an earlier spec that makes the same pods.
+    `NOT`: it has never served, or it is seen not to serve. `PARTLY`: it serves with some of its copies, or with copies
+    of an earlier spec while its pods are changed. `NOW`: it is complete: all copies of its present spec serve, and its
+    cluster answers. `UNSEEN`: it has served, and may still do: its cluster does not answer, or what it last reported is
+    about an earlier spec that makes the same pods.
     """
 
     NOT = 0
-    NOW = 1
-    UNSEEN = 2
+    PARTLY = 1
+    NOW = 2
+    UNSEEN = 3
 
 
 def was_ready(replica: Replica) -> bool:
@@ -31,6 +33,15 @@ def see_serving(replica: Replica, cluster: Cluster | Gap | Malformed | None) -> 
         return Serving.NOT
     if not (isinstance(cluster, Cluster) and cluster.answers):
         return Serving.UNSEEN
-    if not (replica.proven and replica.ready):
+    if not replica.ready:
+        return Serving.NOT
+    if not replica.stale and not replica.complete:
+        return Serving.PARTLY
+    if not replica.proven:
         return Serving.NOT
     return Serving.UNSEEN if replica.stale else Serving.NOW
+
+
+def stands_in(replica: Replica, copies: int) -> bool:
+    """Tell whether one of `copies` copies may end for a replica, which has been complete, or has as many that serve."""
+    return replica.proven and (replica.was_complete or (was_ready(replica) and replica.copies >= copies))

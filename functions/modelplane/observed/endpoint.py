@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from modelplane.model.conditions import Reason
 from modelplane.model.names import API_VERSION, endpoint_hostname, is_replica_hostname
-from modelplane.model.routing import Address, Endpoint
+from modelplane.model.routing import Address, Copies, Endpoint
 from modelplane.observed.fields import is_controlled_by, labels, mapping, number, text
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
@@ -88,7 +88,13 @@ def read_endpoint(obj: Object) -> Endpoint:
         leaving=spec.get("leaving") is True,
         is_off=not composed and not may_serve(obj),
         model=text(spec.get("model")) if composed else "",
+        copies=_copies(spec) if composed else Copies.ALL,
     )
+
+
+def _copies(spec: Mapping[str, Any]) -> Copies:
+    copies = text(spec.get("copies"))
+    return Copies(copies) if copies in tuple(Copies) else Copies.ALL
 
 
 def _published(obj: Object, routing: Mapping[str, Any]) -> Address | None:

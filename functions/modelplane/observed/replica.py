@@ -10,6 +10,7 @@ from modelplane.model.deployment import Role
 from modelplane.model.names import LABEL_CLUSTER, LABEL_REPLICA_INDEX, LABEL_REVISION, place_of_resource
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
 from modelplane.model.rollout import BUILDER
+from modelplane.model.routing import Copies
 from modelplane.observed.bounds import selector_texts, too_many_selectors
 from modelplane.observed.fields import (
     condition,
@@ -142,6 +143,8 @@ def read_replica(obj: Object) -> Replica:
         deleting=deleting(obj),
         ready=is_true(obj, "Ready"),
         stale=_is_stale(obj),
+        complete=status.get("complete") is not False,
+        copies=sum(count(row.get("ready")) for row in mappings(status.get("workloads"))),
         has_served=status.get("served") is True,
         served_engines=served or None,
         ending=spec.get("ending") is True,
@@ -199,6 +202,22 @@ def read_own_replica(obj: Object) -> Replica:
 def ready_status(obj: Object) -> str:
     """Return the status of the condition Ready, "" where there is none."""
     return text(condition(obj, "Ready").get("status"))
+
+
+@once_per_version
+def serving_copies(obj: Object) -> Copies:
+    """Return how many of a replica's copies serve: of the engine that has the smallest part of its own."""
+    if was_complete(obj):
+        return Copies.ALL
+    rows = [*mappings(mapping(obj.body.get("status")).get("workloads"))]
+    few = any(2 * count(row.get("ready")) < count(row.get("desired")) for row in rows)
+    return Copies.FEW if few else Copies.MOST
+
+
+def was_complete(obj: Object) -> bool:
+    """Tell whether a replica last had all its copies with its present pods; an earlier version recorded Ready alone."""
+    complete = mapping(obj.body.get("status")).get("complete")
+    return complete if isinstance(complete, bool) else is_true(obj, ReplicaCondition.MODEL_READY)
 
 
 @once_per_version

@@ -136,7 +136,7 @@ def _decide(deployment: Deployment, request: Request) -> tuple[Result, bool]:
     found = conditions(request, deployment, view, outcome)
     found = not_scheduled(found, deployment, outcome) if skew else found
     messages = [_message(request, deployment, view, placement) for placement in outcome.placements]
-    status = describe_status(deployment, outcome) | describe_model(request, deployment, outcome)
+    status = describe_status(deployment, view, outcome) | describe_model(request, deployment, outcome)
     result = Result(
         status=status | _about(_warnings(request, inputs.catalogued, outcome), rollout),
         conditions=found,

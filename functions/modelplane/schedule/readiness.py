@@ -22,6 +22,18 @@ def has_ready_replica(placement: Placement) -> bool:
     return replica is not None and was_ready(replica) and not placement.changes
 
 
+def _count_leaving(view: FleetView, schedule: Schedule) -> int:
+    """Return how many leaving replicas serve: they take requests until others serve in their place."""
+    leaving = (each for each in schedule.placements if each.leaving and not each.ending)
+    return sum(has_ready_replica(each) and is_reachable(view, each.cluster) for each in leaving)
+
+
+def count_ready(view: FleetView, schedule: Schedule) -> int:
+    """Return how many of the replicas that are asked for serve by their last report, leaving ones included."""
+    counted = sum(has_ready_replica(each) for each in schedule.placements if not each.leaving)
+    return min(schedule.replicas, counted + _count_leaving(view, schedule))
+
+
 def _doubts(request: Request, placements: Iterable[Placement]) -> list[str]:
     """Return the problems that Ready replicas report, such as Objects that are not in sync: once for each cluster.
 
@@ -57,8 +69,7 @@ def _together(why: str, replicas: Sequence[str]) -> str:
 
 def _none_counted(view: FleetView, schedule: Schedule, problem: str) -> Condition:
     """Return the condition of a deployment without a replica that counts; some may serve until they are replaced."""
-    serving = sum(1 for each in schedule.placements if has_ready_replica(each) and is_reachable(view, each.cluster))
-    if serving:
+    if serving := _count_leaving(view, schedule):
         moving = "1 that has to move still serves" if serving == 1 else f"{serving} that have to move still serve"
         text = f"no replica is placed as asked; {moving} until replaced"
         return Condition(_KIND, Status.FALSE, Reason.DEGRADED, text)
@@ -75,6 +86,14 @@ def _not_ready(request: Request, schedule: Schedule, waiting: Iterable[Placement
     return details + ([f"{schedule.unplaced} not scheduled"] if schedule.unplaced else [])
 
 
+def _count_words(view: FleetView, schedule: Schedule) -> str:
+    """Return how many replicas are ready, and how many of them only until others serve."""
+    ready = count_ready(view, schedule)
+    staying = sum(has_ready_replica(each) for each in schedule.placements if not each.leaving)
+    until = f" ({ready - staying} until others serve)" if ready > staying else ""
+    return f"{ready} of {schedule.replicas} replicas ready{until}"
+
+
 def replicas_ready(request: Request, deployment: Deployment, view: FleetView, schedule: Schedule) -> Condition:
     """Return ReplicasReady, which compares with the number asked for, not with the number placed.
 
@@ -89,8 +108,7 @@ def replicas_ready(request: Request, deployment: Deployment, view: FleetView, sc
     lost = list(find_lost(request, view, schedule))
     known = [each for each in counted if each.cluster not in {cluster.name for cluster in lost}]
     waiting = [placement for placement in known if not has_ready_replica(placement)]
-    ready = len(known) - len(waiting)
-    message = f"{ready} of {deployment.replicas} replicas ready"
+    ready, message = count_ready(view, schedule), _count_words(view, schedule)
     details = _not_ready(request, schedule, waiting)
     not_ready = [f"not ready: {'; '.join(details)}"] if details else []
     held = held_replicas(request, schedule) or [*filter(None, [waiting_edit(deployment, schedule)])]
@@ -101,7 +119,7 @@ def replicas_ready(request: Request, deployment: Deployment, view: FleetView, sc
         unknown = [*map(str, lost[:MAX_CLUSTERS]), *more]
         message = "; ".join([message, *unknown, *rest])
         return Condition(_KIND, Status.UNKNOWN, Reason.CLUSTER_UNREACHABLE, message)
-    if ready >= deployment.replicas:
+    if ready >= deployment.replicas and not schedule.unplaced:
         message = "; ".join([message, *rest, *_doubts(request, counted)])
         status, reason = (Status.FALSE, Reason.EDIT_HELD) if held else (Status.TRUE, Reason.ALL_REPLICAS_READY)
         return Condition(_KIND, status, reason, message)

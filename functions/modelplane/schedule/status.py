@@ -9,7 +9,7 @@ from modelplane.model.names import LABEL_DEPLOYMENT
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, FleetView, Placement, Schedule
 from modelplane.schedule.catalogue import model_resolved
-from modelplane.schedule.readiness import has_ready_replica, replicas_ready
+from modelplane.schedule.readiness import count_ready, has_ready_replica, replicas_ready
 from modelplane.schedule.rollout import (
     carried_revision,
     count_updated,
@@ -39,10 +39,10 @@ def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
     }
 
 
-def describe_status(deployment: Deployment, schedule: Schedule) -> dict[str, Any]:
+def describe_status(deployment: Deployment, view: FleetView, schedule: Schedule) -> dict[str, Any]:
     """Return the status fields; an autoscaler reads `replicas.total` as the current scale."""
     counted = [placement for placement in schedule.placements if not placement.leaving]
-    ready = sum(map(has_ready_replica, counted))
+    ready = count_ready(view, schedule)
     updated = count_updated(schedule)
     return {
         "replicas": {

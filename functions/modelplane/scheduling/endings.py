@@ -23,7 +23,7 @@ from modelplane.scheduling.scale import surplus
 from modelplane.scheduling.work import Work
 
 #: Which of the leaving replicas are needed first until others serve.
-_NEEDED = (Serving.NOW, Serving.UNSEEN, Serving.NOT)
+_NEEDED = (Serving.NOW, Serving.PARTLY, Serving.UNSEEN, Serving.NOT)
 _WAY_OUT = ": scale down to end it before"
 _WAYS_OUT = ": scale down, or taint the cluster NoExecute, to end it before"
 
@@ -93,7 +93,8 @@ def dismiss(work: Work) -> Needs | None:
         own.ending = EndCause.ROLLED_OUT
     counted, leaving = work.roster.counted, [own for own in work.roster.members if own.moving]
     # A replica that is only listed may be gone, because lists lag: no other replica may end on the strength of it.
-    serving = sum(own.serves_now and not own.listed_only for own in counted)
+    most = max((own.replica.copies for own in leaving), default=0)
+    serving = sum(own.serves_as(most) and not own.listed_only for own in counted)
     short = max(0, work.deployment.replicas - serving)
     oldest = needed_until_others_serve([own for own in leaving if own.replica.has_served], short)
     needed = set(oldest)

@@ -11,7 +11,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.placement import EndCause, Stamp
 from modelplane.model.replica import StampedEngine, same_pods
 from modelplane.model.rollout import Rollout
-from modelplane.model.serving import Serving
+from modelplane.model.serving import Serving, stands_in
 from modelplane.scheduling.roster import OwnReplica, seniority
 
 Engines = tuple[StampedEngine, ...]
@@ -137,18 +137,21 @@ class RolloutStep:
                 change(own)
 
     def settled_leaving(self) -> list[OwnReplica]:
-        """Return the replicas that leave for a new one and may go, because enough new ones have served.
+        """Return the replicas that leave for a new one and may go, because enough new ones have stood in for them.
 
         A serving replica goes only while as many others serve as the budget asks for: the rollout must not turn a flap
         or a lost cluster into an outage.
         """
-        counted = [own for own in self.members if own.counted and not own.listed_only]
-        needed = max(0, self.replicas - sum(own.replica.proven for own in counted))
+        counted = [own.replica for own in self.members if own.counted and not own.listed_only]
         leaving = [own for own in self.members if own.leaving is EndCause.ROLLED_OUT and not own.ending]
         leaving = sorted(_youngest_first(leaving), key=_idle_first)
         going: list[OwnReplica] = []
-        for own in leaving[: max(0, len(leaving) - needed)]:
-            others = sum(each.serves_now for each in self.members if not each.ending and each not in (own, *going))
+        for at, own in enumerate(leaving):
+            copies = own.replica.copies
+            if at >= len(leaving) - max(0, self.replicas - sum(stands_in(each, copies) for each in counted)):
+                continue
+            rest = (each for each in self.members if not each.ending and each not in (own, *going))
+            others = sum(each.serves_as(copies) for each in rest)
             if own.serving is Serving.NOT or others >= self.replicas - self.rollout.budget(self.replicas).unavailable:
                 going.append(own)
         return going

@@ -9,7 +9,7 @@ from modelplane.model.names import place_of_resource
 from modelplane.model.observation import Gap
 from modelplane.model.placement import EndCause, FleetView, Stamp
 from modelplane.model.replica import Replica, StampedEngine
-from modelplane.model.serving import Serving
+from modelplane.model.serving import Serving, stands_in
 from modelplane.scheduling.ledger import identity
 
 
@@ -52,8 +52,12 @@ class OwnReplica:
 
     @property
     def serves_now(self) -> bool:
-        """Tell whether it is seen to serve with its present spec."""
+        """Tell whether it is seen to serve with its present spec and all its copies."""
         return self.serving is Serving.NOW
+
+    def serves_as(self, copies: int) -> bool:
+        """Tell whether it serves with all its copies, or with as many as another one, which may end for it."""
+        return self.serves_now or (self.serving is Serving.PARTLY and stands_in(self.replica, copies))
 
     @property
     def moving(self) -> bool:

@@ -195,3 +195,30 @@ def test_an_endpoint_says_mutual_tls_as_its_cluster_does_and_as_it_did_while_tha
     message = write_placements([replace(placed(address), mutual_tls=True)])
     result = compose(Request(DEPLOYMENT, observed={"endpoint-a-0": was}, context=message))
     assert result.desired["endpoint-a-0"].build()["spec"].get("mutualTLS", False) is expected
+
+
+COPIES: dict[str, tuple[dict[str, Any], str | None]] = {
+    "an earlier version recorded Ready alone": ({}, None),
+    "all": ({"complete": True, "workloads": [{"ready": 4, "desired": 4}]}, None),
+    "one is missing": ({"complete": False, "workloads": [{"ready": 3, "desired": 4}]}, "Most"),
+    "half": ({"complete": False, "workloads": [{"ready": 2, "desired": 4}]}, "Most"),
+    "fewer than half": ({"complete": False, "workloads": [{"ready": 1, "desired": 4}]}, "Few"),
+    "fewer than half of one engine": (
+        {"complete": False, "workloads": [{"ready": 4, "desired": 4}, {"ready": 1, "desired": 3}]},
+        "Few",
+    ),
+}
+
+
+@pytest.mark.parametrize(("status", "copies"), COPIES.values(), ids=COPIES)
+def test_an_endpoint_says_how_many_copies_of_its_replica_serve(status: dict[str, Any], copies: str | None) -> None:
+    conditions = [{"type": "Ready", "status": "True"}, {"type": "ModelReady", "status": "True"}]
+    serving = observed("ModelReplica", status={**status, "conditions": conditions})
+    spec = endpoints("gw.example.org", replica=serving)["endpoint-a-0"]["spec"]
+    assert (spec["ready"], spec.get("copies")) == (True, copies)
+
+
+def test_how_many_copies_serve_is_kept_while_it_is_not_known() -> None:
+    owned = observed("ModelEndpoint", spec={"url": "https://gw.example.org", "ready": True, "copies": "Few"})
+    spec = endpoints("gw.example.org", endpoint=owned)["endpoint-a-0"]["spec"]
+    assert (spec["ready"], spec["copies"]) == (True, "Few")

@@ -89,7 +89,7 @@ TABLE: dict[str, tuple[Callable[[dict[str, Any]], None], bool, int, str]] = {
     "workers are still made from the last templates": (
         _other_templates("workers-0-main"),
         False,
-        1,
+        2,
         "workers of copy 0: not updated yet",
     ),
     "the leaders' set has not seen its own spec": (
@@ -102,14 +102,14 @@ TABLE: dict[str, tuple[Callable[[dict[str, Any]], None], bool, int, str]] = {
 
 
 @pytest.mark.parametrize(("change", "ready", "available", "words"), TABLE.values(), ids=TABLE)
-def test_a_gang_serves_only_when_nothing_of_it_says_otherwise(
+def test_a_gang_is_complete_only_when_nothing_of_it_says_otherwise_and_serves_with_one_whole_copy(
     change: Callable[[dict[str, Any]], None], ready: bool, available: int, words: str
 ) -> None:
     found = seen()
     change(found)
     result = given.run(BODY, found)
-    assert result.ready is ready
     assert result.status is not None
+    assert (result.status["complete"], result.ready) == (ready, available > 0)
     named = {"engine": "main", "kind": "LeaderWorkerSet", "name": NAME, "object": "x-leaderworkerset"}
     row = {**named, "ready": available, "desired": 2}
     assert result.status["workloads"] == [row | ({"message": words} if words else {})]
@@ -188,7 +188,8 @@ def test_a_gang_beyond_those_that_are_observed_counts_by_its_leader() -> None:
     assert given.run(body, given.serving(body)).ready is True
     missing = given.serving(body)
     _there(missing, "leaderworkerset-main")["status"]["readyReplicas"] = 63
-    assert given.run(body, missing).ready is False
+    found = given.run(body, missing)
+    assert ((found.status or {})["complete"], found.ready) == (False, True)
 
 
 @pytest.mark.parametrize(("copies", "beyond"), [(32, None), (34, ["32", "33"])])

@@ -114,12 +114,16 @@ def test_an_edit_and_its_rollback_count_as_not_ready_until_the_provider_has_acte
     observed["deployment-main"]["metadata"]["generation"] = 2
     conditions = observed["deployment-main"]["status"]["conditions"]
     observed["deployment-main"]["status"]["conditions"] = [{**found, "observedGeneration": 1} for found in conditions]
+    last = {"workloads": back.status["workloads"], "complete": False} if back.status else {}
+    assert not given.run({**before, "status": last}, observed).ready
     ready = {"type": "ModelReady", "status": "False", "reason": "ModelStarting"}
-    assert not given.run({**before, "status": {"conditions": [ready]}}, observed).ready
-    assert given.run({**before, "status": {"conditions": [{**ready, "status": "True"}]}}, observed).ready
+    earlier = {"workloads": [{"engine": "main"}], "conditions": [ready]}
+    assert not given.run({**before, "status": earlier}, observed).ready
+    assert given.run({**before, "status": {**earlier, "conditions": [{**ready, "status": "True"}]}}, observed).ready
 
     observed["deployment-main"]["metadata"]["generation"] = 1
-    assert given.run({**before, "status": {"conditions": [ready]}}, observed).ready
+    for acted in (last, earlier):
+        assert given.run({**before, "status": acted}, observed).ready
 
 
 def test_another_number_of_copies_leaves_a_replica_ready() -> None:

@@ -2,16 +2,18 @@
 
 import pytest
 
-from modelplane.model.routing import Address, Endpoint, ServiceEntry
+from modelplane.model.routing import Address, Copies, Endpoint, ServiceEntry
 from modelplane.routing.backends import plan_backends
 from modelplane.routing.listing import list_endpoints
 
 READY, NOT_READY, LEAVING, UNREACHABLE = "ready", "not ready", "leaving", "unreachable"
+MOST, FEW = "most of its copies", "few of its copies"
 
 
 def endpoint(name: str, state: str) -> Endpoint:
     reached = None if state == UNREACHABLE else Address(name, "gw.example.org", 443)
-    return Endpoint(name, {}, reached, ready=state != NOT_READY, leaving=state == LEAVING)
+    copies = {MOST: Copies.MOST, FEW: Copies.FEW}.get(state, Copies.ALL)
+    return Endpoint(name, {}, reached, ready=state != NOT_READY, leaving=state == LEAVING, copies=copies)
 
 
 #: The states of endpoints a, b and c, those that are listed now, and those that are listed from now on.
@@ -24,6 +26,10 @@ CASES = {
     "none is ready: the last known set stays": ((NOT_READY, NOT_READY, NOT_READY), "bc", "bc"),
     "none has ever been ready": ((NOT_READY, NOT_READY, NOT_READY), "", ""),
     "what cannot be reached is never listed": ((UNREACHABLE, NOT_READY, NOT_READY), "a", ""),
+    "one with few copies leaves beside one with all": ((READY, FEW, MOST), "abc", "ac"),
+    "one with few copies stays where none has all": ((NOT_READY, FEW, MOST), "abc", "bc"),
+    "one with few copies comes back before a leaving one takes requests": ((NOT_READY, FEW, LEAVING), "abc", "b"),
+    "one with few copies stays beside a leaving one that has all": ((LEAVING, FEW, UNREACHABLE), "a", "b"),
 }
 
 
@@ -32,7 +38,13 @@ def test_an_endpoint_is_listed_by_its_state_and_that_of_the_others(
     states: tuple[str, str, str], listed: str, expected: str
 ) -> None:
     endpoints = [endpoint(name, state) for name, state in zip("abc", states, strict=True)]
-    assert {each.hostname for each in list_endpoints(endpoints, set(listed))} == set(expected)
+    assert {each.hostname for each in list_endpoints([endpoints], set(listed))} == set(expected)
+
+
+def test_an_endpoint_with_few_copies_is_left_out_for_one_of_its_own_entry_and_never_for_the_fallback() -> None:
+    primary, fallback = [endpoint("a", FEW)], [endpoint("b", READY)]
+    listed = list_endpoints([primary, fallback], set())
+    assert {each.hostname for each in listed} == {"a", "b"}
 
 
 def addresses(count: int) -> tuple[Address, ...]:

@@ -34,7 +34,7 @@ def test_a_cluster_that_does_not_answer_is_named_once_with_its_replicas_which_st
     status, reason, message = replicas_ready(control)
     assert (status, reason, placed(control)) == ("Unknown", "ClusterUnreachable", before)
     assert message.startswith(
-        "1 of 3 replicas ready; cluster east does not answer, 2 replicas there, 2 ready when last seen "
+        "3 of 3 replicas ready; cluster east does not answer, 2 replicas there, 2 ready when last seen "
         "(Namespace kube-system is not in sync since "
     )
     assert message.endswith(
@@ -76,7 +76,7 @@ def test_a_cluster_whose_gateway_has_lost_its_address_cannot_be_reached() -> Non
     found = next(condition for condition in result.conditions if condition.type == "ReplicasReady")
     assert (found.status, found.reason, result.ready) == ("Unknown", "ClusterUnreachable", False)
     words = "the gateway of cluster a has lost its address, 1 replica there, 1 ready when last seen"
-    assert found.message == f"0 of 1 replicas ready; {words}: restore the gateway"
+    assert found.message == f"1 of 1 replicas ready; {words}: restore the gateway"
 
 
 def test_what_is_known_of_the_other_replicas_is_said_beside_the_clusters_that_cannot_be_reached() -> None:

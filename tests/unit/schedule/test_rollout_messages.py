@@ -134,3 +134,29 @@ def test_an_edit_that_waits_says_what_each_cluster_lacks_and_the_deployment_is_n
     assert (said["ReplicasReady"].status, said["ReplicasReady"].reason) == ("False", "EditHeld")
     assert said["ReplicasReady"].message == f"1 of 1 replicas ready; not as asked: the edit waits: {why}"
     assert result.ready is False
+
+
+def test_a_replica_that_serves_until_its_replacement_does_counts_as_ready_and_the_deployment_stays_ready() -> None:
+    own = replica("a")
+    edited = deployment(serving={"mode": "PrefillDecode"}, modelCacheRef=None)
+    result, _ = run(edited, Server(cluster("a"), cluster("b"), own), own)
+    said = {condition.type: condition for condition in result.conditions}
+    assert (said["RolloutProgressing"].status, said["RolloutProgressing"].reason) == ("True", "RollingOut")
+    ready = said["ReplicasReady"]
+    assert (ready.status, ready.reason) == ("True", "AllReplicasReady")
+    assert ready.message.startswith("1 of 1 replicas ready (1 until others serve); not ready: a new one on b")
+    assert (result.status["replicas"]["summary"], result.status["replicas"]["updatedSummary"]) == ("1/1", "0/1")
+    assert result.ready is True
+
+
+def test_a_replica_that_leaves_a_cluster_that_does_not_answer_is_not_counted() -> None:
+    tainted = {"spec": {"taints": [{"key": "gone", "effect": "NoExecute"}]}}
+    lost = [{"type": "Ready", "status": "False"}, {"type": "ClusterReady", "status": "False", "reason": "Unreachable"}]
+    own = replica("a")
+    result, _ = run(
+        deployment(modelCacheRef=None),
+        Server(cluster("a", status={"conditions": lost}, **tainted), cluster("b"), own),
+        own,
+    )
+    said = {condition.type: condition for condition in result.conditions}
+    assert (said["ReplicasReady"].status, result.status["replicas"]["ready"]) == ("False", 0)

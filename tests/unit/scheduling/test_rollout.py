@@ -80,6 +80,22 @@ def test_28_a_bad_edit_leaves_the_others_serving_and_the_old_manifest_puts_the_c
     assert (carried(scene), set(stamps(back).values())) == (["v1", "v1", "v1"], {Stamp.APPLY})
 
 
+@pytest.mark.parametrize(("copies", "complete", "goes"), [(1, False, False), (2, False, True), (1, True, True)])
+def test_a_replica_ends_for_another_once_that_is_complete_or_has_as_many_copies_that_serve(
+    copies: int, complete: bool, goes: bool
+) -> None:
+    one = old()
+    scene = serving(one, a=1, b=1)
+    (had,) = scene.replicas.values()
+    scene.replicas[had.uid] = replace(had, copies=2, complete=False)
+    first = scene.run(edited(one))
+    assert sorted(places(first)) == sorted([f"-{had.cluster}/0", f"{'b' if had.cluster == 'a' else 'a'}/0"])
+    new = next(each for each in scene.replicas.values() if each.uid != had.uid)
+    now = replace(new, ready=True, has_served=True, served_content=new.content, copies=copies, complete=complete)
+    scene.replicas[new.uid] = replace(now, served_engines=new.engines if complete else None)
+    assert [end.replica.uid for end in scene.run(edited(one)).ending] == ([had.uid] if goes else [])
+
+
 def test_29_without_room_and_with_nothing_to_spare_it_waits_and_surges_once_there_is_room() -> None:
     one = old(1, Rollout(max_unavailable=Amount(0)))
     scene = serving(one, a=1)
