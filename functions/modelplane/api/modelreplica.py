@@ -251,6 +251,7 @@ class ModelReplicaStatus(BaseModel):
 
     served: bool | None = None
     complete: bool | None = None
+    crashed: bool | None = None
     servedEngines: list[dict[str, Any]] | None = None
     servedStamp: str | None = None
     builder: int | None = None

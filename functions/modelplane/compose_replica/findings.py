@@ -34,8 +34,8 @@ class ReplicaFindings:
     `obstacle` they are the observed ones. `mount` is the volume with the weights, None for the observed one. `remotes`
     are the observed Objects. `stamp` is the digest of everything that determines the desired pods, "" with an obstacle;
     `ran` is the same of the observed pods. `builder` is the earliest builder of the observed workloads, 0 without any.
-    `pods` are the messages of the observed pods by the name of their workload. `orphaning`: the orphan policy of the
-    cluster, None while there is no cluster.
+    `pods` are the messages of the observed pods by the name of their workload, `crashed_pods` the names of the
+    workloads of those that have crashed. `orphaning`: the orphan policy of the cluster, None while there is no cluster.
     `ended`: whether the last pod of an ending replica is gone.
     """
 
@@ -49,6 +49,7 @@ class ReplicaFindings:
     builder: int = 0
     ran: str = ""
     pods: Mapping[str, str] = field(default_factory=dict)
+    crashed_pods: frozenset[str] = frozenset()
     orphaning: bool | None = None
     ended: bool | None = None
 
@@ -149,6 +150,13 @@ class ReplicaFindings:
         asked = {engine.name for engine in self.spec.engines} if self.spec else set()
         running = bool(engines) and asked <= engines.keys() and all(found.serving > 0 for _, found in engines.values())
         return running and all(self._answers(*each) for each in self._edge())
+
+    @cached_property
+    def has_crashed(self) -> bool:
+        """Tell whether it does not serve because containers of an engine without a copy have crashed."""
+        without = (manifest for manifest, found in self.engines().values() if found.available <= 0)
+        names = {text(mapping(manifest.get("metadata")).get("name")) for manifest in without}
+        return not self.serves and not self.crashed_pods.isdisjoint(names)
 
     def _answers(self, resource: str, manifest: Mapping[str, Any]) -> bool:
         """Tell whether an object of the edge is applied, or is a workload with a copy."""

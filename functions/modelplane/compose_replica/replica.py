@@ -136,6 +136,7 @@ def _findings(
         builder=builder.oldest(request.observed),
         ran=builder.ran(request.observed),
         pods=REPLICA_PODS.messages(request),
+        crashed_pods=REPLICA_PODS.crashed(request),
         orphaning=is_orphaning(request.one(require.cluster(spec.cluster))) if spec else None,
     )
 

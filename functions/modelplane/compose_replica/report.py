@@ -124,6 +124,8 @@ def status(found: ReplicaFindings) -> dict[str, Any]:
     written: dict[str, Any] = {"served": last.get("served") is True or found.serves, "workloads": _rows(found)}
     if found.engines():
         written["complete"] = found.complete
+    if found.has_crashed:
+        written["crashed"] = True
     in_sync = found.spec is not None and found.obstacle is None and not found.pending() and not found.sync_failure()
     if volumes := _volumes(found, settled=in_sync and found.complete):
         written["volumes"] = volumes

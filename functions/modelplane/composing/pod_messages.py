@@ -12,7 +12,7 @@ from modelplane.composing.site import Site
 from modelplane.kube.object import PROVIDER_API
 from modelplane.model.names import LABEL_FILLS, LABEL_PODS_OF, LABEL_PODS_OF_CACHE, LABEL_WORKLOAD
 from modelplane.model.observation import Gap
-from modelplane.observed.pod_messages import pod_messages, pod_reports
+from modelplane.observed.pod_messages import crashed_pods, pod_messages, pod_reports
 from modelplane.observed.remote import read_remote
 from modelplane.step import Object, Request, Requirement
 
@@ -41,6 +41,11 @@ class PodObserver:
         """Return the pods' messages by the value of `group`, without groups that have none."""
         found = request.all(self.requirement(request.composite))
         return {} if isinstance(found, Gap) else pod_messages(map(read_remote, found), self.group)
+
+    def crashed(self, request: Request) -> frozenset[str]:
+        """Return the values of `group` of pods that have crashed."""
+        found = request.all(self.requirement(request.composite))
+        return frozenset() if isinstance(found, Gap) else crashed_pods(map(read_remote, found), self.group)
 
     def reports(self, request: Request, container: str) -> Mapping[str, str]:
         """Return the termination message of a successful init container of the pods, by the value of `group`."""

@@ -61,8 +61,8 @@ class Replica:
 
     `owner` is the uid of the controlling ModelDeployment ("" for a hand-written one), `resource` its composition
     resource name. `ready`: one copy of each of its engines serves, by its last report; `complete`: all of them do, with
-    its present pods; `copies`: how many do. `has_served`: it has been Ready on this placement; it stays true when it is
-    not Ready for a while.
+    its present pods; `copies`: how many do; `crashed`: no copy of an engine does, because containers have ended with an
+    error. `has_served`: it has been Ready on this placement; it stays true when it is not Ready for a while.
     `served_engines` are the engines it last served with. `index` is None where its label is missing or not a number.
     `content` and `served_content` are the digests of everything that determines its pods, now and when it last served;
     they are read for the deployment's own replicas only. `revision` is the one stamped on it, `outdated_builder`: an
@@ -88,6 +88,7 @@ class Replica:
     stale: bool = False
     complete: bool = True
     copies: int = 0
+    crashed: bool = False
     has_served: bool = False
     served_engines: tuple[StampedEngine, ...] | None = None
     content: str = ""

@@ -42,6 +42,11 @@ def see_serving(replica: Replica, cluster: Cluster | Gap | Malformed | None) -> 
     return Serving.UNSEEN if replica.stale else Serving.NOW
 
 
+def is_broken(replica: Replica) -> bool:
+    """Tell whether a replica has crashed, by its last report for its present spec: only another spec may help."""
+    return replica.crashed and not replica.ready and not replica.stale
+
+
 def stands_in(replica: Replica, copies: int) -> bool:
     """Tell whether one of `copies` copies may end for a replica, which has been complete, or has as many that serve."""
     return replica.proven and (replica.was_complete or (was_ready(replica) and replica.copies >= copies))

@@ -61,6 +61,32 @@ def _complaints(pod: Mapping[str, Any]) -> Iterator[str]:
         yield from filter(None, map(_of_container, mappings(status.get(field))))
 
 
+def _has_crashed(pod: Mapping[str, Any]) -> bool:
+    """Tell whether a container of a pod has ended with an error, or is restarted again and again.
+
+    A failing probe alone is no crash: the engine may answer again.
+    """
+    status = mapping(pod.get("status"))
+    for field in ("initContainerStatuses", "containerStatuses"):
+        for found in mappings(status.get(field)):
+            state = mapping(found.get("state"))
+            waits = mapping(state.get("waiting")).get("reason") == "CrashLoopBackOff"
+            if waits or count(mapping(state.get("terminated")).get("exitCode")):
+                return True
+    return False
+
+
+def crashed_pods(pods: Iterable[Remote], label: str) -> frozenset[str]:
+    """Return the values of a label of pods that have crashed and are not being deleted."""
+    found = set()
+    for remote in pods:
+        pod = remote.manifest or {}
+        metadata = mapping(pod.get("metadata"))
+        if not metadata.get("deletionTimestamp") and _has_crashed(pod):
+            found.add(text(mapping(metadata.get("labels")).get(label)))
+    return frozenset(found)
+
+
 def pod_messages(pods: Iterable[Remote], label: str) -> dict[str, str]:
     """Return the messages of pods by the value of their label; equal ones are counted, the most frequent first."""
     counted: defaultdict[str, Counter[str]] = defaultdict(Counter)

@@ -145,6 +145,7 @@ def read_replica(obj: Object) -> Replica:
         stale=_is_stale(obj),
         complete=status.get("complete") is not False,
         copies=sum(count(row.get("ready")) for row in mappings(status.get("workloads"))),
+        crashed=status.get("crashed") is True,
         has_served=status.get("served") is True,
         served_engines=served or None,
         ending=spec.get("ending") is True,

@@ -11,7 +11,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.placement import EndCause, Stamp
 from modelplane.model.replica import StampedEngine, same_pods
 from modelplane.model.rollout import Rollout
-from modelplane.model.serving import Serving, stands_in
+from modelplane.model.serving import Serving, is_broken, stands_in
 from modelplane.scheduling.roster import OwnReplica, seniority
 
 Engines = tuple[StampedEngine, ...]
@@ -118,6 +118,18 @@ class RolloutStep:
         others = sum(each.serves_now for each in self.members if each.ending is None and each is not own)
         return others >= self.replicas - unavailable or (own.serving is Serving.NOT and self._starting < unavailable)
 
+    def may_repair(self, own: OwnReplica) -> bool:
+        """Tell whether a broken replica may be changed in place, whatever the budget: it has nothing to lose.
+
+        One is repaired after the other, the next when that serves, so that an edit that breaks replicas breaks one.
+        Where none of the deployment serves, all may be.
+        """
+        if not is_broken(own.replica):
+            return False
+        others = [each for each in self.members if each.ending is None and each is not own]
+        starting = any(each.counted and not each.outdated and each.serving is Serving.NOT for each in others)
+        return not starting or all(each.serving is Serving.NOT for each in others)
+
     @property
     def _starting(self) -> int:
         """Return how many replicas are as asked, or about to be placed, and do not serve yet."""
@@ -133,7 +145,8 @@ class RolloutStep:
             if tried and surge(own):
                 continue
             self.no_room |= tried
-            if not own.surge_only and (tried or in_place_first) and self.may_change(own):
+            may = ((tried or in_place_first) and self.may_change(own)) or self.may_repair(own)
+            if may and not own.surge_only:
                 change(own)
 
     def settled_leaving(self) -> list[OwnReplica]:

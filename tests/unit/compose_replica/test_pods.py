@@ -101,6 +101,36 @@ def test_what_pods_complain_of_is_reported_by_the_replica_and_by_its_workload(
     assert result.ttl == AWAITING
 
 
+#: Not ready, and nothing else: the container runs.
+PROBE = {"phase": "Running", "containerStatuses": [{"ready": False, "state": {"running": {}}}]}
+CRASHES: dict[str, tuple[list[dict[str, Any]], bool]] = {
+    "nothing yet": ([], False),
+    "a failing probe": ([pod(PROBE)] * 2, False),
+    "an image that cannot be pulled": ([pod(waiting("ImagePullBackOff", PULL))], False),
+    "ended with an error": ([pod(PROBE), pod({"containerStatuses": [{"state": ended(2, "Error")}]})], True),
+    "ended without an error": ([pod({"containerStatuses": [{"state": ended(0, "Completed")}]})], False),
+    "crashes again and again": ([pod(waiting("CrashLoopBackOff", BACK_OFF))], True),
+    "an init container": ([pod({"initContainerStatuses": [{"state": ended(1, "Error")}]})], True),
+    "one that is going": ([pod(waiting("CrashLoopBackOff"), deletionTimestamp="2026-01-01T00:00:00Z")], False),
+    "of another workload": ([pod(waiting("CrashLoopBackOff"), workload="other")], False),
+    "malformed": ([pod({"containerStatuses": [7, {"state": {"terminated": {"exitCode": "x"}}}]})], False),
+}
+
+
+@pytest.mark.parametrize(("pods", "crashed"), CRASHES.values(), ids=CRASHES)
+def test_a_replica_has_crashed_if_containers_of_an_engine_without_a_copy_ended_with_an_error(
+    pods: list[dict[str, Any]], crashed: bool
+) -> None:
+    assert (given.run(BODY, starting(), pods=pods).status or {}).get("crashed", False) is crashed
+
+
+def test_a_replica_that_serves_with_its_other_copies_has_not_crashed() -> None:
+    observed = starting()
+    observed["deployment-main"]["status"]["atProvider"]["manifest"]["status"]["availableReplicas"] = 1
+    result = given.run(BODY, observed, pods=[pod(waiting("CrashLoopBackOff", BACK_OFF))])
+    assert (result.ready, "crashed" in (result.status or {})) == (True, False)
+
+
 def test_last_words_are_cut_to_their_end() -> None:
     crashed = waiting("CrashLoopBackOff", lastState=ended(1, "Error", "x" * 5000 + "end"))
     message = given.condition(given.run(BODY, starting(), pods=[pod(crashed)]), "ModelReady").message

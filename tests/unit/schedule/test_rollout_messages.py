@@ -150,7 +150,7 @@ def test_a_replica_that_serves_until_its_replacement_does_counts_as_ready_and_th
 
 
 def test_a_replica_that_leaves_a_cluster_that_does_not_answer_is_not_counted() -> None:
-    tainted = {"spec": {"taints": [{"key": "gone", "effect": "NoExecute"}]}}
+    tainted: dict[str, Any] = {"spec": {"taints": [{"key": "gone", "effect": "NoExecute"}]}}
     lost = [{"type": "Ready", "status": "False"}, {"type": "ClusterReady", "status": "False", "reason": "Unreachable"}]
     own = replica("a")
     result, _ = run(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from modelplane.model.deployment import Deployment
+from modelplane.model.deployment import Deployment, Engine, Member, Role
 from modelplane.model.fleet import Effect, Taint
 from modelplane.model.placement import EndCause, Schedule, Stamp
 from modelplane.model.rollout import Amount, Rollout
@@ -94,6 +94,75 @@ def test_a_replica_ends_for_another_once_that_is_complete_or_has_as_many_copies_
     now = replace(new, ready=True, has_served=True, served_content=new.content, copies=copies, complete=complete)
     scene.replicas[new.uid] = replace(now, served_engines=new.engines if complete else None)
     assert [end.replica.uid for end in scene.run(edited(one)).ending] == ([had.uid] if goes else [])
+
+
+def crash(scene: Scene, *uids: str) -> None:
+    """Let containers of replicas end with an error; of all replicas if none are said."""
+    scene.flap(*(uids or tuple(scene.replicas)))
+    for uid in uids or tuple(scene.replicas):
+        scene.replicas[uid] = replace(scene.replicas[uid], crashed=True)
+
+
+@pytest.mark.parametrize("gang", [False, True])
+def test_the_only_replica_on_a_full_fleet_is_changed_in_place_once_it_has_crashed(gang: bool) -> None:
+    one = old()
+    if gang:
+        members = (Member(Role.LEADER, 1, (request(),)), Member(Role.WORKER, 1, (request(),)))
+        one = with_engines(one, (Engine("main", members),))
+    scene = serving(one, a=2 if gang else 1)
+    crash(scene)
+    changed = scene.run(edited(one))
+    assert (carried(scene), changed.ending) == (["v2"], ())
+    scene.serve()
+    assert scene.run(edited(one)).rolling is None
+
+
+NOT_REPAIRED: dict[str, Rollout] = {"paused": Rollout(paused=True), "its probe fails": Rollout()}
+
+
+@pytest.mark.parametrize(("why", "rollout"), NOT_REPAIRED.items(), ids=NOT_REPAIRED)
+def test_a_replica_that_is_paused_or_only_fails_its_probe_is_not_changed_outside_the_budget(
+    why: str, rollout: Rollout
+) -> None:
+    one = old(1, rollout)
+    scene = serving(one, a=1)
+    crash(scene) if why == "paused" else scene.flap(*scene.replicas)
+    for _ in range(3):
+        scene.run(edited(one))
+    assert carried(scene) == ["v1"]
+
+
+def test_a_crashed_replica_on_a_cluster_that_does_not_answer_is_not_changed() -> None:
+    one = old()
+    scene = serving(one, a=1)
+    crash(scene)
+    scene.change("a", answers=False)
+    scene.run(edited(one))
+    assert carried(scene) == ["v1"]
+
+
+def test_crashed_replicas_are_repaired_one_after_the_other_so_that_a_bad_edit_breaks_one() -> None:
+    one = replace(old(4), rollout=Rollout(max_surge=Amount(0), max_unavailable=Amount(1)))
+    scene = serving(one, a=4)
+    first, second, *_ = scene.replicas
+    crash(scene, first, second)
+    for _ in range(3):
+        scene.run(edited(one))
+        assert carried(scene) == ["v1", "v1", "v1", "v2"]
+    repaired = next(uid for uid, each in scene.replicas.items() if each.content == "v2")
+    assert repaired in (first, second)
+    scene.replicas[repaired] = replace(scene.replicas[repaired], crashed=False)
+    scene.serve(repaired)
+    scene.run(edited(one))
+    assert {scene.replicas[uid].content for uid in (first, second)} == {"v2"}
+
+
+def test_where_no_replica_serves_all_that_have_crashed_are_repaired_at_once() -> None:
+    one = replace(old(3), rollout=Rollout(max_unavailable=Amount(0)))
+    scene = serving(one, a=3)
+    crash(scene)
+    scene.run(edited(one))
+    assert carried(scene) == ["v2", "v2", "v2"]
 
 
 def test_29_without_room_and_with_nothing_to_spare_it_waits_and_surges_once_there_is_room() -> None:
