@@ -88,6 +88,7 @@ gateways: $(READY) ## Run the tests with real gateways, as root (PYTESTARGS=... 
 soak: $(READY) ## Prove at length what CI does not each time, as root; then watch a settled fleet (SOAK=... to choose)
 	@$(BIN)/python -m modelplane_dev.components build
 	@MODELPLANE_HYPOTHESIS_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(WORKERS) tests/property
+	@$(BIN)/python tests/bench/run.py --only soak
 	@$(APART) env MODELPLANE_SOAK=1 $$SCENARIOS -m 'not alone'
 	@$(APART) $(BIN)/python tests/e2e/soak.py $(SOAK)
 
