@@ -62,11 +62,15 @@ def content(control: ControlPlane) -> list[Manifest]:
 
 
 def work(control: ControlPlane, watching: Watch, allowed: Set[str], *, finishing: bool) -> None:
-    """Reconcile every composite, whether it is due or not, until a round changes nothing; watch every pass."""
+    """Reconcile every composite, whether it is due or not, until a round changes nothing; watch each pass that does."""
+    watched = None
     for _ in range(ROUNDS):
         before = content(control)
         for kind, namespace, name in composites(control):
             control.reconcile(kind, namespace, name)
+            if control._store.revision == watched:  # nothing was written since
+                continue
+            watched = control._store.revision
             lost = watching.lost(control, allowed, finishing=finishing)
             assert lost == [], f"after a pass of {kind} {name}"
         if content(control) == before:
