@@ -10,7 +10,7 @@ from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.filters import direct_response
 from modelplane.kube.gateway.listener_filters import filters_limit, filters_policy, filters_route, no_keys
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
-from modelplane.kube.gateway.route import https_redirect, unknown_paths
+from modelplane.kube.gateway.route import UNKNOWN_PATHS, https_redirect, unknown_paths
 from modelplane.kube.gateway.traffic import client_traffic_policy, gateway_traffic_policy
 from modelplane.kube.usage import protected
 from modelplane.model.names import (
@@ -34,7 +34,7 @@ _CALLERS: Final = "client-traffic-policy"
 _INTERNAL_CALLERS: Final = "client-traffic-policy-internal"
 _LOG: Final = "access-log"
 _TRAFFIC: Final = "traffic-policy"
-_UNKNOWN: Final = "unknown-paths"
+_UNKNOWN: Final = UNKNOWN_PATHS
 _NOT_FOUND: Final = "answer-404"
 _IN_USE: Final = "gateway-in-use"
 _NO_KEYS: Final = "listener-filters-keys"
@@ -43,7 +43,6 @@ _FILTERS_ROUTE: Final = "listener-filters-route"
 
 CLASS_NAME: Final = "modelplane"
 _REDIRECT_NAME: Final = "https-redirect"
-_UNKNOWN_NAME: Final = "unknown-paths"
 _INTERNAL_NAME: Final = f"{PUBLIC_GATEWAY}-internal"
 _NOT_FOUND_MESSAGE: Final = "No service has this path. The base URL of a ModelService is its status.url."
 
@@ -74,7 +73,7 @@ def _surroundings(spec: InferenceGatewaySpec, client_pair: str | None) -> dict[s
         _CALLERS: client_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
         _TRAFFIC: gateway_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
         _NOT_FOUND: direct_response(
-            _UNKNOWN_NAME, SYSTEM_NAMESPACE, status=404, message=_NOT_FOUND_MESSAGE, code="not_found"
+            UNKNOWN_PATHS, SYSTEM_NAMESPACE, status=404, message=_NOT_FOUND_MESSAGE, code="not_found"
         ),
         _NO_KEYS: no_keys(),
         FILTERS: filters_policy(),
@@ -100,8 +99,8 @@ def _gateway(request: Request, spec: InferenceGatewaySpec, pair: str | None) -> 
         internal=internal if _INTERNAL_CALLERS in request.observed else None,
     )
     listeners = (LISTENER_HTTPS, *([LISTENER_INTERNAL] if internal else [])) if certificate else (LISTENER_HTTP,)
-    made[_UNKNOWN] = unknown_paths(_UNKNOWN_NAME, listeners, _UNKNOWN_NAME)
-    made[_FILTERS_ROUTE] = filters_route(_UNKNOWN_NAME)
+    made[_UNKNOWN] = unknown_paths(UNKNOWN_PATHS, listeners, UNKNOWN_PATHS)
+    made[_FILTERS_ROUTE] = filters_route(UNKNOWN_PATHS)
     gateway = request.observed.get(GATEWAY)
     if certificate and gateway and serves(gateway.body, LISTENER_HTTPS):
         made[REDIRECT] = https_redirect(_REDIRECT_NAME)

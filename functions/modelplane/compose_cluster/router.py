@@ -8,6 +8,7 @@ from typing import Final
 from modelplane.compose_cluster import authority
 from modelplane.kube.certificate import authority_config_map, pair
 from modelplane.kube.gateway.private import PrivateGateway
+from modelplane.kube.gateway.provider import refused_filter
 from modelplane.model.names import ENVOY_NAMESPACE, LISTENER_HTTPS, ROUTER, ROUTER_PAIR, SERVER_NAME, SYSTEM_NAMESPACE
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import gateway_obstacles, serves
@@ -28,6 +29,7 @@ def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manife
     made: dict[str, Manifest] = {
         f"{_PART}certificate": pair(ROUTER_PAIR, SERVER_NAME, "server auth"),
         AUTHORITY: authority_config_map(ROUTER, SYSTEM_NAMESPACE, bundle),
+        f"{_PART}refused": refused_filter(ROUTER, SYSTEM_NAMESPACE, ROUTER),
         **{f"{_PART}{what}": manifest for what, manifest in private.surroundings().items()},
     }
     observed = request.observed

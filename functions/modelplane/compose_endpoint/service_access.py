@@ -4,9 +4,8 @@ Until the gateway has accepted the policy that checks keys, a route is closed: i
 only composed could take effect after the route.
 """
 
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from modelplane.api.modelservice import ModelServiceSpec
 from modelplane.compose_endpoint.route_owner import ROUTE
@@ -14,9 +13,9 @@ from modelplane.compose_endpoint.service_inputs import ServiceInputs
 from modelplane.composing.hold import held
 from modelplane.kube.gateway.security import caller_keys, security_policy
 from modelplane.model.names import service_object
-from modelplane.observed.fields import mapping, text
+from modelplane.observed.fields import mapping
 from modelplane.observed.gateway import checks_keys, is_current, read_references, rejection
-from modelplane.observed.service import OPEN
+from modelplane.observed.service import OPEN, OPENED, has_lost_keys, needs_no_key
 from modelplane.step import Manifest, Object, Request
 
 #: Composition resource names.
@@ -44,19 +43,18 @@ def access_of(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -
     route, policy = request.observed.get(ROUTE), request.observed.get(POLICY)
     if not inputs.keys.usable or route is None or (policy and rejection(policy)):
         return Access.CLOSED
-    forwards, published = bool(read_references(route)), text(_status(request).get("keys"))
-    if policy and checks_keys(policy) and (is_current(policy) or (forwards and published not in ("", OPEN))):
+    forwards, was_open = bool(read_references(route)), needs_no_key(request.composite)
+    published = bool(mapping(request.composite.body.get("status")).get("keys"))
+    if policy and checks_keys(policy) and (is_current(policy) or (forwards and published and not was_open)):
         return Access.CHECKED
-    return Access.OPEN if forwards and published == OPEN else Access.CLOSED
+    return Access.OPEN if forwards and was_open else Access.CLOSED
 
 
-def _status(request: Request) -> Mapping[str, Any]:
-    return mapping(request.composite.body.get("status"))
-
-
-def published_keys(access: Access, inputs: ServiceInputs) -> str:
+def published_keys(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> str:
     """Return `status.keys`."""
-    return OPEN if access is Access.OPEN else str(len(inputs.keys.usable))
+    if access_of(request, spec, inputs) is not Access.OPEN:
+        return str(len(inputs.keys.usable))
+    return OPENED if not spec.keys and has_lost_keys(request.composite) else OPEN
 
 
 def compose_access(

@@ -11,6 +11,7 @@ from modelplane.compose_endpoint.service_inputs import BACKEND, ServiceInputs, o
 from modelplane.composing.hold import held
 from modelplane.composing.references import ordered
 from modelplane.kube.certificate import authority_config_map
+from modelplane.kube.gateway.answers import NO_KEY
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.filters import backend_host, direct_response
 from modelplane.kube.gateway.route import ServiceRoute, service_route
@@ -33,7 +34,7 @@ _CLOSED: Final = frozenset({_UNAUTHORIZED, _NOT_FOUND})
 #: The direct responses: status, message and code.
 _ANSWERS: Final = {
     _UNAVAILABLE: (503, "No endpoint of this service is ready.", "no_endpoints"),
-    _UNAUTHORIZED: (401, "This service takes no requests without a key, and no key is valid.", "invalid_api_key"),
+    _UNAUTHORIZED: (401, f"{NO_KEY} No key of this service is valid now.", "invalid_api_key"),
     _NOT_FOUND: (404, "There is nothing at this path.", "not_found"),
 }
 
@@ -42,24 +43,25 @@ def _name(service: Object, part: str) -> str:
     return service_object(service.name, service.namespace, part)
 
 
-def _traffic(spec: ModelServiceSpec) -> Traffic:
+def _traffic(spec: ModelServiceSpec, inputs: ServiceInputs) -> Traffic:
     rate = (spec.rateLimit.requests, spec.rateLimit.per) if spec.rateLimit else None
     return Traffic(
         **({"idle": spec.timeouts.idle} if spec.timeouts else {}),
         affinity=spec.affinity.header if spec.affinity else None,
         rate=rate,
         callers=tuple(key.name for key in spec.keys or ()) if spec.rateLimit and spec.rateLimit.perCaller else (),
+        one_endpoint=sum(len(plan.endpoints) for plan in inputs.backends.plans) == 1,
     )
 
 
-def _fixed(service: Object, spec: ModelServiceSpec) -> dict[str, Manifest]:
+def _fixed(service: Object, spec: ModelServiceSpec, inputs: ServiceInputs) -> dict[str, Manifest]:
     """Return the other objects that the route refers to or depends on, besides Backends."""
     namespace = service.namespace
     answers = {
         part: direct_response(_name(service, part), namespace, status=status, message=message, code=code)
         for part, (status, message, code) in _ANSWERS.items()
     }
-    policy = service_traffic_policy(_name(service, POLICY), namespace, _name(service, ROUTE), _traffic(spec))
+    policy = service_traffic_policy(_name(service, POLICY), namespace, _name(service, ROUTE), _traffic(spec, inputs))
     fixed = {_HOST: backend_host(_name(service, _HOST), namespace), **answers}
     return fixed | ({POLICY: policy} if policy else {})
 
@@ -119,7 +121,7 @@ def _authority(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
 def compose_objects(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Mapping[str, Desired]:
     """Return the objects of a service in this pass, by composition resource name."""
     service, observed = request.composite, request.observed
-    fixed, authority = _fixed(service, spec), _authority(request, inputs)
+    fixed, authority = _fixed(service, spec, inputs), _authority(request, inputs)
     access = access_of(request, spec, inputs)
     secured = {_AUTHORITY} if any(plan.mutual_tls for plan in inputs.backends.plans) else set()
     wanted = {**fixed, **authority, **_backends(service, inputs), **compose_access(request, spec, inputs, access)}

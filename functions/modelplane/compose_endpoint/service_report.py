@@ -15,6 +15,7 @@ from modelplane.model.conditions import Condition, Reason, ServiceCondition, Sta
 from modelplane.model.routing import Endpoint, EndpointState
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import is_accepted, rejection, unaccepted_change
+from modelplane.observed.service import OPEN, OPENED
 from modelplane.routing.listing import matches
 from modelplane.step import Object, Request
 
@@ -34,6 +35,10 @@ _OUT: Final = {
 #: Most endpoints that a sentence names.
 _NAMED: Final = 3
 
+_KEYS_REMOVED: Final = (
+    "Callers need no key any more: an edit has removed all keys of spec.keys. If that was not wanted, add them again; "
+    "kubectl apply of a manifest without them removes them"
+)
 _NO_AUTHORITY: Final = (
     "InferenceGateway default has published no CA in status.caBundle, and endpoints are reached by mutual TLS. Look at "
     "its condition ControllerReady."
@@ -72,7 +77,7 @@ def status(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> d
         for entry, of_entry, states in zip(spec.endpoints, inputs.selected, inputs.states, strict=True)
     ]
     total = _count((each for of_entry in inputs.selected for each in of_entry), inputs)
-    keys = published_keys(access_of(request, spec, inputs), inputs)
+    keys = published_keys(request, spec, inputs)
     found = {"model": f"{service.namespace}/{service.name}", "keys": keys, "endpoints": total, "entries": entries}
     return found | _reached_at(address)
 
@@ -181,7 +186,8 @@ def routing_ready(request: Request, spec: ModelServiceSpec, inputs: ServiceInput
     if unfinished:
         return unfinished
     equal = "With spec.affinity every endpoint has the same share, whatever its entry's weight" if spec.affinity else ""
-    unlocked = "" if access_of(request, spec, inputs) is Access.CHECKED else "Callers need no key"
+    keys = published_keys(request, spec, inputs)
+    unlocked = {OPEN: "Callers need no key", OPENED: _KEYS_REMOVED}.get(keys, "")
     return Condition(kind, Status.TRUE, Reason.ROUTE_CONFIGURED, sentences(unlocked, equal))
 
 

@@ -115,6 +115,8 @@ HEADER_CALLER = "x-modelplane-caller"
 #: that begin with x-modelplane- from every request that they receive, their own included.
 HEADER_UNNAMED = "modelplane-unnamed-model"
 HEADER_SERVED = "modelplane-served-model"
+#: Names the service in a request to the fleet URL whose body is no JSON object, as <namespace>/<service>.
+HEADER_MODEL = "x-model"
 #: Taint of every GPU node; every engine pod tolerates it.
 GPU_TAINT = "nvidia.com/gpu"
 #: The pool without GPUs of a cloud's cluster; no GPU pool may have its name.

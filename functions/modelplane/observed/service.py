@@ -5,11 +5,26 @@ from typing import Final
 from modelplane.observed.fields import mapping, text
 from modelplane.step import Object
 
-#: The value of `status.keys` for a service without keys.
+#: The values of `status.keys` for a service that needs no key: that has had none, and whose keys an edit has removed.
 OPEN: Final = "open"
+OPENED: Final = "open, keys removed"
+
+
+def needs_no_key(service: Object) -> bool:
+    """Tell whether a service has published that its callers need no key."""
+    return _keys(service) in {OPEN, OPENED}
+
+
+def has_lost_keys(service: Object) -> bool:
+    """Tell whether callers of a service have needed keys until now, or until an edit removed them all."""
+    keys = _keys(service)
+    return keys == OPENED or (keys.isdecimal() and keys != "0")
 
 
 def is_open(service: Object) -> bool:
     """Tell whether a service takes requests without a key."""
-    status = mapping(service.body.get("status"))
-    return status.get("keys") == OPEN and bool(text(status.get("address")))
+    return needs_no_key(service) and bool(text(mapping(service.body.get("status")).get("address")))
+
+
+def _keys(service: Object) -> str:
+    return text(mapping(service.body.get("status")).get("keys"))

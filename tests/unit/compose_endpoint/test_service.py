@@ -49,6 +49,7 @@ def test_the_first_pass_composes_all_but_the_route_that_refers_to_it() -> None:
         "authority",
         "backend-entry-all-0",
         "endpoint-host",
+        "traffic-policy",
     ]
     service.store = first
     assert set(service.desired()) - set(first) == {"route"}

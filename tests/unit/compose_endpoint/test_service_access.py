@@ -178,6 +178,31 @@ def test_a_service_whose_keys_are_removed_opens_and_its_secret_goes_after_its_po
     assert "caller-keys" not in found.store
 
 
+def test_an_edit_that_removes_all_keys_is_said_until_there_are_keys_again() -> None:
+    found = settled(endpoints=[READY])
+    accept(found, "HTTPRoute")
+    for published, expected, said in (
+        ("2", "open, keys removed", True),
+        ("open, keys removed", "open, keys removed", True),
+        ("open", "open", False),
+        ("", "open", False),
+        ("0", "open", False),
+    ):
+        found.status = {"keys": published}
+        status = found.reconcile().status
+        assert status
+        assert status["keys"] == expected
+        state, _, message = conditions(found)["RoutingReady"]
+        assert (state, "an edit has removed all keys of spec.keys" in message) == ("True", said), published
+    found.status = {"keys": "open, keys removed"}
+    found.spec, found.secrets = {"keys": [key("ann")]}, {"keys": {"ann": b"1"}}
+    assert lets_through(found), "until the gateway checks its keys, as any open service"
+    found.settle()
+    status = found.reconcile().status
+    assert status
+    assert status["keys"] == "1"
+
+
 def test_kubernetes_deletes_all_that_a_service_has_composed_after_its_route() -> None:
     found = service("ann", spec={"keys": [key("ann")], "timeouts": {"idle": "5m"}})
     found.settle()

@@ -2,16 +2,24 @@
 
 import re
 
-from unit.compose_endpoint.services import READY, rule, settled
+from unit.compose_endpoint.services import CANARY, READY, rule, settled
 
 
 def test_only_a_service_with_limits_of_its_own_has_a_policy() -> None:
-    service = settled(endpoints=[READY], spec={"timeouts": {"request": "30s", "idle": "1h"}})
+    service = settled(endpoints=[READY, CANARY], spec={"timeouts": {"request": "30s", "idle": "1h"}})
     assert "traffic-policy" not in service.store
     service.spec = {"affinity": {"header": "x-session"}}
     service.settle()
     assert "traffic-policy" in service.store
     service.spec = {}
+    service.settle()
+    assert "traffic-policy" not in service.store
+
+
+def test_what_the_only_endpoint_refuses_is_not_tried_there_as_at_another() -> None:
+    service = settled(endpoints=[READY])
+    assert service.store["traffic-policy"]["spec"]["retry"]["numRetries"] == 1
+    service.endpoints = [READY, CANARY]
     service.settle()
     assert "traffic-policy" not in service.store
 

@@ -13,7 +13,8 @@ def test_tokens_are_counted_and_logged_only_where_they_are_asked_for(tokens: boo
     assert ({"input_tokens", "output_tokens"} <= fields.keys()) == tokens
     (lua,) = access_log_filter("f", "n", "g", tokens=tokens)["spec"]["lua"]
     assert "envoy_on_request" in lua["inline"]
-    assert ("envoy_on_response" in lua["inline"]) == tokens
+    assert "envoy_on_response" in lua["inline"]
+    assert ("prompt_tokens" in lua["inline"]) == tokens
 
 
 def test_no_field_of_the_access_log_holds_a_key_or_a_query() -> None:

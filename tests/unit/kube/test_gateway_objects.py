@@ -6,7 +6,12 @@ import pytest
 
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.route import ServiceRoute, service_route
-from modelplane.kube.gateway.traffic import client_traffic_policy, gateway_traffic_policy
+from modelplane.kube.gateway.traffic import (
+    Traffic,
+    client_traffic_policy,
+    gateway_traffic_policy,
+    service_traffic_policy,
+)
 from modelplane.model.routing import Address, BackendReference
 
 POLICY = gateway_traffic_policy("p", "modelplane-system", "g")["spec"]
@@ -19,13 +24,14 @@ RULES: dict[str, tuple[Any, Any]] = {
         POLICY["healthCheck"]["passive"],
         {
             "maxEjectionPercent": 100,
-            "consecutive5XxErrors": 5,
+            "consecutive5XxErrors": 0,
             "consecutiveGatewayErrors": 3,
             "interval": "2s",
             "baseEjectionTime": "15s",
         },
     ),
-    "no endpoint is probed: a provider's quota is not for that": (POLICY["healthCheck"].keys(), {"passive"}),
+    "no endpoint is probed: a provider's quota is not for that": ("active" in POLICY["healthCheck"], False),
+    "what is ejected gets requests only while nothing else is left": (POLICY["healthCheck"]["panicThreshold"], 1),
     "a request is tried at most four times, and not after 500": (
         (POLICY["retry"]["numRetries"], POLICY["retry"]["retryOn"]["httpStatusCodes"]),
         (3, [429, 502, 503, 504]),
@@ -45,21 +51,38 @@ RULES: dict[str, tuple[Any, Any]] = {
         POLICY["timeout"],
         {"http": {"streamIdleTimeout": "1h"}},
     ),
-    "an engine's own words on a request are not replaced, but for a failure": (
-        {each["match"]["statusCodes"][0]["value"]: each["source"] for each in POLICY["responseOverride"]},
-        {401: "Local", 413: "Local", 429: "Local", 502: "All", 503: "All", 504: "All"},
+    "no answer is replaced by a new one, which has lost its headers and its reason": (
+        "responseOverride" in POLICY,
+        False,
     ),
     "a prompt of up to 50 MiB can be sent again": (CALLERS["connection"], {"bufferLimit": "50Mi"}),
     "large prompts arrive at once": (
         CALLERS["http2"],
-        {"initialStreamWindowSize": "16Mi", "initialConnectionWindowSize": "24Mi"},
+        {
+            "initialStreamWindowSize": "16Mi",
+            "initialConnectionWindowSize": "24Mi",
+            "onInvalidMessage": "TerminateStream",
+        },
     ),
+    "a request keeps its id, or is given one, and its answer has it": (
+        (CALLERS["headers"]["requestID"], CALLERS["headers"]["lateResponseHeaders"]),
+        ("PreserveOrGenerate", {"set": [{"name": "x-request-id", "value": "%REQ(X-REQUEST-ID)%"}]}),
+    ),
+    "a load balancer may ask by HTTP/1.0": (CALLERS["http1"], {"http10": {}}),
 }
 
 
 @pytest.mark.parametrize(("found", "expected"), RULES.values(), ids=RULES)
 def test_traffic_follows_the_rule(found: Any, expected: Any) -> None:
     assert found == expected
+
+
+def test_the_only_endpoint_is_tried_once_more_and_not_after_429() -> None:
+    policy = service_traffic_policy("p", "ml", "r", Traffic(one_endpoint=True))
+    assert policy
+    retry = policy["spec"]["retry"]
+    assert (retry["numRetries"], retry["retryOn"]["httpStatusCodes"]) == (1, [502, 503, 504])
+    assert service_traffic_policy("p", "ml", "r", Traffic()) is None
 
 
 def test_an_endpoint_is_a_dns_name_and_never_an_ip() -> None:

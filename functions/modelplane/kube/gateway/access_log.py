@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from modelplane.kube.gateway.answers import answers
+from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
+from modelplane.kube.gateway.route import UNKNOWN_PATHS
 from modelplane.model.names import HEADER_CALLER
 
 _POLICY: Final = "EnvoyExtensionPolicy"
@@ -28,21 +31,40 @@ _FIELDS: Final[Mapping[str, str]] = {
     "first_byte_ms": "%RESPONSE_DURATION%",
     "bytes_received": "%BYTES_RECEIVED%",
     "bytes_sent": "%BYTES_SENT%",
-    "request_id": "%REQ(X-REQUEST-ID)%",
+    "request_id": "%REQ(X-REQUEST-ID):128%",
 }
-#: Notes caller and service: the route takes away the header with the one and rewrites the path with the other.
+#: Stands for the name of a model in the text of an error.
+_MODEL: Final = "<model>"
+_NO_MODEL: Final = error_body(
+    404, f"The model `{_MODEL}` does not exist. A service is called <namespace>/<service>.", "model_not_found"
+).split(_MODEL)
+#: Notes caller and service: the route takes away the header with the one and rewrites the path with the other. The path
+#: of a service that does not exist leads to the route for unknown paths.
 _NOTE: Final = f"""
 function envoy_on_request(handle)
-  local metadata, headers = handle:streamInfo():dynamicMetadata(), handle:headers()
+  local info, headers = handle:streamInfo(), handle:headers()
+  local metadata = info:dynamicMetadata()
   local caller = headers:get('{HEADER_CALLER}')
   if caller then metadata:set('{_METADATA}', 'caller', caller) end
-  local service = string.match(headers:get(':path') or '', '^/([a-z0-9-]+/[a-z0-9.-]+)/v1')
+  local service, rest = string.match(headers:get(':path') or '', '^/([a-z0-9-]+/[a-z0-9.-]+)/v1(.?)')
   if service then metadata:set('{_METADATA}', 'service', service) end
+  if refuse_upgrade(handle) or not service or not string.find('/?', rest, 1, true) then return end
+  if string.find(info:routeName() or '', '/{UNKNOWN_PATHS}/', 1, true) then
+    local text = [==[{_NO_MODEL[0]}]==] .. service .. [==[{_NO_MODEL[1]}]==]
+    handle:respond({{[':status'] = '404', ['content-type'] = 'application/json'}}, text)
+  end
+end
+"""
+_ANSWER: Final = """
+function envoy_on_response(handle)
+  answer(handle)
 end
 """
 #: Reads the counts at the end of an answer, of OpenAI's API or Anthropic's, without holding any part of it back.
 _COUNT: Final = f"""
 function envoy_on_response(handle)
+  answer(handle)
+  if handle:headers():get(':status') ~= '200' then return end
   local kind = handle:headers():get('content-type') or ''
   if not (string.find(kind, 'text/event-stream', 1, true) or string.find(kind, 'application/json', 1, true)) then
     return
@@ -79,7 +101,10 @@ def access_log(*, tokens: bool) -> dict[str, Any]:
 
 
 def access_log_filter(name: str, namespace: str, gateway: str, *, tokens: bool) -> dict[str, Any]:
-    """Return the policy with the filter of all routes of a Gateway, which notes what the log names."""
-    source = _NOTE + (_COUNT if tokens else "")
+    """Return the policy with the filter of all routes of a Gateway: it notes what the log names, and writes errors.
+
+    It is one filter, because Envoy calls into Lua for each.
+    """
+    source = answers() + _NOTE + (_COUNT if tokens else _ANSWER)
     spec = {"targetRefs": [target("Gateway", gateway)], "lua": [{"type": "Inline", "inline": source}]}
     return envoy_object(_POLICY, name, namespace, spec)

@@ -1,11 +1,13 @@
 """HTTPRouteFilters: what a rule of a route does besides what Gateway API's own filters can."""
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from modelplane.kube.gateway.kinds import ENVOY_GROUP, envoy_object
 
 KIND = "HTTPRouteFilter"
+#: The types of errors that are neither the usual one of their status, by code.
+_TYPES: Final = {"not_found": "not_found_error", "rate_limit_exceeded": "rate_limit_error"}
 
 
 def backend_host(name: str, namespace: str) -> dict[str, Any]:
@@ -14,8 +16,12 @@ def backend_host(name: str, namespace: str) -> dict[str, Any]:
 
 
 def error_body(status: int, message: str, code: str) -> str:
-    """Return the body of an error as clients of OpenAI's API read it."""
-    kind = "invalid_request_error" if status < 500 else "server_error"
+    """Return the body of an error as clients of OpenAI's API read it.
+
+    LiteLLM takes every `invalid_request_error` for a status of 400, unless its code is `model_not_found` or its message
+    says "Incorrect API key provided": so other types are used where the status says more.
+    """
+    kind = _TYPES.get(code, "invalid_request_error" if status < 500 else "server_error")
     return json.dumps({"error": {"message": message, "type": kind, "param": None, "code": code}})
 
 

@@ -11,14 +11,14 @@ from typing import Any, Final
 from modelplane.kube.gateway.backend import KIND as BACKEND
 from modelplane.kube.gateway.backend import mutual_tls
 from modelplane.kube.gateway.filters import direct_response, filter_reference, json_response, replace_path
-from modelplane.kube.gateway.fleet_filter import NAMED, PREFIX, TOO_LARGE, fleet_filter
+from modelplane.kube.gateway.fleet_filter import NAMED, PREFIX, fleet_filter
 from modelplane.kube.gateway.kinds import ENVOY_GROUP, envoy_object, gateway_object
 from modelplane.kube.gateway.listener_filters import LISTENER_FILTERS
 from modelplane.kube.gateway.model_list import MODELS_PATH, FleetModel, list_models, model_selection
 from modelplane.kube.gateway.proxy import INTERNAL_PORT
 from modelplane.kube.gateway.route import KIND, parent, rule
 from modelplane.kube.gateway.traffic import loop_traffic_policy
-from modelplane.model.names import FLEET, SYSTEM_NAMESPACE
+from modelplane.model.names import FLEET, HEADER_MODEL, SYSTEM_NAMESPACE
 
 _SENT: Final = f"{FLEET}-sent"
 _MODELS: Final = f"{FLEET}-models"
@@ -59,7 +59,7 @@ def fleet_surroundings(
         "model": model_selection(_MODELS, SYSTEM_NAMESPACE, _MODELS),
         # The routes switch listeners with TLS: each listener has the filter before, for connections opened before.
         "filter": fleet_filter(*at, (FLEET, LISTENER_FILTERS)),
-        "traffic-policy": loop_traffic_policy(*at, (FLEET, _SENT), too_large=TOO_LARGE),
+        "traffic-policy": loop_traffic_policy(*at, (FLEET, _SENT)),
     }
 
 
@@ -75,8 +75,12 @@ def fleet_routes(listeners: Sequence[str]) -> dict[str, dict[str, Any]]:
     back = rule(_COMING_BACK, [filter_reference(f"{FLEET}-404")])
     path = {"type": "PathPrefix", "value": MODELS_PATH}
     asked = [{"path": path, "method": method} for method in ("GET", "HEAD")]
+    answered = rule(["/v1"], [filter_reference(f"{FLEET}-503")])
+    # A request that names a service is for that service also where its path is that of the list.
+    named = {"headers": [{"name": HEADER_MODEL, "type": "RegularExpression", "value": ".*"}]}
+    answered["matches"] += [{**each, **named} for each in asked]
     return {
-        "route": _route(FLEET, listeners, rule(["/v1"], [filter_reference(f"{FLEET}-503")])),
+        "route": _route(FLEET, listeners, answered),
         "route-sent": _route(_SENT, listeners, sent, back),
         "route-models": _route(_MODELS, listeners, {"matches": asked, "filters": [filter_reference(_MODELS)]}),
     }

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from modelplane.kube.gateway.answers import answers_filter
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
 from modelplane.kube.gateway.model_name import FIND_MODEL
-from modelplane.model.names import HEADER_UNNAMED
+from modelplane.model.names import HEADER_MODEL, HEADER_UNNAMED
 
 #: Bytes of a body that are looked through. A long array of numbers takes a worker 70 ms for each MB.
 LIMIT: Final = 8 * 1024 * 1024
@@ -24,25 +25,45 @@ _SEND: Final = """
 local function refuse(handle, status, body)
   handle:respond({[':status'] = status, ['content-type'] = 'application/json'}, body)
 end
-function envoy_on_request(handle)
-  local headers = handle:headers()
-  local rest = string.match(headers:get(':path') or '', '^/v1(/[^/?].*)$')
-  if not rest then return refuse(handle, '404', NOT_FOUND) end
-  if (tonumber(headers:get('content-length') or '') or 0) > LIMIT then return refuse(handle, '413', TOO_LARGE) end
-  local body = handle:body()
-  if not body then return refuse(handle, '400', NO_MODEL) end
-  if body:length() > LIMIT then return refuse(handle, '413', TOO_LARGE) end
-  local text = body:getBytes(0, body:length())
-  local first, last = find_model(text)
-  if not first then return refuse(handle, '400', NO_MODEL) end
-  local model = string.gsub(sub(text, first, last), '\\\\/', '/')
+local function base_url(headers)
+  local host = string.match(headers:get(':authority') or '', '^[%w.:%[%]-]+$')
+  return host and (headers:get(':scheme') or 'http') .. '://' .. host or 'http(s)://<gateway>'
+end
+local function refuse_unnamed(handle)
+  return refuse(handle, '400', NO_MODEL[1] .. base_url(handle:headers()) .. NO_MODEL[2])
+end
+local function split(model)
   local namespace, service = string.match(model, '^([a-z0-9][-a-z0-9]*)/(.+)$')
   local own, name = string.match(service or '', '^([^/]+)/(.+)$')
   service = own or service
   if not namespace or not find(service, '^[a-z0-9][-a-z0-9.]*$') or #namespace > 63 or #service > 253
     or namespace == 'UNSERVED' then
-    return refuse(handle, '404', UNKNOWN)
+    return nil
   end
+  return namespace .. '/' .. service, name
+end
+function envoy_on_request(handle)
+  local headers = handle:headers()
+  local rest = string.match(headers:get(':path') or '', '^/v1(/[^/?].*)$')
+  if not rest then return refuse(handle, '404', NOT_FOUND) end
+  local named = headers:get('HEADER_MODEL')
+  if named then
+    local service, name = split(named)
+    if not service or name then return refuse(handle, '404', UNKNOWN) end
+    headers:remove('HEADER_MODEL')
+    headers:remove('HEADER_UNNAMED')
+    return headers:replace(':path', PREFIX .. '/' .. service .. rest)
+  end
+  if find(headers:get('content-type') or '', 'multipart/', 1, true) then return refuse_unnamed(handle) end
+  if (tonumber(headers:get('content-length') or '') or 0) > LIMIT then return refuse(handle, '413', TOO_LARGE) end
+  local body = handle:body()
+  if not body then return refuse_unnamed(handle) end
+  if body:length() > LIMIT then return refuse(handle, '413', TOO_LARGE) end
+  local text = body:getBytes(0, body:length())
+  local first, last = find_model(text)
+  if not first then return refuse_unnamed(handle) end
+  local service, name = split((string.gsub(sub(text, first, last), '\\\\/', '/')))
+  if not service then return refuse(handle, '404', UNKNOWN) end
   -- The headers from before the body was read are no longer to be used.
   headers = handle:headers()
   if name then
@@ -51,21 +72,24 @@ function envoy_on_request(handle)
     headers:replace('content-length', tostring(#renamed))
   end
   if name then headers:remove('HEADER_UNNAMED') else headers:replace('HEADER_UNNAMED', 'true') end
-  headers:replace(':path', (name and NAMED or PREFIX) .. '/' .. namespace .. '/' .. service .. rest)
+  headers:replace(':path', (name and NAMED or PREFIX) .. '/' .. service .. rest)
 end
 """
+#: Stands for the scheme and host of the caller's own request.
+_BASE: Final = "<base>"
 _REFUSALS: Final = {
     "NOT_FOUND": (404, "There is nothing at this path.", "not_found"),
     "TOO_LARGE": (413, TOO_LARGE, "request_too_large"),
     "NO_MODEL": (
         400,
-        "The body must be one JSON object that names one model, as <namespace>/<service>.",
+        "Name one model, as <namespace>/<service>: in the body where that is a JSON object, else in the header "
+        f"{HEADER_MODEL}. Or send the request to the URL of the service, {_BASE}/<namespace>/<service>/v1.",
         "model_required",
     ),
     "UNKNOWN": (
         404,
-        "There is no such model. A model is called <namespace>/<service>, or <namespace>/<service>/<name> where name "
-        "is one that the engine serves.",
+        "The model does not exist. A model is called <namespace>/<service>, or in a body <namespace>/<service>/<name>, "
+        "where name is one that the engine serves.",
         "model_not_found",
     ),
 }
@@ -73,12 +97,20 @@ _REFUSALS: Final = {
 
 def _constants() -> str:
     texts = {name: f"[==[{error_body(*refusal)}]==]" for name, refusal in _REFUSALS.items()}
+    texts["NO_MODEL"] = f"{{{texts['NO_MODEL'].replace(_BASE, ']==], [==[')}}}"
     values = {"LIMIT": str(LIMIT), "PREFIX": f"'{PREFIX}'", "NAMED": f"'{NAMED}'", **texts}
     return "".join(f"local {name} = {value}\n" for name, value in values.items())
 
 
 def fleet_filter(name: str, namespace: str, routes: Sequence[str]) -> dict[str, Any]:
     """Return the policy with the filter of the routes that take the requests to the fleet URL."""
-    source = _constants() + FIND_MODEL + _SEND.replace("HEADER_UNNAMED", HEADER_UNNAMED).replace("UNSERVED", UNSERVED)
-    spec = {"targetRefs": [target("HTTPRoute", each) for each in routes], "lua": [{"type": "Inline", "inline": source}]}
+    words = {"HEADER_UNNAMED": HEADER_UNNAMED, "HEADER_MODEL": HEADER_MODEL, "UNSERVED": UNSERVED}
+    send = _SEND
+    for word, value in words.items():
+        send = send.replace(word, value)
+    sources = (answers_filter(TOO_LARGE), _constants() + FIND_MODEL + send)
+    spec = {
+        "targetRefs": [target("HTTPRoute", each) for each in routes],
+        "lua": [{"type": "Inline", "inline": source} for source in sources],
+    }
     return envoy_object("EnvoyExtensionPolicy", name, namespace, spec)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from modelplane.kube.gateway.backend import KIND as BACKEND_KIND
 from modelplane.kube.gateway.backend import backend_reference
 from modelplane.kube.gateway.filters import KIND as FILTER_KIND
-from modelplane.kube.gateway.filters import filter_reference
+from modelplane.kube.gateway.filters import error_body, filter_reference
 from modelplane.kube.gateway.kinds import envoy_object, gateway_object, target
 from modelplane.kube.gateway.model_name import rename_model
 from modelplane.kube.gateway.route import parent
@@ -17,8 +17,12 @@ from modelplane.model.routing import BackendReference, Provider
 
 #: Key of the Secret that Envoy Gateway reads a credential from.
 CREDENTIAL_KEY: Final = "credential"
-#: What says where a request comes from, or is for clusters' gateways: a provider is not told.
+#: Other headers with keys of the caller, and what says where a request comes from, or is for clusters' gateways: a
+#: provider is not told.
 _ORIGIN_HEADERS: Final = (
+    "api-key",
+    "cookie",
+    "proxy-authorization",
     "x-forwarded-for",
     "x-forwarded-host",
     "x-forwarded-port",
@@ -29,6 +33,29 @@ _ORIGIN_HEADERS: Final = (
     HEADER_SERVED,
     HEADER_UNNAMED,
 )
+_NOT_ACCEPTED: Final = error_body(
+    502, "The provider does not accept the credential of its ModelEndpoint.", "provider_unauthorized"
+)
+#: With 401 a client would take its own key for wrong, and the request would not be tried at another endpoint. 529, by
+#: which some providers say that they are overloaded, is no status that a client or the public gateway knows.
+_REFUSED: Final = f"""
+function envoy_on_response(handle)
+  local headers = handle:headers()
+  local status = headers:get(':status')
+  if status == '529' then return headers:replace(':status', '503') end
+  if status ~= '401' then return end
+  headers:replace(':status', '502')
+  headers:replace('content-type', 'application/json')
+  headers:remove('content-length')
+  headers:remove('content-encoding')
+  headers:remove('www-authenticate')
+  local text = [==[{_NOT_ACCEPTED}]==]
+  for chunk in handle:bodyChunks() do
+    chunk:setBytes(text)
+    text = ''
+  end
+end
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +105,26 @@ def provider_filter(name: str, namespace: str, secret: str | None, header: str) 
 
 
 def model_filter(name: str, namespace: str, route: str, model: str) -> dict[str, Any]:
-    """Return the policy that puts a provider's name of the model into the requests of a route."""
-    spec = {"targetRefs": [target("HTTPRoute", route)], "lua": [{"type": "Inline", "inline": rename_model(model)}]}
+    """Return the policy that puts a provider's name of the model into the requests of a route.
+
+    It replaces the Gateway's policy, so it has the Gateway's filter too.
+    """
+    lua = [{"type": "Inline", "inline": source} for source in (rename_model(model), _REFUSED)]
+    return envoy_object(
+        "EnvoyExtensionPolicy", name, namespace, {"targetRefs": [target("HTTPRoute", route)], "lua": lua}
+    )
+
+
+def refused_filter(name: str, namespace: str, gateway: str) -> dict[str, Any]:
+    """Return the policy of the router by which a provider's refusal of its credential is no caller's mistake."""
+    spec = {"targetRefs": [target("Gateway", gateway)], "lua": [{"type": "Inline", "inline": _REFUSED}]}
     return envoy_object("EnvoyExtensionPolicy", name, namespace, spec)
 
 
 def _removed(route: ProviderRoute) -> Sequence[str]:
     """Return the headers that do not go on; not that of the credential, which is there by then."""
     kept = (route.credential_header or "").lower()
-    return (*(each for each in KEY_HEADERS if each.lower() != kept), *_ORIGIN_HEADERS)
+    return tuple(each for each in (*KEY_HEADERS, *_ORIGIN_HEADERS) if each.lower() != kept)
 
 
 def escape_commands(value: str) -> str:

@@ -12,6 +12,8 @@ from modelplane.model.names import HEADER_CALLER, HEADER_SERVED, LISTENER_HTTP, 
 from modelplane.model.routing import BackendReference
 
 KIND = "HTTPRoute"
+#: Name of the route of the public gateway for all paths that no other takes.
+UNKNOWN_PATHS: Final = "unknown-paths"
 #: Paths of an engine that change it; they are not called from outside its cluster.
 _ADMIN_PATHS: Final = ("/v1/load_lora_adapter", "/v1/unload_lora_adapter")
 #: Headers with a caller's key, and the caller's name: they are for the gateway alone.

@@ -1,6 +1,10 @@
-"""Policies of the traffic through the control cluster's gateway: towards endpoints, and from callers."""
+"""Policies of the traffic through the control cluster's gateway: towards endpoints, and from callers.
 
-from collections.abc import Sequence
+What the public gateway answers in place of an endpoint is in `answers`, not in a policy: Envoy's own filter for that
+makes a new answer, which has lost its headers, and the log the reason.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from re import escape
 from typing import Any, Final
@@ -15,7 +19,7 @@ _KEEPALIVE: Final = {"probes": 3, "idleTime": "60s", "interval": "20s"}
 _PARALLEL: Final = 100_000
 #: Requests that were not answered and go to another endpoint, where no byte of an answer has been sent. 500 is an
 #: engine's word on the request itself.
-_RETRY: Final = {
+_RETRY: Final[Mapping[str, Any]] = {
     "numRetries": 3,
     # With one attempt the second goes to the fallback tier, beside a healthy endpoint of the first.
     "numAttemptsPerPriority": 2,
@@ -25,14 +29,26 @@ _RETRY: Final = {
     },
     "perRetry": {"backOff": {"baseInterval": "50ms", "maxInterval": "1s"}},
 }
+#: Where a service has one endpoint, a request is tried there once more, because another of its engines may take it, and
+#: not after 429: whoever has said that is to be left alone.
+_RETRY_ALONE: Final = {
+    **_RETRY,
+    "numRetries": 1,
+    "retryOn": {"triggers": _RETRY["retryOn"]["triggers"], "httpStatusCodes": [502, 503, 504]},
+}
 #: An endpoint that fails gets no requests for a while. By Envoy's default, 10 percent, one of three is never ejected.
+#: 500 and 501 do not count (0: never), because one caller's request can cause them. They would end the service of the
+#: others, or send them to a fallback that costs money.
 _PASSIVE: Final = {
     "maxEjectionPercent": 100,
-    "consecutive5XxErrors": 5,
+    "consecutive5XxErrors": 0,
     "consecutiveGatewayErrors": 3,
     "interval": "2s",
     "baseEjectionTime": "15s",
 }
+#: The percentage of endpoints in use below which requests go to the ejected ones too: only when none is left. By
+#: Envoy's default, 50, it loses requests while more than half of the endpoints are dead.
+_PANIC: Final = 1
 #: Headers that only Modelplane's own hops may set: engines' sidecars and pickers trust them.
 _RESERVED_HEADERS: Final = ("x-modelplane-", "x-gateway-", "x-prefiller-", "x-ai-eg-")
 
@@ -41,22 +57,6 @@ _RESERVED_HEADERS: Final = ("x-modelplane-", "x-gateway-", "x-prefiller-", "x-ai
 HEALTH_PATH: Final = "/healthz"
 #: The longest silence of a stream where a service says nothing else.
 _IDLE: Final = "1h"
-#: What the gateway answers in place of an engine, by status: whose answers are replaced, message and code. An answer of
-#: a cluster's gateway is not local here.
-_ANSWERS: Final = {
-    401: ("Local", "The key is missing or not valid.", "invalid_api_key"),
-    413: ("Local", "The request is larger than the gateway takes.", "request_too_large"),
-    429: (
-        "Local",
-        "There are more requests than this service takes at a time. Try again later.",
-        "rate_limit_exceeded",
-    ),
-    502: ("All", "The endpoint failed before it answered.", "bad_gateway"),
-    503: ("All", "No endpoint of this service can take the request now.", "unavailable"),
-    504: ("All", "No endpoint of this service answered in time.", "timeout"),
-}
-
-
 #: Callers of a rule: an expression of their names has at most 1,024 characters.
 _GROUP: Final = 8
 
@@ -67,13 +67,14 @@ class Traffic:
 
     `idle` is the longest silence of a stream. `affinity` is the header whose equal values go to one endpoint. `rate` is
     the most requests of each gateway instance in a unit of time (Second, Minute, Hour), of each of the `callers` where
-    these are named, by their keys.
+    these are named, by their keys. `one_endpoint`: there is no other that a request could be sent to.
     """
 
     idle: str = _IDLE
     affinity: str | None = None
     rate: tuple[int, str] | None = None
     callers: tuple[str, ...] = ()
+    one_endpoint: bool = False
 
 
 def _balancing(header: str) -> dict[str, Any]:
@@ -102,30 +103,19 @@ def _silence(idle: str) -> dict[str, Any]:
     return {"timeout": {"http": {"streamIdleTimeout": idle}}}
 
 
-def _override(status: int, source: str, message: str, code: str) -> dict[str, Any]:
-    body = {"type": "Inline", "inline": error_body(status, message, code)}
-    return {
-        "match": {"statusCodes": [{"type": "Value", "value": status}]},
-        "response": {"contentType": "application/json", "body": body},
-        "source": source,
-    }
-
-
 def gateway_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any]:
     """Return the policy of the traffic from a Gateway to all Backends; a service's own is merged into it.
 
     There is no timeout of an attempt: one that is shorter than the longest silence of an engine runs the request again.
-    Errors are answered in the shape that clients of OpenAI's API read.
     """
     parallel = {"maxConnections": _PARALLEL, "maxPendingRequests": _PARALLEL, "maxParallelRequests": _PARALLEL}
     spec = {
         "targetRefs": [target("Gateway", gateway)],
-        "healthCheck": {"passive": dict(_PASSIVE)},
+        "healthCheck": {"passive": dict(_PASSIVE), "panicThreshold": _PANIC},
         "retry": dict(_RETRY),
         "circuitBreaker": parallel,
         "tcpKeepalive": dict(_KEEPALIVE),
         **_silence(_IDLE),
-        "responseOverride": [_override(status, *answer) for status, answer in _ANSWERS.items()],
     }
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
@@ -133,14 +123,14 @@ def gateway_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str,
 def service_traffic_policy(name: str, namespace: str, route: str, traffic: Traffic) -> dict[str, Any] | None:
     """Return the policy of what is a service's own, None where nothing is.
 
-    Each policy of a route adds a filter to its listener, which closes the listener's older streams after the drain
-    time: a service that needs none has none.
+    A limit is a filter of the listener. All other fields change no more than the service's own route and cluster.
     """
     if traffic == Traffic():
         return None
     spec = {"targetRefs": [target("HTTPRoute", route)], "mergeType": "StrategicMerge", **_silence(traffic.idle)}
     spec |= _balancing(traffic.affinity) if traffic.affinity else {}
     spec |= _limit(*traffic.rate, traffic.callers) if traffic.rate else {}
+    spec |= {"retry": dict(_RETRY_ALONE)} if traffic.one_endpoint else {}
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 
@@ -151,33 +141,33 @@ def hop_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any
     the public gateway sends that to another endpoint, and 500 not.
     """
     parallel = {"maxConnections": _PARALLEL, "maxPendingRequests": _PARALLEL, "maxParallelRequests": _PARALLEL}
-    broken = _override(500, "Local", "The endpoint cannot take requests now.", "unavailable")
+    body = {"type": "Inline", "inline": error_body(503, "The endpoint cannot take requests now.", "unavailable")}
+    broken = {
+        "match": {"statusCodes": [{"type": "Value", "value": 500}]},
+        "response": {"contentType": "application/json", "statusCode": 503, "body": body},
+        "source": "Local",
+    }
     spec = {
         "targetRefs": [target("Gateway", gateway)],
         "circuitBreaker": parallel,
         "tcpKeepalive": dict(_KEEPALIVE),
         **_silence(_IDLE),
-        "responseOverride": [{**broken, "response": {**broken["response"], "statusCode": 503}}],
+        "responseOverride": [broken],
     }
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 
-def loop_traffic_policy(name: str, namespace: str, routes: Sequence[str], *, too_large: str) -> dict[str, Any]:
+def loop_traffic_policy(name: str, namespace: str, routes: Sequence[str]) -> dict[str, Any]:
     """Return the policy of routes that send requests to their own Gateway once more; it replaces the Gateway's.
 
     Nothing is tried again and no silence ends a stream here: that is for the second pass, as the service has it.
-    `too_large` is the message of 413.
     """
     parallel = {"maxConnections": _PARALLEL, "maxPendingRequests": _PARALLEL, "maxParallelRequests": _PARALLEL}
-    broken = (502, 503, 504)
-    answers = [_override(413, "Local", too_large, _ANSWERS[413][2])]
-    answers += [_override(status, "Local", *_ANSWERS[status][1:]) for status in broken]
     spec = {
         "targetRefs": [target("HTTPRoute", route) for route in routes],
         "circuitBreaker": parallel,
         "tcpKeepalive": dict(_KEEPALIVE),
         **_silence("0s"),
-        "responseOverride": answers,
     }
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
@@ -190,15 +180,26 @@ def client_traffic_policy(
     With an `authority`, a ConfigMap with CA certificates, only the public gateway may call: by name, because clusters'
     gateways have certificates of the same CA.
 
-    Only a request that fits into the buffer can be sent again; by default that is 32 KiB, and prompts are larger.
+    Only a request that fits into the buffer can be sent again; by default that is 32 KiB, and prompts are larger. What
+    is wrong with one request ends its stream alone: on the connection of the public gateway to another are those of
+    all callers. Every answer has the id of its request, a caller's own or a new one.
     """
     reserved = [{"type": "Prefix", "value": prefix} for prefix in _RESERVED_HEADERS]
     spec: dict[str, Any] = {
         "targetRefs": [target("Gateway", gateway) | ({"sectionName": listener} if listener else {})],
         "connection": {"bufferLimit": "50Mi"},
-        "http2": {"initialStreamWindowSize": "16Mi", "initialConnectionWindowSize": "24Mi"},
+        "http1": {"http10": {}},
+        "http2": {
+            "initialStreamWindowSize": "16Mi",
+            "initialConnectionWindowSize": "24Mi",
+            "onInvalidMessage": "TerminateStream",
+        },
         "tcpKeepalive": dict(_KEEPALIVE),
-        "headers": {"earlyRequestHeaders": {"removeOnMatch": reserved}},
+        "headers": {
+            "earlyRequestHeaders": {"removeOnMatch": reserved},
+            "lateResponseHeaders": {"set": [{"name": "x-request-id", "value": "%REQ(X-REQUEST-ID)%"}]},
+            "requestID": "PreserveOrGenerate",
+        },
         "healthCheck": {"path": HEALTH_PATH},
     }
     if authority:
