@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from modelplane_dev.plane.gateways import load, watch
+from modelplane_dev.plane.gateways.controller import served_models
 from modelplane_dev.plane.gateways.engine import Engine, Server
 from modelplane_dev.plane.waiting import eventually
 
@@ -50,6 +51,30 @@ def test_a_request_that_cannot_be_answered_is_refused_on_a_connection_that_stays
         answer = connection.getresponse()
         assert answer.status == expected
         assert ("error" in json.loads(answer.read())) is (expected != HTTPStatus.OK)
+
+
+def test_a_model_that_the_engine_does_not_serve_is_refused(
+    connection: HTTPConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Engine, "models", ("example/model", "adapter"))
+    for model, expected in (("adapter", HTTPStatus.OK), ("try", HTTPStatus.NOT_FOUND)):
+        connection.request("POST", "/v1/chat/completions", json.dumps({"model": model, "messages": []}))
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == expected
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["--model=m"], ["m"]),
+        (["--model", "m", "--port", "1"], ["m"]),
+        (["--model=m", "--served-model-name", "a", "b", "--x"], ["a", "b"]),
+        (["--lora-modules", "c=/c", "d=/d", "--model=m"], ["m", "c", "d"]),
+    ],
+)
+def test_an_engine_serves_the_names_of_its_flags(args: list[str], expected: list[str]) -> None:
+    assert served_models({"containers": [{"args": args}]}) == expected
 
 
 def test_a_request_waits_no_longer_than_its_caller_does(connection: HTTPConnection) -> None:

@@ -14,7 +14,17 @@ import click
 from modelplane_dev import components
 from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER, ControlPlane, control_plane
-from modelplane_dev.plane.examples import CLUSTERS, TEAM, apply_fleet, apply_service, apply_team
+from modelplane_dev.plane.examples import (
+    CLUSTERS,
+    TEAM,
+    TRIED,
+    apply_fleet,
+    apply_service,
+    apply_team,
+    example_models,
+    page_deployments,
+    tried_deployment,
+)
 from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.gateways.live import ADDRESS, LiveGateways, live_gateways
 from modelplane_dev.plane.pods import NOT_FOUND
@@ -27,6 +37,8 @@ KEEPER = Background(ROOT / "build" / "up", (sys.executable, "-m", "modelplane_de
 PATIENCE = 600.0
 #: The deployment, and the ModelService over it, that docs/try.md tries.
 SERVED = "try"
+#: Files with the deployments of the pages on services, and of docs/try.md, in the folder of what runs.
+PAGES, TRY = "pages.yaml", "try.yaml"
 #: Seconds between two checks of which clusters are to be cut off.
 PULSE = 0.5
 
@@ -71,6 +83,8 @@ def keep(keeper: Background) -> NoReturn:
         apply_fleet(plane)
         apply_team(plane)
         url = _serve(plane, gateways) if gateways else None
+        for file, text in ((PAGES, page_deployments()), (TRY, tried_deployment())):
+            (keeper.folder / file).write_text(text)
         unfinished = keeper.folder / ".ready"
         unfinished.write_text(_welcome({cluster.name: cluster.kubeconfig() for cluster in plane.clusters}, url))
         unfinished.rename(keeper.ready)
@@ -95,8 +109,9 @@ def _serve(plane: ControlPlane, gateways: LiveGateways) -> str:
     gateways.open_public()
     gateways.open_router()  # Without it the InferenceGateway does not become Ready.
     for site in gateways.sites.values():
-        site.run_engine_for_all(POD_ADDRESSES)
+        site.run_engine_for_all(POD_ADDRESSES, *example_models())
     apply_service(plane, SERVED)
+    gateways.public.network.lead_here(ADDRESS)
     return f"http://{gateways.public.reach(f'{ADDRESS}:80')}/{TEAM}/{SERVED}/v1"
 
 
@@ -173,11 +188,13 @@ def _about_requests(url: str | None) -> list[str]:
     fakes = "are fakes (tools/modelplane_dev/plane/fakes.py)"
     if not url:
         return [f"Kubelets, engines and gateways {fakes}: no request is answered. As root, gateways are real."]
-    chat = """--json '{"model": "try", "messages": [{"role": "user", "content": "Hello"}]}'"""
+    chat = f"""--json '{{"model": "{TRIED}", "messages": [{{"role": "user", "content": "Hello"}}]}}'"""
     return [
         f"Kubelets and engines {fakes}. ModelService {TEAM}/{SERVED} answers on this machine at {url}",
-        f"once ModelDeployment {TEAM}/{SERVED} of docs/try.md serves:",
+        f"once ModelDeployment {TEAM}/{SERVED} of docs/try.md serves: k apply -f {KEEPER.folder / TRY}",
         f"  curl {url}/chat/completions {chat}",
+        f"The URLs of the pages on services begin with http://{ADDRESS}, which leads to the gateway on this machine.",
+        f"Their deployments: k apply -f {KEEPER.folder / PAGES}",
     ]
 
 

@@ -176,6 +176,11 @@ class Gateways:
         lines = self._administration_at("stats?filter=[.]rds[.].*[.]config_reload$").splitlines()
         return sum(int(line.rpartition(": ")[2]) for line in lines)
 
+    def statistic(self, route: str, name: str) -> int:
+        """Return a counter or gauge of Envoy's, summed up over the clusters of an HTTPRoute."""
+        lines = self._administration_at(f"stats?filter=^cluster[.].*/{route}/.*[.]{name}$").splitlines()
+        return sum(int(line.rpartition(": ")[2]) for line in lines)
+
     def _administration_at(self, path: str) -> str:
         """Return the response of Envoy's administration interface at a path."""
         return self.network.output("curl", "-sS", "--fail", "--globoff", f"http://127.0.0.1:{_ADMINISTRATION}/{path}")
@@ -183,13 +188,17 @@ class Gateways:
     def run_engines(self, pods: Iterable[Manifest], cidr: str) -> dict[str, Process]:
         """Run a fake engine at the address of each pod; return them by the pods' names. `cidr` has all addresses."""
         self._route_addresses(cidr)
-        found = ((pod["metadata"]["name"], pod["status"]["podIP"]) for pod in pods)
-        return {name: self.run_engine(name, address) for name, address in found}
+        return {
+            pod["metadata"]["name"]: self.run_engine(
+                pod["metadata"]["name"], pod["status"]["podIP"], *served_models(pod["spec"])
+            )
+            for pod in pods
+        }
 
-    def run_engine_for_all(self, cidr: str) -> Process:
-        """Run a fake engine that responds for every pod, now and later."""
+    def run_engine_for_all(self, cidr: str, *models: str) -> Process:
+        """Run a fake engine that responds for every pod, now and later, and serves these models."""
         self._route_addresses(cidr)
-        return self.run_engine(self.network.name, "0.0.0.0")  # noqa: S104 - of the network
+        return self.run_engine(self.network.name, "0.0.0.0", *models)  # noqa: S104 - of the network
 
     def reach(self, address: str) -> str:
         """Return an address of this machine that leads to one in the network."""
@@ -201,10 +210,13 @@ class Gateways:
     def _route_addresses(self, cidr: str) -> None:
         self.network.run("route", "ip", "route", "replace", "local", cidr, "dev", "lo")
 
-    def run_engine(self, name: str, address: str) -> Process:
-        """Run a fake engine at an address of the network, on the port of engines, once it answers."""
+    def run_engine(self, name: str, address: str, *models: str) -> Process:
+        """Run a fake engine at an address of the network, on the port of engines, once it answers.
+
+        It serves the models, or any if there are none.
+        """
         command = (sys.executable, "-m", "modelplane_dev.plane.gateways.engine", address, str(ENGINE_PORT), name)
-        return self.run_server(f"engine-{name}", f"{address}:{ENGINE_PORT}", *command)
+        return self.run_server(f"engine-{name}", f"{address}:{ENGINE_PORT}", *command, *models)
 
     def run_server(self, name: str, address: str, *command: str | Path) -> Process:
         """Run a fake that has OpenAI's API at an address of the network, once it answers."""
@@ -241,6 +253,20 @@ class Gateways:
         arguments.remove("--cpuset-threads")
         more = ("--use-dynamic-base-id", "--concurrency", "1")
         return self.network.process(f"{self.network.name}-envoy-{name}", envoy(), *arguments, *more)
+
+
+def served_models(pod: Mapping[str, Any]) -> list[str]:
+    """Return the names that the engine of a pod serves: those of its flags as vLLM reads them, adapters included."""
+    words = [part for word in pod["containers"][0].get("args", ()) for part in word.split("=", 1)]
+    flags: dict[str, list[str]] = {}
+    values: list[str] = []
+    for word in words:
+        if word.startswith("--"):
+            values = flags.setdefault(word, [])
+        else:
+            values.append(word)
+    adapters = flags.get("--lora-modules", [])[::2]
+    return [*(flags.get("--served-model-name") or flags.get("--model", [])), *adapters]
 
 
 def service_name(service: str, namespace: str) -> str:

@@ -1,5 +1,7 @@
-"""A fake engine with OpenAI's API: `python -m ... HOST PORT NAME`. Its responses contain its `NAME`.
+"""A fake engine with OpenAI's API: `python -m ... HOST PORT NAME [MODEL...]`. Its responses contain its `NAME`.
 
+Like vLLM it refuses a model that it does not serve (404); without a MODEL it serves every one.
+The request's header X-Status has it answer with a status, and Retry-After, as JSON or, with ` text` behind it, as text.
 It waits as many seconds before an answer as the request's header X-Wait says, or until the caller hangs up, and after
 each word of a streamed one as X-Pauses says, numbers with commas between them, or until the process gets SIGUSR1. Its
 metrics, called as vLLM's are, count the requests that wait before their answer.
@@ -24,6 +26,8 @@ _WORDS = ("This", " is", " an", " answer", ".")
 _PAUSE = 0.2
 #: The embedding of every input.
 _VECTOR = (0.25, -0.5, 1.0)
+#: Seconds after which it may be asked again, as it says where it was told to fail.
+RETRY_AFTER = "7"
 #: The metrics that an endpoint picker reads of an engine.
 _METRICS = """\
 # TYPE vllm:num_requests_waiting gauge
@@ -53,6 +57,7 @@ class Engine(BaseHTTPRequestHandler):
     wbufsize = -1
     disable_nagle_algorithm = True
     name = ""
+    models: tuple[str, ...] = ()
     waiting = 0
     #: No word of a stream is waited for any more.
     hurried = threading.Event()
@@ -60,26 +65,45 @@ class Engine(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer the list of models, the one that is in it, or the metrics."""
-        model = {"id": "example/model", "object": "model"}
+        models = {each: {"id": each, "object": "model"} for each in self.models or ("example/model",)}
+        _, _, name = self.path.partition("/v1/models/")
         if self.path == "/metrics":
             answer_text(self, 200, "text/plain; version=0.0.4", _METRICS.format(waiting=Engine.waiting))
         elif self.path == "/v1/models":
-            answer(self, 200, {"object": "list", "data": [model]})
-        elif self.path == f"/v1/models/{model['id']}":
-            answer(self, 200, model)
+            answer(self, 200, {"object": "list", "data": [*models.values()]})
+        elif name in models:
+            answer(self, 200, models[name])
         else:
             answer(self, 404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
+
+    def do_DELETE(self) -> None:
+        """Answer with what was asked."""
+        answer(self, 200, {"method": self.command, "path": self.path, "system_fingerprint": self.name})
 
     def do_POST(self) -> None:
         """Answer a chat."""
         self.path, _, _ = self.path.partition("?")
         body = b"".join(self._body())
+        status, _, kind = self.headers.get("X-Status", "").partition(" ")
+        if status:
+            told = json.dumps({"error": {"message": "as it was told", "code": "told"}})
+            content_type = "text/plain" if kind else "application/json"
+            answer_text(self, int(status), content_type, told, **{"Retry-After": RETRY_AFTER})
+            return
+        kind = self.headers.get_content_type()
+        if kind == "multipart/form-data":
+            answer(self, 200, {"text": "This is a transcript.", "type": kind, "bytes": len(body), "name": self.name})
+            return
         try:
             asked = json.loads(body)
         except ValueError:
             asked = None
         needed = _FIELDS.get(self.path, frozenset())
         if isinstance(asked, dict) and needed <= asked.keys():
+            if self.models and asked.get("model") not in self.models:
+                words = f"The model `{asked.get('model')}` does not exist."
+                answer(self, 404, {"error": {"message": words, "type": "NotFoundError", "param": "model", "code": 404}})
+                return
             self._reply(asked)
         else:
             words = f"the body has to be JSON with the fields {', '.join(sorted(needed))}"
@@ -179,9 +203,9 @@ class Server(ThreadingHTTPServer):
     allow_reuse_port = True
 
 
-def main(host: str, port: str, name: str) -> None:
+def main(host: str, port: str, name: str, *models: str) -> None:
     """Answer for ever."""
-    Engine.name = name
+    Engine.name, Engine.models = name, models
     signal.signal(signal.SIGUSR1, lambda *_: Engine.hurried.set())
     Server((host, int(port)), Engine).serve_forever()
 

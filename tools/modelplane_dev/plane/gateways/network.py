@@ -82,9 +82,11 @@ class Network:
         """Run a command in the namespace to its end. Raises ProcessError when it fails."""
         self.process(name, *command).run(within=START)
 
-    def output(self, *command: str | Path, environment: Mapping[str, str] | None = None) -> str:
-        """Return what a command prints that runs in the namespace; assert that it succeeds."""
-        done = self._run(*command, environment=environment)
+    def output(
+        self, *command: str | Path, environment: Mapping[str, str] | None = None, text: str | None = None
+    ) -> str:
+        """Return what a command prints that runs in the namespace; assert that it succeeds. `text` is its input."""
+        done = self._run(*command, environment=environment, text=text)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -93,10 +95,10 @@ class Network:
         return self._run(*command).returncode == 0
 
     def _run(
-        self, *command: str | Path, environment: Mapping[str, str] | None = None
+        self, *command: str | Path, environment: Mapping[str, str] | None = None, text: str | None = None
     ) -> subprocess.CompletedProcess[str]:
         entered = self.command(*command)
-        return subprocess.run(entered, check=False, capture_output=True, text=True, env=environment)
+        return subprocess.run(entered, check=False, capture_output=True, text=True, env=environment, input=text)
 
     def link(self, other: "Network", number: int) -> tuple[str, str]:
         """Link two namespaces; return the address of each, this one's first. `number` tells links apart."""
@@ -108,3 +110,18 @@ class Network:
             network.run("link", "ip", "address", "add", f"{address}/30", "dev", device)
             network.run("link", "ip", "link", "set", device, "up")
         return ends
+
+    def lead_here(self, address: str) -> None:
+        """Let an address of the namespace be reached from where this runs, until the namespace ends."""
+        here, there = f"to-{self.name}"[:15], "to-host"
+        name = f"{self.name}-host"
+        ends = ("10.213.254.1", "10.213.254.2")
+        for command in (
+            ("ip", "link", "add", here, "type", "veth", "peer", "name", there, "netns", str(self.pid)),
+            ("ip", "address", "add", f"{ends[0]}/30", "dev", here),
+            ("ip", "link", "set", here, "up"),
+        ):
+            Process(name, self.folder, list(command)).run(within=START)
+        self.run("link", "ip", "address", "add", f"{ends[1]}/30", "dev", there)
+        self.run("link", "ip", "link", "set", there, "up")
+        Process(name, self.folder, ["ip", "route", "replace", f"{address}/32", "via", ends[1]]).run(within=START)
