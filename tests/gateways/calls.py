@@ -82,6 +82,22 @@ class Calls:
         text, _, status = text.rpartition("\n")
         return Answer(int(status), text)
 
+    def ask_large(self, url: str, body: Any, *headers: str) -> Answer:
+        """Return the answer to a POST whose body is too long for an argument."""
+        given = [part for header in headers for part in ("--header", header)]
+        asked = (*CURL, "--write-out", "\n%{http_code}", "--json", "@-", *given, url)
+        text, _, status = self.gateways.public.network.output(*asked, text=json.dumps(body)).rpartition("\n")
+        return Answer(int(status), text)
+
+    def ask_with_headers(self, url: str, body: Any, *headers: str) -> tuple[Answer, dict[str, str]]:
+        """Return the answer to a POST and its headers, by their names in lower case."""
+        given = [part for header in headers for part in ("--header", header)]
+        asked = (*CURL, "--include", "--json", json.dumps(body), *given, url)
+        head, _, text = self.gateways.public.network.output(*asked).replace("\r", "").partition("\n\n")
+        first, *lines = head.splitlines()
+        found = (line.partition(":") for line in lines)
+        return Answer(int(first.split()[1]), text), {name.lower(): value.strip() for name, _, value in found}
+
     def url(self, service: str) -> str:
         """Return the URL of a service of the fleet."""
         return f"http://{ADDRESS}/{self.fleet.tag}/{service}"
@@ -150,16 +166,17 @@ class Calls:
 
     def call_by_openai(self, url: str, key: str) -> Any:
         """Return what OpenAI's client is answered at a base URL."""
-        return self._run_client("gateways.openai_calls", url, key)
+        return json.loads(self.run_module("gateways.openai_calls", url, key))
 
     def read_models(self, url: str, key: str, *names: str) -> Any:
         """Return what OpenAI's client is answered at a base URL, by the names of models that it reads."""
-        return self._run_client("gateways.openai_models", url, key, *names)
+        return json.loads(self.run_module("gateways.openai_models", url, key, *names))
 
-    def _run_client(self, module: str, *arguments: str) -> Any:
+    def run_module(self, module: str, *arguments: str, text: str | None = None) -> str:
+        """Return what a module of the tests prints that runs in the public gateway's network; `text` is its input."""
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
         command = (executable, "-m", module, *arguments)
-        return json.loads(self.gateways.public.network.output(*command, environment=environment))
+        return self.gateways.public.network.output(*command, environment=environment, text=text)
 
     def shell(self, script: str, directory: Path) -> str:
         """Return what a script prints that calls the services, and whose kubectl speaks to the control cluster."""

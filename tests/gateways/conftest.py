@@ -30,9 +30,9 @@ def plane(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config)
 def fleet_with_gateways(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[LiveFleet]:
     """Run the gateways, and two replicas of the deployment `llama` and one of `canary`."""
     with own_fleet(plane, request.session) as fleet, live_fleet(fleet) as running:
-        fleet.deploy("canary", engines=[_serving_as(SERVED["canary"], "example/model")], tolerations=[STAYS])
+        fleet.deploy("canary", engines=[_serving_as(SERVED["canary"], SERVED["llama"])], tolerations=[STAYS])
         fleet.wait_counts("canary", total=1, ready=1)
-        fleet.deploy("llama", replicas=len(SITES), tolerations=[STAYS])
+        fleet.deploy("llama", engines=[_serving_as(SERVED["llama"])], replicas=len(SITES), tolerations=[STAYS])
         running.spread("llama")
         yield running
 
@@ -40,7 +40,7 @@ def fleet_with_gateways(plane: ControlPlane, request: pytest.FixtureRequest) -> 
 def _serving_as(*names: str) -> dict[str, Any]:
     made = scenes.engine(1)
     (container,) = made["members"][0]["template"]["spec"]["containers"]
-    container["args"] += ["--served-model-name", *names]
+    container["args"] += ["--lora-modules", "adapter=/adapter", "--served-model-name", *names]
     return made
 
 

@@ -161,7 +161,7 @@ class LiveFleet(Calls):
         with ExitStack() as stack:
             engines = []
             for site in self.gateways.sites.values():
-                engines.append(site.run_engine_for_all(POD_ADDRESSES))
+                engines.append(site.run_engine_for_all(POD_ADDRESSES, SERVED["llama"]))
                 stack.callback(engines[-1].stop)
             yield engines
 

@@ -290,7 +290,7 @@ def test_openai_s_client_chats_streams_embeds_reads_models_and_sends_2_mb(live: 
         "streamed": ["This", " is", " an", " answer", "."],
         "stream_tokens": [5],
         "embeddings": [[0.25, -0.5, 1.0]] * 2,
-        "models": ["example/model"],
+        "models": ["example/model", "adapter"],
         "refused": "invalid_api_key",
     }
     names = {"example/model": "example/model", "none": "404 not_found"}
@@ -302,6 +302,21 @@ def test_the_page_on_keys_lets_callers_in_and_replaces_a_key(live: LiveFleet, tm
     live.shell(create, tmp_path)
     printed = live.shell(use, tmp_path)
     assert "example/model" in printed
-    assert "The key is missing or not valid." in printed
+    assert "Incorrect API key provided" in printed
     address = f'url=$(kubectl get modelservice chat -n {live.fleet.tag} -o jsonpath="{{.status.url}}")\n'
     assert "example/model" in live.shell(address + replace, tmp_path)
+    _, _, canary, _ = open_page(live, "serve-a-model", tmp_path)
+    live.shell(canary, tmp_path)
+    chats = f"{live.url('chat')}/v1/chat/completions"
+    assert _refused(live.ask(chats, CHAT)), "its keys are those of the page on keys"
+    without = model_service("chat", live.fleet.tag, {"llama": 1})
+    live.fleet.plane.hub.api.patch(SERVICE, "chat", {"spec": {**without["spec"], "keys": None}}, live.fleet.tag)
+
+    def said() -> None:
+        service = live.fleet.plane.hub.api.get(SERVICE, "chat", live.fleet.tag) or {}
+        found = {each["type"]: each for each in service["status"]["conditions"]}
+        assert "an edit has removed all keys" in found["RoutingReady"]["message"], found
+        assert service["status"]["keys"] == "open, keys removed"
+
+    live.wait_answer(200, chats, CHAT)
+    eventually(said, within=SOON)

@@ -15,6 +15,8 @@ REQUESTS_SENT = 400
 #: Characters of a prompt with which a request is just below 50 MiB, how many such requests are sent, and how many are
 #: under way at a time: each is held whole by two Envoys, the caller and the engine.
 LARGE, LARGE_SENT, AT_A_TIME = 50 * 2**20 - 1024, 12, 2
+#: Requests while most endpoints are dead, and how many are under way at a time.
+BESIDE_DEAD, AT_ONCE = 2000, 8
 
 
 def _serve_both(live: LiveFleet, name: str) -> str:
@@ -34,6 +36,22 @@ def test_an_engine_that_dies_loses_no_request_of_50_mib(live: LiveFleet, engines
     assert before[dying] > 0, before
     assert [lost(each) for each in (before, after)] == [{}, {}], (before, after)
     assert after[dying] == 0
+
+
+def test_while_one_endpoint_of_three_serves_no_request_is_lost(live: LiveFleet, engines: dict[str, Process]) -> None:
+    live.fleet.plane.hub.api.apply(model_service("half-dead", live.fleet.tag, {"llama": 1, "canary": 1}))
+    eventually(lambda: live.assert_endpoints("half-dead", 3), within=SOON)
+    url = live.url("half-dead")
+    live.wait_chat(url)
+    dying = [name for name in engines if name.startswith("llama-")]
+    for name in dying:
+        engines[name].kill()
+    counts = live.send_many(url, BESIDE_DEAD, workers=AT_ONCE)
+    assert (lost(counts), {*dying} & counts.keys()) == ({}, set()), counts
+    route = live.observed("half-dead").route["metadata"]["name"]
+    assert live.gateways.public.statistic(route, "outlier_detection.ejections_active") == len(dying)
+    assert live.gateways.public.statistic(route, "lb_healthy_panic") == 0, "requests went to ejected endpoints too"
+    live.fleet.figures.append(f"two of three endpoints dead: of {BESIDE_DEAD} requests lost none")
 
 
 def test_an_engine_that_accepts_and_is_silent_gets_nothing_new_once_its_pod_is_not_ready(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from e2e.fleet import SOON
+from e2e.services import model_service
 from gateways.calls import CHAT, in_time, lost
 from gateways.live import LiveFleet
 from gateways.live_pages import open_page
@@ -76,7 +77,10 @@ def test_a_provider_gets_its_own_credential_and_model_and_nothing_of_the_caller(
     live: LiveFleet, providers: Providers
 ) -> None:
     url = providers.serve("vendor", vendor(providers))
-    caller = ("Authorization: Bearer of-the-caller", "x-api-key: of-the-caller", "x-modelplane-caller: of-the-caller")
+    caller = (
+        "Authorization: Bearer of-the-caller",
+        *(f"{name}: of-the-caller" for name in ("x-api-key", "api-key", "cookie", "x-modelplane-caller")),
+    )
     addresses = ("x-forwarded-for: 198.51.100.7", "x-envoy-external-address: 198.51.100.7", "x-gateway-y: z")
     answer = live.ask(f"{url}/v1/chat/completions", CHAT, *caller, *addresses)
     assert answer.status == 200
@@ -187,6 +191,50 @@ def test_a_request_that_a_provider_refuses_with_429_is_answered_by_another_endpo
     assert (lost(counts), counts[HOST]) == ({}, 0), counts
 
 
+def test_the_only_endpoint_is_not_called_again_after_429_and_once_after_503(
+    live: LiveFleet, providers: Providers
+) -> None:
+    url = providers.serve("alone", vendor(providers))
+    for status, tries in ((429, 1), (503, 2)):
+        before = len(providers.reached(HOST))
+        providers.answer_with(HOST, status)
+        try:
+            assert live.ask(f"{url}/v1/chat/completions", CHAT).status == status
+        finally:
+            providers.answer_with(HOST, 200)
+        assert len(providers.reached(HOST)) - before == tries, status
+
+
+@pytest.mark.usefixtures("engines")
+def test_what_an_engine_cannot_do_for_one_caller_sends_no_other_to_the_fallback(
+    live: LiveFleet, providers: Providers
+) -> None:
+    url = providers.serve("unbroken", OWN, vendor(providers) | {"priority": 1})
+    before = len(providers.reached(HOST))
+    for status in (500, 501):
+        for _ in range(12):
+            assert live.ask(f"{url}/v1/chat/completions", CHAT, f"X-Status: {status}").status == status
+        counts = live.send_many(url, 40)
+        assert (lost(counts), len(providers.reached(HOST)) - before) == ({}, 0), counts
+
+
+@pytest.mark.usefixtures("engines")
+def test_a_provider_that_refuses_its_credential_or_is_overloaded_is_not_the_caller_s_mistake(
+    live: LiveFleet, providers: Providers
+) -> None:
+    alone = providers.serve("mistaken", vendor(providers))
+    beside = providers.serve("mistaken-beside", OWN, entry({PROVIDER: "vendor"}))
+    for status, seen, code in ((401, 502, "provider_unauthorized"), (529, 503, "told")):
+        providers.answer_with(HOST, status)
+        try:
+            answer = live.ask(f"{alone}/v1/chat/completions", CHAT)
+            counts = live.send_many(beside, 40)
+        finally:
+            providers.answer_with(HOST, 200)
+        assert (answer.status, answer.code) == (seen, code)
+        assert lost(counts) == {}, counts
+
+
 def test_a_provider_is_the_fallback_of_another_behind_the_same_router_and_takes_over_when_that_is_deleted(
     live: LiveFleet, providers: Providers
 ) -> None:
@@ -232,6 +280,7 @@ ON_THE_PAGE = {
 @pytest.mark.usefixtures("engines")
 def test_the_page_on_providers_leads_to_each_of_them(live: LiveFleet, providers: Providers, tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text(providers.certificate)
+    live.fleet.plane.hub.api.apply(model_service("chat", live.fleet.tag, {"llama": 1}))
     for script in open_page(live, "use-a-provider", tmp_path):
         live.shell(script, tmp_path)
     live.wait_chat(live.url("chat"))

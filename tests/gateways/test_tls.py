@@ -131,7 +131,7 @@ def test_over_https_the_fleet_url_serves_and_keys_hold_also_on_connections_from_
             assert answer.status == 401, (path, answer)
             assert answer.code == "invalid_api_key"
         unknown = _ask(live, tmp_path, chats, CHAT | {"model": f"{tag}/none"})
-        assert (unknown.status, unknown.code) == (404, "not_found")
+        assert (unknown.status, unknown.code) == (404, "model_not_found")
         assert _ask_once(live, tmp_path, chats, CHAT, port=INTERNAL_PORT).status == 0
     finally:
         with live.early_connection(live.url("secured")) as statuses, live.watched(*fleet) as seen:

@@ -1,0 +1,223 @@
+"""The URL as clients use it: what one caller sends harms no other, errors have words, and each can be traced."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from e2e.fleet import SOON
+from e2e.services import model_service
+from gateways.calls import CHAT, CURL
+from gateways.live import SERVED, LiveFleet
+from modelplane.model.names import ENGINE_PORT
+from modelplane_dev.plane.gateways.engine import RETRY_AFTER
+from modelplane_dev.plane.gateways.live import ADDRESS, QUIET_ADDRESS
+from modelplane_dev.plane.waiting import eventually
+
+pytestmark = pytest.mark.usefixtures("engines")
+
+FLEET = f"http://{ADDRESS}/v1"
+CHATS = "/v1/chat/completions"
+KEY = "key-of-ann"
+ORIGIN = "https://chat.example.com"
+STREAMS = 20
+#: Requests whose times are measured, with one caller and with several.
+TIMED, CALLERS = 320, (1, 16)
+#: Milliseconds that half of them stay below on any machine.
+SLOWEST = 1000.0
+#: Fields of a request that asks for a websocket.
+_UPGRADE = "Connection: Upgrade\r\nUpgrade: {}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: c2VjcmV0\r\n"
+
+
+def _serve(live: LiveFleet, name: str, **spec: Any) -> str:
+    """Make a service over both replicas of `llama`, and return its URL once they are its endpoints."""
+    manifest = model_service(name, live.fleet.tag, {"llama": 1})
+    manifest["spec"] |= spec
+    live.fleet.plane.hub.api.apply(manifest)
+    eventually(lambda: live.assert_endpoints(name, 2), within=SOON)
+    return live.url(name)
+
+
+def _serve_keyed(live: LiveFleet, name: str, **spec: Any) -> str:
+    """Make such a service whose caller ann has a key, and return its URL once that lets her in."""
+    metadata = {"name": name, "namespace": live.fleet.tag}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"ann": KEY}}
+    live.fleet.plane.hub.api.apply(secret)
+    url = _serve(live, name, keys=[{"name": "ann", "secretRef": {"name": name, "key": "ann"}}], **spec)
+    live.wait_answer(200, f"{url}{CHATS}", CHAT, f"Authorization: Bearer {KEY}")
+    return url
+
+
+def _beside_streams(live: LiveFleet, path: str, model: str, *odd: str) -> Any:
+    """Return what becomes of streams at a path while somebody sends odd requests, and what these are answered."""
+    lines = "".join(f"{json.dumps(each)}\n" for each in odd)
+    return json.loads(live.run_module("gateways.beside_streams", str(STREAMS), ADDRESS, path, model, text=lines))
+
+
+def test_an_odd_request_ends_no_stream_of_another_caller_and_upgrades_are_refused_in_words(live: LiveFleet) -> None:
+    url, tag = _serve(live, "shared"), live.fleet.tag
+    live.wait_answer(200, f"{FLEET}/chat/completions", CHAT | {"model": f"{tag}/shared"})
+    host, path = f"Host: {ADDRESS}", url.removeprefix(f"http://{ADDRESS}")
+    upgrades = [
+        f"GET {where} HTTP/1.1\r\n{host}\r\n{_UPGRADE.format(kind)}\r\n"
+        for where in (f"{path}/v1/realtime", f"{path}/v1/realtime?model=x", "/v1/realtime", "/v1/models")
+        for kind in ("websocket", "other/1")
+    ]
+    odd = [
+        f"POST {path}{CHATS} HTTP/1.1\r\n{host}\r\nContent-Length: 9\r\n\r\n{{",
+        f"POST {path}{CHATS} HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        f"TRACE {path}/v1/models HTTP/1.1\r\n{host}\r\n\r\n",
+        f"CONNECT {ADDRESS}:80 HTTP/1.1\r\n{host}\r\n\r\n",
+        f"GET {path}/v1/models HTTP/1.1\r\n{host}\r\nX-Long: {'x' * 59_000}\r\n\r\n",
+        f"GET {path}/v1/models HTTP/1.1\r\n{host}\r\nExpect: 100-continue\r\nTE: trailers\r\n\r\n",
+    ]
+    for where, model in ((f"{path}{CHATS}", SERVED["llama"]), ("/v1/chat/completions", f"{tag}/shared")):
+        found = _beside_streams(live, where, model, *upgrades, *odd[1:])
+        assert found["whole"] == STREAMS, found
+        for answer in found["answers"][: len(upgrades)]:
+            head, _, body = answer.partition("\r\n\r\n")
+            assert head.startswith("HTTP/1.1 400 "), answer
+            assert json.loads(body)["error"]["code"] == "upgrade_not_supported"
+    assert live.ask(f"{url}{CHATS}", CHAT).status == 200
+
+
+def _errors(live: LiveFleet, *calls: Mapping[str, Any]) -> list[list[str | None]]:
+    """Return what OpenAI's client makes of calls that fail."""
+    usual = {"api_key": KEY, "model": SERVED["llama"], "headers": {}}
+    lines = "".join(f"{json.dumps(usual | dict(each))}\n" for each in calls)
+    found: list[list[str | None]] = json.loads(live.run_module("gateways.openai_errors", text=lines))
+    return found
+
+
+def test_openai_s_client_raises_the_exception_of_each_error_and_learns_when_to_come_again(live: LiveFleet) -> None:
+    url, tag = f"{_serve_keyed(live, 'told')}/v1", live.fleet.tag
+    calls: dict[str, dict[str, Any]] = {
+        "a wrong key": {"base_url": url, "api_key": "wrong"},
+        "a wrong key, at the fleet URL": {"base_url": FLEET, "api_key": "wrong", "model": f"{tag}/told"},
+        "no such service": {"base_url": f"http://{ADDRESS}/{tag}/nope/v1"},
+        "no such service, at the fleet URL": {"base_url": FLEET, "model": f"{tag}/nope"},
+        "no such namespace, at the fleet URL": {"base_url": FLEET, "model": "a/b/c"},
+        "no name of a model, at the fleet URL": {"base_url": FLEET, "model": "gpt-4"},
+        "an engine fails in its own words": {"base_url": url, "headers": {"X-Status": "503"}},
+        "an engine fails in no words": {"base_url": url, "headers": {"X-Status": "503 text"}},
+        "an engine is busy": {"base_url": url, "headers": {"X-Status": "429"}},
+    }
+    found = dict(zip(calls, (each[:3] for each in _errors(live, *calls.values())), strict=True))
+    assert found == {
+        "a wrong key": ["AuthenticationError", "invalid_api_key", None],
+        "a wrong key, at the fleet URL": ["AuthenticationError", "invalid_api_key", None],
+        "no such service": ["NotFoundError", "model_not_found", None],
+        "no such service, at the fleet URL": ["NotFoundError", "model_not_found", None],
+        "no such namespace, at the fleet URL": ["NotFoundError", "model_not_found", None],
+        "no name of a model, at the fleet URL": ["NotFoundError", "model_not_found", None],
+        "an engine fails in its own words": ["InternalServerError", "told", RETRY_AFTER],
+        "an engine fails in no words": ["InternalServerError", "unavailable", RETRY_AFTER],
+        "an engine is busy": ["RateLimitError", "told", RETRY_AFTER],
+    }
+
+
+def test_errors_can_be_read_by_pages_of_the_origins_that_may_call(live: LiveFleet) -> None:
+    url = f"{_serve_keyed(live, 'pages-read', cors={'allowOrigins': [ORIGIN]})}{CHATS}"
+    key, origin = f"Authorization: Bearer {KEY}", f"Origin: {ORIGIN}"
+    for status, headers in (
+        (401, ()),
+        (503, (key, "X-Status: 503 text")),
+        (503, (key, "X-Status: 503")),
+        (200, (key,)),
+    ):
+        answer, found = live.ask_with_headers(url, CHAT, origin, *headers)
+        assert (answer.status, found.get("access-control-allow-origin")) == (status, ORIGIN), found
+
+
+def test_an_answer_has_the_id_of_its_request_and_the_log_has_id_and_reason_of_each(live: LiveFleet) -> None:
+    tag = live.fleet.tag
+    url = _serve_keyed(live, "traced", rateLimit={"requests": 40, "per": "Hour"})
+    key = f"Authorization: Bearer {KEY}"
+    fleet = CHAT | {"model": f"{tag}/traced"}
+    for name, status, (where, body, *headers) in (
+        ("mine", 200, (f"{url}{CHATS}", CHAT, key)),
+        ("by-fleet", 200, (f"{FLEET}/chat/completions", fleet, key)),
+        ("refused", 401, (f"{url}{CHATS}", CHAT)),
+        ("refused-by-fleet", 401, (f"{FLEET}/chat/completions", fleet)),
+        ("failed", 503, (f"{url}{CHATS}", CHAT, key, "X-Status: 503 text")),
+        ("unknown", 404, (f"{FLEET}/chat/completions", CHAT | {"model": f"{tag}/nope"})),
+        ("unnamed", 400, (f"{FLEET}/chat/completions", {"messages": []})),
+    ):
+        answer, found = live.ask_with_headers(where, body, f"x-request-id: {name}-{tag}", *headers)
+        assert (answer.status, found["x-request-id"]) == (status, f"{name}-{tag}"), name
+    _, found = live.ask_with_headers(f"{url}{CHATS}", CHAT, key)
+    given = found["x-request-id"]
+    assert len(given) == 36
+
+    def limited() -> None:
+        answer, found = live.ask_with_headers(f"{url}{CHATS}", CHAT, key, f"x-request-id: limited-{tag}")
+        assert answer.status == 429
+        assert int(found["retry-after"]) > 0
+
+    eventually(limited, within=SOON, every=0.0)
+
+    def logged() -> None:
+        lines = live.gateways.public.access_log()
+        of = {name: [each for each in lines if each["request_id"] == f"{name}-{tag}"] for name in EXPECTED}
+        seen = {name: sorted((each["status"], each["reason"]) for each in found) for name, found in of.items()}
+        assert seen == EXPECTED
+        assert [each for each in lines if each["request_id"] == given]
+        limits = [each["reason"] for each in lines if each["request_id"] == f"limited-{tag}" and each["status"] == 429]
+        assert limits == ["local_rate_limited"]
+
+    eventually(logged, within=SOON)
+
+
+#: Status and reason of each line that the log has of a request, by its id.
+EXPECTED: dict[str, list[tuple[int, str]]] = {
+    "mine": [(200, "via_upstream")],
+    "by-fleet": [(200, "via_upstream")] * 2,
+    "refused": [(401, "missing_api_key")],
+    "refused-by-fleet": [(401, "missing_api_key"), (401, "via_upstream")],
+    "failed": [(503, "via_upstream")],
+    "unknown": [(404, "lua_response"), (404, "via_upstream")],
+    "unnamed": [(400, "lua_response")],
+}
+
+
+def test_the_fleet_url_takes_forms_lists_and_deletions_for_a_service_in_a_header(live: LiveFleet) -> None:
+    tag = live.fleet.tag
+    _serve_keyed(live, "kinds")
+    found = json.loads(live.run_module("gateways.openai_kinds", FLEET, KEY, f"{tag}/kinds"))
+    assert found.pop("unnamed").find(f"http://{ADDRESS}/<namespace>/<service>/v1") > 0
+    assert found == {
+        "form": "This is a transcript.",
+        "models": [SERVED["llama"], "adapter"],
+        "delete": "/v1/files/file-1",
+    }
+    for path, body in (("models", None), ("chat/completions", CHAT)):
+        assert live.ask(f"{FLEET}/{path}", body, f"x-model: {tag}/kinds").status == 401
+        assert live.ask(f"{FLEET}/{path}", body, f"x-model: {tag}/none").code == "model_not_found"
+        assert live.ask(f"{FLEET}/{path}", body, "x-model: ../kinds").code == "model_not_found"
+    assert live.ask(f"{FLEET}/models/file").code == "model_not_found"
+    large = CHAT | {"user": "x" * (9 * 2**20)}
+    answer = live.ask_large(f"{FLEET}/chat/completions", large, f"x-model: {tag}/kinds", f"Authorization: Bearer {KEY}")
+    assert answer.status == 200
+
+
+def test_a_load_balancer_may_ask_by_http_1_0(live: LiveFleet) -> None:
+    ask = (*CURL, "--http1.0", "--output", "/dev/null", "--write-out", "%{http_code}")
+    assert live.gateways.public.network.output(*ask, f"http://{ADDRESS}/healthz") == "200"
+
+
+@pytest.mark.usefixtures("quiet_provider")
+def test_the_url_costs_milliseconds(live: LiveFleet) -> None:
+    """Its figures are for reading: what a machine does beside them adds to them."""
+    url, named = _serve(live, "timed"), f"{live.fleet.tag}/timed/{SERVED['llama']}"
+    live.wait_answer(200, f"{FLEET}/chat/completions", CHAT | {"model": named})
+    ways = {
+        "direct": (f"http://{QUIET_ADDRESS}:{ENGINE_PORT}", SERVED["llama"]),
+        "service": (url, SERVED["llama"]),
+        "fleet": (f"http://{ADDRESS}", named),
+    }
+    for callers in CALLERS:
+        for way, (base, model) in ways.items():
+            p50, p99 = json.loads(live.run_module("gateways.latency", str(TIMED), str(callers), base, model))
+            live.fleet.figures.append(f"{callers} callers, {way}: p50 {p50:.2f} ms, p99 {p99:.2f} ms")
+            assert p50 < SLOWEST
