@@ -93,6 +93,7 @@ def _result(
         requirements=requirements,
         ttl=SETTLED if settled else AWAITING,
         ready=found.serves,
+        cacheable=True,
     )
 
 

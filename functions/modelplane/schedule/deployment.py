@@ -6,7 +6,6 @@ It composes nothing: the placements go into the pipeline context and the status,
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from modelplane.composing.engine_warnings import find_warnings
@@ -30,7 +29,6 @@ from modelplane.schedule.found_full import remember
 from modelplane.schedule.inputs import Inputs, first_requirements, gather
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_cluster
 from modelplane.schedule.rollout import rollout_status
-from modelplane.schedule.settled import decide_once
 from modelplane.schedule.skew import not_scheduled, without_changes
 from modelplane.schedule.status import conditions, describe_status, is_ready
 from modelplane.schedule.ttl import response_ttl
@@ -115,21 +113,25 @@ def compose(request: Request) -> Result:
         return Result(fatal=str(deployment))
     first = first_requirements(request, deployment)
     if any(requirement.name not in request.required for requirement in first):
-        return _fetching(first)
-    return decide_once(request, partial(_decide, deployment))
+        return replace(_fetching(first), cacheable=True)
+    return _decide(deployment, request)
 
 
-def _decide(deployment: Deployment, request: Request) -> tuple[Result, bool]:
-    """Return the result with the inputs fetched so far, and whether the deployment is settled."""
+def _decide(deployment: Deployment, request: Request) -> Result:
+    """Return the result with the inputs fetched so far.
+
+    It is cacheable only if the deployment is settled: the TTL of any other result depends on the passes before (`ttl`),
+    and so do the clusters that it reads (`found_full`).
+    """
     own = own_replicas(request.observed.values())
     for replica in own:
         if field := unreadable(replica):
             text = f"ModelReplica {replica.name}: {field}: cannot be read; restore it or delete the replica"
-            return Result(fatal=text), False
+            return Result(fatal=text)
     inputs = gather(request, deployment, own)
     deployment, view = inputs.catalogued.deployment, inputs.view
     if view is None or inputs.outcome is None:
-        return _wait(request, deployment, own, inputs), False
+        return _wait(request, deployment, own, inputs)
     skew = versions.differs(request)
     outcome = drain(without_changes(inputs.outcome) if skew else inputs.outcome, view)
     rollout = rollout_status(request, deployment, outcome)
@@ -137,7 +139,7 @@ def _decide(deployment: Deployment, request: Request) -> tuple[Result, bool]:
     found = not_scheduled(found, deployment, outcome) if skew else found
     messages = [_message(request, deployment, view, placement) for placement in outcome.placements]
     status = describe_status(deployment, view, outcome) | describe_model(request, deployment, outcome)
-    result = Result(
+    return Result(
         status=status | _about(_warnings(request, inputs.catalogued, outcome), rollout),
         conditions=found,
         requirements=inputs.requirements,
@@ -145,5 +147,5 @@ def _decide(deployment: Deployment, request: Request) -> tuple[Result, bool]:
         events=tuple(_events(request, inputs.catalogued, outcome)),
         ttl=response_ttl(request, deployment, outcome, remember(request, deployment, view, inputs.outcome)),
         ready=is_ready(found),
+        cacheable=outcome.settled,
     )
-    return result, outcome.settled

@@ -5,7 +5,7 @@ response's TTL has passed. While something is awaited the TTL is short, and grow
 a hundred deployments without room would read the whole fleet ten times a second.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -13,7 +13,7 @@ from modelplane.composing import requirements as require
 from modelplane.lru import Lru
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import Schedule
-from modelplane.schedule.settled import input_versions
+from modelplane.schedule.rounds import read_rounds
 from modelplane.step import AWAITING, SETTLED, Request
 
 #: By deployment: the hash of the inputs of its last pass that was not settled, and the TTL of the response; enough for
@@ -41,3 +41,15 @@ def response_ttl(
     ttl = min(2 * last, SETTLED) if before == inputs else AWAITING
     _LAST.put(identity, (inputs, ttl), 0)
     return ttl
+
+
+def input_versions(request: Request, without: Collection[str] = ()) -> Hashable:
+    """Return the versions of all inputs of a pass: equal ones give equal decisions and refusals.
+
+    The order of lists does not matter. Of the composed resources, all names count, and the versions of the
+    ModelReplicas; of the context, only how far the pass is. Requirements with the names in `without` are left out.
+    """
+    own = tuple(obj.key for obj in request.observed.values() if obj.kind == "ModelReplica")
+    looked_into = ((name, found) for name, found in request.required.items() if name not in without)
+    required = tuple((name, frozenset(obj.key for obj in found)) for name, found in looked_into)
+    return request.version, request.composite.key, tuple(request.observed), own, required, read_rounds(request)

@@ -158,7 +158,8 @@ class Result:
     Crossplane deletes observed resources that are in neither. `status` is merged over the status of earlier steps
     (top-level keys only; None writes nothing). `requirements` and `schemas` must be declared in every call. `fatal`:
     Crossplane changes nothing and reports the text; the conditions are still set. `ready` overrides the composite's
-    readiness (None: Crossplane derives it from the resources).
+    readiness (None: Crossplane derives it from the resources). `cacheable`: the result follows from the request alone,
+    so an equal request may be answered with it again, without calling the step.
     """
 
     desired: Mapping[str, Desired] = field(default_factory=dict)
@@ -171,6 +172,7 @@ class Result:
     ttl: timedelta = SETTLED
     ready: bool | None = None
     fatal: str | None = None
+    cacheable: bool = False
 
 
 Step = Callable[[Request], Result]

@@ -82,6 +82,15 @@ class WireObject(Object):
         return self._key
 
     @property
+    def identity(self) -> bytes:
+        """Return what all versions of the object have in common and no other object has, empty without a uid."""
+        if self._fields is None:
+            object.__setattr__(self, "_fields", _outer(self._wire))
+        fields = cast("Mapping[str, bytes]", self._fields)
+        uid = _metadata(fields).get("uid")
+        return b"|".join((fields.get("apiVersion", b""), fields.get("kind", b""), uid)) if uid else b""
+
+    @property
     def kind(self) -> str:
         """Return `kind`."""
         if self._kind is None:
@@ -149,11 +158,16 @@ def _identify(wire: Wire, fields: Mapping[str, bytes]) -> bytes:
     else). The key is one text of the values as they are serialized, each of which begins with its kind and length: it
     is hashed once however often it is looked up.
     """
-    metadata = Peek.FromString(fields.get("metadata", b"")).struct.fields
+    metadata = _metadata(fields)
     uid, version, written = metadata.get("uid"), metadata.get("resourceVersion"), metadata.get("managedFields")
     if uid and version and written is not None:
         return b"|".join((fields.get("apiVersion", b""), fields.get("kind", b""), uid, version, _digest(wire, written)))
     return hashlib.sha256(wire).digest()
+
+
+def _metadata(fields: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    found: Mapping[str, bytes] = Peek.FromString(fields.get("metadata", b"")).struct.fields
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -27,23 +27,28 @@ class ParsedRequest:
 def read(wire: bytes) -> ParsedRequest:
     """Return a request; raises `google.protobuf.message.DecodeError` for bytes that are not a request.
 
-    Objects other than the composite are parsed when a step reads them. Parts that no step reads are dropped.
+    Objects are parsed when a step reads them. Parts that no step reads are dropped.
     """
     parts = take_apart(wire)
     message = RequestMessage.FromString(parts.rest)
     base = RequestMessage(meta=message.meta, desired=message.desired)
     if message.HasField("context"):
         base.context = message.context
-    composite: Object = WireObject(parts.composite)
-    try:
-        composite.body  # noqa: B018 - parsed here, so that nothing fails later that has to name the composite
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the call is answered
-        return ParsedRequest(Request(Object({}, None)), base, error)
+    composite = WireObject(parts.composite)
     try:
         return ParsedRequest(_read_request(parts, message, composite), base)
     except Exception as error:  # noqa: BLE001 - as above
         base.ClearField("context")  # which may be the part; what comes of an error needs none
         return ParsedRequest(Request(composite), base, error)
+
+
+def with_readable_composite(given: ParsedRequest) -> ParsedRequest:
+    """Return the request with its composite parsed, so that nothing fails later that has to name the composite."""
+    try:
+        given.request.composite.body  # noqa: B018 - parsed and cached
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the call is answered
+        return ParsedRequest(Request(Object({}, None)), given.base, error)
+    return given
 
 
 def _read_request(parts: Parts, message: Any, composite: Object) -> Request:

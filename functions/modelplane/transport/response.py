@@ -1,6 +1,5 @@
 """Writes a step's `Result` as a serialized RunFunctionResponse, over the desired state of earlier steps."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
@@ -19,8 +18,6 @@ _MIB: Final = 1024 * 1024
 
 #: Serialized manifests by `Desired.key`, so that a settled pass builds none.
 _WIRES: Final = Lru[bytes](16 * _MIB)
-#: Serialized statuses by their JSON text, which is ten times faster to write: a settled pass repeats its status.
-_STATUSES_SENT: Final = Lru[bytes](8 * _MIB)
 
 _STATUSES: Final = {
     Status.TRUE: sdk.STATUS_CONDITION_TRUE,
@@ -91,25 +88,12 @@ def _with_status(composite: bytes, status: Manifest) -> bytes:
     """Return a serialized composite with the top-level fields of `status` laid over its own."""
     fields = Fields.FromString(composite)
     merged = Peek.FromString(fields.fields.get("status", b""))
-    for name, value in Fields.FromString(_serialize_status(status)).fields.items():
+    for name, value in Fields.FromString(encode(status)).fields.items():
         merged.struct.fields[name] = value
     merged.struct.SetInParent()
     fields.fields["status"] = merged.SerializeToString(deterministic=True)
     serialized: bytes = fields.SerializeToString(deterministic=True)
     return serialized
-
-
-def _serialize_status(status: Manifest) -> bytes:
-    try:
-        text = json.dumps(status, separators=(",", ":"))
-    except TypeError:
-        return encode(status)  # which takes other mappings too, and refuses what is no JSON
-
-    def make() -> tuple[bytes, int]:
-        wire = encode(status)
-        return wire, len(wire) + len(text)
-
-    return _STATUSES_SENT.get(text, make)
 
 
 def _carry_over(response: Any, message: Any, result: Result) -> None:

@@ -69,6 +69,35 @@ def secret(name: str = "token", kind: str = "Secret", **metadata: Any) -> dict[s
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "team", **metadata}, **typed}
 
 
+def others(replica: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what a replica needs: its cluster, which can be reached, and the Secrets and the cache of its team."""
+    cluster = {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "InferenceCluster",
+        "metadata": {"name": replica["spec"]["clusterName"]},
+        "spec": {"cluster": {"source": "Existing", "existing": {"secretRef": {"name": "kubeconfig"}}}},
+        "status": {"providerConfigRef": {"name": replica["spec"]["clusterName"]}},
+    }
+    secrets = {"hugging-face": "Opaque", "registry": "kubernetes.io/dockerconfigjson"}
+    namespace = replica["metadata"]["namespace"]
+    staged = {
+        "name": replica["spec"]["clusterName"],
+        "phase": "Ready",
+        "volume": {"name": "weights-1a2b3c4d", "uid": "u"},
+    }
+    cache = {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelCache",
+        "metadata": {"name": "weights", "namespace": namespace},
+        "spec": {"source": "HuggingFace", "huggingFace": {"repo": "Qwen/Qwen3-Coder-30B-A3B-Instruct", "sizeGiB": 80}},
+        "status": {"clusters": [staged]},
+    }
+    return [cluster, cache] + [
+        {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace}, "type": kind}
+        for name, kind in secrets.items()
+    ]
+
+
 def alone(kind: str) -> Pipeline | None:
     """Return the pipelines of a control plane that knows ModelReplicas, and takes everything else as it is."""
     return pipeline_of(kind) if kind == "ModelReplica.modelplane.ai" else None

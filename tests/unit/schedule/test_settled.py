@@ -1,19 +1,24 @@
 """A settled pass is decided once for the versions of what it looks at, and anew when any of them is another."""
 
-from collections.abc import Callable
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import structlog
 
-from modelplane import __version__
-from modelplane.schedule import inputs
-from modelplane.schedule.settled import input_versions
+from bench.passes import Scene, Store, run_pass
+from modelplane.schedule import STEPS, inputs
 from modelplane.scheduling import schedule
-from modelplane.step import Object, Request
-from unit.schedule.objects import Server, cache, cluster, deployment, replica, run
+from modelplane.step import Object
+from modelplane.step.call import dispatch
+from modelplane.transport import messages
+from modelplane.transport.admission import Received
+from modelplane.transport.exchange import answer
+from modelplane.transport.structs import decode
+from unit.schedule.objects import cache, cluster, deployment, replica
 
 NAME = "settled"
+STEP = dispatch("schedule", STEPS)
 Parts = dict[str, Object]
 
 
@@ -44,8 +49,25 @@ def scene(name: str, **spec: Any) -> Parts:
     }
 
 
+@pytest.fixture(autouse=True)
+def _silent() -> Iterator[None]:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    yield
+    structlog.reset_defaults()
+
+
 def pass_over(parts: Parts) -> Any:
-    return run(parts["composite"], Server(parts["cluster"], parts["cache"], parts["replica"]), parts["replica"])[0]
+    """Return the response to the last call of a pass over the wire."""
+    bodies = {name: dict(each.body) for name, each in parts.items()}
+    composite, seen = bodies.pop("composite"), bodies["replica"]
+    observed = {seen["metadata"]["annotations"]["crossplane.io/composition-resource-name"]: seen}
+    steps = [("schedule", lambda wire: answer(STEP, Received(wire)))]
+    done = run_pass(Scene(composite, observed, Store(bodies.values())), steps)
+    return messages.Response.FromString(done.exchanges[-1].response)
+
+
+def status_of(response: Any) -> Any:
+    return decode(response.desired.composite.resource)["status"]
 
 
 def test_the_second_pass_over_the_same_versions_asks_the_scheduler_nothing(decided: Callable[[], int]) -> None:
@@ -75,30 +97,13 @@ def test_a_change_of_anything_that_a_pass_looks_at_is_decided_on(decided: Callab
 def test_a_cluster_that_is_gone_is_decided_on_although_nothing_else_changed() -> None:
     parts = scene("gone")
     before = pass_over(parts)
-    result, _ = run(parts["composite"], Server(parts["cache"], parts["replica"]), parts["replica"])
-    assert (before.ready, result.ready) == (True, False)
+    del parts["cluster"]
+    assert (before.desired.composite.ready, pass_over(parts).desired.composite.ready) == (1, 2)
 
 
 def test_what_is_not_settled_is_decided_each_time(decided: Callable[[], int]) -> None:
     parts = scene("waiting", replicas=2)
-    for _ in range(2):
-        assert pass_over(parts).status["unplaced"] == 1
+    for seconds in (10, 20, 40):
+        response = pass_over(parts)
+        assert (status_of(response)["unplaced"], response.meta.ttl.seconds) == (1, seconds)
         assert decided() > 0
-
-
-#: What of a request no decision follows from: what earlier steps desire, and which kinds there are.
-NOT_LOOKED_AT = {"desired_names", "schemas"}
-OTHER: dict[str, Any] = {
-    "composite": deployment("other"),
-    "observed": {"replica-a-0": replica("a")},
-    "required": {"cluster-a": ()},
-    "context": {"modelplane.ai/schedule-rounds": "[2,[]]"},
-    "version": __version__,
-}
-
-
-def test_a_decision_follows_from_every_field_of_a_request_but_those_that_no_pass_looks_at() -> None:
-    assert {each.name for each in fields(Request)} == OTHER.keys() | NOT_LOOKED_AT
-    before = Request(deployment())
-    for name, value in OTHER.items():
-        assert input_versions(replace(before, **{name: value})) != input_versions(before), name

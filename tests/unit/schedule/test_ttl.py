@@ -1,17 +1,19 @@
 """How soon a deployment is looked at again: what has been found in this process so far counts, and no clock."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from itertools import count
+from typing import Any
 
 import pytest
 
+from modelplane import __version__
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import Schedule
 from modelplane.observed.deployment import read_deployment
 from modelplane.schedule import STEPS, ttl
-from modelplane.schedule.ttl import response_ttl
+from modelplane.schedule.ttl import input_versions, response_ttl
 from modelplane.step import Object, Request
 from unit.schedule.objects import Server, cluster, deployment, replica, run
 
@@ -94,3 +96,21 @@ def test_a_call_that_only_asks_for_inputs_is_not_counted() -> None:
     for _ in range(3):
         assert STEPS["ModelDeployment"](Request(composite)).ttl == timedelta(seconds=10)
     assert passes(composite, (SMALL,)) == [timedelta(seconds=10)]
+
+
+#: What of a request no decision follows from: what earlier steps desire, and which kinds there are.
+NOT_LOOKED_AT = {"desired_names", "schemas"}
+OTHER: dict[str, Any] = {
+    "composite": deployment("other"),
+    "observed": {"replica-a-0": replica("a")},
+    "required": {"cluster-a": ()},
+    "context": {"modelplane.ai/schedule-rounds": "[2,[]]"},
+    "version": __version__,
+}
+
+
+def test_a_decision_follows_from_every_field_of_a_request_but_those_that_no_pass_looks_at() -> None:
+    assert {each.name for each in fields(Request)} == OTHER.keys() | NOT_LOOKED_AT
+    before = Request(deployment())
+    for name, value in OTHER.items():
+        assert input_versions(replace(before, **{name: value})) != input_versions(before), name

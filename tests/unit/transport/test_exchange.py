@@ -123,7 +123,7 @@ def test_a_composite_that_cannot_be_read_is_fatal_too() -> None:
     message.observed.composite.resource = _NO_STRUCT
     response, logs = _answered(_look, message.SerializeToString())
     assert "DecodeError" in _fatal(response)
-    assert [each["event"] for each in logs] == ["the step failed", "refused", "conditions set"]
+    assert [each["event"] for each in logs] == ["the step failed", "conditions set", "refused"]
 
 
 def test_only_bytes_that_are_no_request_raise() -> None:

@@ -166,6 +166,7 @@ def test_the_log_has_a_line_a_call_with_names_and_counts(server: Server) -> None
         "required": 2,
         "desired": 0,
         "requirements": 0,
+        "cached": False,
     }
 
 

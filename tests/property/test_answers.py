@@ -1,0 +1,67 @@
+"""Whatever happens around a replica, what is remembered answers as the step would, byte for byte."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelplane.preview import ControlPlane
+from modelplane.transport.messages import Response
+from property.answers import CHANGES, HAPPENINGS, Compared, world_of
+from property.strategies import examples
+from unit.compose_replica.replicas import TOPOLOGIES
+
+
+def reconcile(control: ControlPlane) -> None:
+    for replica in control.list("ModelReplica"):
+        control.reconcile("ModelReplica", "ml-team", replica["metadata"]["name"])
+
+
+@given(st.sampled_from(sorted(TOPOLOGIES)), st.lists(HAPPENINGS, min_size=1, max_size=12))
+@examples(25)
+def test_in_any_history_of_a_replica_the_remembered_answer_is_the_computed_one(
+    topology: str, happenings: list[tuple[str, str, int]]
+) -> None:
+    pipelines = Compared(frozenset({"ModelReplica"}))
+    control = world_of(topology, pipelines)
+    for change, version, passes in happenings:
+        CHANGES[change](control)
+        pipelines.version = version
+        for _ in range(passes):
+            reconcile(control)
+        assert pipelines.differing == [], change
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_a_settled_replica_of_each_topology_is_not_computed_again(topology: str) -> None:
+    pipelines = Compared(frozenset({"ModelReplica"}))
+    control = world_of(topology, pipelines)
+    reconcile(control)
+    calls, computed = pipelines.calls, pipelines.computed
+    reconcile(control)
+    assert pipelines.calls > calls
+    assert pipelines.computed == computed
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("no copy is ready", "engine main: 0 of 2 copies ready"),
+        ("a drift on the cluster", "of 7 copies ready"),
+        ("a Secret loses its key", "Secret ml-team/hugging-face has no key token"),
+        ("the cluster cannot be reached", "InferenceCluster eu-1 is not reached yet"),
+        ("a world out of reach", "not in sync"),
+    ],
+)
+def test_what_changes_around_a_settled_replica_is_in_its_next_answer(change: str, words: str) -> None:
+    pipelines = Compared(frozenset({"ModelReplica"}))
+    control = world_of("standalone", pipelines)
+    for _ in range(2):
+        reconcile(control)
+    computed = pipelines.computed
+    CHANGES[change](control)
+    if change.startswith("a world"):
+        reconcile(control)  # after which the world answers
+    reconcile(control)
+    assert pipelines.computed > computed
+    said = " ".join(one.message for one in Response.FromString(pipelines.last).conditions)
+    assert words in said
