@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import grpc  # type: ignore[import-untyped]
 
 from bench.passes import Call, PassRun, Scene, run_pass
 from modelplane.transport import messages
 from modelplane_dev.processes.functions import Functions
-from unit.transport.server_processes import PATIENCE, server_of
+from unit.transport.server_processes import PATIENCE, Server, server_of
 
 _METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
 _UNLIMITED = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
@@ -29,8 +30,16 @@ class Served:
     """The pipeline's functions, served and connected."""
 
     calls: Mapping[str, Call]
-    processes: Mapping[str, int]
-    addresses: Mapping[str, str]
+    servers: Mapping[str, Server]
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Return where each function listens."""
+        return {name: server.address for name, server in self.servers.items()}
+
+    def logged(self, name: str) -> list[dict[str, Any]]:
+        """Return what a function has logged so far."""
+        return self.servers[name].logged()
 
     def steps(self, *names: str) -> list[tuple[str, Call]]:
         """Return these steps of the pipeline, all when none is named."""
@@ -46,11 +55,13 @@ class Served:
 
     def processor_time(self, name: str) -> float:
         """Return the processor time that a function's process has spent so far, in seconds."""
-        *_, user, system = Path(f"/proc/{self.processes[name]}/stat").read_text().rpartition(")")[2].split()[:13]
+        *_, user, system = (
+            Path(f"/proc/{self.servers[name].process.pid}/stat").read_text().rpartition(")")[2].split()[:13]
+        )
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def _memory(self, name: str, field: str) -> float:
-        status = Path(f"/proc/{self.processes[name]}/status").read_text()
+        status = Path(f"/proc/{self.servers[name].process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith(field))
         return int(line.split()[1]) / 1024
 
@@ -65,8 +76,7 @@ def served(*names: str) -> Iterator[Served]:
             }
         servers = {name: each.result() for name, each in started.items()}
         calls = {name: stack.enter_context(_connected(server.address)) for name, server in servers.items()}
-        processes = {name: server.process.pid for name, server in servers.items()}
-        yield Served(calls, processes, {name: server.address for name, server in servers.items()})
+        yield Served(calls, servers)
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ import click
 _ROOT = Path(__file__).resolve().parents[2]
 sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools")]
 
-from bench import burst, cases, catalogued, fit, gateway, previews, races, soak  # noqa: E402 - the path comes first
+from bench import burst, cases, catalogued, fit, gateway, previews, races, replicas, soak  # noqa: E402 - the path comes first
 from bench.figures import Figure, at_pace, best, print_table, to_json  # noqa: E402
 from bench.pace import pace  # noqa: E402
 from bench.tenants import composing, messages, routing, scheduling  # noqa: E402
@@ -36,6 +36,7 @@ CASES: tuple[Callable[[], Iterator[Figure]], ...] = (
     cases.placing_on_many,
     races.races,
     cases.settled,
+    replicas.settled_replicas,
     catalogued.catalogue,
     previews.previewing,
     fit.fitting,

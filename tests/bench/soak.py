@@ -36,7 +36,7 @@ _SELECTOR: Final = f'device.attributes["gpu.nvidia.com"].driverVersion.isGreater
 
 def soak() -> Iterator[Figure]:
     """Yield how resident memory grew over the calls; both functions are called at the same time."""
-    kinds: Mapping[str, Callable[[int], Scene]] = {"schedule": _placing, "compose-replica": _serving}
+    kinds: Mapping[str, Callable[[int], Scene]] = {"schedule": _placing, "compose-replica": serving}
     began = time.perf_counter()
     with served(*kinds) as on, ThreadPoolExecutor() as callers:
         runs = {name: callers.submit(_resident, on, name, scene, CALLS[name]) for name, scene in kinds.items()}
@@ -97,7 +97,7 @@ def _placing(variant: int) -> Scene:
     return Scene(_versioned(wanted), {}, store)
 
 
-def _serving(variant: int) -> Scene:
+def serving(variant: int) -> Scene:
     """Return a replica that serves, with what it composed; its pods change the words with which they wait."""
     control = ControlPlane([cluster(0), deployment("soaked", 1)])
     control.settle()

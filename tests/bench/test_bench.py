@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench import gateway, races, soak
+from bench import gateway, races, replicas, soak
 from bench.catalogued import scenes
 from bench.connection import CallError, Connection
 from bench.figures import Figure, at_most, at_pace, best, compared, to_json
@@ -104,7 +104,7 @@ def test_a_tenant_s_case_that_does_not_end_as_it_says_is_no_measurement(kind: st
 
 def test_every_call_of_a_soak_sees_every_object_in_a_version_of_its_own() -> None:
     with served("schedule", "compose-replica") as on:
-        for name, scene in (("schedule", soak._placing), ("compose-replica", soak._serving)):
+        for name, scene in (("schedule", soak._placing), ("compose-replica", soak.serving)):
             requests = [soak._last_request(scene(variant), on, name) for variant in range(2)]
             wires = [soak._changed(requests[number % 2], number) for number in range(4)]
             seen = [_keys(read(wire).request) for wire in wires]
@@ -135,6 +135,16 @@ def test_the_memory_of_a_soak_is_judged_over_what_it_was_when_caches_were_filled
     schedule, compose, seconds = soak.soak()
     assert [each.limit for each in (schedule, compose, seconds)] == [1.05, 1.05, None]
     assert schedule.compared == pytest.approx(schedule.value / (schedule.yardstick or 0))
+
+
+def test_every_replica_of_a_settled_fleet_is_another_and_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicas, "FLEET", 10)
+    monkeypatch.setattr(replicas, "AGAIN", 1)
+    fleet = [replicas._of_another(b"soaked uid-0000-00000", ["uid-0000-00000"], number) for number in range(2)]
+    assert fleet == [b"r00000 uid-0000-00000", b"r00001 uid-0000-00001"]
+    over_bare, computed, resident = replicas.settled_replicas()
+    assert (over_bare.limit, computed.value) == (2.0, 0.0)
+    assert 30 < resident.value < 205
 
 
 def test_calls_on_one_connection_are_answered_as_grpc_s_own_client_is() -> None:

@@ -145,7 +145,7 @@ def _drift(control: ControlPlane) -> None:
         control.patch_status("Object", obj["metadata"]["namespace"], obj["metadata"]["name"], at)
 
 
-def _write_secrets(**data: str) -> Change:
+def _write_secrets(data: Mapping[str, str]) -> Change:
     def write(control: ControlPlane) -> None:
         for each in control.list("Secret"):
             control.apply({**each, "data": data})
@@ -183,9 +183,9 @@ CHANGES: Mapping[str, Change] = {
     "no copy is ready": _report(0),
     "one copy is ready": _report(1),
     "a drift on the cluster": _drift,
-    "a Secret is rotated": _write_secrets(token="b25l"),
-    "a Secret is rotated again": _write_secrets(token="dHdv"),
-    "a Secret loses its key": _write_secrets(other="b25l"),
+    "a Secret is rotated": _write_secrets({"token": "b25l"}),
+    "a Secret is rotated again": _write_secrets({"token": "dHdv"}),
+    "a Secret loses its key": _write_secrets({"other": "b25l"}),
     "the cache is deleted": _delete("ModelCache", "ml-team", "weights"),
     "the cluster is deleted": _delete("InferenceCluster", None, CLUSTER),
     "the cluster cannot be reached": _publish({"providerConfigRef": None}),

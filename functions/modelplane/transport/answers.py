@@ -22,7 +22,7 @@ from modelplane.transport.messages import Response
 from modelplane.transport.objects import WireObject
 from modelplane.transport.request import ParsedRequest
 
-#: Bytes of what is kept: enough for six thousand replicas.
+#: Bytes of what is kept: enough for seven thousand replicas, the two calls of each of which take 3.4 KiB.
 _LIMIT: Final = 24 * 1024 * 1024
 
 
