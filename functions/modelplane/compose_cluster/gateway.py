@@ -131,25 +131,18 @@ def read_bundle(request: Request) -> str:
 
 
 def bodies(
-    request: Request, config: str, gateway: Remote | None, ready: Mapping[str, bool], *, leave: bool = False
-) -> dict[str, Manifest]:
+    request: Request, config: str, gateway: Remote | None, ready: Mapping[str, bool], *, may_make: bool
+) -> dict[str, Mapping[str, Any]]:
     """Return the cluster's Gateway and its related objects; only an observing Object while its owner is not known.
 
-    `ready` says for each observed part whether it is on the cluster as desired. With `leave` all of it stays on the
-    cluster when it is composed no more.
+    `ready` says for each observed part whether it is on the cluster as desired. `may_make`: the cluster reported that
+    it has no Gateway, and has the kinds that one is made of.
     """
-    made = _bodies(request, config, gateway, ready)
-    return {name: orphaned(body) for name, body in made.items()} if leave else made
-
-
-def _bodies(
-    request: Request, config: str, gateway: Remote | None, ready: Mapping[str, bool]
-) -> dict[str, Mapping[str, Any]]:
     cluster, bundle = request.composite.name, read_bundle(request)
     composed = {name: each for name, each in request.observed.items() if name.startswith(PART)}
     if not bundle and composed:
         return {name: held(each.body) for name, each in request.observed.items() if name in {*composed, RESOURCE}}
-    if not bundle or not (composed or is_ours(gateway) or (gateway and gateway.absent)):
+    if not bundle or not (composed or is_ours(gateway) or may_make):
         return {RESOURCE: observe_gateway(config)}
     shown = _shown_pair(cluster, gateway)
     made: dict[str, Mapping[str, Any]] = dict(_parts(cluster, config, bundle, shown))

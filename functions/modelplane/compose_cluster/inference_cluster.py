@@ -4,12 +4,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from modelplane.api.inferencecluster import InferenceClusterSpec
-from modelplane.compose_cluster import dns_name, gateway, identity, installation, pools, provisioning, report, sharing
+from modelplane.compose_cluster import (
+    dns_name,
+    gateway,
+    gateway_kinds,
+    identity,
+    installation,
+    pools,
+    provisioning,
+    report,
+    sharing,
+)
 from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
 from modelplane.compose_cluster.sources import CONFIG, SOURCES, ClusterSource, Kubeconfig, Provision, Resource
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held, hold_all
 from modelplane.composing.messages import sentences
+from modelplane.composing.orphan import orphaned
 from modelplane.kube.provider_config import cluster_provider_config, secret_key
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import provider_config
@@ -72,6 +83,9 @@ def _bodies(
         config = provider_config(name)
         bodies[PROBE] = probe(config)
         bodies |= _shared(request, config, observation, made=provision.made)
+        gone = observation.gateway and observation.gateway.synced is False and not observation.gateway.manifest
+        if gone and not observation.parts:
+            bodies |= gateway_kinds.bodies(config)
     return bodies
 
 
@@ -94,7 +108,10 @@ def _gateway(request: Request, config: str, observation: ClusterObservation, *, 
     probed = observation.probe and observation.probe.manifest
     known = observation.sharing.holder and not observation.mistaken and (made or probed)
     if known and installation.may_compose(request, observation.mark):
-        return gateway.bodies(request, config, observation.gateway, observation.parts, leave=leave)
+        absent = bool(observation.gateway and observation.gateway.absent)
+        may_make = absent and observation.lacks == ()
+        composed = gateway.bodies(request, config, observation.gateway, observation.parts, may_make=may_make)
+        return {name: orphaned(body) for name, body in composed.items()} if leave else composed
     names = [name for name in request.observed if name == gateway.RESOURCE or name.startswith(gateway.PART)]
     kept = {name: held(request.observed[name].body) for name in names}
     return {gateway.RESOURCE: gateway.observe_gateway(config)} | kept
@@ -139,7 +156,7 @@ def _not_composed(source: str, sources: Mapping[str, ClusterSource]) -> str:
 
 
 def _hold_malformed(request: Request, found: Malformed) -> Result:
-    reason = Reason.INVALID_NODE_POOL if found.field.startswith("spec.nodePools") else Reason.PROVISIONING
+    reason = Reason.INVALID_NODE_POOL if found.section == "nodePools" else Reason.PROVISIONING
     return _hold(request, reason, str(found))
 
 

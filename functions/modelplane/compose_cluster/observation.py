@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelplane.compose_cluster import dns_name, gateway, identity, installation
+from modelplane.compose_cluster import dns_name, gateway, gateway_kinds, identity, installation
 from modelplane.compose_cluster.identity import Sharing
 from modelplane.compose_cluster.not_read import name_not_read
 from modelplane.composing.messages import called, out_of_sync
@@ -36,6 +36,7 @@ class ClusterObservation:
     the cluster. `uid` is `status.clusterUID`, "" for none, `config_labels` are those of the ClusterProviderConfig, and
     `sharing` says which InferenceClusters have the cluster. `lasting`: what it composes for all of them stays on the
     cluster when it is deleted. `not_read` names fields of the spec that this version does not read.
+    `kinds` tell which kinds of the gateway the cluster has (`gateway_kinds`).
     """
 
     cluster: str
@@ -53,6 +54,7 @@ class ClusterObservation:
     sharing: Sharing = field(default_factory=Sharing)
     lasting: bool = False
     not_read: str = ""
+    kinds: Mapping[str, Remote] = field(default_factory=dict)
 
     @property
     def connection(self) -> Condition:
@@ -72,6 +74,11 @@ class ClusterObservation:
         last = mapping(self.last.get("gateway"))
         found = gateway.read_address(self.gateway, last)
         return dns_name.with_hostname(found, last, self.cluster, self.observed)
+
+    @property
+    def lacks(self) -> tuple[str, ...] | None:
+        """Return the APIs of the gateway that the cluster does not have, None while that is not known."""
+        return gateway_kinds.lacking(self.kinds)
 
     def is_ready(self, resource: str) -> bool:
         """Tell whether an observed resource is ready; one that represents nothing on the cluster is, once it exists."""
@@ -101,6 +108,7 @@ def observe(request: Request) -> ClusterObservation:
         last=last,
         mistaken=identity.check(request, seen, identity.read_uid(last.get("clusterUID"))) or other,
         mark=mark,
+        kinds={name: found for name in gateway_kinds.APIS if (found := remote(name))},
         not_read=name_not_read(request.composite),
         uid=uid,
         config_labels=identity.config_labels(request, seen, uid),

@@ -9,7 +9,7 @@ from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.compose_cluster.pools import Published
 from modelplane.compose_cluster.sharing import Shared
 from modelplane.compose_cluster.sources import CONFIG, Provision
-from modelplane.composing.messages import out_of_sync, sentences
+from modelplane.composing.messages import called, out_of_sync, sentences
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_config
 from modelplane.observed.fields import mapping, mappings, text
@@ -83,7 +83,18 @@ def backend_ready(observation: ClusterObservation) -> Condition:
         last = f"last known address {observation.address['address']}, {failure}" if failure else ""
         plain = _PLAIN if observation.encrypts and not observation.address.get("mutualTLS") else ""
         return Condition(kind, Status.TRUE, Reason.BACKEND_HEALTHY, last or plain)
-    return Condition(kind, Status.FALSE, Reason.INSTALLING, failure or _why_no_address(observation, named))
+    why = _why_no_kinds(observation) or failure or _why_no_address(observation, named)
+    return Condition(kind, Status.FALSE, Reason.INSTALLING, why)
+
+
+def _why_no_kinds(observation: ClusterObservation) -> str:
+    """Return which kinds of the gateway the cluster lacks, or why that is not known; "" if it has all of them."""
+    if observation.lacks:
+        found = f"the cluster has no kinds of {' and '.join(observation.lacks)}"
+        return sentences(found, "Install Envoy Gateway and its CRDs there.")
+    absent = observation.gateway and observation.gateway.absent
+    unknown = {called(each.wanted): each for each in observation.kinds.values() if not each.absent}
+    return out_of_sync("", unknown) if absent and observation.lacks is None else ""
 
 
 #: Of a Gateway that serves, and is not ours.

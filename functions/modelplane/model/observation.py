@@ -13,12 +13,16 @@ class Gap(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """An object that exists but cannot be read: `field` is its path, `why` names the value and the remedy."""
+    """An object that exists but cannot be read: `field` is its path, `why` names the value and the remedy.
+
+    `section` is the field of the spec that `field` is in, "" where that is not told.
+    """
 
     kind: str
     name: str
     field: str
     why: str
+    section: str = ""
 
     def __str__(self) -> str:
         """Return one line for a condition's message."""

@@ -19,7 +19,8 @@ def read_strictly(model: type[_Model], obj: Object) -> _Model | Malformed:
         return model.model_validate(obj.body.get("spec"), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        return Malformed(obj.kind, obj.name, _path(first["loc"]), first["msg"])
+        section = str(first["loc"][0]) if first["loc"] else ""
+        return Malformed(obj.kind, obj.name, _path(first["loc"]), first["msg"], section)
 
 
 def _path(parts: tuple[int | str, ...]) -> str:

@@ -42,7 +42,10 @@ class PhysicalCluster:
     _seen: dict[str, tuple[frozenset[str], Key]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Begin with the one object that every cluster has."""
+        """Begin with what every cluster has, and the APIs of the gateway."""
+        for name in ("v1.gateway.networking.k8s.io", "v1alpha1.gateway.envoyproxy.io"):
+            service = {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": name}}
+            self.there[_key(service)] = service
         self.there[_KUBE_SYSTEM] = {
             "apiVersion": "v1",
             "kind": "Namespace",

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.compose_cluster.gateway_kinds import APIS
 from modelplane.model.conditions import Status
 from modelplane.observed.cluster import read_cluster
 from modelplane.step import Result
@@ -125,15 +126,18 @@ def test_a_cluster_that_does_not_answer_says_that_first() -> None:
 
 def test_the_second_of_two_that_reach_one_cluster_makes_no_gateway_there_nor_takes_the_firsts() -> None:
     absent = given.looking("Gateway", None, "external resource does not exist")
+    served = {name: given.looking("APIService", {"metadata": {}}) for name in APIS}
     others = [marked("eu-0"), marked("eu-1", created="2026-01-02T00:00:00Z")]
     trusted = [{"kind": "InferenceGateway", "metadata": {"name": "default"}, "status": {"caBundle": "PEM"}}]
 
     def made(observed: dict[str, Any]) -> list[str]:
-        result = given.run(given.cluster(), observed | {"gateway": absent}, same_cluster=others, gateway=trusted)
+        seen = observed | {"gateway": absent, **served}
+        result = given.run(given.cluster(), seen, same_cluster=others, gateway=trusted)
         return [name for name in result.desired if name.startswith("gateway-part-")]
 
     unseen = given.reached(**{"kube-system": given.looking("Namespace", None)})
     assert made(reached()) == []
     assert made(unseen) == []
-    first = given.run(given.cluster(), reached() | {"gateway": absent}, same_cluster=[marked("eu-1")], gateway=trusted)
+    seen = reached() | {"gateway": absent, **served}
+    first = given.run(given.cluster(), seen, same_cluster=[marked("eu-1")], gateway=trusted)
     assert [name for name in first.desired if name.startswith("gateway-part-")]

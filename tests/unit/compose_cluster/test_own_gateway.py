@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.compose_cluster.gateway import PART
+from modelplane.compose_cluster.gateway_kinds import APIS
 from modelplane.model.names import LABEL_GATEWAY
 from modelplane.step import Result
 from unit.compose_cluster import clusters as given
@@ -19,6 +20,12 @@ LAST = {PART + "unknown-hosts", "gateway"}
 
 def run(observed: dict[str, Any], gateway: Any = TRUSTED, **fields: Any) -> Result:
     return given.run(given.cluster(**fields), observed, gateway=gateway)
+
+
+def empty(**observed: Any) -> dict[str, Any]:
+    """Return what is observed of a cluster that has the kinds of a Gateway, and none; `observed` besides."""
+    served = {name: given.looking("APIService", {"metadata": {"name": name}}) for name in APIS}
+    return given.reached(**{**served, **observed})
 
 
 def parts(result: Result) -> dict[str, Any]:
@@ -41,7 +48,7 @@ def ours(*addresses: str, listening: bool = True) -> dict[str, Any]:
 
 def made(gateway: dict[str, Any]) -> dict[str, Any]:
     """Return what is observed of a cluster on which all parts are, and a Gateway of ours."""
-    return given.reached(gateway=gateway, **applied(parts(run(given.reached(gateway=ABSENT)))))
+    return given.reached(gateway=gateway, **applied(parts(run(empty(gateway=ABSENT)))))
 
 
 def policies(result: Result) -> Any:
@@ -59,7 +66,6 @@ def test_a_gateway_of_somebody_else_is_only_observed_and_nothing_is_put_beside_i
 
 #: A Gateway that may be there, and the InferenceGateway.
 UNKNOWN: dict[str, tuple[Any, Any]] = {
-    "the cluster has no such kind": (given.looking("Gateway", None, "no matches for kind Gateway"), TRUSTED),
     "not observed yet": (given.looking("Gateway", None), TRUSTED),
     "no CA yet": (ABSENT, [{"kind": "InferenceGateway", "metadata": {"name": "default"}}]),
     "no InferenceGateway": (ABSENT, []),
@@ -71,20 +77,64 @@ UNKNOWN: dict[str, tuple[Any, Any]] = {
 def test_nothing_is_made_before_it_is_known_that_there_is_no_gateway_and_who_may_call(
     gateway: Any, trusted: Any
 ) -> None:
-    result = run(given.reached(gateway=gateway), trusted)
+    result = run(empty(gateway=gateway), trusted)
     assert (parts(result), policies(result)) == ({}, ["Observe"])
     assert given.condition(result, "BackendReady").status == "False"
 
 
+NO_SUCH = "observe failed: external resource does not exist"
+#: Of an empty cluster: what its two APIServices show, each of the group's own, and what BackendReady says.
+KINDS: dict[str, tuple[Any, Any, str]] = {
+    "neither is installed": (
+        (None, NO_SUCH),
+        (None, NO_SUCH),
+        "the cluster has no kinds of gateway.networking.k8s.io/v1 and gateway.envoyproxy.io/v1alpha1. "
+        "Install Envoy Gateway and its CRDs there.",
+    ),
+    "Gateway API alone is installed": (
+        ({"metadata": {}}, ""),
+        (None, NO_SUCH),
+        "the cluster has no kinds of gateway.envoyproxy.io/v1alpha1. Install Envoy Gateway and its CRDs there.",
+    ),
+    "the kubeconfig may not look": (
+        ({"metadata": {}}, ""),
+        (None, "apiservices is forbidden"),
+        f"APIService is not in sync since {given.SEEN_AT}: apiservices is forbidden",
+    ),
+}
+
+
+@pytest.mark.parametrize(("served", "envoy", "message"), KINDS.values(), ids=KINDS)
+def test_nothing_is_made_on_a_cluster_without_the_kinds_and_the_way_to_them_is_named(
+    served: Any, envoy: Any, message: str
+) -> None:
+    seen = {name: given.looking("APIService", *found) for name, found in zip(APIS, (served, envoy), strict=True)}
+    lacking = served[0] is None
+    gateway = given.looking("Gateway", None, "no matches for kind Gateway") if lacking else ABSENT
+    result = run(given.reached(gateway=gateway, **seen))
+    assert (parts(result), policies(result)) == ({}, ["Observe"])
+    assert given.condition(result, "BackendReady").message == message
+
+
+def test_the_kinds_are_observed_until_there_is_something_of_a_gateway() -> None:
+    assert run(given.reached(gateway=ABSENT)).desired.keys() >= APIS.keys()
+    for observed in (given.reached(), made(ABSENT), made(ours("gw.example.org"))):
+        assert not run(observed).desired.keys() & APIS.keys()
+    for name, body in given.bodies(run(given.reached(gateway=ABSENT))).items():
+        if name in APIS:
+            assert body["spec"]["managementPolicies"] == ["Observe"]
+            assert body["spec"]["forProvider"]["manifest"]["kind"] == "APIService"
+
+
 def test_the_gateway_is_created_once_its_policies_exist_and_never_over_another_one() -> None:
-    first = run(given.reached(gateway=ABSENT))
+    first = run(empty(gateway=ABSENT))
     assert policies(first) == ["Observe"]
     assert PART + "unknown-hosts" not in first.desired
     for missing in parts(first):
         observed = applied(parts(first))
         observed[missing]["status"] = {"conditions": [READY[0] | {"status": "False"}]}
-        assert policies(run(given.reached(gateway=ABSENT, **observed))) == ["Observe"], missing
-    complete = run(given.reached(gateway=ABSENT, **applied(parts(first))))
+        assert policies(run(empty(gateway=ABSENT, **observed))) == ["Observe"], missing
+    complete = run(empty(gateway=ABSENT, **applied(parts(first))))
     assert policies(complete) == ["Observe", "Create"]
     assert policies(run(made(ours("gw.example.org")))) is None
 
@@ -118,7 +168,7 @@ def test_only_the_public_gateway_may_call_and_on_nothing_but_https() -> None:
 
 
 def test_the_certificate_of_each_cluster_has_one_name_and_a_pair_of_its_own() -> None:
-    certificate = parts(run(given.reached(gateway=ABSENT)))[PART + "certificate"]
+    certificate = parts(run(empty(gateway=ABSENT)))[PART + "certificate"]
     assert certificate["spec"]["dnsNames"] == ["inference-gateway.modelplane.internal"]
     assert certificate["spec"]["usages"] == ["digital signature", "server auth"]
     assert certificate["spec"]["secretName"].startswith("eu-1-")
@@ -166,10 +216,10 @@ def test_of_an_abandoned_cluster_everything_of_the_gateway_stays_there() -> None
 
 
 def test_a_part_that_is_not_there_is_named() -> None:
-    observed = applied(parts(run(given.reached(gateway=ABSENT))))
+    observed = applied(parts(run(empty(gateway=ABSENT))))
     failed = {"type": "Synced", "status": "False", "message": "no matches for kind EnvoyProxy"}
     observed[PART + "envoy-proxy"]["status"] = {"conditions": [failed]}
-    backend = given.condition(run(given.reached(gateway=ABSENT, **observed)), "BackendReady")
+    backend = given.condition(run(empty(gateway=ABSENT, **observed)), "BackendReady")
     assert backend.status == "False"
     assert "EnvoyProxy inference-gateway" in backend.message
     assert "no matches for kind EnvoyProxy" in backend.message

@@ -17,7 +17,7 @@ GATEWAY = ("Gateway", "modelplane-system", "inference-gateway")
 MARK = ("ConfigMap", "kube-system", "modelplane-installation")
 OBJECT = "Object.kubernetes.m.crossplane.io"
 #: What is left behind on every cluster.
-LEFT = {"Namespace", "GatewayClass", "NetworkPolicy"}
+LEFT = {"Namespace", "GatewayClass", "NetworkPolicy", "APIService"}
 
 
 def sharing(name: str, **spec: Any) -> dict[str, Any]:

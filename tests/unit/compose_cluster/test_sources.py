@@ -98,7 +98,8 @@ def test_pools_and_storage_are_published_as_the_source_reads_them() -> None:
 
 
 def test_what_a_source_cannot_carry_out_is_held_under_its_field() -> None:
-    result = run(Malformed("InferenceCluster", "eu-1", "spec.nodePools[l4].zones", "name a zone"), given.reached())
+    wrong = Malformed("InferenceCluster", "eu-1", "spec.nodePools[l4].zones", "name a zone", section="nodePools")
+    result = run(wrong, given.reached())
     assert result.desired.keys() == given.reached().keys()
     ready = given.condition(result, "ClusterReady")
     assert (ready.reason, "spec.nodePools[l4].zones: name a zone" in ready.message) == ("InvalidNodePool", True)

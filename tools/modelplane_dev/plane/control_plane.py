@@ -60,6 +60,8 @@ class ControlPlane:
     sites: Mapping[str, InferenceSite]
     processes: Mapping[str, Process]
     timeline: Timeline
+    #: The first InferenceCluster of each site.
+    _sites_of: dict[str, str] = field(default_factory=dict)
 
     @property
     def clusters(self) -> list[Cluster]:
@@ -69,7 +71,7 @@ class ControlPlane:
     def connect(self, inference_cluster: Manifest, site: str) -> None:
         """Apply an InferenceCluster of source Existing, and the Secret it names with a kubeconfig of a site.
 
-        A site may stand for several clusters, each with its own nodes, so it is annotated as shared.
+        The first of a site has the cluster. Another one has nodes of its own there, and is annotated to share it.
         """
         secret = inference_cluster["spec"]["cluster"]["existing"]["secretRef"]
         kubeconfig = self.sites[site].cluster.kubeconfig(ADMIN).read_text()
@@ -82,8 +84,9 @@ class ControlPlane:
             }
         )
         metadata = inference_cluster["metadata"]
-        annotations = {**metadata.get("annotations", {}), ANNOTATION_SHARES: "true"}
-        self.hub.api.apply({**inference_cluster, "metadata": {**metadata, "annotations": annotations}})
+        if self._sites_of.setdefault(site, metadata["name"]) != metadata["name"]:
+            metadata = {**metadata, "annotations": {**metadata.get("annotations", {}), ANNOTATION_SHARES: "true"}}
+        self.hub.api.apply({**inference_cluster, "metadata": metadata})
 
 
 def install(hub: Cluster, ports: Mapping[str, int]) -> None:
