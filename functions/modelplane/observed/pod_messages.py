@@ -18,6 +18,8 @@ _REMEDIES = {
     "ImagePullBackOff": "correct the image, or the pull secret",
     "InvalidImageName": "correct the image",
 }
+#: Reasons for which a container waits after it has failed to run.
+_CRASHED = frozenset({"CrashLoopBackOff", "RunContainerError"})
 #: Longest part of a container's termination message that is repeated, in characters.
 _TERMINATION_LIMIT = 200
 
@@ -70,8 +72,9 @@ def _has_crashed(pod: Mapping[str, Any]) -> bool:
     for field in ("initContainerStatuses", "containerStatuses"):
         for found in mappings(status.get(field)):
             state = mapping(found.get("state"))
-            waits = mapping(state.get("waiting")).get("reason") == "CrashLoopBackOff"
-            if waits or count(mapping(state.get("terminated")).get("exitCode")):
+            if mapping(state.get("waiting")).get("reason") in _CRASHED or count(
+                mapping(state.get("terminated")).get("exitCode")
+            ):
                 return True
     return False
 

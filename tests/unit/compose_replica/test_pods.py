@@ -110,6 +110,7 @@ CRASHES: dict[str, tuple[list[dict[str, Any]], bool]] = {
     "ended with an error": ([pod(PROBE), pod({"containerStatuses": [{"state": ended(2, "Error")}]})], True),
     "ended without an error": ([pod({"containerStatuses": [{"state": ended(0, "Completed")}]})], False),
     "crashes again and again": ([pod(waiting("CrashLoopBackOff", BACK_OFF))], True),
+    "cannot run its command": ([pod(waiting("RunContainerError", "no such file"))], True),
     "an init container": ([pod({"initContainerStatuses": [{"state": ended(1, "Error")}]})], True),
     "one that is going": ([pod(waiting("CrashLoopBackOff"), deletionTimestamp="2026-01-01T00:00:00Z")], False),
     "of another workload": ([pod(waiting("CrashLoopBackOff"), workload="other")], False),
