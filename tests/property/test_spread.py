@@ -14,7 +14,7 @@ from modelplane.model.replica import Replica
 from profiles import with_engines
 from property.fleet import Snapshot, decide
 from property.oracles.ending import scale_down
-from property.oracles.placing import admissible, how_many_more, memories_taken
+from property.oracles.placing import admissible, devices_taken, how_many_more
 from property.oracles.taints import may_take
 from property.strategies import clusters, deployments, examples, residents, situations
 
@@ -83,24 +83,25 @@ def test_new_replicas_take_the_lowest_free_index_of_their_cluster(situation: Sit
 
 
 def outcomes(
-    caps: dict[str, int], memories: dict[str, list[float]], have: Counter[str], wanted: int
+    caps: dict[str, int], taken: dict[str, list[tuple[bool, float]]], have: Counter[str], wanted: int
 ) -> set[tuple[tuple[str, int], ...]]:
     """Return every distribution that fills one at a time.
 
-    Fewest first, then the least memory of all devices that are taken, then most room; ties go either way.
+    What takes no part of a gang's node first, then fewest, then the least memory of all devices that are taken, then
+    most room; ties go either way.
     """
     reached = {tuple(sorted((name, 0) for name in caps))}
     for _ in range(wanted):
         following = set()
         for state in reached:
             open_ = [
-                (have[name] + new, memories[name][new], new - caps[name], name)
+                (taken[name][new][0], have[name] + new, taken[name][new][1], new - caps[name], name)
                 for name, new in state
                 if new < caps[name]
             ]
-            best = min(open_, default=(0, 0, 0, ""))[:3]
-            for count, memory, room, name in open_:
-                if (count, memory, room) == best:
+            best = min(open_, default=(False, 0, 0.0, 0, ""))[:4]
+            for gang, count, memory, room, name in open_:
+                if (gang, count, memory, room) == best:
                     following.add(tuple((n, new + (n == name)) for n, new in state))
         reached = following or reached
     return reached
@@ -124,8 +125,8 @@ def test_new_replicas_go_where_fewest_are_then_to_the_least_capable_then_where_m
     decided = decide(replace(deployment, replicas=len(own) + more), now).schedule
     got = Counter(p.cluster for p in decided.placements if p.replica is None)
     have = Counter(r.cluster for r in own)
-    memories = {name: memories_taken(now.clusters[name], deployment, now.replicas, more) for name in caps}
-    assert tuple(sorted((name, got[name]) for name in caps)) in outcomes(caps, memories, have, more)
+    taken = {name: devices_taken(now.clusters[name], deployment, now.replicas, more) for name in caps}
+    assert tuple(sorted((name, got[name]) for name in caps)) in outcomes(caps, taken, have, more)
 
 
 @given(situations())

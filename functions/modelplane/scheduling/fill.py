@@ -1,6 +1,7 @@
 """Places new replicas one at a time, each cluster re-ranked as it changes.
 
-The best profile comes first, then spread, then the least capable devices that suffice, then balance, then a hash.
+The best profile comes first, then what leaves the nodes of gangs whole, then spread, then the least capable devices
+that suffice, then balance, then a hash.
 """
 
 import heapq
@@ -16,6 +17,7 @@ from modelplane.model.placement import Needs, Placement
 from modelplane.model.refusal import Answer, MetadataDenied, NoCacheStorage, NotChecked, Refusal, SelectorMismatch
 from modelplane.scheduling.capability import capability
 from modelplane.scheduling.eligible import denied, lacking, refuse, rule_out
+from modelplane.scheduling.gang_nodes import takes_gang_node
 from modelplane.scheduling.guess import is_confirmed
 from modelplane.scheduling.hardware import Layout, Shape, layout
 from modelplane.scheduling.hosting import with_placed
@@ -24,9 +26,25 @@ from modelplane.scheduling.shortlist import find_spares, shortlist, verify
 from modelplane.scheduling.stamping import stamp
 from modelplane.scheduling.work import Work
 
-#: (when it was found full, profile, replicas of this deployment, how capable the devices are, minus the room left,
-#: hash, name): the smallest is the cluster to place on. Devices of unknown capability sort last.
-Rank = tuple[int, int, int, tuple[bool, Fraction], int, str, str]
+
+class Rank(NamedTuple):
+    """The rank of a cluster: the smallest is the one to place on.
+
+    `full`: when it was found full. `part`: the replica takes a part of a node that only a gang could use whole.
+    `present`: replicas of this deployment. `capable`: how capable the devices are; unknown ones sort last. `no_room` is
+    minus the room left, `tie` a hash.
+    """
+
+    full: int
+    profile: int
+    part: bool
+    present: int
+    capable: tuple[bool, Fraction]
+    no_room: int
+    tie: str
+    cluster: str
+
+
 _UNKNOWN: Final = (True, Fraction(0))
 
 
@@ -86,7 +104,9 @@ class Filling:
             if found is None:
                 return None
             self.fits[cluster.name] = found
-        taken = self._capability(found.profile, found.fits[0][0], layout(cluster))
+        where, chosen = layout(cluster), found.fits[0][0]
+        taken = self._capability(found.profile, chosen, where)
+        part = takes_gang_node(self.profiles[found.profile].engines, chosen, where)
         capable = _UNKNOWN if taken is None else (False, taken)
         # The room of a cluster whose replicas are neither known nor published is unknown. A cluster that was full when
         # its replicas were last read comes after all others.
@@ -94,7 +114,7 @@ class Filling:
         room = sum([times for _, times in found.fits]) if known else 0
         full = 0 if known else self.work.view.found_full.get(cluster.name, 0)
         tie = digest(self.work.deployment.namespace, self.work.deployment.name, cluster.name)
-        return full, found.profile, self.present[cluster.name], capable, -room, tie, cluster.name
+        return Rank(full, found.profile, part, self.present[cluster.name], capable, -room, tie, cluster.name)
 
     def _find_fits(self, cluster: Cluster) -> _ClusterFits | None:
         """Return the fits of the first profile that a cluster hosts; note why it does not host the others."""
@@ -182,7 +202,7 @@ def fill(work: Work, limit: Limit = _ANYTHING) -> dict[str, dict[str, Refusal]]:
     filling, ranks = rank_all(work, limit)
     heapq.heapify(ranks)
     for _ in range(work.missing if ranks else 0):
-        cluster = work.candidates[ranks[0][-1]]
+        cluster = work.candidates[ranks[0].cluster]
         if not work.ledger.is_exact(cluster.name):
             work.unread.append(cluster.name)
         filling.place(cluster)

@@ -25,8 +25,8 @@ def reconsider(work: Work) -> Needs | None:
         return Needs(candidates=True)
     filling, ranks = rank_all(work, Limit(worst - 1))
     room: Counter[int] = Counter()
-    for _, rank, _, _, negative_room, _, _ in ranks:
-        room[rank] -= negative_room
+    for each in ranks:
+        room[each.profile] -= each.no_room
     improved = 0
     for at, profile in enumerate(filling.profiles):
         behind = sum(own.rank > at for own in counted) - improved

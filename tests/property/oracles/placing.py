@@ -5,6 +5,7 @@ engine by engine, and the first that has room wins. How much room a cluster has 
 could take.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import inf
@@ -57,16 +58,40 @@ def how_many_more(cluster: Cluster, deployment: Deployment, residents: Sequence[
     return limit
 
 
-def memories_taken(cluster: Cluster, deployment: Deployment, residents: Sequence[Replica], limit: int) -> list[float]:
-    """Return the GiB of all devices that each further replica takes, one after the other; infinite if not known."""
-    held, found = list(residents), list[float]()
+def devices_taken(
+    cluster: Cluster, deployment: Deployment, residents: Sequence[Replica], limit: int
+) -> list[tuple[bool, float]]:
+    """Return what each further replica takes, one after the other.
+
+    It is whether it takes a part of a node that gangs could use whole, and the GiB of all devices, infinite if not
+    known.
+    """
+    held, found = list(residents), list[tuple[bool, float]]()
     for taken in range(limit):
         way = next(admissible(cluster, deployment, held), None)
         if way is None:
             break
         held.append(Replica("oracle", f"more-{taken}", f"more-{taken}", cluster.name, way))
-        found.append(sum(_memory_of(cluster, engine) for engine in way))
+        part = any(_takes_part_of_a_gangs_node(cluster, engine) for engine in way)
+        found.append((part, sum(_memory_of(cluster, engine) for engine in way)))
     return found
+
+
+def _takes_part_of_a_gangs_node(cluster: Cluster, engine: StampedEngine) -> bool:
+    (pool,) = (pool for pool in cluster.pools or () if pool.name == engine.pool)
+    fabric = len({device.driver for device in pool.devices}) > 1
+    if len(engine.members) > 1 or pool.nodes < 2 or not fabric:
+        return False
+    asked = Counter[int]()
+    for claim in engine.members[0].claims:
+        may = [
+            at
+            for at, device in enumerate(pool.devices)
+            if device.device_class == claim.device_class and answer(claim.selectors, device) is not Answer.NO
+        ]
+        # A claim that several entries satisfy may leave each of them free.
+        asked.update({at: claim.count for at in may if len(may) == 1})
+    return not any(asked[at] >= device.count for at, device in enumerate(pool.devices))
 
 
 def _memory_of(cluster: Cluster, engine: StampedEngine) -> float:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from modelplane.model.catalogue import Capabilities
 from modelplane.model.fleet import Cluster
 from modelplane.model.placement import EndCause, Footprint
 from modelplane.model.refusal import NoCacheStorage
@@ -14,8 +15,10 @@ from unit.scheduling.scene import (
     Scene,
     cluster,
     deployment,
+    gang,
     gpu,
     memory,
+    nic,
     nodes,
     places,
     pool,
@@ -186,6 +189,41 @@ def test_30_after_spread_the_least_capable_devices_that_suffice_are_taken(replic
     assert (found if replicas > 1 else {name.partition("-")[0] for name in found}) == placed
     large = deployment(standalone(request(1, memory("100Gi"))), replicas=1)
     assert places(Scene(kinds()).decide(large)) == ["h200/0"]
+
+
+def fabrics(**several: bool | None) -> list[Cluster]:
+    """Return two L4s free, a cluster of A100s, and one of H200s with NICs, which declares what `several` says."""
+    h200 = pool(2, gpu(8, 141, model="h200"), nic(8))
+    declared = replace(h200, capabilities=Capabilities(multi_node=several["h200"])) if several else h200
+    kinds = {
+        "l4-one": pool(1, gpu(1, 22)),
+        "l4-two": pool(1, gpu(1, 22)),
+        "a100": pool(2, gpu(8, 80)),
+        "h200": declared,
+    }
+    return [cluster(name, of) for name, of in kinds.items()]
+
+
+def test_33_small_replicas_leave_the_nodes_of_gangs_whole_while_others_have_room() -> None:
+    small = deployment(standalone(request(1, memory("20Gi"))), replicas=4)
+    scene = Scene(fabrics())
+    found = Counter(each.cluster for each in scene.run(small).placements)
+    assert found == {"l4-one": 1, "l4-two": 1, "a100": 2}
+    large = [request(8, memory("120Gi"))]
+    assert places(scene.run(deployment(gang(large, large), name="large"))) == ["h200/0"]
+
+
+@pytest.mark.parametrize(
+    ("several", "where"), [(True, {"a100": 2}), (None, {"a100": 2}), (False, {"a100": 1, "h200": 1})]
+)
+def test_34_whether_nodes_are_for_gangs_is_what_the_pool_declares_else_whether_it_has_network_devices(
+    several: bool | None, where: dict[str, int]
+) -> None:
+    small = deployment(standalone(request(1, memory("40Gi"))), replicas=2)
+    assert Counter(each.cluster for each in Scene(fabrics(h200=several)).decide(small).placements) == where
+    whole = deployment(standalone(request(8, memory("40Gi"))), replicas=2)
+    spread = Counter(each.cluster for each in Scene(fabrics(h200=several)).decide(whole).placements)
+    assert spread == {"a100": 1, "h200": 1}
 
 
 def test_devices_of_unknown_memory_come_after_all_that_are_known() -> None:
