@@ -10,9 +10,8 @@ from modelplane_dev.plane.gateways.requests import PATIENCE
 
 def main(url: str, key: str, model: str) -> None:
     """Send a form, read the list of models, and delete, each for a service in the header x-model; print the answers."""
-    client = openai.OpenAI(
-        base_url=url, api_key=key, max_retries=0, timeout=PATIENCE, default_headers={"x-model": model}
-    )
+    unnamed = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=PATIENCE)
+    client = unnamed.with_options(default_headers={"x-model": model})
     spoken = client.audio.transcriptions.create(model="example/model", file=("a.wav", b"x" * 100_000))
     found = {
         "form": spoken.text,
@@ -20,7 +19,7 @@ def main(url: str, key: str, model: str) -> None:
         "delete": client.files.with_raw_response.delete("file-1").http_response.json()["path"],
     }
     try:
-        client.with_options(default_headers={}).audio.transcriptions.create(model=model, file=("a.wav", b"x"))
+        unnamed.audio.transcriptions.create(model=model, file=("a.wav", b"x"))
     except openai.BadRequestError as error:
         found["unnamed"] = error.message
     sys.stdout.write(json.dumps(found))

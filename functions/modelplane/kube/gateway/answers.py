@@ -75,7 +75,7 @@ def answers(too_large: str = _TOO_LARGE) -> str:
     return f"local UPGRADE = [==[{_UPGRADE}]==]\nlocal ANSWERS = {{{', '.join(texts)}}}\n{_ANSWER}"
 
 
-def answers_filter(too_large: str) -> str:
+def answers_filter(too_large: str = _TOO_LARGE) -> str:
     """Return the source of the filter of routes whose answers the access log's filter does not see."""
     return f"""{answers(too_large)}
 function envoy_on_request(handle)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from modelplane.kube.gateway.answers import answers_filter
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
 
@@ -60,5 +61,6 @@ def list_models(models: Sequence[FleetModel]) -> str:
 
 def model_selection(name: str, namespace: str, route: str) -> dict[str, Any]:
     """Return the policy by which a route that answers with the list answers with one model below the list's path."""
-    spec = {"targetRefs": [target("HTTPRoute", route)], "lua": [{"type": "Inline", "inline": _SELECT}]}
+    lua = [{"type": "Inline", "inline": source} for source in (answers_filter(), _SELECT)]
+    spec = {"targetRefs": [target("HTTPRoute", route)], "lua": lua}
     return envoy_object("EnvoyExtensionPolicy", name, namespace, spec)
