@@ -75,7 +75,7 @@ def test_a_check_of_room_is_bounded_however_many_groups_there_are() -> None:
         for nodes in (100, pods // 2, pods - 1):
             few = rounded(nodes, counts, groups)
             assert work(counts, few.groups) <= MOST_WORK
-            assert room_states(nodes, counts, groups) <= 1 + (MOST_WORK + 2 * 600 * entries) // 4
+            assert room_states(nodes, counts, groups) <= 1 + (MOST_WORK + 2 * 600 * entries) // 2
 
 
 def test_what_is_short_is_said_of_a_group_that_is_there() -> None:

@@ -174,6 +174,7 @@ class Reason(StrEnum):
     RESOLVED = "Resolved", "At least one ready endpoint matches."
     ROLLING_OUT = "RollingOut", "Replicas are on their way to the present revision."
     ROLLOUT_COMPLETE = "RolloutComplete", "No replica is on its way to another revision."
+    SEARCHING = "Searching", "The search for room takes several passes, and the next one continues it."
     ROUTE_CONFIGURED = "RouteConfigured", "The gateway routes to the service's endpoints."
     SCALED_TO_ZERO = "ScaledToZero", "spec.replicas is 0: nothing is composed."
     SERVING = "Serving", "Every engine of the replica serves."
@@ -206,6 +207,7 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
             (
                 Reason.NO_CLUSTERS,
                 Reason.INSUFFICIENT_CAPACITY,
+                Reason.SEARCHING,
                 Reason.INVALID_ENGINE,
                 Reason.INVALID_NODE_SELECTOR,
                 Reason.WAITING_FOR_CACHE,

@@ -247,7 +247,8 @@ class Schedule:
     `awaited`: the candidates that could not be asked, each with why, where evicted replicas stay until they are.
     `problem` is why nothing of the ClusterModel can be placed, "" where it can. `rolling`: None when no rollout is
     under way. `candidates`: the number of clusters considered, None when it is not known. `holders`: what holds the
-    pools (cluster, pool) that refusals name as lacking room.
+    pools (cluster, pool) that refusals name as lacking room. `postponed`: not everything is decided yet, and the next
+    pass continues.
     """
 
     replicas: int
@@ -268,6 +269,7 @@ class Schedule:
     holders: Mapping[tuple[str, str], Holders] = field(default_factory=dict)
     bad_selectors: tuple[BadSelector, ...] = ()
     over_bound: Malformed | None = None
+    postponed: bool = False
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
 
     @property
@@ -277,5 +279,6 @@ class Schedule:
         return (
             self.unplaced == 0
             and not rolls
+            and not self.postponed
             and not any(p.leaving or p.replica is None or not p.replica.has_served for p in self.placements)
         )

@@ -296,9 +296,13 @@ class NoRoom(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class SearchBound(Unanswered):
-    """The exact search over the cluster's pools hit its bound of states; it does not guess."""
+    """The exact search over the cluster's pools hit its bound of states; it does not guess.
+
+    `postponed`: it did not, but the call has used up its allowance; the next pass continues.
+    """
 
     states: int
+    postponed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

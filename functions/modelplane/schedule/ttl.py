@@ -28,12 +28,15 @@ def response_ttl(
 ) -> timedelta:
     """Return the TTL of a pass: 60 s when settled, else 10 s, doubled up to 60 s while no input changes.
 
-    Equal inputs give equal decisions and refusals, so only the inputs are compared. No decision depends on the TTL, and
+    Equal inputs give equal decisions and refusals, so only the inputs are compared; a pass that has postponed a search
+    is followed by the next one after 10 s. No decision depends on the TTL, and
     no clock is read. `full` are the clusters that are read in turn, a few in each pass, with a hash of what was last
     read of each; all of them count as inputs, whichever this pass has read.
     """
     if schedule.settled:
         return SETTLED
+    if schedule.postponed:
+        return AWAITING
     identity: Hashable = deployment.uid or (deployment.namespace, deployment.name)
     in_turn = {one(name).name for name in full for one in (require.cluster, require.residents)}
     inputs = hash((input_versions(request, in_turn), frozenset(full.items())))

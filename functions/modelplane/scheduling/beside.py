@@ -87,7 +87,7 @@ class Beside:
         """Return an upper bound of the nodes left for pods of a part; `alone`: the option has no other part."""
         if not self._pool.holds(self._groups):
             return 0
-        self._pool.meter.spend(self._states)
+        self._pool.meter.spend(1 + self._work // 4)
         free = self._pool.nodes - self._there().blocked_for(part.demand)
         group = ((part.demand, part.pods),)
         # A rounded part may lack room although the whole option has it; an exact part never does.
@@ -99,7 +99,7 @@ class Beside:
         return self._pool.slots.most_full_of(self._deviceless + option.deviceless, self._pods + option.size) > 0
 
     def _strands(self, group: Group) -> bool:
-        self._pool.meter.spend(self._states)
+        self._pool.meter.spend(1 + 3 * self._work // 4)
         return self._there().strands(group)
 
     def _is_exact(self, group: Group) -> bool:
@@ -114,6 +114,6 @@ class Beside:
         return self._others
 
     @property
-    def _states(self) -> int:
-        """Return the states that comparing a pod with every group takes."""
-        return 1 + self._demands * len(self._pool.counts) // 16
+    def _work(self) -> int:
+        """Return the comparisons of a pod with every group."""
+        return self._demands * len(self._pool.counts)

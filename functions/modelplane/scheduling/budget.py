@@ -1,8 +1,12 @@
 """The work that the exact searches of a pass may do, counted in states because time is not deterministic.
 
-A state is one step of a search: assigning a request to an entry, joining two choices, checking room. Results are
+A state is some 4 microseconds of a search: assigning a request to an entry, joining two choices; checking room is
+several. Results are
 cached with the states they took, and a cache hit costs a pass the same states. So a decision depends on the pass's
 input alone, never on what is cached.
+
+How much of it one call may work out is another question (see `allowance`). A search that it does not finish is
+postponed, and everything after it too: what a call decides is what a call without an allowance would have decided.
 """
 
 from collections.abc import Callable, Hashable
@@ -11,25 +15,26 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from modelplane.lru import Lru
 from modelplane.model.refusal import SearchBound
+from modelplane.scheduling.allowance import Allowance, PostponedError, current
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 _UNKNOWN: Final = object()
 
 #: Most states of one search.
-SEARCH_STATES = 30_000
+SEARCH_STATES = 60_000
 #: Most states of a pass that may go into searches that hit their bound.
-FRUITLESS_STATES = 60_000
+FRUITLESS_STATES = 120_000
 #: Most options of an engine on a pool. With more it is not decided, however quickly they are found.
 MOST_OPTIONS = 2_000
-#: Fewest states of a pass, however few clusters there are.
-PASS_STATES = 100_000
-#: Additional states of a pass for each cluster it considers: work may grow with the fleet, whose size is the
+#: Fewest states of a decision, however few clusters there are.
+PASS_STATES = 400_000
+#: Additional states of a decision for each cluster it considers: work may grow with the fleet, whose size is the
 #: platform's.
 #: A spec of 2,000 distinct ways takes at most this on a cluster unlike all others.
-CLUSTER_STATES = 25_000
-#: Most states of a pass, whatever the fleet: 10 to 20 seconds.
-MOST_STATES = 2_500_000
+CLUSTER_STATES = 100_000
+#: Most states of a decision, whatever the fleet: 40 seconds, in many passes.
+MOST_STATES = 10_000_000
 
 #: Most states of a pass for the text of refusals: for finding which of a selector's conditions a device fails.
 WORDING_STATES = 20_000
@@ -47,24 +52,34 @@ class OutOfStatesError(Exception):
 
 
 class Meter:
-    """Counts the states of one search and ends it at `limit`."""
+    """Counts the states of one search and ends it at `limit`, or where the allowance of the call is used up."""
 
-    __slots__ = ("limit", "spent")
+    __slots__ = ("_allowance", "_stop", "limit", "spent", "whole")
 
-    def __init__(self, limit: int = SEARCH_STATES) -> None:
+    def __init__(self, limit: int = SEARCH_STATES, allowance: Allowance | None = None) -> None:
         self.limit = limit
+        #: Whether the limit is a search's own, not what the pass had left.
+        self.whole = limit == SEARCH_STATES
         self.spent = 0
-
-    @property
-    def whole(self) -> bool:
-        """Tell whether the limit is a search's own, not what the pass had left."""
-        return self.limit == SEARCH_STATES
+        self._allowance = allowance
+        self._stop = limit if allowance is None else min(limit, allowance.next_stop)
 
     def spend(self, states: int = 1) -> None:
-        """Count states. Raises OutOfStatesError above the limit."""
+        """Count states. Raises OutOfStatesError above the limit, PostponedError above the allowance."""
         self.spent += states
-        if self.spent > self.limit:
+        if self.spent > self._stop:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        if self.spent > self.limit or self._allowance is None:
             raise OutOfStatesError
+        self._stop = min(self.limit, self._allowance.go_on(self.spent))
+
+    def shorten(self, states: int) -> None:
+        """End the search after so many more states, if its limit does not end it earlier."""
+        if self.spent + states <= self.limit:
+            self.limit, self.whole = self.spent + states, True
+            self._stop = min(self._stop, self.limit)
 
     def add(self, states: int) -> None:
         """Count states that only add detail to a result: they never end this search, only later ones."""
@@ -79,7 +94,8 @@ class Meter:
 class SearchBudget:
     """The states that a pass has left, and what it has found. `fruitless`: states of searches that hit their bound.
 
-    Once the states are spent no new search is started, however short.
+    Once the states are spent no new search is started, however short. `postponed`: neither is it in this call, because
+    the call has used up its allowance.
     """
 
     def __init__(self, clusters: int = 0) -> None:
@@ -87,6 +103,8 @@ class SearchBudget:
         self.left = self.states
         self.fruitless = 0
         self.found: dict[Hashable, Any] = {}
+        self.allowance = current()
+        self.postponed = False
 
 
 class Searches(Generic[K, V]):
@@ -108,22 +126,16 @@ class Searches(Generic[K, V]):
         return cast("V | SearchBound", known)
 
     def _look(self, key: K, budget: SearchBudget, search: Callable[[Meter], V]) -> V | SearchBound:
-        if not budget.left:
-            return SearchBound(budget.states)
-
-        def run() -> tuple[tuple[V | SearchBound | None, int], int]:
-            meter = Meter(min(SEARCH_STATES, budget.left))
-            found: V | SearchBound | None = SearchBound(SEARCH_STATES) if meter.whole else None
-            with suppress(OutOfStatesError):
-                found = search(meter)
-            # A search that the pass ended takes at least one state more than it was given.
-            states = meter.limit + 1 if found is None else min(meter.spent, SEARCH_STATES)
-            return (found, states), self._weigh(key, SearchBound(states) if found is None else found)
-
-        found, states = self._remembered.get(key, run)
-        if found is None and states <= budget.left:
-            (found, states), weight = run()
-            self._remembered.put(key, (found, states), weight)
+        if budget.postponed or not budget.left:
+            return SearchBound(budget.states, postponed=budget.postponed)
+        known = self._remembered.find(key)
+        if known is None or (known[0] is None and known[1] <= budget.left):
+            try:
+                known = self._work_out(key, budget, search)
+            except PostponedError:
+                budget.postponed = True
+                return SearchBound(budget.states, postponed=True)
+        found, states = known
         if found is None or states > budget.left:
             budget.left = 0
             return SearchBound(budget.states)
@@ -135,3 +147,19 @@ class Searches(Generic[K, V]):
             if budget.fruitless >= FRUITLESS_STATES:
                 budget.left = 0
         return found
+
+    def _work_out(
+        self, key: K, budget: SearchBudget, search: Callable[[Meter], V]
+    ) -> tuple[V | SearchBound | None, int]:
+        """Return the search's result with its states, and cache it. Raises PostponedError."""
+        meter = Meter(min(SEARCH_STATES, budget.left), budget.allowance)
+        found: V | SearchBound | None = SearchBound(SEARCH_STATES) if meter.whole else None
+        try:
+            with suppress(OutOfStatesError):
+                found = search(meter)
+        finally:
+            budget.allowance.spend(meter.spent)
+        # A search that the pass ended takes at least one state more than it was given.
+        states = meter.limit + 1 if found is None else min(meter.spent, SEARCH_STATES)
+        self._remembered.put(key, (found, states), self._weigh(key, SearchBound(states) if found is None else found))
+        return found, states

@@ -37,6 +37,7 @@ def conclude(work: Work) -> Schedule:
         bad_selectors=work.bad_selectors,
         over_bound=work.deployment.over_bound,
         holders=find_holders(work) if work.refusals or work.held_edits else {},
+        postponed=work.budget.postponed,
         cache=CacheState.NOT_REQUIRED if work.deployment.cache is None else work.view.cache,
     )
 

@@ -45,6 +45,10 @@ STEPS: tuple[Callable[[Work], Needs | None], ...] = (
 )
 
 
+#: Steps on whose outcome it depends what ends: while a search of theirs is postponed, the rest of the pass is too.
+_WHOLE: frozenset[Callable[[Work], Needs | None]] = frozenset({retain, grow})
+
+
 def schedule(deployment: Deployment, view: FleetView) -> Schedule | Needs:
     """Return where the deployment's replicas run, or what has to be fetched before that can be decided.
 
@@ -55,4 +59,6 @@ def schedule(deployment: Deployment, view: FleetView) -> Schedule | Needs:
         needs = step(work)
         if needs:
             return needs
+        if work.budget.postponed and step in _WHOLE:
+            break
     return conclude(work)

@@ -7,7 +7,7 @@ from modelplane.model.conditions import MESSAGE_LIMIT, Reason
 from modelplane.model.deployment import Deployment
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldEdit, Holders, Schedule
-from modelplane.model.refusal import NoRoom, OutsideCache, Refusal
+from modelplane.model.refusal import NoRoom, OutsideCache, Refusal, SearchBound
 from modelplane.model.replica import Replica
 from modelplane.scheduling.closest import WHOLE, quote
 from modelplane.scheduling.wording import (
@@ -95,13 +95,20 @@ def _reason(schedule: Schedule, deployment: Deployment) -> Reason:
         return Reason.INVALID_ENGINE if schedule.over_bound else deployment.resolution.reason
     if schedule.bad_selectors:
         return Reason.INVALID_NODE_SELECTOR
-    if schedule.unplaced:
-        if not isinstance(schedule.cache, Footprint) and schedule.cache is not CacheState.NOT_REQUIRED:
-            return Reason.WAITING_FOR_CACHE
-        if all(isinstance(refusal, OutsideCache) for refusal in schedule.refusals.values()):
-            return Reason.NO_CLUSTERS
+    if schedule.unplaced or schedule.held_edits:
+        return Reason.SEARCHING if schedule.postponed else _shortfall(schedule)
+    return Reason.REPLICAS_SCHEDULED
+
+
+def _shortfall(schedule: Schedule) -> Reason:
+    """Return why not everything is placed as asked, although every candidate is decided."""
+    if not schedule.unplaced:
         return Reason.INSUFFICIENT_CAPACITY
-    return Reason.INSUFFICIENT_CAPACITY if schedule.held_edits else Reason.REPLICAS_SCHEDULED
+    if not isinstance(schedule.cache, Footprint) and schedule.cache is not CacheState.NOT_REQUIRED:
+        return Reason.WAITING_FOR_CACHE
+    if all(isinstance(refusal, OutsideCache) for refusal in schedule.refusals.values()):
+        return Reason.NO_CLUSTERS
+    return Reason.INSUFFICIENT_CAPACITY
 
 
 def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
@@ -156,6 +163,13 @@ def _cache(schedule: Schedule, deployment: Deployment) -> str:
         return f"ModelCache {deployment.namespace}/{deployment.cache} does not exist: create it"
     cache = f"ModelCache {deployment.namespace}/{deployment.cache}"
     return f"{cache} has not published its clusters yet: see its conditions"
+
+
+def _search(schedule: Schedule) -> str:
+    """Return how many clusters are still to be looked at."""
+    left = sum(isinstance(each, SearchBound) and each.postponed for each in schedule.refusals.values())
+    clusters = f": {left} of {len(schedule.refusals)} clusters are still to be looked at" if left else ""
+    return f"the search for room takes several passes, and the next one continues it{clusters}"
 
 
 def _no_cluster(schedule: Schedule, deployment: Deployment) -> str:
@@ -243,6 +257,9 @@ def _with_pool(entry: Counted) -> str:
 
 def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
     """Yield the reasons as kube-scheduler aggregates them: clusters first, then their pools."""
+    if schedule.postponed:
+        yield _Section(": ", [_search(schedule)])
+        return
     of_clusters = {name: each for name, each in schedule.refusals.items() if not of_pools(each) and not each.profile}
     clusters = tally(of_clusters, schedule.holders, deployment)
     lead = f": 0/{len(schedule.refusals)} clusters can take another: "

@@ -197,11 +197,13 @@ def fill(work: Work, limit: Limit = _ANYTHING) -> dict[str, dict[str, Refusal]]:
 
     The best profile that any candidate hosts comes before everything else in the rank. Returns, for each profile, why
     each candidate cannot take another replica. Clusters that are chosen and not known exactly are noted as `unread`:
-    the placements then only guess which of them to read.
+    the placements then only guess which of them to read. Nothing is placed while a search is postponed: its cluster may
+    be the better one.
     """
     filling, ranks = rank_all(work, limit)
     heapq.heapify(ranks)
-    for _ in range(work.missing if ranks else 0):
+    before = len(work.placed)
+    for _ in range(work.missing if ranks and not work.budget.postponed else 0):
         cluster = work.candidates[ranks[0].cluster]
         if not work.ledger.is_exact(cluster.name):
             work.unread.append(cluster.name)
@@ -211,8 +213,11 @@ def fill(work: Work, limit: Limit = _ANYTHING) -> dict[str, dict[str, Refusal]]:
             heapq.heapreplace(ranks, rank)
         else:
             heapq.heappop(ranks)
-        if not ranks:
+        if not ranks or work.budget.postponed:
             break
+    if work.budget.postponed:
+        del work.placed[before:]
+        work.unread.clear()
     if work.unread:
         work.spares += find_spares(work, ranks)
     return filling.refusals()
@@ -227,7 +232,7 @@ def place(work: Work) -> Needs | None:
     if work.unread:
         return shortlist(work, found)
     guessed, confirmed = work.view.shortlisted, is_confirmed(work, found)
-    if guessed is not None and not work.view.final and (work.missing or not confirmed):
+    if guessed is not None and not (work.view.final or work.budget.postponed) and (work.missing or not confirmed):
         return Needs(candidates=True)
     if guessed is not None and confirmed:
         work.why = dict(guessed.why)
@@ -236,7 +241,7 @@ def place(work: Work) -> Needs | None:
     if work.deployment.model:
         work.profile_refusals.update(found)
     _ask(work, found)
-    return verify(work, found)
+    return None if work.budget.postponed else verify(work, found)
 
 
 def _ask(work: Work, found: Mapping[str, Mapping[str, Refusal]]) -> None:

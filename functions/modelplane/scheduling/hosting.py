@@ -17,6 +17,8 @@ from modelplane.scheduling.ways import ClusterWays, EngineOption, PoolOption
 
 #: Engines as the bits of an integer.
 _Set = int
+#: Groups to join with one more, and sets of engines to look at, that count as a state.
+_GROUPS, _SETS = 8, 4
 
 
 def with_placed(stock: Stock, placed: PoolOption, times: int = 1) -> Stock:
@@ -74,6 +76,7 @@ class Hosting:
 
     def with_more(self, position: int, groups: Groups, group: Group, times: int = 1) -> Groups:
         """Return the groups on a pool with `times` more of `group`, and carry over what is known to have no room."""
+        self._meter.spend(2 + len(groups) // _GROUPS)
         after = join(groups, group, times)
         key = self._kinds[position], after
         if key not in self._beside:
@@ -106,9 +109,9 @@ class Hosting:
         for position in larger:
             if wanted in reached:
                 return True
-            reached = _largest(
-                some | more for more in self._most_hosted(position, stock[position], wanted) for some in reached
-            )
+            hosted = self._most_hosted(position, stock[position], wanted)
+            self._meter.spend(len(hosted) * len(reached))
+            reached = _largest(some | more for more in hosted for some in reached)
         # The smallest pool, which takes least, only has to host what is left.
         return any(self._hosts(smallest, stock[smallest], wanted & ~some) for some in reached)
 
@@ -126,11 +129,13 @@ class Hosting:
         while layer:
             hosted |= layer
             grown = {each | one for each in layer for one in single if one > each}
+            self._meter.spend(1 + len(grown) // _SETS)
             layer = {
                 each
                 for each in grown
                 if all(each & ~(1 << at) in hosted for at in _members(each)) and self._hosts(position, groups, each)
             }
+        self._meter.spend(len(hosted))
         return _largest(hosted)
 
     def _takes_all(self, position: int, groups: Groups, engines: _Set) -> bool:
@@ -148,6 +153,7 @@ class Hosting:
             return True
         key = self._kinds[position], groups, engines
         found = self._hosted.get(key)
+        self._meter.spend()
         if found is None:
             first, rest = (engines & -engines).bit_length() - 1, engines & (engines - 1)
             found = self._hosted[key] = any(

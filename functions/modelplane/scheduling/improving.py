@@ -24,6 +24,8 @@ def reconsider(work: Work) -> Needs | None:
     if work.view.shortlisted is not None and not work.view.final:
         return Needs(candidates=True)
     filling, ranks = rank_all(work, Limit(worst - 1))
+    if work.budget.postponed:
+        return None
     room: Counter[int] = Counter()
     for each in ranks:
         room[each.profile] -= each.no_room

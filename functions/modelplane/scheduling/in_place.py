@@ -11,6 +11,8 @@ from modelplane.scheduling.search import assign
 from modelplane.scheduling.stamping import stamp
 from modelplane.scheduling.work import Work
 
+_NOT_DECIDED = "the next pass continues the search for room for the edit"
+
 
 def apply(work: Work, own: OwnReplica, found: InPlace, engines: Engines) -> None:
     """Stamp the engines on a replica, or hold it until `grow` has checked the room if it would take more.
@@ -53,7 +55,7 @@ def _grow(work: Work, own: OwnReplica, found: InPlace) -> None:
     stock = work.ledger.stock_without(cluster, own.replica)
     assignment = assign(found.options, layout(cluster), stock, work.budget)
     if isinstance(assignment, Refusal):
-        own.hold("the edit does not fit in its pools")
+        own.hold(_NOT_DECIDED if work.budget.postponed else "the edit does not fit in its pools")
         work.held_edits[identity(own.replica)] = HeldEdit(own.replica, assignment)
     else:
         own.stamp, own.why = Stamp.APPLY, ""

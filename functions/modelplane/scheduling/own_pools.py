@@ -97,6 +97,8 @@ class OwnPools:
             if not by_pool:
                 return InPlace(None, why=_no_longer(at, pools, where, everywhere))
             here.append(by_pool)
+        if options.budget.postponed:
+            return InPlace(None, undecided=True)
         found = ClusterOptions(
             profile, everywhere.engines, ClusterWays(tuple(here)), ({},) * len(here), everywhere.explained
         )

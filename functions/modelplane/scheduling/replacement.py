@@ -14,7 +14,9 @@ from modelplane.scheduling.work import Work
 
 
 def roll(work: Work) -> Needs | None:
-    """Take the next step of a rollout."""
+    """Take the next step of a rollout; none while a search is postponed."""
+    if work.budget.postponed:
+        return None
     work.rollout_step.take(partial(_surge, work), partial(change, work))
     if work.unread or work.doubted:
         return shortlist(work, {})
@@ -22,7 +24,14 @@ def roll(work: Work) -> Needs | None:
 
 
 def _surge(work: Work, own: OwnReplica) -> bool:
-    """Place a replica that replaces an outdated one, which then leaves; tell whether it found a place."""
+    """Place a replica that replaces an outdated one, which then leaves; False if there is no place for it.
+
+    True also while that is not known, because a search is postponed.
+    """
+    return work.budget.postponed or _takes_over(work, own)
+
+
+def _takes_over(work: Work, own: OwnReplica) -> bool:
     if work.missing or work.holds_new or work.needs_to_place(surging=True):
         return False
     if len(work.view.own) + len(work.placed) >= work.deployment.carried:
@@ -37,6 +46,8 @@ def _surge(work: Work, own: OwnReplica) -> bool:
     found = len(work.placed) > before
     if not found:
         own.leaving, own.why = None, why
+        if work.budget.postponed:
+            return True
         work.surges_failed.append((own.rank, limit.capability))
         work.surge_refusals = work.surge_refusals or refused
         work.widened |= work.view.shortlisted is not None and not work.view.final

@@ -20,6 +20,9 @@ from modelplane.scheduling.rollout import changes_volume, is_updated
 from modelplane.scheduling.roster import OwnReplica
 from modelplane.scheduling.work import Work
 
+_TOO_MANY = "the ways to match its pools are too many to look at: request devices by narrower selectors"
+_CONTINUES = "the next pass continues to look at the ways to match its pools"
+
 
 def retain(work: Work) -> Needs | None:
     """Check every replica against its cluster and pools, and apply what its own pools host as it is."""
@@ -72,7 +75,7 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
         return
     found = work.own_pools.resolve(own, cluster)
     if found.undecided:
-        own.hold("the ways to match its pools are too many to look at: request devices by narrower selectors")
+        own.hold(_CONTINUES if work.budget.postponed else _TOO_MANY)
     elif found.engines is None:
         _leave_pools(work, own, cluster, found)
     elif unstaged := _unstaged(work, own):

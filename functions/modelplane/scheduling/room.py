@@ -32,7 +32,7 @@ def room_states(nodes: int, counts: tuple[int, ...], groups: Groups) -> int:
     """Return the states that a check of room for these groups counts as, roughly its work."""
     few = rounded(nodes, counts, groups)
     rounding = len(counts) * sum([len(group) for group in few.classes])
-    return 1 + (rounding + len(few.groups) * sum([len(group) for group, _ in few.groups])) // 4
+    return 1 + (rounding + len(few.groups) * sum([len(group) for group, _ in few.groups])) // 2
 
 
 def _weigh_verdict(_nodes: int, counts: tuple[int, ...], groups: Groups, *_others: object) -> int:

@@ -42,6 +42,9 @@ _REMEMBERED = 16 * 1024 * 1024
 #: message.
 #: Where groups are rounded that number is rough anyway, and the first option is enough.
 _ASKED = 8
+#: States for counting further replicas of several engines once the first one has a place: the proof that no other has
+#: one may take any number.
+_COUNTED = 4_000
 
 
 class Lack(NamedTuple):
@@ -69,6 +72,8 @@ class _Search:
 
     def run(self, stock: Stock) -> Assignment | None:
         """Return the first assignment that has room, None when none has. Raises OutOfStatesError."""
+        if not all(self.ways.by_pool):
+            return None
         found = self._take(stock, lambda _at, _after: True)
         if found is None and self.stuck[0] and self.hosting.can_follow(0, stock):
             found = self._take(stock, self.hosting.can_follow)
@@ -221,9 +226,12 @@ def _count(ways: ClusterWays, sizes: Sizes, stock: Stock, meter: Meter) -> Fits 
     search = _Search(ways, sizes, meter)
     try:
         for fits in several(search, stock, meter):
-            found.append(fits)  # noqa: PERF402 (what was found before the states ended is kept)
+            if not found and len(ways.by_pool) > 1:
+                meter.shorten(_COUNTED)
+            found.append(fits)
     except OutOfStatesError:
-        # The number of further replicas only ranks clusters; that there is one is known.
+        # The number of further replicas only ranks clusters, and what was counted so far does; that there is one is
+        # known.
         if not found or not meter.whole:
             raise
     return tuple(found) or search.lack(stock)

@@ -13,6 +13,9 @@ from modelplane.scheduling.groups import Demand, Group, size, with_nodes
 from modelplane.scheduling.match import Claims, MemberOption
 from modelplane.scheduling.pod_slots import count_deviceless
 
+#: States of forming the group of one combination.
+_COMBINATION = 4
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
@@ -90,7 +93,7 @@ def combine(
     found: dict[object, EngineOption] = {}
     parts: dict[tuple[Demand, int], Part] = {}
     for chosen in product(*members):
-        meter.spend()
+        meter.spend(_COMBINATION)
         pods = ((each.demand, member.pods * engine.copies) for member, each in zip(engine.members, chosen, strict=True))
         formed = group(pods, devices)
         key = formed, tuple([bool(each.claims) for each in chosen])

@@ -204,6 +204,8 @@ def _text(refusal: Refusal, *, at_most: bool, name_engine: bool) -> str:
             short = _lacked(lacked, at_most=at_most) if lacked else ""
             short = short or f"needs {count(needs, 'node')}, {'at most ' * at_most}{free} free"
             text = f"no room for engine {engine}: {short}"
+        case SearchBound(postponed=True):
+            text = "not looked at yet (the next pass continues)"
         case SearchBound(states):
             remedy = "narrow spec.clusterSelector or the device selectors, or request fewer devices"
             text = f"not decided within {states} states of the search ({remedy})"

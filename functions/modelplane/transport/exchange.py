@@ -7,6 +7,7 @@ from typing import Final
 
 import structlog
 
+from modelplane.scheduling.allowance import Allowance, allowed
 from modelplane.step import Request, Result, Step
 from modelplane.step.call import StepOutcome, fail, identity, run
 from modelplane.step.completion import complete
@@ -67,7 +68,10 @@ def _compute(step: Step, given: ParsedRequest, waited: float) -> tuple[bytes, Su
 def _decide(step: Step, given: ParsedRequest, waited: float) -> StepOutcome:
     if waited > PATIENCE:
         return StepOutcome(complete(given.request, Result(fatal=_late(given.request, waited))))
-    return run(step, given.request) if given.error is None else fail(given.request, given.error)
+    if given.error is not None:
+        return fail(given.request, given.error)
+    with allowed(Allowance()):
+        return run(step, given.request)
 
 
 def _late(request: Request, waited: float) -> str:

@@ -14,8 +14,8 @@ from unit.scheduling.scene import GPU, Scene, cluster, deployment, gpu, places, 
 #: Reads what differs from cluster to cluster.
 RECENT = f'device.attributes["{GPU}"].driverVersion.isGreaterThan(semver("570.0.0"))'
 OURS = deployment(standalone(request(8, RECENT)))
-#: One evaluation, three steps of matching eight devices from one class, one check of room.
-FIRST = 5
+#: One evaluation, six states of matching eight devices from one class, one check of room.
+FIRST = 8
 #: One evaluation and one check of room: which entry satisfies which request is the same on every cluster.
 EACH = 2
 NO_ROOM = NoRoom("main", 1, 0, pool="x")
@@ -112,18 +112,18 @@ def test_a_device_that_kubernetes_would_refuse_matches_nothing_whatever_selector
 
 
 @pytest.mark.parametrize(
-    ("clusters", "states"), [(0, 100_000), (1, 125_000), (96, 2_500_000), (97, 2_500_000), (5_000, 2_500_000)]
+    ("clusters", "states"), [(0, 400_000), (1, 500_000), (96, 10_000_000), (97, 10_000_000), (5_000, 10_000_000)]
 )
 def test_a_pass_has_states_for_each_cluster_up_to_a_bound(clusters: int, states: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "CLUSTER_STATES", 25_000)
+        patch.setattr(budget, "CLUSTER_STATES", 100_000)
         assert budget.SearchBudget(clusters).states == states
 
 
 def test_searches_that_hit_their_bound_do_not_have_the_states_of_the_whole_fleet(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(budget, "CLUSTER_STATES", 25_000)
+    monkeypatch.setattr(budget, "CLUSTER_STATES", 50_000)
     spent = budget.SearchBudget(100)
     searches: budget.Searches[int, int] = budget.Searches(1 << 20, lambda _key, _found: 0)
 
