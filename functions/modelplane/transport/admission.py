@@ -2,9 +2,13 @@
 
 gRPC receives a request as soon as the call has a thread, and all of it before the handler runs. A call without a thread
 holds at most the window of its stream here (64 KiB); the rest waits with the caller. The size of a request is known
-only once it is received. So two lanes admit calls: one always the oldest waiting call, the other always the newest. A
-lane is free again once its call turns out to be small, or is answered; large calls are computed one at a time. So at
-most two large requests are held, every call gets its turn, and a small one gets it soon, however many large ones wait.
+only once it is received. So two lanes admit calls: one always the oldest waiting call, the other in turn the newest and
+the oldest. A lane is free again once its call turns out to be small, or is answered; large calls are computed one at a
+time. So at most two large requests are held and every call gets its turn. A small one passes the large ones that wait,
+as long as no more large ones arrive than are answered; otherwise it waits for most of those that came before it.
+
+Calls that take long, whatever their size, are computed one at a time too (see `turns`). While one waits for its turn
+another call has its place.
 
 Rejected: `maximum_concurrent_rpcs` refuses calls that it does not admit, and any error of a pipeline sets the custom
 conditions of a composite to Unknown. `grpc.max_concurrent_streams` makes callers wait too, but in the order of arrival,
@@ -18,6 +22,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
+
+from modelplane.transport import turns
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -58,6 +64,8 @@ class QueuedCall:
         self.work: Final = work
         self.done: Final[Future[Any]] = Future()
         self.large = False
+        #: Whether the call has a turn of the long ones.
+        self.long = False
         self._arrived = time.monotonic()
         self._admitted: float | None = None
 
@@ -91,13 +99,16 @@ class Admission(ThreadPoolExecutor):
     """The threads of gRPC's calls. Each call reports that it is `received`, and is then computed in its turn."""
 
     def __init__(self) -> None:
-        super().__init__(THREADS, "call")
+        super().__init__(THREADS + turns.MOST, "call")
         self._lock = threading.Lock()
         self._waiting: deque[QueuedCall] = deque()
         #: The calls admitted by the lanes: the lane of the oldest call, and that of the newest.
         self._lanes: list[QueuedCall | None] = [None, None]
         self._running = 0
         self._one_large = threading.Lock()
+        self._turns = turns.Turns()
+        #: Whether the second lane takes the newest call next.
+        self._newest = True
         self._here = threading.local()
 
     def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
@@ -120,14 +131,31 @@ class Admission(ThreadPoolExecutor):
                 self._admit()
         return call
 
+    def turn(self, namespace: str) -> bool:
+        """Wait for this thread's call, which takes long, until it may go on; False if it should end instead."""
+        call: QueuedCall = self._here.call
+        with self._lock:
+            self._running -= 1
+            self._admit()
+        call.long = self._turns.take(namespace)
+        with self._lock:
+            self._running += 1
+        return call.long
+
     def _admit(self) -> None:
-        for lane, take in enumerate((self._waiting.popleft, self._waiting.pop)):
+        for lane in range(2):
             before = self._lanes[lane]
             if self._waiting and self._running < THREADS and (before is None or before.stalled):
-                call = self._lanes[lane] = take()
+                call = self._lanes[lane] = self._next(lane)
                 call.admit()
                 self._running += 1
                 super().submit(self._run, call)
+
+    def _next(self, lane: int) -> QueuedCall:
+        if not lane or len(self._waiting) == 1:
+            return self._waiting.popleft()
+        newest, self._newest = self._newest, not self._newest
+        return self._waiting.pop() if newest else self._waiting.popleft()
 
     def _free(self, call: QueuedCall) -> None:
         self._lanes = [None if admitted is call else admitted for admitted in self._lanes]
@@ -139,6 +167,8 @@ class Admission(ThreadPoolExecutor):
         finally:
             if call.large:
                 self._one_large.release()
+            if call.long:
+                self._turns.give()
             with self._lock:
                 self._running -= 1
                 self._free(call)

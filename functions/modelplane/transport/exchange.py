@@ -2,6 +2,8 @@
 
 import logging
 import time
+from collections.abc import Callable
+from functools import partial
 from sys import intern
 from typing import Final
 
@@ -19,12 +21,18 @@ from modelplane.transport.response import OversizeError, write_response
 
 #: Seconds after which a waiting call is refused: Crossplane gives a whole reconcile two minutes.
 PATIENCE: Final = 90.0
+#: Waits until a call of a namespace that takes long may go on; False if it should end instead.
+Turn = Callable[[str], bool]
 
 
-def answer(step: Step, received: Received, waited: float = 0.0) -> bytes:
+def _at_once(_namespace: str) -> bool:
+    return True
+
+
+def answer(step: Step, received: Received, waited: float = 0.0, turn: Turn = _at_once) -> bytes:
     """Return the response to a request; every error becomes a fatal result that changes nothing.
 
-    `waited` is how long the call has waited for its turn, in seconds. Raises `google.protobuf.message.DecodeError`
+    `waited` is how long the call has waited to be received, in seconds. Raises `google.protobuf.message.DecodeError`
     only, for bytes that are not a request and cannot be answered.
     """
     began = time.perf_counter()
@@ -33,7 +41,7 @@ def answer(step: Step, received: Received, waited: float = 0.0) -> bytes:
     if known is not None:
         response, summary, fatal = *known, None
     else:
-        response, summary, fatal = _compute(step, with_readable_composite(given), waited)
+        response, summary, fatal = _compute(step, with_readable_composite(given), waited, turn)
     line = summary._asdict() | {
         "milliseconds": round((time.perf_counter() - began) * 1000, 1),
         "waited_milliseconds": round(waited * 1000, 1),
@@ -49,10 +57,10 @@ def answer(step: Step, received: Received, waited: float = 0.0) -> bytes:
     return response
 
 
-def _compute(step: Step, given: ParsedRequest, waited: float) -> tuple[bytes, Summary, str | None]:
+def _compute(step: Step, given: ParsedRequest, waited: float, turn: Turn) -> tuple[bytes, Summary, str | None]:
     """Return the response with the step's result, its summary, and its text if it is fatal."""
     request, composite = given.request, given.request.composite
-    result, response = _write(given, _logged(request, _decide(step, given, waited)))
+    result, response = _write(given, _logged(request, _decide(step, given, waited, turn)))
     summary = Summary(
         kind=intern(composite.kind),
         namespace=intern(composite.namespace),
@@ -65,12 +73,12 @@ def _compute(step: Step, given: ParsedRequest, waited: float) -> tuple[bytes, Su
     return response, summary, result.fatal
 
 
-def _decide(step: Step, given: ParsedRequest, waited: float) -> StepOutcome:
+def _decide(step: Step, given: ParsedRequest, waited: float, turn: Turn) -> StepOutcome:
     if waited > PATIENCE:
         return StepOutcome(complete(given.request, Result(fatal=_late(given.request, waited))))
     if given.error is not None:
         return fail(given.request, given.error)
-    with allowed(Allowance()):
+    with allowed(Allowance(turn=partial(turn, given.request.composite.namespace))):
         return run(step, given.request)
 
 

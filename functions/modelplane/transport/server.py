@@ -37,8 +37,9 @@ _HEALTH: Final = "grpc.health.v1.Health"
 _SERVING: Final = b"\x08\x01"
 _NOT_SERVING: Final = b"\x08\x02"
 
-#: Returns the serialized response to a request; the number is how long the call has waited, in seconds.
-Answer = Callable[[Received, float], bytes]
+#: Returns the serialized response to a request. The number is how long the call has waited, in seconds; a call of a
+#: namespace that takes long calls the function, and ends if it returns False.
+Answer = Callable[[Received, float, Callable[[str], bool]], bytes]
 
 
 class ListenError(Exception):
@@ -135,7 +136,7 @@ def _runner(answer: Answer, calls: Admission) -> grpc.GenericRpcHandler:
         if not context.is_active():
             return b""  # the caller has cancelled the call and reads no answer
         try:
-            return answer(received, call.waited)
+            return answer(received, call.waited, calls.turn)
         except DecodeError as error:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"not a RunFunctionRequest: {error}")
             raise
