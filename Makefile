@@ -129,6 +129,10 @@ golden: $(READY) ## Rewrite what tests compare with: manifests, output in the do
 	@$(BIN)/python -m modelplane_dev.components build crossplane cli
 	@MODELPLANE_GOLDEN=write $(BIN)/python -m pytest -m golden
 
+.PHONY: climb
+climb: $(READY) ## Look for the deployment that costs a scheduling pass most (CLIMB=... to choose)
+	@$(BIN)/python tests/bench/climb.py $(CLIMB)
+
 .PHONY: bench
 bench: $(READY) ## Measure speed and memory, each figure beside its yardstick
 	@$(BIN)/python tests/bench/run.py

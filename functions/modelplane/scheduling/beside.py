@@ -99,8 +99,11 @@ class Beside:
         return self._pool.slots.most_full_of(self._deviceless + option.deviceless, self._pods + option.size) > 0
 
     def _strands(self, group: Group) -> bool:
-        self._pool.meter.spend(1 + 3 * self._work // 4)
-        return self._there().strands(group)
+        there = self._there()
+        before = there.compared
+        found = there.strands(group)
+        self._pool.meter.spend(1 + (there.compared - before) * len(self._pool.counts))
+        return found
 
     def _is_exact(self, group: Group) -> bool:
         """Tell whether the groups and this one are compared exactly, not rounded up to classes."""

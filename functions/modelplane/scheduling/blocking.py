@@ -53,6 +53,8 @@ class PoolGroups:
         self._beside: dict[tuple[int, int, _Spans, _Spans], int | None] = {}
         #: The order in which groups are checked beside one more: the group that was stranded last comes first.
         self._order = [group for group, _ in reversed(groups)]
+        #: How many demands `strands` has compared.
+        self.compared = 0
 
     def shortage_of(self, group: Group) -> Shortage | None:
         """Return the shortage of one of the groups, None where it has its nodes."""
@@ -88,6 +90,7 @@ class PoolGroups:
     def _loses(self, group: Group, added: Group, spans: tuple[_Spans, ...]) -> bool:
         own, needs = self._spans[group], size(group)
         for demand, _ in group:
+            self.compared += 1
             units = tuple(
                 [
                     self._least_beside(entry, most, own[entry], spans[entry]) if most else None

@@ -45,6 +45,7 @@ _ASKED = 8
 #: States for counting further replicas of several engines once the first one has a place: the proof that no other has
 #: one may take any number.
 _COUNTED = 4_000
+_COUNTED_OF_ONE = 20_000
 
 
 class Lack(NamedTuple):
@@ -226,8 +227,8 @@ def _count(ways: ClusterWays, sizes: Sizes, stock: Stock, meter: Meter) -> Fits 
     search = _Search(ways, sizes, meter)
     try:
         for fits in several(search, stock, meter):
-            if not found and len(ways.by_pool) > 1:
-                meter.shorten(_COUNTED)
+            if not found:
+                meter.shorten(_COUNTED if len(ways.by_pool) > 1 else _COUNTED_OF_ONE)
             found.append(fits)
     except OutOfStatesError:
         # The number of further replicas only ranks clusters, and what was counted so far does; that there is one is
