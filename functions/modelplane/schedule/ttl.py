@@ -29,9 +29,9 @@ def response_ttl(
     """Return the TTL of a pass: 60 s when settled, else 10 s, doubled up to 60 s while no input changes.
 
     Equal inputs give equal decisions and refusals, so only the inputs are compared; a pass that has postponed a search
-    is followed by the next one after 10 s. No decision depends on the TTL, and
-    no clock is read. `full` are the clusters that are read in turn, a few in each pass, with a hash of what was last
-    read of each; all of them count as inputs, whichever this pass has read.
+    is followed by the next one after 10 s. No decision depends on the TTL, and no clock is read. `full` are the
+    clusters that are read in turn, a few in each pass, with a hash of what was last read of each; all of them count as
+    inputs, whichever this pass has read.
     """
     if schedule.settled:
         return SETTLED
