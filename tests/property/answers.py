@@ -28,14 +28,16 @@ _WRITTEN = [{"manager": "crossplane", "operation": "Apply", "time": "2026-01-01T
 
 
 class Compared:
-    """The pipelines of a control plane, every call of which is also made twice over the wire.
+    """The pipelines of a control plane, every call of which for some kinds is also made twice over the wire.
 
     `differing` are the calls whose remembered answer is not the computed one, `calls` and `computed` counts of calls,
     `last` the last remembered answer.
     """
 
-    def __init__(self, kinds: frozenset[str]) -> None:
+    def __init__(self, *kinds: str, others: bool = False) -> None:
+        """Compare the calls for these kinds; other kinds are taken as they are, or composed too (`others`)."""
         self._kinds = kinds
+        self._others = others
         self._steps: dict[str, Pipeline] = {}
         self.version = ""
         self.calls = self.computed = 0
@@ -44,7 +46,9 @@ class Compared:
 
     def __call__(self, kind: str) -> Pipeline | None:
         """Return the pipeline of a kind, None for the kinds that are taken as they are."""
-        found = pipeline_of(kind) if kind.partition(".")[0] in self._kinds else None
+        found = pipeline_of(kind)
+        if kind.partition(".")[0] not in self._kinds:
+            return found if self._others else None
         if found is not None and kind not in self._steps:
             steps = tuple((name, self._compared(step)) for name, step in found.steps)
             self._steps[kind] = replace(found, steps=steps)

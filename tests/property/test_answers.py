@@ -5,10 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelplane.preview import ControlPlane
+from modelplane.preview.worlds import healthy
 from modelplane.transport.messages import Response
 from property.answers import CHANGES, HAPPENINGS, Compared, world_of
 from property.strategies import examples
+from unit.compose_replica.disturbances import DISTURBANCES
+from unit.compose_replica.journal import cache, deployment
 from unit.compose_replica.replicas import TOPOLOGIES
+from unit.preview.fleets import cluster, hardware
+
+#: The kinds whose results are cacheable besides settled deployments.
+CACHED = ("InferenceClass", "InferenceCluster", "ClusterModel", "ModelCache", "ModelReplica", "ModelEndpoint")
 
 
 def reconcile(control: ControlPlane) -> None:
@@ -21,7 +28,7 @@ def reconcile(control: ControlPlane) -> None:
 def test_in_any_history_of_a_replica_the_remembered_answer_is_the_computed_one(
     topology: str, happenings: list[tuple[str, str, int]]
 ) -> None:
-    pipelines = Compared(frozenset({"ModelReplica"}))
+    pipelines = Compared("ModelReplica")
     control = world_of(topology, pipelines)
     for change, version, passes in happenings:
         CHANGES[change](control)
@@ -33,7 +40,7 @@ def test_in_any_history_of_a_replica_the_remembered_answer_is_the_computed_one(
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_a_settled_replica_of_each_topology_is_not_computed_again(topology: str) -> None:
-    pipelines = Compared(frozenset({"ModelReplica"}))
+    pipelines = Compared("ModelReplica")
     control = world_of(topology, pipelines)
     reconcile(control)
     calls, computed = pipelines.calls, pipelines.computed
@@ -53,7 +60,7 @@ def test_a_settled_replica_of_each_topology_is_not_computed_again(topology: str)
     ],
 )
 def test_what_changes_around_a_settled_replica_is_in_its_next_answer(change: str, words: str) -> None:
-    pipelines = Compared(frozenset({"ModelReplica"}))
+    pipelines = Compared("ModelReplica")
     control = world_of("standalone", pipelines)
     for _ in range(2):
         reconcile(control)
@@ -65,3 +72,16 @@ def test_what_changes_around_a_settled_replica_is_in_its_next_answer(change: str
     assert pipelines.computed > computed
     said = " ".join(one.message for one in Response.FromString(pipelines.last).conditions)
     assert words in said
+
+
+@given(st.lists(st.sampled_from(sorted(DISTURBANCES)), min_size=1, max_size=8))
+@examples(15)
+def test_whatever_happens_to_a_fleet_the_remembered_answer_of_each_kind_is_the_computed_one(mishaps: list[str]) -> None:
+    pipelines = Compared(*CACHED, others=True)
+    control = ControlPlane([hardware(), cluster("eu", 1), deployment(), cache()], healthy, pipelines)
+    control.settle()
+    for mishap in mishaps:
+        DISTURBANCES[mishap](control)
+        control.settle()
+        assert pipelines.differing == [], mishap
+    assert 0 < pipelines.computed < pipelines.calls

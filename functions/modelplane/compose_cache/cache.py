@@ -44,6 +44,7 @@ def _result(  # noqa: PLR0913 - what a result is made of
         requirements=requirements,
         ttl=SETTLED if settled else AWAITING,
         ready=ready,
+        cacheable=True,
     )
 
 

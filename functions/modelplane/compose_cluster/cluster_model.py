@@ -45,4 +45,5 @@ def compose(request: Request) -> Result:
         requirements=(needs,),
         ready=not found,
         ttl=SETTLED if isinstance(replicas, Gap) or not found else AWAITING,
+        cacheable=True,
     )

@@ -71,7 +71,11 @@ def compose(request: Request) -> Result:
     """Return the verdict over the class, and its devices as selectors read them; it composes nothing."""
     verdict = _verdict(request.composite)
     return Result(
-        status=_describe(request.composite), conditions=(verdict,), ready=verdict.status is Status.TRUE, ttl=SETTLED
+        status=_describe(request.composite),
+        conditions=(verdict,),
+        ready=verdict.status is Status.TRUE,
+        ttl=SETTLED,
+        cacheable=True,
     )
 
 

@@ -44,6 +44,7 @@ def _result(
         conditions=conditions,
         ttl=SETTLED if all(condition.status is Status.TRUE for condition in conditions) else AWAITING,
         ready=all(condition.status is Status.TRUE for condition in conditions),
+        cacheable=True,
     )
 
 

@@ -14,7 +14,7 @@ def compose(request: Request) -> Result:
     address, kind = address_of(endpoint), EndpointCondition.ROUTING_READY
     if isinstance(address, NoAddress):
         refused = Condition(kind, Status.FALSE, address.reason, address.message)
-        return Result(status={}, conditions=(refused,), ready=False, ttl=ALONE)
+        return Result(status={}, conditions=(refused,), ready=False, ttl=ALONE, cacheable=True)
     routing = {
         "hostname": address.hostname,
         "fqdn": address.fqdn,
@@ -23,4 +23,4 @@ def compose(request: Request) -> Result:
         **({"mutualTLS": True} if address.mutual_tls else {}),
     }
     reached = Condition(kind, Status.TRUE, Reason.BACKEND_CONFIGURED)
-    return Result(status={"routing": routing}, conditions=(reached,), ready=True, ttl=ALONE)
+    return Result(status={"routing": routing}, conditions=(reached,), ready=True, ttl=ALONE, cacheable=True)

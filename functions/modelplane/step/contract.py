@@ -159,7 +159,8 @@ class Result:
     (top-level keys only; None writes nothing). `requirements` and `schemas` must be declared in every call. `fatal`:
     Crossplane changes nothing and reports the text; the conditions are still set. `ready` overrides the composite's
     readiness (None: Crossplane derives it from the resources). `cacheable`: the result follows from the request alone,
-    so an equal request may be answered with it again, without calling the step.
+    so an equal request may be answered with it again, without calling the step. A result with values of Secrets is not,
+    because they would be kept.
     """
 
     desired: Mapping[str, Desired] = field(default_factory=dict)
