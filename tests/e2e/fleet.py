@@ -112,8 +112,14 @@ class Fleet:
         return self.clusters[cluster].cluster.api.list(CLAIM, tenant_namespace(self.tag))
 
     def wait_ready(self, name: str) -> Manifest:
-        """Wait until a deployment is Ready; return it."""
-        return eventually(lambda: self.assert_condition(self.deployment(name), "Ready"), within=SOON)
+        """Wait until a deployment is Ready with all copies of its replicas; return it."""
+
+        def ready() -> Manifest:
+            missing = [each for each in self.replicas(name) if not each.get("status", {}).get("complete")]
+            assert not missing, missing
+            return self.assert_condition(self.deployment(name), "Ready")
+
+        return eventually(ready, within=SOON)
 
     def names(self, cluster: str) -> set[str]:
         """Return the names of the scenario's pods on a cluster."""

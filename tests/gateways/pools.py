@@ -30,6 +30,7 @@ def pickers(live: LiveFleet) -> Iterator[dict[str, Process]]:
     fleet, namespace = live.fleet, tenant_namespace(live.fleet.tag)
     fleet.plane.hub.api.apply(_picked(fleet))
     live.spread(PICKED)
+    fleet.wait_ready(PICKED)
     with ExitStack() as stack:
         yield {name: stack.enter_context(picker(site, namespace)) for name, site in live.gateways.sites.items()}
 
