@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError
 from structlog.testing import capture_logs
 
 from modelplane.model.conditions import Condition, Status
+from modelplane.scheduling.allowance import CALL_STATES, PostponedError, current
 from modelplane.step import RESPONSE_LIMIT, Desired, Event, Request, Requirement, Result, Severity, Step
 from modelplane.transport import exchange
 from modelplane.transport.admission import Received
@@ -141,3 +142,28 @@ def test_a_call_that_waited_for_longer_than_crossplane_has_is_refused_unread_wit
 def test_a_call_that_waited_for_less_is_answered() -> None:
     response, _ = _answered(_of(Result(status={"a": 1})), waited=exchange.PATIENCE)
     assert list(response.results) == []
+
+
+def test_a_call_has_an_allowance_of_its_own_and_a_long_one_asks_for_the_turn_of_its_namespace() -> None:
+    asked: list[str] = []
+
+    def long(_request: Request) -> Result:
+        allowance = current()
+        assert allowance.left == CALL_STATES
+        stop = allowance.go_on(allowance.next_stop + 1)
+        assert stop == CALL_STATES
+        with pytest.raises(PostponedError):
+            allowance.go_on(stop + 1)
+        allowance.spend(stop)
+        return Result()
+
+    def turn(namespace: str) -> bool:
+        asked.append(namespace)
+        return True
+
+    wire = request_of({**_CLASS, "metadata": {"name": "h100", "namespace": "team"}}).SerializeToString()
+    for _ in range(2):
+        with capture_logs():
+            response = sdk.RunFunctionResponse.FromString(answer(long, Received(wire), 0.0, turn))
+        assert list(response.results) == []
+    assert asked == ["team", "team"]
