@@ -14,7 +14,6 @@ from modelplane.compose_replica.readiness import (
     Readiness,
     engine_of,
     has_acted,
-    readiness_of,
     restarts,
 )
 from modelplane.compose_replica.spec import ReplicaSpec
@@ -28,21 +27,22 @@ from modelplane.step import Object
 
 @dataclass(frozen=True)
 class ReplicaFindings:
-    """One pass over a replica.
+    """One pass over a replica; what is found is computed once.
 
     `spec` is None when it cannot be read. `wanted` are the desired manifests by composition resource name; with an
-    `obstacle` they are the observed ones. `mount` is the volume with the weights, None for the observed one. `remotes`
-    are the observed Objects. `stamp` is the digest of everything that determines the desired pods, "" with an obstacle;
-    `ran` is the same of the observed pods. `builder` is the earliest builder of the observed workloads, 0 without any.
-    `pods` are the messages of the observed pods by the name of their workload, `crashed_pods` the names of the
-    workloads of those that have crashed. `orphaning`: the orphan policy of the cluster, None while there is no cluster.
-    `ended`: whether the last pod of an ending replica is gone.
+    `obstacle` they are the observed ones. `remotes` are the observed Objects, `states` the readiness of each. `mount`
+    is the volume with the weights, None for the observed one. `stamp` is the digest of everything that determines the
+    desired pods, "" with an obstacle; `ran` is the same of the observed pods. `builder` is the earliest builder of the
+    observed workloads, 0 without any. `pods` are the messages of the observed pods by the name of their workload,
+    `crashed_pods` the names of the workloads of those that have crashed. `orphaning`: the orphan policy of the cluster,
+    None while there is no cluster. `ended`: whether the last pod of an ending replica is gone.
     """
 
     replica: Object
     spec: ReplicaSpec | None
     wanted: Mapping[str, Mapping[str, Any]]
     remotes: Mapping[str, Remote]
+    states: Mapping[str, Readiness]
     obstacle: Obstacle | None = None
     mount: Mount | None = None
     stamp: str = ""
@@ -53,25 +53,34 @@ class ReplicaFindings:
     orphaning: bool | None = None
     ended: bool | None = None
 
-    def engines(self) -> dict[str, tuple[Mapping[str, Any], Readiness]]:
+    @cached_property
+    def engines(self) -> Mapping[str, tuple[Mapping[str, Any], Readiness]]:
         """Return the observed workload of each engine by its name: its manifest and readiness."""
-        return {engine_of(resource): found for resource, found in self._workloads().items() if engine_of(resource)}
+        return {engine_of(resource): found for resource, found in self._workloads.items() if engine_of(resource)}
 
-    def engine_objects(self) -> dict[str, str]:
+    @property
+    def engine_objects(self) -> Mapping[str, str]:
         """Return the name of the Object of each engine's workload."""
-        return {engine_of(each): self.remotes[each].name for each in self._workloads() if engine_of(each)}
+        return {engine_of(each): self.remotes[each].name for each in self._workloads if engine_of(each)}
 
-    def _workloads(self) -> dict[str, tuple[Mapping[str, Any], Readiness]]:
+    @cached_property
+    def _workloads(self) -> Mapping[str, tuple[Mapping[str, Any], Readiness]]:
         """Return every observed workload, an endpoint picker's too, by composition resource name."""
         return {
-            resource: (manifest, self._readiness(resource, manifest))
-            for resource, manifest in self.wanted.items()
-            if text(manifest.get("kind")) in WORKLOAD_KINDS and resource in self.remotes
+            resource: (self.wanted[resource], found)
+            for resource, found in self._readiness.items()
+            if text(self.wanted[resource].get("kind")) in WORKLOAD_KINDS
         }
 
-    def _readiness(self, resource: str, manifest: Mapping[str, Any]) -> Readiness:
+    @cached_property
+    def _readiness(self) -> Mapping[str, Readiness]:
+        """Return the readiness of each wanted object that is observed, by composition resource name."""
+        there = {resource: manifest for resource, manifest in self.wanted.items() if resource in self.remotes}
+        return {resource: self._read(resource, manifest) for resource, manifest in there.items()}
+
+    def _read(self, resource: str, manifest: Mapping[str, Any]) -> Readiness:
         """Return the readiness of an observed object; the messages of its pods come before its own."""
-        found = readiness_of(resource, self.remotes)
+        found = self.states[resource]
         if found.complete and self._is_stale(resource, manifest):
             found = replace(found, complete=False, message=OUTDATED)
         pods = "" if found.complete else self.pods.get(text(mapping(manifest.get("metadata")).get("name")), "")
@@ -101,70 +110,75 @@ class ReplicaFindings:
             return False
         return restarts(remote, manifest) or (remote.synced is None and not was_complete(self.replica))
 
+    @property
     def workloads_to_observe(self) -> list[str]:
         """Return the names of all workloads, sorted, if one of them is on the cluster and does not serve; else none."""
         named = {
-            text(mapping(manifest.get("metadata")).get("name")): found for manifest, found in self._workloads().values()
+            text(mapping(manifest.get("metadata")).get("name")): found for manifest, found in self._workloads.values()
         }
         there = any(self.remotes[resource].manifest for resource in self.wanted if resource in self.remotes)
         return sorted(named) if there and not all(found.complete for found in named.values()) else []
 
-    def unready(self) -> list[str]:
+    @cached_property
+    def unready(self) -> tuple[str, ...]:
         """Return a message for each engine that is not complete and each object of the edge that is not applied."""
-        engines, note = self.engines(), ", serving" if self.serves else ""
+        engines, note = self.engines, ", serving" if self.serves else ""
         asked = {engine.name for engine in self.spec.engines} if self.spec else set()
         messages = [f"engine {name}: nothing runs yet" for name in sorted(asked - engines.keys())]
         for engine, (_, found) in sorted(engines.items()):
             if not found.complete:
                 why = f": {found.message}" if found.message else ""
                 messages.append(f"engine {engine}: {found.available} of {found.desired} copies ready{note}{why}")
-        return messages + list(self._unready_edge())
+        return *messages, *self._unready_edge()
 
     def _unready_edge(self) -> Iterator[str]:
         """Yield a message for each object of the edge that is not complete, unless no route leads to it yet."""
-        for resource, manifest in self._edge():
-            if resource not in self.remotes:
+        for resource, manifest in self._edge:
+            found = self._readiness.get(resource)
+            if found is None:
                 yield f"{called(manifest)}: not applied yet"
-            elif not (found := self._readiness(resource, manifest)).complete:
+            elif not found.complete:
                 yield f"{called(manifest)}: {found.message or 'not ready yet'}"
 
-    def _edge(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield the objects through which requests reach the engines, without those to which no route leads yet."""
+    @cached_property
+    def _edge(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+        """Return the objects through which requests reach the engines, without those to which no route leads yet."""
+        found: list[tuple[str, Mapping[str, Any]]] = []
         led_to = {kind for manifest in self.wanted.values() for kind, _ in backends(manifest)}
         for resource, manifest in sorted(self.wanted.items()):
             kind = text(manifest.get("kind"))
             if kind not in SERVING_KINDS or (kind in WORKLOAD_KINDS and engine_of(resource)):
                 continue
             if resource != POOL_BY_PATH and belongs_to(resource) in {"", *led_to}:
-                yield resource, manifest
+                found.append((resource, manifest))
+        return tuple(found)
 
     @cached_property
     def complete(self) -> bool:
         """Tell whether every engine has all its copies, as desired, and can be reached, by the last known state."""
-        return bool(self.engines()) and not self.unready()
+        return bool(self.engines) and not self.unready
 
     @cached_property
     def serves(self) -> bool:
         """Tell whether one copy of every engine serves and can be reached, by the last known state."""
-        engines = self.engines()
+        engines = self.engines
         asked = {engine.name for engine in self.spec.engines} if self.spec else set()
         running = bool(engines) and asked <= engines.keys() and all(found.serving > 0 for _, found in engines.values())
-        return running and all(self._answers(*each) for each in self._edge())
+        return running and all(self._answers(resource) for resource, _ in self._edge)
 
     @cached_property
     def has_crashed(self) -> bool:
         """Tell whether it does not serve because containers of an engine without a copy have crashed."""
-        without = (manifest for manifest, found in self.engines().values() if found.available <= 0)
+        without = (manifest for manifest, found in self.engines.values() if found.available <= 0)
         names = {text(mapping(manifest.get("metadata")).get("name")) for manifest in without}
         return not self.serves and not self.crashed_pods.isdisjoint(names)
 
-    def _answers(self, resource: str, manifest: Mapping[str, Any]) -> bool:
+    def _answers(self, resource: str) -> bool:
         """Tell whether an object of the edge is applied, or is a workload with a copy."""
-        if resource not in self.remotes:
-            return False
-        found = self._readiness(resource, manifest)
-        return found.complete or found.serving > 0
+        found = self._readiness.get(resource)
+        return found is not None and (found.complete or found.serving > 0)
 
+    @cached_property
     def pending(self) -> str:
         """Return what is not on the cluster yet as it is wanted, "" when all is: failures first, then the rest."""
         missing = {resource: manifest for resource, manifest in self.wanted.items() if not self._is_taken(resource)}
@@ -183,6 +197,7 @@ class ReplicaFindings:
     def _is_failing(self, resource: str) -> bool:
         return resource in self.remotes and self.remotes[resource].synced is False
 
+    @cached_property
     def sync_failure(self) -> str:
         """Return which objects are not in sync, so that the last known state stands for them; "" when all are."""
         return self._sync_failure({resource for resource, remote in self.remotes.items() if remote.ours})

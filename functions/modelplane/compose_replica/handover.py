@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.compose_replica.readiness import readiness_of
+from modelplane.compose_replica.readiness import Readiness
 from modelplane.composing.hold import held
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.remote import Remote
@@ -49,7 +49,10 @@ def _leads_nowhere(route: str, objects: Mapping[str, Mapping[str, Any]], remotes
 
 
 def keep_answering(
-    objects: Mapping[str, Mapping[str, Any]], observed: Mapping[str, Object], remotes: Mapping[str, Remote]
+    objects: Mapping[str, Mapping[str, Any]],
+    observed: Mapping[str, Object],
+    remotes: Mapping[str, Remote],
+    states: Mapping[str, Readiness],
 ) -> dict[str, dict[str, Any]]:
     """Return the observed objects of the edge that stay unchanged although they are not in the desired `objects`.
 
@@ -57,7 +60,7 @@ def keep_answering(
     """
     leaving = sorted(resource for resource in observed.keys() - objects.keys() if belongs_to(resource))
     coming = [resource for resource in _BACKENDS if resource in objects]
-    answers = all(resource in remotes and readiness_of(resource, remotes).complete for resource in coming)
+    answers = all(resource in states and states[resource].complete for resource in coming)
     routes = [route for route in _ROUTES if route in observed and _leads_nowhere(route, objects, remotes)]
     if not leaving or (answers and all(_turned(route, objects, remotes) for route in _ROUTES)):
         return {route: held(observed[route].body) for route in routes}

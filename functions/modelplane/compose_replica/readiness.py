@@ -110,15 +110,17 @@ def _template_mark(manifest: Mapping[str, Any]) -> Any:
     return mapping(mapping(mapping(template).get("metadata")).get("annotations")).get(ANNOTATION_TEMPLATE)
 
 
-def _sets(engine: str, copies: int, remotes: Mapping[str, Remote]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the observed StatefulSets of a LeaderWorkerSet, each with a description of its pods."""
-    named = {leaders_resource(engine): "leaders"} | {
-        workers_resource(engine, n): f"workers of copy {n}" for n in range(copies)
-    }
-    for resource, what in named.items():
+def _sets(engine: str, copies: int, remotes: Mapping[str, Remote]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
+    """Yield the observed StatefulSets of a LeaderWorkerSet, each with the copy whose workers it runs.
+
+    That of the leaders, which comes first, runs pods of all copies: None.
+    """
+    named: dict[str, int | None] = {leaders_resource(engine): None}
+    named |= {workers_resource(engine, copy): copy for copy in range(copies)}
+    for resource, copy in named.items():
         remote = remotes.get(resource)
         if remote and remote.manifest and isinstance(mapping(remote.manifest.get("spec")).get("replicas"), int):
-            yield what, remote.manifest
+            yield copy, remote.manifest
 
 
 def _behind(part: Mapping[str, Any], mark: Any) -> bool:
@@ -130,18 +132,20 @@ def _gang(engine: str, manifest: Mapping[str, Any], remotes: Mapping[str, Remote
     status, desired = mapping(manifest.get("status")), mapping(manifest.get("spec")).get("replicas")
     counts = [status.get(field) for field in ("updatedReplicas", "replicas", "readyReplicas")]
     full = isinstance(desired, int) and all(found == desired for found in counts)
-    available, mark, messages = count(status.get("readyReplicas")), _template_mark(manifest), []
-    for what, part in _sets(engine, count(desired), remotes):
+    available, mark, missing = count(status.get("readyReplicas")), _template_mark(manifest), 0
+    messages: list[str] = []
+    for copy, part in _sets(engine, count(desired), remotes):
         asked, has = count(part["spec"]["replicas"]), count(mapping(part.get("status")).get("readyReplicas"))
+        what = "leaders" if copy is None else f"workers of copy {copy}"
         if _behind(part, mark):
+            # A copy of earlier templates is outdated, and not missing.
             messages.append(f"{what}: {OUTDATED}")
         elif has < asked:
             messages.append(f"{what}: {has} of {asked} pods ready")
+            missing += copy is not None
     leaders = remotes.get(leaders_resource(engine))
     if messages:
         seen = mapping(leaders.manifest).get("status") if leaders and leaders.manifest else {}
-        # A copy of earlier templates is outdated, and not missing.
-        missing = sum(1 for each in messages if each.startswith("workers") and not each.endswith(OUTDATED))
         ready_leaders = count(mapping(seen).get("readyReplicas"), available)
         available = max(0, min(available, count(desired) - missing, ready_leaders))
     return Readiness(full and not messages, available, count(desired), ", ".join(messages))

@@ -11,7 +11,7 @@ from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.obstacle import Obstacle, cluster_mismatch, denied_metadata, reach
-from modelplane.compose_replica.readiness import readiness_of
+from modelplane.compose_replica.readiness import Readiness, readiness_of
 from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.weights import Mount
@@ -76,19 +76,19 @@ def _result(
     found: ReplicaFindings, objects: Mapping[str, Mapping[str, Any]], requirements: tuple[Requirement, ...] = ()
 ) -> Result:
     def is_ready(resource: str) -> bool:
-        return resource in found.remotes and readiness_of(resource, found.remotes).complete
+        return resource in found.states and found.states[resource].complete
 
     if _PODS in objects:
         requirements = (*requirements, REPLICA_PODS.requirement(found.replica))
     conditions, cluster = report.conditions(found), found.spec.cluster if found.spec else ""
     accepted = all(condition.status is Status.TRUE for condition in conditions)
-    settled = accepted and found.complete and not found.sync_failure()
+    settled = accepted and found.complete and not found.sync_failure
     return Result(
         desired={
             resource: Desired.of(with_orphan_policy(body, cluster, orphan=found.orphaning), ready=is_ready(resource))
             for resource, body in objects.items()
         },
-        status=report.status(found),
+        status=report.status(found, conditions[0]),
         conditions=conditions,
         requirements=requirements,
         ttl=SETTLED if settled else AWAITING,
@@ -124,16 +124,16 @@ def _findings(
     spec: ReplicaSpec | None,
     objects: Mapping[str, Mapping[str, Any]],
     obstacle: Obstacle | None = None,
-    mount: Mount | None = None,
+    states: Mapping[str, Readiness] | None = None,
 ) -> ReplicaFindings:
+    remotes = _remotes(request)
     return ReplicaFindings(
         request.composite,
         spec,
         _manifests(objects),
-        _remotes(request),
+        remotes,
+        _states(remotes) if states is None else states,
         obstacle,
-        mount=mount,
-        stamp=stamp_digest(request.composite, mount.volume) if mount else "",
         builder=builder.oldest(request.observed),
         ran=builder.ran(request.observed),
         pods=REPLICA_PODS.messages(request),
@@ -144,6 +144,10 @@ def _findings(
 
 def _remotes(request: Request) -> dict[str, Remote]:
     return {resource: read_remote(found) for resource, found in request.observed.items()}
+
+
+def _states(remotes: Mapping[str, Remote]) -> dict[str, Readiness]:
+    return {resource: readiness_of(resource, remotes) for resource in remotes}
 
 
 def _order(request: Request, spec: ReplicaSpec, mount: Mount) -> builder.Order:
@@ -214,15 +218,17 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     objects[_NAMESPACE] = instance.site.place_namespace(seen)
     if policy := instance.site.place_network_policy(seen, remotes.get(POLICY)):
         objects[POLICY] = policy
-    objects |= keep_answering(objects, request.observed, remotes)
+    states = _states(remotes)
+    objects |= keep_answering(objects, request.observed, remotes, states)
     objects |= compose_holds(request.observed, request.one(cluster), instance.site)
-    if unready := _findings(request, spec, objects, mount=mount).workloads_to_observe():
+    findings = replace(_findings(request, spec, objects, states=states), mount=mount, stamp=order.digest)
+    if unready := findings.workloads_to_observe:
         objects[_PODS] = _observe_pods(request, spec, instance.site, unready)
     objects = {
         resource: with_kept_reference(body, request.observed.get(resource)) for resource, body in objects.items()
     }
     kept = {resource: held(request.observed[resource].body) for resource in still_used(remotes, objects)}
-    return _result(_findings(request, spec, objects, mount=mount), objects | kept, requirements)
+    return _result(findings, objects | kept, requirements)
 
 
 def _end(request: Request, spec: ReplicaSpec) -> Result:

@@ -50,9 +50,9 @@ def _taken(found: ReplicaFindings) -> Condition:
         held = "What runs stays as it is" if found.wanted else ""
         message = sentences(found.obstacle.message, held, *_warnings(found))
         return Condition(kind, Status.FALSE, found.obstacle.reason, message)
-    if pending := found.pending():
+    if pending := found.pending:
         return Condition(kind, Status.FALSE, Reason.DEPLOYING, pending)
-    failure = found.sync_failure()
+    failure = found.sync_failure
     if failure and not is_true(found.replica, kind):
         return Condition(kind, Status.FALSE, Reason.DEPLOYING, failure)
     return Condition(kind, Status.TRUE, Reason.ACCEPTED, sentences(failure, *_warnings(found)))
@@ -60,27 +60,27 @@ def _taken(found: ReplicaFindings) -> Condition:
 
 def _ready(found: ReplicaFindings, accepted: Condition) -> Condition:
     """Return ModelReady: whether every engine serves, and what each waits for that is not complete."""
-    kind, failure = ReplicaCondition.MODEL_READY, found.sync_failure()
+    kind, failure = ReplicaCondition.MODEL_READY, found.sync_failure
     last = f"last known state, {failure}" if failure else ""
     if found.ended is not None:
         message = "the replica has ended" if found.ended else "the replica ends: its pods finish what they have taken"
         return Condition(kind, Status.FALSE, Reason.WAITING_FOR_MODEL, message)
-    message = "; ".join(filter(None, [*found.unready(), last]))
+    message = "; ".join(filter(None, [*found.unready, last]))
     if found.serves:
         return Condition(kind, Status.TRUE, Reason.SERVING, message)
-    if not found.engines():
+    if not found.engines:
         return Condition(kind, Status.FALSE, Reason.WAITING_FOR_MODEL, f"nothing runs yet: {accepted.message}")
     return Condition(kind, Status.FALSE, Reason.MODEL_STARTING, message)
 
 
-def conditions(found: ReplicaFindings) -> tuple[Condition, ...]:
-    """Return all conditions of the ModelReplica's kind."""
+def conditions(found: ReplicaFindings) -> tuple[Condition, Condition]:
+    """Return all conditions of the ModelReplica's kind: ModelAccepted and ModelReady."""
     accepted = _accepted(found)
     return accepted, _ready(found, accepted)
 
 
 def _rows(found: ReplicaFindings) -> list[dict[str, Any]]:
-    objects = found.engine_objects()
+    objects = found.engine_objects
     return [
         {
             "engine": engine,
@@ -92,7 +92,7 @@ def _rows(found: ReplicaFindings) -> list[dict[str, Any]]:
         }
         | ({"message": state.message} if state.message else {})
         | ({"restarting": True} if state.restarting else {})
-        for engine, (manifest, state) in sorted(found.engines().items())
+        for engine, (manifest, state) in sorted(found.engines.items())
     ]
 
 
@@ -102,19 +102,19 @@ def _volumes(found: ReplicaFindings, *, settled: bool) -> list[str]:
     return sorted(wanted if settled else {*recorded_volumes(found.replica), *mounted(found.remotes), *wanted})
 
 
-def _held(found: ReplicaFindings) -> str:
+def _held(found: ReplicaFindings, accepted: Condition) -> str:
     """Return why a replica is held although its spec asks for a change, "" if it is not held.
 
     It is an obstacle, or an edit of a replica that has served that the cluster has not accepted.
     """
     if found.obstacle:
-        return found.obstacle.message if found.engines() else ""
+        return found.obstacle.message if found.engines else ""
     served = mapping(found.replica.body.get("status")).get("served") is True
-    return found.sync_failure() if served and _taken(found).status is Status.FALSE else ""
+    return found.sync_failure if served and accepted.status is Status.FALSE else ""
 
 
-def status(found: ReplicaFindings) -> dict[str, Any]:
-    """Return the complete status: a field that is left out is removed.
+def status(found: ReplicaFindings, accepted: Condition) -> dict[str, Any]:
+    """Return the complete status: a field that is left out is removed. `accepted` is ModelAccepted.
 
     `served` stays true after a flap, a reboot or an unknown state. `servedEngines` changes only when the cluster runs,
     in sync, exactly the engines of the present spec, with all their copies. A replica that begins to serve while an
@@ -122,11 +122,11 @@ def status(found: ReplicaFindings) -> dict[str, Any]:
     """
     last = mapping(found.replica.body.get("status"))
     written: dict[str, Any] = {"served": last.get("served") is True or found.serves, "workloads": _rows(found)}
-    if found.engines():
+    if found.engines:
         written["complete"] = found.complete
     if found.has_crashed:
         written["crashed"] = True
-    in_sync = found.spec is not None and found.obstacle is None and not found.pending() and not found.sync_failure()
+    in_sync = found.spec is not None and found.obstacle is None and not found.pending and not found.sync_failure
     if volumes := _volumes(found, settled=in_sync and found.complete):
         written["volumes"] = volumes
     if found.builder:
@@ -134,7 +134,7 @@ def status(found: ReplicaFindings) -> dict[str, Any]:
     if found.ended is not None:
         written["workloads"] = last.get("workloads") or written["workloads"]
         written |= {"ended": True} if found.ended else {}
-    if held := _held(found):
+    if held := _held(found, accepted):
         written["held"] = cap(held)
     if found.spec and in_sync and found.complete:
         written |= {"servedEngines": list(found.spec.block), "servedStamp": found.stamp}

@@ -33,6 +33,7 @@ from modelplane.schedule.skew import not_scheduled, without_changes
 from modelplane.schedule.status import conditions, describe_status, is_ready
 from modelplane.schedule.ttl import response_ttl
 from modelplane.scheduling import drain
+from modelplane.scheduling.explain import explain
 from modelplane.step import AWAITING, Event, Request, Requirement, Result, Severity, versions
 
 #: Most entries of `status.warnings`.
@@ -135,10 +136,11 @@ def _decide(deployment: Deployment, request: Request) -> Result:
     skew = versions.differs(request)
     outcome = drain(without_changes(inputs.outcome) if skew else inputs.outcome, view)
     rollout = rollout_status(request, deployment, outcome)
-    found = conditions(request, deployment, view, outcome)
+    report = explain(outcome, deployment)
+    found = conditions(request, deployment, view, outcome, report)
     found = not_scheduled(found, deployment, outcome) if skew else found
     messages = [_message(request, deployment, view, placement) for placement in outcome.placements]
-    status = describe_status(deployment, view, outcome) | describe_model(request, deployment, outcome)
+    status = describe_status(deployment, view, outcome, report) | describe_model(request, deployment, outcome)
     return Result(
         status=status | _about(_warnings(request, inputs.catalogued, outcome), rollout),
         conditions=found,

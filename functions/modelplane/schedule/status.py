@@ -17,7 +17,7 @@ from modelplane.schedule.rollout import (
     placement_drifted,
     rollout_progressing,
 )
-from modelplane.scheduling.explain import explain
+from modelplane.scheduling.explain import Report
 from modelplane.step import Request
 
 #: Most entries of `status.placements`: a move of 500 replicas lists the old and the new ones.
@@ -39,7 +39,7 @@ def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
     }
 
 
-def describe_status(deployment: Deployment, view: FleetView, schedule: Schedule) -> dict[str, Any]:
+def describe_status(deployment: Deployment, view: FleetView, schedule: Schedule, report: Report) -> dict[str, Any]:
     """Return the status fields; an autoscaler reads `replicas.total` as the current scale."""
     counted = [placement for placement in schedule.placements if not placement.leaving]
     ready = count_ready(view, schedule)
@@ -64,13 +64,12 @@ def describe_status(deployment: Deployment, view: FleetView, schedule: Schedule)
                 "message": found.message,
                 **({"profile": found.profile} if found.profile else {}),
             }
-            for found in explain(schedule, deployment).reasons
+            for found in report.reasons
         ],
     }
 
 
-def _scheduled(deployment: Deployment, schedule: Schedule) -> Condition:
-    report = explain(schedule, deployment)
+def _scheduled(report: Report) -> Condition:
     status = Status.TRUE if report.scheduled else Status.FALSE
     return Condition(DeploymentCondition.REPLICAS_SCHEDULED, status, report.reason, report.message)
 
@@ -92,10 +91,12 @@ def _cache(deployment: Deployment, schedule: Schedule) -> Condition:
     return Condition(kind, Status.TRUE, Reason.MODEL_CACHE_RESOLVED, f"ModelCache {name}")
 
 
-def conditions(request: Request, deployment: Deployment, view: FleetView, schedule: Schedule) -> tuple[Condition, ...]:
+def conditions(
+    request: Request, deployment: Deployment, view: FleetView, schedule: Schedule, report: Report
+) -> tuple[Condition, ...]:
     """Return the deployment's conditions, all of its kind."""
     return (
-        _scheduled(deployment, schedule),
+        _scheduled(report),
         replicas_ready(request, deployment, view, schedule),
         rollout_progressing(request, deployment, schedule),
         placement_drifted(deployment, schedule),
