@@ -269,6 +269,7 @@ class Profile(BaseModel):
     name: str | None = None
     replicas: int | None = None
     message: str | None = None
+    improvable: int | None = None
 
 
 class WaitingFor(BaseModel):
@@ -305,6 +306,7 @@ class Reason(BaseModel):
     reason: str | None = None
     count: int | None = None
     message: str | None = None
+    remedy: str | None = None
 
 
 class Condition(BaseModel):

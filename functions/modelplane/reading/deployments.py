@@ -6,6 +6,7 @@ from modelplane.reading.exposure import find_services
 from modelplane.reading.kinds import Key, key_of
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, Tree, child, items, mapping
+from modelplane.scheduling.wording import remedy_of
 
 DEPLOYMENT = f"ModelDeployment.{GROUP}"
 
@@ -64,12 +65,19 @@ def _deployment(obj: Manifest) -> Tree:
             }
             for entry in (items(status, "reasons") if unplaced else ())
         ],
+        "remedy": _remedy([*items(status, "reasons")] if unplaced else []),
         "warnings": [warning for warning in status.get("warnings") or () if isinstance(warning, str)],
         "conditions": [
             {**{field: entry[field] for field in ("type", "status", "reason")}, "message": entry.get("message", "")}
             for entry in items(status, "conditions")
         ],
     }
+
+
+def _remedy(reasons: list[Manifest]) -> str:
+    """Return what to do about the refusal that came closest to a placement, "" where its message says it."""
+    named = [entry.get("reason", "") for entry in reasons if entry.get("remedy")]
+    return remedy_of(named) if named else ""
 
 
 def _placement(entry: Manifest) -> Tree:

@@ -16,7 +16,7 @@ from modelplane.reading.exposure import propose_service
 from modelplane.reading.reader import Reader, as_object
 from modelplane.reading.tree import Manifest
 from modelplane.scheduling import PoolRoom, capacity
-from modelplane.scheduling.wording import corrects_selector, count, remedy_of
+from modelplane.scheduling.wording import count
 
 #: Kinds that the table of the fleet shows.
 _FLEET = frozenset({"InferenceClass", "InferenceCluster"})
@@ -117,9 +117,8 @@ def _deployment(deployment: Manifest) -> RenderableType:
         clusters = f"{count(reason['count'], 'cluster')}  "
         of_profile = f"profile {reason['profile']}: " if reason.get("profile") else ""
         parts.append(Padding(Text.assemble((clusters, _BAD), of_profile, reason["message"]), (0, 0, 0, 2)))
-    asking = [each["reason"] for each in deployment["reasons"] if not corrects_selector(each["message"])]
-    if asking:
-        parts.append(Padding(Text(remedy_of(asking), style=_WAITING), (0, 0, 0, 2)))
+    if deployment["remedy"]:
+        parts.append(Padding(Text(deployment["remedy"], style=_WAITING), (0, 0, 0, 2)))
     if unplaced and not deployment["reasons"]:
         parts.append(Padding(Text(_condition_text(deployment, "ReplicasScheduled", "Synced")), (0, 0, 0, 2)))
     if not all(entry["ready"] for entry in placed) or _is_not_as_asked(deployment):

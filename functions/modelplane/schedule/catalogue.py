@@ -2,20 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from modelplane.composing.engine_warnings import find_warnings
 from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status, cap
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import Schedule
 from modelplane.observed.catalogue import Catalogued
-from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.fields import count, mapping, mappings, text
 from modelplane.scheduling.explain import why_not
 from modelplane.step import Object, Request
 
 _KIND = DeploymentCondition.MODEL_RESOLVED
-#: Part of the message that a profile has become possible for replicas on a worse one.
-_COULD: Final = " could run on "
 
 
 def describe_model(request: Request, deployment: Deployment, schedule: Schedule) -> dict[str, Any]:
@@ -34,31 +32,32 @@ def _profiles(request: Request, deployment: Deployment, schedule: Schedule) -> l
     The latter is computed when a replica is to be placed, and when the ClusterModel was edited while replicas run on
     another profile than the first; other passes repeat the last result.
     """
-    before = {
-        text(each.get("name")): text(each.get("message"))
-        for each in mappings(mapping(request.composite.body.get("status")).get("profiles"))
-    }
+    rows = mappings(mapping(request.composite.body.get("status")).get("profiles"))
+    before = {text(each.get("name")): each for each in rows}
     found = []
     running = Counter(each.profile for each in schedule.placements if not each.leaving)
     skipped = deployment.resolution.skipped
     worse = sum(replicas for name, replicas in running.items() if name not in skipped)
     for profile in deployment.profiles:
         worse -= running[profile.name]
-        if could := schedule.improvable.get(profile.name, 0):
+        could, why = schedule.improvable.get(profile.name, 0), ""
+        if could:
             why = _improvable(could, profile.name)
         elif profile.name in schedule.profile_refusals:
             why = cap(why_not(schedule, deployment, profile.name))
-        else:
-            why = before.get(profile.name, "")
-            why = why if worse or _COULD not in why else ""
-        found.append({"name": profile.name, "replicas": running[profile.name], **({"message": why} if why else {})})
+        elif last := before.get(profile.name):
+            could, why = count(last.get("improvable")), text(last.get("message"))
+            could, why = (could, why) if worse or not could else (0, "")
+        row = {"name": profile.name, "replicas": running[profile.name]}
+        found.append(row | ({"message": why} if why else {}) | ({"improvable": could} if could else {}))
     return found + [{"name": name, "replicas": running[name], "message": cap(why)} for name, why in skipped.items()]
 
 
 def _improvable(replicas: int, profile: str) -> str:
     """Return that replicas could run on a better profile, and how: new ones take it, and the worst go first."""
-    count = f"{replicas} {'replica' if replicas == 1 else 'replicas'}{_COULD}{profile}"
-    return f"{count}: raise spec.replicas by {replicas}, and lower it again once the new ones serve"
+    number = f"{replicas} {'replica' if replicas == 1 else 'replicas'}"
+    remedy = f"raise spec.replicas by {replicas}, and lower it again once the new ones serve"
+    return f"{number} could run on {profile}: {remedy}"
 
 
 def model_resolved(deployment: Deployment) -> Condition:

@@ -63,6 +63,7 @@ def describe_status(deployment: Deployment, view: FleetView, schedule: Schedule,
                 "count": found.count,
                 "message": found.message,
                 **({"profile": found.profile} if found.profile else {}),
+                **({"remedy": found.remedy} if found.remedy else {}),
             }
             for found in report.reasons
         ],

@@ -16,6 +16,7 @@ from modelplane.scheduling.wording import (
     count,
     listed,
     of_pools,
+    remedy_of,
     word,
     word_holders,
 )
@@ -35,12 +36,18 @@ MOST_OTHERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A refusal's name, the clusters it holds for, and its words; the profile, "" where it holds for all."""
+    """A refusal's name, the clusters it holds for, and its words.
+
+    `profile` is "" where it holds for all. `of_pools`: the words begin with pools. `remedy` is what to do, "" where the
+    words say it.
+    """
 
     reason: str
     count: int
     message: str
     profile: str = ""
+    of_pools: bool = field(default=False, compare=False)
+    remedy: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,7 @@ def _remedies(reason: Reason, schedule: Schedule) -> str:
     if reason is not Reason.INSUFFICIENT_CAPACITY or not schedule.unplaced:
         return ""
     refused = (each for found in (schedule.refusals, *schedule.profile_refusals.values()) for each in found.values())
-    return closing_remedies({each.reason for each in refused if not corrects_selector(word(each))}, _REMEDIES)
+    return closing_remedies({each.reason for each in refused if not corrects_selector(each)}, _REMEDIES)
 
 
 def _reason(schedule: Schedule, deployment: Deployment) -> Reason:
@@ -244,7 +251,14 @@ def tally(refusals: Mapping[str, Refusal], holders: _Holders, deployment: Deploy
             found = shared[id(refusal)] = alike.setdefault(reason, _Alike())
         found.add(name, refusal, holders.get((name, refusal.pool)) if holders else None)
     entries = [
-        Counted(reason.reason, each.count, each.describe(reason, deployment), reason.profile)
+        Counted(
+            reason.reason,
+            each.count,
+            each.describe(reason, deployment),
+            reason.profile,
+            of_pools=bool(each.pools),
+            remedy="" if corrects_selector(reason) else remedy_of([reason.reason]),
+        )
         for reason, each in alike.items()
     ]
     return sorted(entries, key=lambda entry: (-entry.count, entry.reason, entry.message))
@@ -252,7 +266,7 @@ def tally(refusals: Mapping[str, Refusal], holders: _Holders, deployment: Deploy
 
 def _with_pool(entry: Counted) -> str:
     """Return e.g. `3 with pool l4: ...`: clusters are counted, and their pools are named."""
-    return f"{entry.count} {'with ' if entry.message.startswith('pool') else ''}{entry.message}"
+    return f"{entry.count} {'with ' if entry.of_pools else ''}{entry.message}"
 
 
 def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
@@ -330,5 +344,6 @@ def _counted(schedule: Schedule, deployment: Deployment) -> tuple[Counted, ...]:
         known = merged.get(entry.reason)
         message = known.message if known else f"{entry.message}, and others"
         most = max if deployment.model else int.__add__
-        merged[entry.reason] = Counted(entry.reason, most(entry.count, known.count if known else 0), message)
+        clusters = most(entry.count, known.count if known else 0)
+        merged[entry.reason] = Counted(entry.reason, clusters, message, remedy=remedy_of([entry.reason]))
     return tuple(sorted(merged.values(), key=lambda entry: (-entry.count, entry.reason)))

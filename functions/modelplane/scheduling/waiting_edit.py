@@ -6,7 +6,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.placement import Rolling, Schedule
 from modelplane.model.refusal import NoRoom
 from modelplane.scheduling.explain import join_capped, tally
-from modelplane.scheduling.wording import corrects_selector, remedy_of, word
+from modelplane.scheduling.wording import corrects_selector, remedy_of
 
 #: Characters of the candidates' reasons.
 _REASONS: Final = 500
@@ -28,6 +28,6 @@ def word_no_room(rolling: Rolling, schedule: Schedule, deployment: Deployment) -
     if larger or any(isinstance(each, NoRoom) for each in refusals.values()):
         remedy = "free nodes for one"
     else:
-        found = remedy_of({each.reason for each in refusals.values() if not corrects_selector(word(each))})
+        found = remedy_of({each.reason for each in refusals.values() if not corrects_selector(each)})
         remedy = found[0].lower() + found[1:].rstrip(".")
     return f"no cluster can take a replica with the edit beside the ones that serve ({why}): {remedy}"

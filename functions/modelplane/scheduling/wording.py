@@ -74,8 +74,6 @@ _REMEDIES: Mapping[str, str] = {
 }
 #: Refusals whose text says already what to do.
 _WITH_REMEDY = frozenset({"SelectorError", "NotClaimable", "SearchBound"})
-#: The end of the text of a request whose selector has an error on the closest device: other devices would not help.
-_CORRECT = "; correct the selector"
 
 
 def remedies_of(reasons: Iterable[str]) -> list[str]:
@@ -97,9 +95,9 @@ def closing_remedies(reasons: Iterable[str], room: int) -> str:
     return f".{text}" if text else ""
 
 
-def corrects_selector(message: str) -> bool:
+def corrects_selector(refusal: Refusal) -> bool:
     """Tell whether a refusal's text asks to correct the selector, so that the remedy of its name does not apply."""
-    return message.endswith(_CORRECT)
+    return isinstance(refusal, NoDevice) and refusal.closest is not None and bool(refusal.closest.error)
 
 
 def of_pools(refusal: Refusal) -> bool:
@@ -126,7 +124,7 @@ def _found(closest: Closest | None) -> str:
         return " finds no device on its nodes"
     needs = f" needs {closest.needs}"
     if closest.error:
-        return f"{needs}, which fails on the closest device ({closest.device}): {closest.error}{_CORRECT}"
+        return f"{needs}, which fails on the closest device ({closest.device}): {closest.error}; correct the selector"
     if closest.has:
         return f"{needs}, the closest device ({closest.device}) has {closest.has}"
     return f"{needs}, which the closest device ({closest.device}) does not satisfy"

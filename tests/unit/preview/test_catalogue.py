@@ -88,6 +88,7 @@ def test_kimi_without_that_pool_is_told_what_each_other_one_lacks() -> None:
         "message": "pool frontier-multinode: interNodeBandwidth ib-400g-or-better is needed, the pool declares ib-200g"
         f"; pool medium-models: {single} multiNodeCapable false"
         f"; pool small-models: {single} no multiNodeCapable (if its nodes have that, declare it)",
+        "remedy": "Require less in the profile, or add a pool that has it.",
     }
 
 
@@ -232,6 +233,7 @@ def test_a_better_profile_that_an_edit_adds_is_said_to_be_possible_until_replica
     assert message() == (
         "2 replicas could run on fp8: raise spec.replicas by 2, and lower it again once the new ones serve"
     )
+    assert deployment(control, "gemma-3-27b")["status"]["profiles"][0]["improvable"] == 2
     scale(4)
     scale(2)
     assert placements(control, "gemma-3-27b") == [("fp8", ["medium-models"])] * 2
