@@ -1,6 +1,6 @@
 """The flags of engines: their names, how they are read from arguments, and which say what is generated else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
@@ -93,28 +93,33 @@ def _is_flag(word: str) -> bool:
     return word.startswith("-") and not word[1:2].isdigit()
 
 
-def find_flag(args: Sequence[str], names: Sequence[str]) -> Given | None:
-    """Return the last of a flag's mentions in arguments: `--flag=v`, `--flag v`, short and with underscores alike."""
-    found = None
-    for at, word in enumerate(args):
+def find_mentions(words: Sequence[str], names: Collection[str]) -> Iterator[tuple[int, str, str | None]]:
+    """Yield each mention of a flag in words: where it is, how it is written, and what follows its `=`, None without.
+
+    Engines accept `--a-b` and `--a_b`, and a value after `=` or as the next word.
+    """
+    for at, word in enumerate(words):
         flag, equals, value = word.partition("=")
-        written = flag.replace("_", "-") if flag.startswith("--") else flag
-        if written not in names:
-            continue
+        if flag.replace("_", "-") in names:
+            yield at, flag, value if equals else None
+
+
+def find_flag(args: Sequence[str], names: Sequence[str]) -> Given | None:
+    """Return the last of a flag's mentions in arguments; another flag is no value."""
+    found = None
+    for at, flag, value in find_mentions(args, names):
         following = args[at + 1] if at + 1 < len(args) else ""
-        found = Given(flag, value if equals else "" if _is_flag(following) else following)
+        found = Given(flag, ("" if _is_flag(following) else following) if value is None else value)
     return found
 
 
 def find_values(args: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Return all values of the last of a flag's mentions in arguments: `--flag=v`, or `--flag v w`."""
-    found: tuple[str, ...] = ()
-    for at, word in enumerate(args):
-        flag, equals, value = word.partition("=")
-        if flag.replace("_", "-") in names:
-            following = tuple(takewhile(lambda each: not _is_flag(each), args[at + 1 :]))
-            found = (value,) if equals else following
-    return found
+    mentions = list(find_mentions(args, names))
+    if not mentions:
+        return ()
+    at, _, value = mentions[-1]
+    return tuple(takewhile(lambda each: not _is_flag(each), args[at + 1 :])) if value is None else (value,)
 
 
 def positional_model(args: Sequence[str]) -> bool:

@@ -9,9 +9,9 @@ from modelplane.compose_replica.handover import POOL_BY_PATH
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.picker import compose_picker
 from modelplane.compose_replica.spec import ReplicaSpec
+from modelplane.kube.gateway.route import host_route, path_route
 from modelplane.kube.inference_pool import inference_pool, pool_backend
 from modelplane.kube.pod import PORT_NAME
-from modelplane.kube.route import host_route, path_route
 from modelplane.kube.service import service, service_backend
 from modelplane.model.names import LABEL_SERVING, workload_name
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 from typing import Any, Final
 
+from modelplane.catalogue.flags import find_mentions
 from modelplane.lru import Lru
 
 #: Most characters of a container's command and args that are read; a word beyond that ends the reading.
@@ -148,15 +149,13 @@ def number_in(text: str, *, most: int) -> int | None:
 def read_flag(container: Mapping[str, Any], *names: str) -> str | None:
     """Return the value of the last of the flags `names` in a container's command, None without any.
 
-    "" is a flag without a value. Engines accept `--a-b` and `--a_b`, and a value after `=` or as the next word.
+    "" is a flag without a value.
     """
     value = None
     for command in _run(container):
         if _is_rays(command):
             continue
-        for word, following in zip(command, [*command[1:], ""], strict=False):
-            name, equals, behind = word.partition("=")
-            if name.replace("_", "-") in names:
-                value = behind if equals else following
+        for at, _, behind in find_mentions(command, names):
+            value = next(iter(command[at + 1 : at + 2]), "") if behind is None else behind
     # The closing parenthesis of a subshell is not part of the last word.
     return value if value is None or "(" in value else value.rstrip(")")

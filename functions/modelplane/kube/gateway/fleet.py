@@ -16,7 +16,7 @@ from modelplane.kube.gateway.kinds import ENVOY_GROUP, envoy_object, gateway_obj
 from modelplane.kube.gateway.listener_filters import LISTENER_FILTERS
 from modelplane.kube.gateway.model_list import MODELS_PATH, FleetModel, list_models, model_selection
 from modelplane.kube.gateway.proxy import INTERNAL_PORT
-from modelplane.kube.gateway.route import KIND, parent, rule
+from modelplane.kube.gateway.route import KIND, forwarding, parent, rule
 from modelplane.kube.gateway.traffic import loop_traffic_policy
 from modelplane.model.names import FLEET, HEADER_MODEL, SYSTEM_NAMESPACE
 
@@ -71,7 +71,7 @@ def _route(name: str, listeners: Sequence[str], *rules: Mapping[str, Any]) -> di
 def fleet_routes(listeners: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the HTTPRoutes, by what they are. The first answers 503 where its filter does not send the request on."""
     again = {"group": ENVOY_GROUP, "kind": BACKEND, "name": FLEET}
-    sent = rule([PREFIX], [filter_reference(FLEET)]) | {"timeouts": {"request": "0s"}, "backendRefs": [again]}
+    sent = forwarding(PREFIX, [again], [filter_reference(FLEET)])
     back = rule(_COMING_BACK, [filter_reference(f"{FLEET}-404")])
     path = {"type": "PathPrefix", "value": MODELS_PATH}
     asked = [{"path": path, "method": method} for method in ("GET", "HEAD")]

@@ -10,7 +10,7 @@ from modelplane.kube.gateway.filters import KIND as FILTER_KIND
 from modelplane.kube.gateway.filters import error_body, filter_reference
 from modelplane.kube.gateway.kinds import envoy_object, gateway_object, target
 from modelplane.kube.gateway.model_name import rename_model
-from modelplane.kube.gateway.route import parent
+from modelplane.kube.gateway.route import forwarding, parent, rewrite_path
 from modelplane.kube.gateway.security import KEY_HEADERS
 from modelplane.model.names import HEADER_SERVED, HEADER_UNNAMED, LISTENER_HTTPS, ROUTER
 from modelplane.model.routing import BackendReference, Provider
@@ -137,19 +137,13 @@ def escape_commands(value: str) -> str:
 
 def provider_route(route: ProviderRoute, provider: Provider) -> dict[str, Any]:
     """Return the HTTPRoute that takes what comes for an endpoint to its provider, whose root stands for /v1."""
-    path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": provider.root}
     fixed = [{"name": name, "value": escape_commands(value)} for name, value in sorted(route.headers.items())]
     modifier = {"remove": list(_removed(route)), **({"set": fixed} if fixed else {})}
     filters = [
-        {"type": "URLRewrite", "urlRewrite": {"hostname": provider.authority, "path": path}},
+        rewrite_path(provider.root, hostname=provider.authority),
         {"type": "RequestHeaderModifier", "requestHeaderModifier": modifier},
         filter_reference(route.filter),
     ]
-    rule = {
-        "matches": [{"path": {"type": "PathPrefix", "value": "/v1"}}],
-        "filters": filters,
-        "timeouts": {"request": "0s"},
-        "backendRefs": [backend_reference(BackendReference(route.backend, 1))],
-    }
+    rule = forwarding("/v1", [backend_reference(BackendReference(route.backend, 1))], filters)
     spec = {"parentRefs": [parent(LISTENER_HTTPS, ROUTER)], "hostnames": [route.host], "rules": [rule]}
     return gateway_object("HTTPRoute", route.name, route.namespace, spec)

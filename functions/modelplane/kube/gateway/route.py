@@ -1,6 +1,6 @@
-"""HTTPRoutes on the control cluster's gateway."""
+"""HTTPRoutes: on the control cluster's gateway, and on a cluster's gateway to a replica."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,7 +8,14 @@ from modelplane.kube.gateway.backend import backend_reference
 from modelplane.kube.gateway.filters import filter_reference
 from modelplane.kube.gateway.kinds import GATEWAY_GROUP, gateway_object
 from modelplane.kube.gateway.security import KEY_HEADERS
-from modelplane.model.names import HEADER_CALLER, HEADER_SERVED, LISTENER_HTTP, PUBLIC_GATEWAY, SYSTEM_NAMESPACE
+from modelplane.model.names import (
+    CLUSTER_GATEWAY,
+    HEADER_CALLER,
+    HEADER_SERVED,
+    LISTENER_HTTP,
+    PUBLIC_GATEWAY,
+    SYSTEM_NAMESPACE,
+)
 from modelplane.model.routing import BackendReference
 
 KIND = "HTTPRoute"
@@ -18,6 +25,8 @@ UNKNOWN_PATHS: Final = "unknown-paths"
 _ADMIN_PATHS: Final = ("/v1/load_lora_adapter", "/v1/unload_lora_adapter")
 #: Headers with a caller's key, and the caller's name: they are for the gateway alone.
 _CALLER_HEADERS: Final = (*KEY_HEADERS, HEADER_CALLER)
+#: Where engines serve their API.
+_API: Final = "/v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +57,31 @@ def parent(listener: str | None, gateway: str = PUBLIC_GATEWAY) -> dict[str, str
     return {**named, "sectionName": listener} if listener else named
 
 
-def rule(paths: Sequence[str], filters: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the rule of a route for all that begins with one of the paths."""
+def rule(paths: Sequence[str], filters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the rule of a route for all that begins with one of the paths, answered by filters."""
     matches = [{"path": {"type": "PathPrefix", "value": path}} for path in paths]
-    return {"matches": matches, "filters": list(filters)}
+    return {"matches": matches, **({"filters": list(filters)} if filters else {})}
+
+
+def forwarding(
+    path: str,
+    backends: Sequence[Mapping[str, Any]],
+    filters: Sequence[Mapping[str, Any]] = (),
+    timeout: str = "0s",
+) -> dict[str, Any]:
+    """Return the rule that sends whatever begins with a path to backends.
+
+    It has a timeout of its own, none by default (0s): the gateway's default of 15 s would cut streams.
+    """
+    return {**rule([path], filters), "timeouts": {"request": timeout}, "backendRefs": list(map(dict, backends))}
+
+
+def rewrite_path(to: str, **more: str) -> dict[str, Any]:
+    """Return the filter that replaces the path by which a rule matches."""
+    return {
+        "type": "URLRewrite",
+        "urlRewrite": {**more, "path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": to}},
+    }
 
 
 def _headers(served: str) -> dict[str, Any]:
@@ -62,22 +92,19 @@ def _headers(served: str) -> dict[str, Any]:
 
 def _forwarding(route: ServiceRoute) -> dict[str, Any]:
     """Return the rule that takes `<path>/v1` to `/v1` of the endpoints, without the caller's key."""
-    path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/v1"}
     filters = [
-        {"type": "URLRewrite", "urlRewrite": {"path": path}},
+        rewrite_path(_API),
         {"type": "RequestHeaderModifier", "requestHeaderModifier": _headers(route.served)},
         filter_reference(route.host),
     ]
-    taken = rule([f"{route.path}/v1"], filters)
     backends = [backend_reference(each) for each in route.backends]
-    # Envoy Gateway's own timeout of 15 s would cut streams.
-    return taken | {"timeouts": {"request": route.timeout}, "backendRefs": backends}
+    return forwarding(f"{route.path}{_API}", backends, filters, route.timeout)
 
 
 def service_route(route: ServiceRoute) -> dict[str, Any]:
     """Return the HTTPRoute of a ModelService."""
     refused = [filter_reference(route.refusal)] if route.refusal else []
-    serving = rule([f"{route.path}/v1"], refused) if refused else _forwarding(route)
+    serving = rule([f"{route.path}{_API}"], refused) if refused else _forwarding(route)
     admin = rule([f"{route.path}{path}" for path in _ADMIN_PATHS], [filter_reference(route.not_found)])
     spec = {"parentRefs": list(map(parent, route.listeners)), "rules": [serving, admin]}
     return gateway_object(KIND, route.name, route.namespace, spec)
@@ -98,3 +125,28 @@ def unknown_paths(name: str, listeners: Sequence[str], refusal: str, gateway: st
     parents = [parent(each, gateway) for each in listeners]
     spec = {"parentRefs": parents, "rules": [rule(["/"], [filter_reference(refusal)])]}
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)
+
+
+def _replica_route(
+    name: str, namespace: str, labels: Mapping[str, str], of_rule: Mapping[str, Any], **more: Any
+) -> dict[str, Any]:
+    spec = {"parentRefs": [parent(None, CLUSTER_GATEWAY)], **more, "rules": [dict(of_rule)]}
+    made = gateway_object(KIND, name, namespace, spec)
+    return {**made, "metadata": {**made["metadata"], "labels": dict(labels)}}
+
+
+def host_route(
+    name: str, namespace: str, labels: Mapping[str, str], *, hostname: str, backend: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the route of a cluster's gateway for `/v1` of a replica's own host; `backend` is a backendRef."""
+    return _replica_route(name, namespace, labels, forwarding(_API, [backend]), hostnames=[hostname])
+
+
+def path_route(
+    name: str, namespace: str, labels: Mapping[str, str], *, path: str, backend: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the route for older manifests: `<path>/v1` on any host, rewritten to `/v1`.
+
+    It is a separate route, because a route's hostnames apply to all of its rules.
+    """
+    return _replica_route(name, namespace, labels, forwarding(f"{path}{_API}", [backend], [rewrite_path(_API)]))
