@@ -45,10 +45,12 @@ def resource(at: int) -> str:
 
 
 def manifest(at: int, part: Part) -> dict[str, Any]:
-    """Return a resource: what it names stands in its spec, and an owner that does not depend on it beside that."""
-    spec = {"version": part.version, "deep": [{"refs": {"name": f"object-{each}"}} for each in sorted(part.names)]}
-    attached = {"targetRefs": [{"name": f"object-{each}"} for each in range(_MOST)]}
-    return {"apiVersion": "v1", "kind": "Part", "metadata": {"name": f"object-{at}"}, "spec": {**spec, **attached}}
+    """Return a resource: what it refers to, and beside that what is no reference to another part."""
+    named = [{"name": f"object-{each}"} | ({"kind": "Part"} if each % 2 else {}) for each in sorted(part.names)]
+    spec = {"version": part.version, "deep": [{"refs": each} for each in named]}
+    others = {"targetRefs": [{"name": f"object-{each}"} for each in range(_MOST)], "itself": {"name": f"object-{at}"}}
+    others |= {"another": {"kind": "Other", "name": f"object-{(at + 1) % _MOST}"}}
+    return {"apiVersion": "v1", "kind": "Part", "metadata": {"name": f"object-{at}"}, "spec": {**spec, **others}}
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import Final
 from modelplane.compose_cluster.public_listeners import GATEWAY
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
+from modelplane.composing.references import ordered
 from modelplane.kube.gateway.fleet import fleet_routes, fleet_surroundings
 from modelplane.kube.gateway.fleet_filter import UNSERVED
 from modelplane.kube.gateway.model_list import FleetModel
@@ -112,18 +113,15 @@ def bodies(request: Request, listeners: Sequence[str]) -> dict[str, Manifest]:
     to the gateway again; existing ones are removed after the routes.
     """
     routes = {f"{_PART}{what}": body for what, body in fleet_routes(_callers(request, listeners)).items()}
-    services, observed = request.required.get(require.services().name), request.observed
+    services = request.required.get(require.services().name)
+    observed = {name: found for name, found in request.observed.items() if name.startswith(_PART)}
     made = fleet_surroundings(SERVICE_NAME, [*_models(services or ())], _authority(request, listeners))
-    around = {f"{_PART}{what}": body for what, body in made.items()}
-    if not _is_there(listeners):
-        leaving = routes.keys() & observed.keys()
-        return {name: held(observed[name].body) for name in around if leaving and name in observed}
+    around: dict[str, Manifest] = {f"{_PART}{what}": body for what, body in made.items()}
+    needs = dict.fromkeys(routes, tuple(around))
     if services is None:
         around = {name: body for name, body in around.items() if name != _MODELS}
         around |= {_MODELS: held(observed[_MODELS].body)} if _MODELS in observed else {}
-    complete = _MODELS in around and around.keys() <= observed.keys()
-    there = {name: held(observed[name].body) for name in routes if name in observed}
-    return {**around, **(routes if complete else there)}
+    return ordered({**around, **routes} if _is_there(listeners) else {}, needs, observed)
 
 
 def read_url(request: Request, listeners: Sequence[str], url: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from modelplane.composing.hold import held
+from modelplane.observed.fields import text
 from modelplane.step import Manifest, Object
 
 #: Fields with which an object attaches itself to another one, which does not depend on it.
@@ -23,14 +24,10 @@ def ordered(
     """Return the resources of this pass, all by composition resource name.
 
     `needs` are the resources that must exist before another one is composed or changed, and until it is removed. What
-    an observed object refers to is read from its content. `kept` are the observed resources as they may be kept, by
+    an observed object refers to is read from its spec. `kept` are the observed resources as they may be kept, by
     default all of them as observed.
     """
-    names = {found.name: resource for resource, found in observed.items()}
-    refers = {
-        resource: [names[each] for each in {*_texts(found.body.get("spec"))} & names.keys()]
-        for resource, found in observed.items()
-    }
+    refers = {resource: tuple(_referred(resource, observed)) for resource in observed}
     if kept is None:
         kept = {resource: held(found.body) for resource, found in observed.items()}
     return arrange(wanted, needs, refers, kept)
@@ -49,14 +46,22 @@ def arrange(
     return {**{name: kept[name] for name in sorted(staying & kept.keys())}, **made}
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts in a value at any depth, without those of fields that attach an object to another one."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
+def _referred(resource: str, observed: Mapping[str, Object]) -> Iterator[str]:
+    """Yield the other observed resources that one refers to, by their kind and name, or by name alone."""
+    named = {*_references(observed[resource].body.get("spec"))}
+    for other, found in observed.items():
+        if other != resource and named & {("", found.name), (found.kind, found.name)}:
+            yield other
+
+
+def _references(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield (kind, name) of each reference in a value at any depth, "" without a kind; none by which it attaches."""
+    if isinstance(value, Mapping):
+        if isinstance(name := value.get("name"), str):
+            yield text(value.get("kind")), name
         for field, each in value.items():
             if field not in _ATTACHING:
-                yield from _texts(each)
+                yield from _references(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _texts(each)
+            yield from _references(each)
