@@ -137,6 +137,15 @@ class ClusterStaging:
         """
         return _requested(self.claim) or (_requested(self.observed.wanted) if self.observed else 0)
 
+    def keep_copy(self, resource: str, made: Mapping[str, Any] | None) -> Manifests:
+        """Return the Object of a Secret's copy by composition resource name.
+
+        It is as `made`, and as observed while its Secret is missing (None); an Object that never was is not made then.
+        """
+        observed = self.request.observed.get(resource)
+        kept = held(observed.body) if made is None and observed else made
+        return {} if kept is None else {resource: kept}
+
     def volume(self) -> Mapping[str, Any] | str:
         """Return the Object of the volume, or why there cannot be one. An existing claim only grows."""
         made_with = text(mapping(self.observed.wanted.get("spec")).get("storageClassName")) if self.observed else ""

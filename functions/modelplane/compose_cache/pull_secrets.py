@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from modelplane.compose_cache.cluster_staging import ClusterStaging, Manifests
 from modelplane.composing import requirements as require
-from modelplane.composing.hold import held
 from modelplane.composing.messages import sentences
 from modelplane.model.names import digest
 from modelplane.model.observation import Gap
@@ -62,17 +61,16 @@ def _missing(staging: ClusterStaging, name: str, found: Object | Gap) -> str:
 
 def find(staging: ClusterStaging) -> PullSecrets:
     """Return the pull secrets of a cache on one cluster. An existing copy stays while its Secret is missing."""
-    copies, missing, complete = {}, [], True
+    copies: dict[str, Mapping[str, Any]] = {}
+    missing, complete = [], True
     for name in staging.spec.pull_secrets:
         found, copy = staging.request.one(requirement(staging.site.team, name)), resource(staging, name)
-        wrong, observed = _missing(staging, name, found), staging.request.observed.get(copy)
+        wrong, made = _missing(staging, name, found), None
         if isinstance(found, Object) and not wrong:
-            key = _KEYS[text(found.body.get("type"))]
-            copies[copy] = staging.site.place_pull_secret(found.body, key, _copied(staging, name))
-        elif observed:
-            copies[copy] = held(observed.body)
-        else:
-            complete = False
+            typed = text(found.body.get("type"))
+            made = staging.site.place_key(found.body, _KEYS[typed], _copied(staging, name), typed)
+        copies |= staging.keep_copy(copy, made)
+        complete = complete and copy in copies
         missing += [wrong] if wrong else []
     names = tuple(_copied(staging, name) for name in staging.spec.pull_secrets)
     return PullSecrets(names, copies, sentences(*missing), complete)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from modelplane.compose_cache.cluster_staging import ClusterStaging, Manifests
 from modelplane.compose_cache.spec import CacheSpec
 from modelplane.composing import requirements as require
-from modelplane.composing.hold import held
 from modelplane.composing.messages import sentences
 from modelplane.model.observation import Gap
 from modelplane.observed.fields import text
@@ -49,14 +48,12 @@ def find(staging: ClusterStaging) -> DownloadToken:
     secret = staging.request.one(requirement(staging.request, staging.spec.secret))
     copy, reference = resource(staging.site.cluster, staging.spec.volume), (_name(staging.spec), key)
     if isinstance(secret, Object):
-        copies = {copy: staging.site.place_key(secret.body, key, _name(staging.spec))}
+        copies = staging.keep_copy(copy, staging.site.place_key(secret.body, key, _name(staging.spec)))
         version, missing = text(secret.metadata.get("resourceVersion")), _keyless(staging, copy, name, key)
         return DownloadToken(reference, version, copies, missing)
-    observed = staging.request.observed.get(copy)
-    kept = {copy: held(observed.body)} if observed else {}
     called, remedy = f"Secret {staging.site.team}/{name}", f"Create it with the token under key {key}."
     absent = sentences(f"{called} does not exist", remedy)
-    return DownloadToken(reference, None, kept, absent if secret is Gap.ABSENT else "")
+    return DownloadToken(reference, None, staging.keep_copy(copy, None), absent if secret is Gap.ABSENT else "")
 
 
 def _keyless(staging: ClusterStaging, copy: str, name: str, key: str) -> str:

@@ -12,7 +12,7 @@ from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.composing.orphan import may_delete, orphaned
 from modelplane.kube.certificate import authority_config_map, pair
-from modelplane.kube.copy import source_copy
+from modelplane.kube.copy import owned, source_copy
 from modelplane.kube.gateway.model_name import served_model_filter
 from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.kube.gateway.proxy import gateway_class
@@ -106,16 +106,14 @@ def _parts(cluster: str, config: str, bundle: str, shown: str) -> dict[str, Mani
     name = pair_name(cluster)
     metadata = {"name": name, "namespace": SYSTEM_NAMESPACE}
     secret = {"kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata}
-    copy = source_copy(
-        secret, SYSTEM_NAMESPACE, Handling(watch=True), config=config, name=name, owners=(), called=shown
-    )
+    copy = source_copy(secret, Handling(watch=True), namespace=SYSTEM_NAMESPACE, config=config, called=shown)
     trusted = authority_config_map(AUTHORITY, SYSTEM_NAMESPACE, bundle)
     around = _private(shown).surroundings()
     return {
         _CERTIFICATE: pair(name, SERVER_NAME, "server auth"),
         f"{PART}namespace": _on_cluster(config, _NAMESPACE, ORPHANED),
         f"{PART}class": _on_cluster(config, gateway_class(_CLASS), ORPHANED),
-        f"{PART}pair": copy,
+        f"{PART}pair": owned(copy, name),
         f"{PART}authority": _on_cluster(config, trusted),
         f"{PART}served-model": _on_cluster(
             config, served_model_filter(CLUSTER_GATEWAY, SYSTEM_NAMESPACE, CLUSTER_GATEWAY)

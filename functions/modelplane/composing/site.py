@@ -7,7 +7,7 @@ from typing import Any
 from modelplane.composing.namespace import is_closed, read_mark, wanted_mark
 from modelplane.composing.shared import shared_handling
 from modelplane.kube.collection import collection
-from modelplane.kube.copy import key_copy, source_copy
+from modelplane.kube.copy import owned, source_copy
 from modelplane.kube.namespace import closed, opened, tenant
 from modelplane.kube.object import CLAIMED, Handling, observed_only, remote_object
 from modelplane.model.fleet import Walls
@@ -74,17 +74,13 @@ class Site:
     def place_copy(self, original: Mapping[str, Any], name: str, owners: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the Object `name` that copies a Secret or ConfigMap of the team, and is updated with it at once."""
         handling = Handling(watch=True, seldom=True)
-        return source_copy(original, self.namespace, handling, config=self.config, name=name, owners=owners)
+        made = source_copy(original, handling, namespace=self.namespace, config=self.config)
+        return owned(made, name, owners)
 
-    def place_key(self, secret: Mapping[str, Any], key: str, name: str) -> dict[str, Any]:
-        """Return the Object that copies one key of a Secret of the team to the Secret `name` on the cluster."""
-        handling = Handling(watch=True, used_by=self._used)
-        return key_copy(secret, key, self.namespace, handling, config=self.config, name=name)
-
-    def place_pull_secret(self, secret: Mapping[str, Any], key: str, name: str) -> dict[str, Any]:
-        """Return the Object that copies a pull secret of the team, whose content is in `key`, to the Secret `name`."""
-        handling, kind = Handling(watch=True, used_by=self._used), secret["type"]
-        return key_copy(secret, key, self.namespace, handling, config=self.config, name=name, kind=kind)
+    def place_key(self, secret: Mapping[str, Any], key: str, name: str, typed: str = "Opaque") -> dict[str, Any]:
+        """Return the Object that copies one key of a Secret of the team to a Secret on the cluster, of this type."""
+        handling, at = Handling(watch=True, used_by=self._used), self.namespace
+        return source_copy(secret, handling, namespace=at, config=self.config, called=name, key=key, typed=typed)
 
     def place_namespace(self, seen: Remote | None) -> dict[str, Any]:
         """Return the Object of the namespace, which is always left behind: the team's other objects are in it.
