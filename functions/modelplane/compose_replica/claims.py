@@ -1,6 +1,6 @@
 """Which claim templates with earlier content must stay: those from which a workload may still make pods."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from modelplane.compose_replica.readiness import WORKLOAD_KINDS, is_rolling
@@ -23,17 +23,24 @@ def _uses(resource: str, remotes: Mapping[str, Remote], claim: str) -> bool:
     return claim in named_claims(workload.manifest) or is_rolling(resource, remotes)
 
 
-def still_used(remotes: Mapping[str, Remote], desired: Container[str]) -> list[str]:
-    """Return the observed claim templates that are no longer desired and that a workload still needs, sorted.
+def is_claim_template(remote: Remote) -> bool:
+    """Tell whether an Object is that of a claim template."""
+    return remote.kind == "ResourceClaimTemplate"
 
-    A template is removed only when no workload names it and the rollout away from it is complete: an old pod that is
-    lost before is made again from its own template.
+
+def used_templates(remotes: Mapping[str, Remote]) -> dict[str, list[str]]:
+    """Return the observed claim templates that each observed workload still needs, by composition resource name.
+
+    A template is needed until no workload names it and the rollout away from it is complete: an old pod that is lost
+    before is made again from its own template.
     """
-    workloads = [resource for resource, remote in remotes.items() if remote.kind in WORKLOAD_KINDS]
-    return sorted(
-        resource
+    templates = {
+        resource: text(mapping(remote.wanted.get("metadata")).get("name"))
         for resource, remote in remotes.items()
-        if remote.kind == "ResourceClaimTemplate" and resource not in desired
-        for claim in [text(mapping(remote.wanted.get("metadata")).get("name"))]
-        if any(_uses(workload, remotes, claim) for workload in workloads)
-    )
+        if is_claim_template(remote)
+    }
+    workloads = [resource for resource, remote in remotes.items() if remote.kind in WORKLOAD_KINDS]
+    return {
+        workload: [resource for resource, name in templates.items() if _uses(workload, remotes, name)]
+        for workload in workloads
+    }

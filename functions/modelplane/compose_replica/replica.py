@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from modelplane.compose_replica import builder, by_hand, ending, report, weights, workloads
-from modelplane.compose_replica.claims import still_used
+from modelplane.compose_replica.claims import is_claim_template, used_templates
 from modelplane.compose_replica.cluster_hold import compose_holds
 from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.handover import keep_answering
@@ -21,6 +21,7 @@ from modelplane.composing.hold import held, hold_all
 from modelplane.composing.namespace import find_unclaimed
 from modelplane.composing.orphan import is_orphaning, with_orphan_policy
 from modelplane.composing.pod_messages import REPLICA_PODS
+from modelplane.composing.references import arrange
 from modelplane.composing.site import Site
 from modelplane.model.conditions import Reason, Status
 from modelplane.model.deployment import Role
@@ -227,8 +228,8 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     objects = {
         resource: with_kept_reference(body, request.observed.get(resource)) for resource, body in objects.items()
     }
-    kept = {resource: held(request.observed[resource].body) for resource in still_used(remotes, objects)}
-    return _result(findings, objects | kept, requirements)
+    templates = {name: held(request.observed[name].body) for name, each in remotes.items() if is_claim_template(each)}
+    return _result(findings, arrange(objects, {}, used_templates(remotes), templates), requirements)
 
 
 def _end(request: Request, spec: ReplicaSpec) -> Result:

@@ -27,7 +27,8 @@ def ordered(
     an observed object refers to is read from its spec. `kept` are the observed resources as they may be kept, by
     default all of them as observed.
     """
-    refers = {resource: tuple(_referred(resource, observed)) for resource in observed}
+    leaving = {resource: found for resource, found in observed.items() if resource not in wanted}
+    refers = {resource: tuple(_referred(resource, found, leaving)) for resource, found in observed.items()}
     if kept is None:
         kept = {resource: held(found.body) for resource, found in observed.items()}
     return arrange(wanted, needs, refers, kept)
@@ -46,10 +47,10 @@ def arrange(
     return {**{name: kept[name] for name in sorted(staying & kept.keys())}, **made}
 
 
-def _referred(resource: str, observed: Mapping[str, Object]) -> Iterator[str]:
-    """Yield the other observed resources that one refers to, by their kind and name, or by name alone."""
-    named = {*_references(observed[resource].body.get("spec"))}
-    for other, found in observed.items():
+def _referred(resource: str, referrer: Object, others: Mapping[str, Object]) -> Iterator[str]:
+    """Yield which of the other resources an object refers to, by their kind and name, or by name alone."""
+    named = {*_references(referrer.body.get("spec"))} if others else set()
+    for other, found in others.items():
         if other != resource and named & {("", found.name), (found.kind, found.name)}:
             yield other
 
