@@ -24,7 +24,7 @@ def reconcile(control: ControlPlane) -> None:
 
 
 @given(st.sampled_from(sorted(TOPOLOGIES)), st.lists(HAPPENINGS, min_size=1, max_size=12))
-@examples(25)
+@examples(12)
 def test_in_any_history_of_a_replica_the_remembered_answer_is_the_computed_one(
     topology: str, happenings: list[tuple[str, str, int]]
 ) -> None:
@@ -75,7 +75,7 @@ def test_what_changes_around_a_settled_replica_is_in_its_next_answer(change: str
 
 
 @given(st.lists(st.sampled_from(sorted(DISTURBANCES)), min_size=1, max_size=8))
-@examples(15)
+@examples(8)
 def test_whatever_happens_to_a_fleet_the_remembered_answer_of_each_kind_is_the_computed_one(mishaps: list[str]) -> None:
     pipelines = Compared(*CACHED, others=True)
     control = ControlPlane([hardware(), cluster("eu", 1), deployment(), cache()], healthy, pipelines)
