@@ -25,10 +25,13 @@ _SHARED: Final = (type, Enum)
 class Lru(Generic[V]):
     """Values by key, at most `limit` in weight, each entry at least `ENTRY`; threads may share it.
 
-    Weighed, not counted, because objects differ in size by a factor of a hundred.
+    Weighed, not counted, because objects differ in size by a factor of a hundred. `share` returns, by key, a part that
+    entries have in common, and its weight, which is counted once.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, share: Callable[[Any], tuple[Hashable, int]] | None = None) -> None:
+        self._share = share
+        self._shared: dict[Hashable, int] = {}
         self._kept: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
         self._lock = threading.Lock()
         self.limit: Final = limit
@@ -63,9 +66,27 @@ class Lru(Generic[V]):
         with self._lock:
             replaced = self._kept.pop(key, None)
             self._kept[key] = value, weight
-            self._weight += weight - (replaced[1] if replaced else 0)
+            self._weight += weight - replaced[1] if replaced else weight + self._hold(key)
             while self._weight > self.limit:
-                self._weight -= self._kept.popitem(last=False)[1][1]
+                evicted, (_, freed) = self._kept.popitem(last=False)
+                self._weight -= freed + self._release(evicted)
+
+    def _hold(self, key: Hashable) -> int:
+        """Return what the shared part of a new entry weighs, 0 if another entry has it."""
+        part, weight = self._share(key) if self._share else (None, 0)
+        if weight:
+            self._shared[part] = self._shared.get(part, 0) + 1
+        return weight if self._shared.get(part) == 1 else 0
+
+    def _release(self, key: Hashable) -> int:
+        """Return what the shared part of an evicted entry weighs, 0 if another entry has it."""
+        part, weight = self._share(key) if self._share else (None, 0)
+        if weight:
+            self._shared[part] -= 1
+        if self._shared.get(part) != 0:
+            return 0
+        del self._shared[part]
+        return weight
 
 
 class Identity:

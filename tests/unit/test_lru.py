@@ -125,3 +125,15 @@ def test_what_is_referred_to_twice_weighs_once_and_enums_weigh_nothing() -> None
     text = "x" * 10_000
     assert weigh([text, text]) < weigh([text]) + 100
     assert weigh([_Kind.ONE]) == weigh([]) + 8
+
+
+def test_what_many_results_share_takes_room_in_a_cache_once_and_none_when_the_last_is_evicted() -> None:
+    cached: Lru[int] = Lru(10 * ENTRY + 1_000, lambda key: (key[0], 1_000))
+    for number in range(9):
+        cached.put(("shared", number), number, 0)
+    assert [cached.find(("shared", number)) for number in range(9)] == list(range(9))
+    cached.put(("other", 0), 0, 0)  # for its shared part two entries go
+    assert [cached.find(("shared", number)) for number in range(9)] == [None, None, *range(2, 9)]
+    for number in range(10):
+        cached.put(("other", number), number, 0)
+    assert [cached.find(("other", number)) for number in range(10)] == list(range(10))

@@ -110,9 +110,14 @@ class SearchBudget:
 class Searches(Generic[K, V]):
     """A cache of search results by their inputs, with the states they took; bounded in bytes, shared by threads."""
 
-    def __init__(self, limit: int, weigh: Callable[[K, V | SearchBound], int]) -> None:
+    def __init__(
+        self,
+        limit: int,
+        weigh: Callable[[K, V | SearchBound], int],
+        share: Callable[[K], tuple[Hashable, int]] | None = None,
+    ) -> None:
         #: (result, states). The result is None for a search that was ended because its pass had no states left.
-        self._remembered: Lru[tuple[V | SearchBound | None, int]] = Lru(limit)
+        self._remembered: Lru[tuple[V | SearchBound | None, int]] = Lru(limit, share)
         self._weigh = weigh
 
     def find(self, key: K, budget: SearchBudget, search: Callable[[Meter], V]) -> V | SearchBound:

@@ -179,18 +179,24 @@ def _shortage(sizes: Sizes, stock: Stock, placed: PoolOption) -> Shortage:
 
 
 def _weigh(key: _Key, _found: object) -> int:
-    """Return about how many bytes an entry keeps alive: the stock, and options that may be referenced only here."""
-    ways, sizes, stock = key
+    """Return about how many bytes an entry keeps alive, without the options, which it shares with other entries."""
+    _, sizes, stock = key
     here = zip(sizes.pools, stock, strict=True)
-    return weigh_ways(ways) + sum([128 + weigh_groups(len(counts), groups) for (_, counts, _), groups in here])
+    return 256 + sum([128 + weigh_groups(len(counts), groups) for (_, counts, _), groups in here])
 
 
 def _weigh_fits(key: _Key, found: Fits | Lack | SearchBound) -> int:
-    return _weigh(key, found) + (0 if isinstance(found, Lack | SearchBound) else 256 * len(found))
+    assignments = 0 if isinstance(found, Lack | SearchBound) else len(found)
+    return _weigh(key, found) + (256 + 96 * len(key[0].by_pool)) * assignments
 
 
-ASSIGNMENTS: Searches[_Key, Assignment | Lack] = Searches(_REMEMBERED, _weigh)
-COUNTS: Searches[_Key, Fits | Lack] = Searches(2 * _REMEMBERED, _weigh_fits)
+def _share(key: _Key) -> tuple[ClusterWays, int]:
+    """Return the options, which every entry of a deployment keeps alive, and their bytes."""
+    return key[0], weigh_ways(key[0])
+
+
+ASSIGNMENTS: Searches[_Key, Assignment | Lack] = Searches(_REMEMBERED, _weigh, _share)
+COUNTS: Searches[_Key, Fits | Lack] = Searches(2 * _REMEMBERED, _weigh_fits, _share)
 
 
 def assign(options: ClusterOptions, layout: Layout, stock: Stock, budget: SearchBudget) -> Assignment | Refusal:
