@@ -46,7 +46,7 @@ def _deployment(name: str, replicas: int, rollout: Rollout) -> Deployment:
     return Deployment("team", name, uid, (Profile((engine,), GOOD[0]),), "2024-01-01", replicas, rollout=rollout)
 
 
-def _pods(replica: Replica) -> tuple[object, ...]:
+def pods_of(replica: Replica) -> tuple[object, ...]:
     """Return what the pods of a replica are made of by its spec: the number of copies is not of it."""
     engines = tuple(replace(engine, copies=1) for engine in replica.engines)
     return engines, replica.content, replica.volume, replica.outdated_builder
@@ -115,7 +115,7 @@ class PlayedRollout:
             now = after.get(uid)
             if now is None or now.ending:
                 self.serving.pop(uid, None)
-            elif _pods(now) != _pods(replica) or now.engines != replica.engines:
+            elif pods_of(now) != pods_of(replica) or now.engines != replica.engines:
                 self.fleet.replicas[uid] = replace(now, stale=True)
         return decided
 
@@ -124,10 +124,10 @@ class PlayedRollout:
         replica = self.fleet.replicas.get(uid)
         if replica is None or replica.ending or not self.fleet.clusters[replica.cluster].answers:
             return
-        restarts = self.pods.get(uid) != _pods(replica)
+        restarts = self.pods.get(uid) != pods_of(replica)
         if restarts:
             replica = replace(replica, outdated_builder=False)
-            self.pods[uid] = _pods(replica)
+            self.pods[uid] = pods_of(replica)
             self.serving.pop(uid, None)
         elif uid in self.serving:
             self.serving[uid] = min(self.serving[uid], copies_of(replica))
@@ -180,6 +180,6 @@ def taken(before: dict[str, Replica], history: PlayedRollout, decided: Schedule,
     changed = {
         uid
         for uid, replica in before.items()
-        if (now := history.fleet.replicas.get(uid)) and _pods(now) != _pods(replica)
+        if (now := history.fleet.replicas.get(uid)) and pods_of(now) != pods_of(replica)
     }
     return sorted((ended | changed) & served)

@@ -6,7 +6,7 @@ Those that do not serve yield: in the order of serving ones first, then creation
 each stays iff it fits in all its pools beside everything that stayed before it.
 Leaving replicas that have served are kept until their replacements serve: as many as `replicas` exceeds those that do
 not leave and are seen to serve; first those that are seen to serve, then those that cannot be seen, the oldest last to
-go. Scale-down takes leaving ones first, then those that never served, then those that are seen not to serve, then
+go. Scale-down takes leaving ones first, then those that never served, then those that were last seen not to serve, then
 serving ones, then those that cannot be seen; of these from the cluster with most replicas of this deployment, then the
 latest cluster name, then the highest index.
 """
@@ -51,14 +51,19 @@ def can_be_seen(replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
     return cluster is not None and cluster.answers and not replica.stale
 
 
-def serves_now(replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
-    """Tell whether the replica is seen to serve with the engines and the content that it has now."""
+def served_last(replica: Replica) -> bool:
+    """Tell whether the replica last said that it serves, with the engines and the content that it has now."""
     same_pods = replica.served_content == replica.content and (
         replica.served_engines is None
         or [replace(engine, copies=1) for engine in replica.served_engines]
         == [replace(engine, copies=1) for engine in replica.engines]
     )
-    return replica.has_served and replica.ready and same_pods and can_be_seen(replica, clusters)
+    return replica.has_served and replica.ready and same_pods
+
+
+def serves_now(replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
+    """Tell whether the replica is seen to serve with what it carries."""
+    return served_last(replica) and can_be_seen(replica, clusters)
 
 
 def kept_leaving(
@@ -68,7 +73,7 @@ def kept_leaving(
     needed = max(0, replicas - sum(serves_now(replica, clusters) for replica in staying))
     by_age = sorted((r for r in leaving if r.has_served), key=lambda r: (r.created, r.owner, r.uid))
     serving = [r for r in by_age if serves_now(r, clusters)]
-    unseen = [r for r in by_age if not can_be_seen(r, clusters)]
+    unseen = [r for r in by_age if served_last(r) and not can_be_seen(r, clusters)]
     idle = [r for r in by_age if r not in serving and r not in unseen]
     return [*serving, *unseen, *idle][:needed]
 
@@ -87,7 +92,7 @@ def scale_down(
                 key=lambda r: (
                     r.uid in gone,
                     not r.has_served,
-                    can_be_seen(r, clusters) and not serves_now(r, clusters),
+                    not served_last(r),
                     serves_now(r, clusters),
                     on_cluster[r.cluster],
                     r.cluster,

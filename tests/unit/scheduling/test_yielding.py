@@ -67,6 +67,14 @@ def test_who_yields_leaves_its_index_alone_until_it_is_gone() -> None:
     assert pools_of(decided.placements[0]) == {"main": "y"}
 
 
+def test_a_replica_that_served_before_its_engines_were_recorded_yields_to_none() -> None:
+    ours = replace(replica(ONE, "a/0"), served_engines=None)
+    scene = Scene(nodes(a=1), [ours, replica(TWO, "a/0", age=9), replica(THREE, "a/1", age=9, serves=False)])
+    decided = scene.decide(ONE)
+    assert (places(decided), decided.ending, decided.held_edits) == (["a/0"], (), ())
+    assert not any(needs.residents for needs in scene.asked)
+
+
 def remaining(asked: int, *own: str) -> list[str]:
     """Return what is left of replicas written as `cluster/index`.
 
