@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -37,10 +37,13 @@ _EXTENSIONS: Final = f"{_API}.extensions.filters"
 _BUFFER: Final = 50 * 1024 * 1024
 
 
-def _lua(name: str, policy: Mapping[str, Any]) -> dict[str, Any]:
-    (script,) = policy["spec"]["lua"]
-    source = {"@type": f"{_EXTENSIONS}.http.lua.v3.Lua", "default_source_code": {"inline_string": script["inline"]}}
-    return {"name": name, "disabled": True, "typed_config": source}
+def _lua(name: str, policy: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the filters of a policy's scripts, in their order; each route enables those that it has."""
+    kind = f"{_EXTENSIONS}.http.lua.v3.Lua"
+    sources = [
+        {"@type": kind, "default_source_code": {"inline_string": script["inline"]}} for script in policy["spec"]["lua"]
+    ]
+    return [{"name": f"{name}-{at}", "disabled": True, "typed_config": source} for at, source in enumerate(sources)]
 
 
 def _listener(port: int, filters: list[dict[str, Any]], routes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -64,8 +67,8 @@ def _cluster(name: str, port: int) -> dict[str, Any]:
     return {"name": name, "type": "STATIC", "load_assignment": {"cluster_name": name, "endpoints": endpoints}}
 
 
-def _route(prefix: str, filters: tuple[str, ...], **action: Any) -> dict[str, Any]:
-    enabled = {name: {"@type": f"{_API}.config.route.v3.FilterConfig", "config": {}} for name in filters}
+def _route(prefix: str, filters: Sequence[Mapping[str, Any]], **action: Any) -> dict[str, Any]:
+    enabled = {each["name"]: {"@type": f"{_API}.config.route.v3.FilterConfig", "config": {}} for each in filters}
     return {"match": {"path_separated_prefix": prefix}, "typed_per_filter_config": enabled, **action}
 
 
@@ -77,19 +80,17 @@ def _configuration(gateway: int, engine: int) -> dict[str, Any]:
     parts = fleet_surroundings("gateway.example.org", [])
     path = parts["path"]["spec"]["urlRewrite"]["path"]["replaceRegexMatch"]
     again = {"pattern": {"regex": path["pattern"]}, "substitution": path["substitution"]}
-    filters = [
-        _lua("fleet", parts["filter"]),
-        _lua("noted", access_log_filter("noted", "modelplane-system", "gateway", tokens=True)),
-    ]
+    fleet = _lua("fleet", parts["filter"])
+    noted = _lua("noted", access_log_filter("noted", "modelplane-system", "gateway", tokens=True))
     routes = [
         _route(PREFIX, (), route={"cluster": "gateway", "timeout": "0s", "regex_rewrite": again}),
-        _route("/v1", ("fleet",), direct_response=_answer(503)),
-        _route("/ml/chat/v1", ("noted",), route={"cluster": "engine", "timeout": "0s", "prefix_rewrite": "/v1"}),
+        _route("/v1", fleet, direct_response=_answer(503)),
+        _route("/ml/chat/v1", noted, route={"cluster": "engine", "timeout": "0s", "prefix_rewrite": "/v1"}),
     ]
     buffer = {"@type": f"{_EXTENSIONS}.http.buffer.v3.Buffer", "max_request_bytes": _BUFFER}
     whole = [{"name": "buffer", "typed_config": buffer}]
     listeners = [
-        _listener(gateway, filters, routes),
+        _listener(gateway, [*fleet, *noted], routes),
         _listener(engine, whole, [_route("/v1", (), direct_response=_answer(200))]),
     ]
     return {

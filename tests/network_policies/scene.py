@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from modelplane.compose_cluster.gateway_kinds import APIS
 from modelplane.model.names import LABEL_ISOLATED, LABEL_NAMESPACE_NAME
 from modelplane.step import Result
 from network_policies.evaluator import Peer
@@ -79,8 +80,9 @@ def pod_in(namespace: Manifest, ip: str, labels: Mapping[str, str]) -> Peer:
 def system_namespace() -> Manifest:
     """Return the metadata of the namespace in which Modelplane makes the Gateway of a cluster."""
     absent = clusters.looking("Gateway", None, "observe failed: external resource does not exist")
+    served = {name: clusters.looking("APIService", {"metadata": {"name": name}}) for name in APIS}
     trusted = {"kind": "InferenceGateway", "metadata": {"name": "default"}, "status": {"caBundle": "CERTIFICATE"}}
-    result = clusters.run(clusters.cluster(), clusters.reached(gateway=absent), gateway=[trusted])
+    result = clusters.run(clusters.cluster(), clusters.reached(gateway=absent, **served), gateway=[trusted])
     metadata: Manifest = _manifests(result)["gateway-part-namespace"]["metadata"]
     return metadata
 

@@ -53,7 +53,7 @@ def test_help_is_shown_without_the_extra() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "module"),
-    [(["serve", "schedule", "--insecure"], "crossplane"), (["hydrate", "--repo", "a/b", "--target", "."], "httpx2")],
+    [(["serve", "schedule", "--insecure"], "google"), (["hydrate", "--repo", "a/b", "--target", "."], "httpx2")],
 )
 def test_a_command_that_needs_the_extra_says_which(arguments: list[str], module: str) -> None:
     done = _run(*arguments)
