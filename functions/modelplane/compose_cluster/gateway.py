@@ -11,6 +11,7 @@ from typing import Any, Final
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.composing.orphan import may_delete, orphaned
+from modelplane.composing.references import arrange
 from modelplane.kube.certificate import authority_config_map, pair
 from modelplane.kube.copy import owned, source_copy
 from modelplane.kube.gateway.model_name import served_model_filter
@@ -137,21 +138,27 @@ def bodies(
     it has no Gateway, and has the kinds that one is made of.
     """
     cluster, bundle = request.composite.name, read_bundle(request)
-    composed = {name: each for name, each in request.observed.items() if name.startswith(PART)}
+    composed = any(name.startswith(PART) for name in request.observed)
     if not bundle and composed:
-        return {name: held(each.body) for name, each in request.observed.items() if name in {*composed, RESOURCE}}
+        return hold(request)
     if not bundle or not (composed or is_ours(gateway) or may_make):
         return {RESOURCE: observe_gateway(config)}
     shown = _shown_pair(cluster, gateway)
-    made: dict[str, Mapping[str, Any]] = dict(_parts(cluster, config, bundle, shown))
-    complete = is_ours(gateway) or all(ready.get(name) for name in made)
-    if complete:
-        handling = Handling(ready_when=_HAS_ADDRESS, watch=True) if is_ours(gateway) else _IF_ABSENT
-        made[RESOURCE] = _on_cluster(config, _private(shown).gateway(), handling)
-        made[_UNKNOWN] = _on_cluster(config, _private(shown).unknown_hosts())
-    else:
-        made[RESOURCE] = observe_gateway(config)
-    return made
+    parts = _parts(cluster, config, bundle, shown)
+    handling = Handling(ready_when=_HAS_ADDRESS, watch=True) if is_ours(gateway) else _IF_ABSENT
+    last = {
+        RESOURCE: _on_cluster(config, _private(shown).gateway(), handling),
+        _UNKNOWN: _on_cluster(config, _private(shown).unknown_hosts()),
+    }
+    needs = {} if is_ours(gateway) else dict.fromkeys(last, parts)
+    there = {name: () for name, is_there in ready.items() if is_there}
+    return arrange({**parts, **last}, needs, there, {RESOURCE: observe_gateway(config)})
+
+
+def hold(request: Request) -> dict[str, Manifest]:
+    """Return the observed Object of the Gateway and its observed parts, held."""
+    there = request.observed.items()
+    return {name: held(each.body) for name, each in there if name == RESOURCE or name.startswith(PART)}
 
 
 def released(request: Request, config: str) -> dict[str, Manifest]:
@@ -159,8 +166,7 @@ def released(request: Request, config: str) -> dict[str, Manifest]:
 
     Parts that were composed before are orphaned first, and left out once they are.
     """
-    parts = {name: each.body for name, each in request.observed.items() if name.startswith(PART)}
-    kept = {name: orphaned(held(body)) for name, body in parts.items() if may_delete(body)}
+    kept = {name: orphaned(body) for name, body in hold(request).items() if name != RESOURCE and may_delete(body)}
     return {RESOURCE: observe_gateway(config), **kept}
 
 

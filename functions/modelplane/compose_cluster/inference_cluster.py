@@ -113,9 +113,7 @@ def _gateway(request: Request, config: str, observation: ClusterObservation, *, 
         may_make = absent and observation.lacks == ()
         composed = gateway.bodies(request, config, observation.gateway, observation.parts, may_make=may_make)
         return {name: orphaned(body) for name, body in composed.items()} if leave else composed
-    names = [name for name in request.observed if name == gateway.RESOURCE or name.startswith(gateway.PART)]
-    kept = {name: held(request.observed[name].body) for name in names}
-    return {gateway.RESOURCE: gateway.observe_gateway(config)} | kept
+    return {gateway.RESOURCE: gateway.observe_gateway(config), **gateway.hold(request)}
 
 
 def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision) -> Result:

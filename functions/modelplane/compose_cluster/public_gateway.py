@@ -6,6 +6,7 @@ from modelplane.api.inferencegateway import InferenceGatewaySpec
 from modelplane.compose_cluster.public_listeners import FILTERS, GATEWAY, REDIRECT, certificate_in_use
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
+from modelplane.composing.references import arrange
 from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.filters import direct_response
 from modelplane.kube.gateway.listener_filters import filters_limit, filters_policy, filters_route, no_keys
@@ -55,10 +56,9 @@ def bodies(
     `client_pair` is the Secret with its client certificate for clusters' gateways and for itself, `pair` the Secret of
     its internal listener; None while there is none.
     """
-    made = _surroundings(spec, client_pair)
-    if made.keys() <= request.observed.keys() or GATEWAY in request.observed:
-        made |= _gateway(request, spec, pair if client_pair else None)
-    return made
+    around, gateway = _surroundings(spec, client_pair), _gateway(request, spec, pair if client_pair else None)
+    needs = {} if GATEWAY in request.observed else dict.fromkeys(gateway, around)
+    return arrange({**around, **gateway}, needs, dict.fromkeys(request.observed, ()), {})
 
 
 def _surroundings(spec: InferenceGatewaySpec, client_pair: str | None) -> dict[str, Manifest]:

@@ -6,6 +6,7 @@ Its Service is of type ClusterIP. A listener of the public Gateway was rejected:
 from typing import Final
 
 from modelplane.compose_cluster import authority
+from modelplane.composing.references import arrange
 from modelplane.kube.certificate import authority_config_map, pair
 from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.kube.gateway.provider import refused_filter
@@ -18,6 +19,7 @@ from modelplane.step import Manifest, Request
 _PART: Final = "router-"
 _GATEWAY: Final = "router"
 AUTHORITY: Final = f"{_PART}authority"
+_CERTIFICATE: Final = f"{_PART}certificate"
 
 
 def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manifest]:
@@ -26,17 +28,17 @@ def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manife
     if not bundle:
         return {}
     private = PrivateGateway(ROUTER, class_name, ROUTER_PAIR, ROUTER, service_type="ClusterIP", replicas=replicas)
-    made: dict[str, Manifest] = {
-        f"{_PART}certificate": pair(ROUTER_PAIR, SERVER_NAME, "server auth"),
+    around: dict[str, Manifest] = {
+        _CERTIFICATE: pair(ROUTER_PAIR, SERVER_NAME, "server auth"),
         AUTHORITY: authority_config_map(ROUTER, SYSTEM_NAMESPACE, bundle),
         f"{_PART}refused": refused_filter(ROUTER, SYSTEM_NAMESPACE, ROUTER),
         **{f"{_PART}{what}": manifest for what, manifest in private.surroundings().items()},
     }
-    observed = request.observed
-    if _GATEWAY in observed or (made.keys() <= observed.keys() and authority.is_issued(request, ROUTER_PAIR)):
-        made[_GATEWAY] = private.gateway()
-        made[f"{_PART}unknown-hosts"] = private.unknown_hosts()
-    return made
+    gateway = {_GATEWAY: private.gateway(), f"{_PART}unknown-hosts": private.unknown_hosts()}
+    needs = {} if _GATEWAY in request.observed else dict.fromkeys(gateway, around)
+    issued = authority.is_issued(request, ROUTER_PAIR)
+    there = {name: () for name in request.observed if issued or name != _CERTIFICATE}
+    return arrange({**around, **gateway}, needs, there, {})
 
 
 def read_pair(request: Request) -> str | None:
