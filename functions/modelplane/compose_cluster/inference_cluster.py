@@ -18,7 +18,7 @@ from modelplane.compose_cluster import (
 from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
 from modelplane.compose_cluster.sources import CONFIG, SOURCES, ClusterSource, Kubeconfig, Provision, Resource
 from modelplane.composing import requirements as require
-from modelplane.composing.hold import held, hold_all
+from modelplane.composing.hold import held, held_result
 from modelplane.composing.messages import sentences
 from modelplane.composing.orphan import orphaned
 from modelplane.kube.provider_config import cluster_provider_config, secret_key
@@ -31,29 +31,14 @@ from modelplane.observed.strict import read_strictly
 from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Result
 
 
-def _result(
-    observation: ClusterObservation,
-    resources: Mapping[str, Resource],
-    status: Manifest,
-    cluster_ready: Condition,
-) -> Result:
-    conditions = (cluster_ready, report.backend_ready(observation))
-    return Result(
-        desired={name: Desired.of(found.body, ready=found.ready) for name, found in resources.items()},
-        status=status,
-        conditions=conditions,
-        ttl=SETTLED if all(condition.status is Status.TRUE for condition in conditions) else AWAITING,
-        ready=all(condition.status is Status.TRUE for condition in conditions),
-        cacheable=True,
-    )
-
-
 def _hold(request: Request, reason: Reason, message: str) -> Result:
     """Return a result that holds all observed resources and reports the problem."""
     observation, kept = observe(request), "What exists stays as it is" if request.observed else ""
-    resources = {name: Resource(body, observation.is_ready(name)) for name, body in hold_all(request).items()}
     condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, reason, sentences(message, kept))
-    return _result(observation, resources, report.held(observation), condition)
+    status, backend = report.held(request.composite, observation), report.backend_ready(observation)
+    result = held_result(request, condition, backend, status=status)
+    desired = {name: replace(each, ready=observation.is_ready(name)) for name, each in result.desired.items()}
+    return replace(result, desired=desired, cacheable=True)
 
 
 def _config(cluster: str, kubeconfig: Kubeconfig, labels: Mapping[str, str]) -> Manifest:
@@ -134,17 +119,19 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
         for resource, body in {**_bodies(request, observation, provision, classes), **named}.items()
     }
     resources |= {**provision.resources, **provisioning.order(request, provision)}
-    result = _result(
-        observation,
-        {**provisioning.keep(request, provision, resources), **resources},
-        report.status(request, observation, published, provision, shared),
-        report.cluster_ready(observation, published, provision, shared),
-    )
-    return replace(
-        result,
+    resources |= provisioning.keep(request, provision, resources)
+    conditions = report.cluster_ready(observation, published, provision, shared), report.backend_ready(observation)
+    ready = all(condition.status is Status.TRUE for condition in conditions)
+    return Result(
+        desired={name: Desired.of(found.body, ready=found.ready) for name, found in resources.items()},
+        status=report.status(request, observation, published, provision, shared),
+        conditions=conditions,
         requirements=(*needs, require.residents(name), require.inference_gateway(), require.installation()),
         schemas=provision.kinds,
+        ttl=SETTLED if ready else AWAITING,
+        ready=ready,
         fatal=provisioning.unreadable(request, provision),
+        cacheable=True,
     )
 
 

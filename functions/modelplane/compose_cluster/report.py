@@ -9,25 +9,14 @@ from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.compose_cluster.pools import Published
 from modelplane.compose_cluster.sharing import Shared
 from modelplane.compose_cluster.sources import CONFIG, Provision
+from modelplane.composing.hold import last_status
 from modelplane.composing.messages import called, out_of_sync, sentences
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_config
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.gateway import gateway_obstacles
-from modelplane.step import Request
+from modelplane.step import Object, Request
 
-_FIELDS = (
-    "namespace",
-    "clusterUID",
-    "sharedWith",
-    "walls",
-    "providerConfigRef",
-    "gateway",
-    "cache",
-    "gpuPools",
-    "replicas",
-    "charges",
-)
 #: Fields computed from replicas whose units depend on the pool's nodes.
 _IN_UNITS = frozenset({"charged"})
 #: Most replicas that are named as holders of one pool, and most characters of their names together: every pass that
@@ -118,10 +107,10 @@ def _why_no_address(observation: ClusterObservation, named: str) -> str:
     )
 
 
-def held(observation: ClusterObservation) -> dict[str, Any]:
+def held(cluster: Object, observation: ClusterObservation) -> dict[str, Any]:
     """Return the status of a cluster with an invalid spec: unchanged except for what is observed now."""
-    last, current = observation.last, {"gateway": dict(observation.address), "clusterUID": observation.uid}
-    kept = {field: last[field] for field in _FIELDS if field in last and field not in current}
+    current = {"gateway": dict(observation.address), "clusterUID": observation.uid}
+    kept = {field: value for field, value in last_status(cluster).items() if field not in current}
     return kept | {field: value for field, value in current.items() if value}
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.api.inferencecluster import InferenceClusterStatus
 from modelplane.model.conditions import Status
 from unit.compose_cluster import clusters as given
 
@@ -14,6 +15,13 @@ LAST = {
     "cache": {"storageClassName": "rwx"},
     "gpuPools": [{"name": "l4", "nodes": 2, "devices": [given.L4]}],
     "replicas": 3,
+}
+#: A status with every field; a new one has to have a value here.
+WHOLE = LAST | {
+    "clusterUID": "0a1b",
+    "sharedWith": ["eu-2"],
+    "walls": {"isolation": "Open"},
+    "charges": {"residents": "0a1b2c3d", "published": True},
 }
 EXISTING = given.cluster()["spec"]["cluster"]
 SPECS: dict[str, tuple[Any, str, str]] = {
@@ -61,6 +69,12 @@ def test_everything_stays_as_it_is_and_the_cause_is_named(spec: Any, reason: str
     assert "What exists stays as it is." in ready.message
     assert given.status(result) == LAST
     assert result.ready is False
+
+
+def test_a_cluster_that_is_held_keeps_every_field_of_its_status() -> None:
+    assert WHOLE.keys() == InferenceClusterStatus.model_fields.keys() - {"conditions"}
+    result = given.run(given.cluster(spec={"cluster": {}}, status=WHOLE), given.reached())
+    assert given.status(result) == WHOLE
 
 
 @pytest.mark.parametrize(("spec", "reason", "words"), SPECS.values(), ids=SPECS)
