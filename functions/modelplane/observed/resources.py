@@ -78,6 +78,16 @@ def lift(member: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**member, **found, "template": {**template, "spec": {**left, "containers": plain}}}
 
 
+def lower(member: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a member of a ModelReplica with its resources and bounds in the template: the inverse of `lift`."""
+    template = mapping(member.get("template"))
+    inside, beside = ({key: member[key]} if key in member else {} for key in ("resources", "sharedMemory"))
+    pod = mapping(template.get("spec"))
+    containers = [{**each, **inside} for each in mappings(pod.get("containers"))]
+    left = {key: value for key, value in member.items() if key not in {*inside, *beside}}
+    return {**left, "template": {**template, "spec": {**pod, **beside, "containers": containers}}}
+
+
 def above_limits(engines: Any) -> Iterator[tuple[str, str]]:
     """Yield (field, message) for requests in `spec.engines` that exceed their limit, which Kubernetes refuses."""
     for engine in mappings(engines):

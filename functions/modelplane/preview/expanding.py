@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from modelplane.api import modeldeployment
 from modelplane.catalogue import GPU_REQUEST
 from modelplane.model.deployment import Profile
 from modelplane.model.observation import Gap, Malformed
 from modelplane.observed.catalogue import resolve
 from modelplane.observed.deployment import read_deployment
+from modelplane.observed.resources import lower
 from modelplane.preview.control_plane import ControlPlane
 from modelplane.reading.reader import as_object
 from modelplane.reading.tree import Manifest, items, mapping
@@ -17,10 +19,10 @@ from modelplane.reading.tree import Manifest, items, mapping
 _KEPT = ("name", "namespace", "labels", "annotations")
 #: Part of the keys of labels and annotations that Crossplane writes.
 _OF_CROSSPLANE = "crossplane.io/"
-#: What of an engine, a member and a device request of a ModelReplica a ModelDeployment says too.
-_OF_ENGINE = ("name", "phase", "copies", "replicasAcrossNodes")
-_OF_MEMBER = ("role", "worker", "template")
-_OF_DEVICE = ("name", "count", "selectors")
+#: The fields of a ModelDeployment's engines, members and device requests.
+_OF_ENGINE: Final = modeldeployment.Engine.model_fields
+_OF_MEMBER: Final = modeldeployment.Member.model_fields
+_OF_DEVICE: Final = modeldeployment.Device.model_fields
 
 
 class CannotExpand(Exception):  # noqa: N818 - it is an answer
@@ -172,7 +174,7 @@ def _as_placed(replica: Manifest) -> Mapping[str, Any]:
 
 def _member_as_placed(member: Mapping[str, Any]) -> dict[str, Any]:
     """Return a member of a replica as a deployment states it: with device requests, without a pool."""
-    kept = {key: member[key] for key in _OF_MEMBER if key in member}
+    kept = {key: value for key, value in lower(member).items() if key in _OF_MEMBER}
     devices = [{key: each[key] for key in _OF_DEVICE if key in each} for each in member.get("deviceRequests", ())]
     return kept | ({"nodeSelector": {"devices": devices}} if devices else {})
 

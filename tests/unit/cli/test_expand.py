@@ -8,6 +8,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from modelplane.api.clustermodel import Requires
 from modelplane.cli import main
 from modelplane.preview import ControlPlane
 from modelplane.preview.expanding import CannotExpand, expand_deployment
@@ -53,6 +54,31 @@ def test_of_pinned_replicas_it_prints_what_they_were_placed_with() -> None:
         assert objects(plane) == before
 
 
+def test_of_pinned_replicas_it_prints_what_their_containers_may_use() -> None:
+    pods = {"requests": {"cpu": "2", "memory": "8Gi"}, "limits": {"memory": "16Gi"}}
+    container = {"name": "engine", "image": "vllm/vllm-openai:v1", "args": ["--model=x"], "resources": pods}
+    devices = {"devices": [{"name": "gpu", "selectors": [{"cel": "true"}]}]}
+    member = {"nodeSelector": devices, "template": {"spec": {"sharedMemory": "2Gi", "containers": [container]}}}
+    given = manifests("gemma-3-27b.yaml")
+    for each in given:
+        if each["kind"] == "InferenceCluster":
+            for pool in each["spec"]["nodePools"]:
+                pool["node"] = {"cpu": 64, "memory": "512Gi"}
+        if each["kind"] == "ClusterModel":
+            each["spec"]["serving"][2] = {"name": "int4", "engines": [{"name": "main", "members": [member]}]}
+    control = settled(*given)
+    newer = {**container, "image": "vllm/vllm-openai:v9"}
+    edited(
+        control,
+        "gemma-3-27b",
+        lambda spec: spec["serving"][2]["engines"][0]["members"][0]["template"]["spec"].update(containers=[newer]),
+    )
+    before = objects(control)
+    control.apply(expand_deployment(control, NAMESPACE, "gemma-3-27b-batch", "int4").manifest)
+    assert control.settle()
+    assert objects(control) == before
+
+
 def test_where_pinned_replicas_run_several_versions_of_a_profile_one_is_named_and_the_others_are_said_to_change() -> (
     None
 ):
@@ -93,6 +119,13 @@ def test_what_engines_cannot_say_goes_to_standard_error() -> None:
         "Not said by engines, so that any pool will do: memoryPerGpu: 141Gi; interconnect: nvlink; precisionSupport: "
         "fp8; nvlinkDomainSize: 8; multiNodeBandwidth: ib-400g-or-better; multiNodeCapable: true"
     )
+
+
+def test_no_requirement_of_a_profile_is_lost_without_a_word() -> None:
+    named = run(f"{NAMESPACE}/kimi-k2-instruct").stderr.splitlines()[-1].partition("any pool will do: ")[2]
+    # A profile with interNodeBandwidth is refused; that pools are capable of several nodes follows from its topology.
+    expected = Requires.model_fields.keys() - {"interNodeBandwidth"} | {"multiNodeCapable"}
+    assert {each.partition(":")[0] for each in named.split("; ")} == expected
 
 
 def test_a_deployment_that_is_not_there_and_a_profile_that_nothing_runs_on_are_refused() -> None:

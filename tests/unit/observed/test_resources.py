@@ -8,7 +8,7 @@ from modelplane.model.resources import NOTHING, Resources
 from modelplane.observed.bounds import over_bound
 from modelplane.observed.deployment import read_deployment
 from modelplane.observed.replica import read_engines
-from modelplane.observed.resources import lift, read_asked, read_node, read_shared_memory
+from modelplane.observed.resources import lift, lower, read_asked, read_node, read_shared_memory
 from modelplane.step import Object
 
 GI = 2**30
@@ -92,3 +92,11 @@ def test_a_bound_of_shared_memory_is_carried_beside_the_template() -> None:
     assert "sharedMemory" not in carried["template"]["spec"]
     (read,) = read_engines([{"name": "main", "members": [{**carried, "nodePoolName": "x"}]}])
     assert read.members[0].shared_memory == 16 * GI
+
+
+@pytest.mark.parametrize("lifted", [{}, {"resources": {"limits": {"cpu": 1}}}, {"sharedMemory": "2Gi"}], ids=str)
+def test_a_member_that_is_lowered_is_lifted_to_what_it_was(lifted: dict[str, Any]) -> None:
+    template = {"spec": {"containers": [{"name": "engine", "image": "vllm:1"}]}}
+    member = {"role": "Leader", "template": template, **lifted}
+    assert lift(lower(member)) == member
+    assert lower(member).keys() == {"role", "template"}
