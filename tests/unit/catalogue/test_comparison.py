@@ -1,8 +1,10 @@
 """What a profile requires against what a pool declares: one case table, boundaries and absences included."""
 
+from dataclasses import fields
+
 import pytest
 
-from modelplane.catalogue import compare, parse_bandwidth
+from modelplane.catalogue import compare, parse_bandwidth, shortness
 from modelplane.model.catalogue import Capabilities, Requires
 from modelplane.model.refusal import CapabilityShort, NotMultiNode
 
@@ -130,6 +132,14 @@ def test_a_pool_satisfies_what_it_declares_and_nothing_that_it_does_not(
 ) -> None:
     expected = None if outcome == FITS else CapabilityShort(capability, _shown(has), _shown(needs), outcome)
     assert _compared(field, field, needs, has) == expected
+
+
+def test_a_pool_that_fails_at_a_later_capability_is_nearer_and_each_has_its_place() -> None:
+    needs = {each: need for _, each, need, _, outcome in CASES if outcome != FITS}
+    assert needs.keys() == {each.name for each in fields(Requires)} - {"several_nodes"}
+    short = [_compared(field, field, need, () if field == "precisions" else None) for field, need in needs.items()]
+    nearness = [shortness(each)[0] for each in short if isinstance(each, CapabilityShort)]
+    assert nearness == [5, 4, 3, 2, 1]
 
 
 @pytest.mark.parametrize(("several", "capable", "expected"), NODES, ids=str)

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from modelplane.api.inferencecluster import GpuPool
+from modelplane.compose_cluster.commitments import COMMITTED
 from modelplane.model.names import LABEL_CLUSTER
 from unit.compose_cluster import clusters as given
 
@@ -196,3 +198,14 @@ def test_who_held_a_pool_stays_named_while_the_replicas_are_not_fetched() -> Non
     body = given.cluster(given.pool("l4", node={"memory": "1Gi"}), status={"gpuPools": [last]})
     (entry,) = given.status(given.run(body, replicas=None))["gpuPools"]
     assert (entry["holders"], entry["moreHolders"]) == (["team/a"], 3)
+
+
+def test_every_field_of_a_published_pool_is_declared_or_computed_from_its_replicas() -> None:
+    declared = {
+        "node": {"cpu": 8},
+        "tolerations": [{"key": "gpu", "operator": "Exists"}],
+        "capabilities": {"interconnect": "pcie"},
+    }
+    result = given.run(given.cluster(given.pool("l4", **declared)), replicas=None)
+    (published,) = given.status(result)["gpuPools"]
+    assert published.keys() == GpuPool.model_fields.keys() - {*COMMITTED}

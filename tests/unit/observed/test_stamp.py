@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from modelplane.api import modeldeployment, modelreplica
 from modelplane.observed.stamp import carried_content, revision, stamp_digest, wanted_content
 from modelplane.preview import ControlPlane
 from modelplane.step import Object
@@ -203,3 +204,40 @@ def test_what_is_asked_of_a_node_is_part_of_what_pods_are_made_of_and_a_replica_
     assert wanted_content(edited(ASKED, ask)) == carried_content(edited(CARRIED, carry))
     assert wanted_content(edited(ASKED, ask)) != carried_content(Object(CARRIED, ""))
     assert revision(edited(ASKED, ask)) != revision(Object(ASKED, ""))
+
+
+#: Another value of each field that a ModelReplica has and a ModelDeployment does not, and of its members' the same.
+OF_A_PLACEMENT: dict[str, Any] = {
+    "clusterName": "b",
+    "volume": "weights-1",
+    "profile": {"model": "gemma", "name": "bf16", "digest": "0a1b"},
+    "ending": True,
+    "builder": 2,
+}
+OF_A_POOL: dict[str, Any] = {
+    "nodePoolName": "y",
+    "tolerations": [{"key": "gpu", "operator": "Exists"}],
+    "deviceRequests": [],
+}
+#: What a ModelDeployment states inside the template, and so with the content of the pods.
+IN_THE_TEMPLATE = {"resources", "sharedMemory"}
+
+
+def test_the_fields_of_a_placement_and_of_a_pool_are_those_that_a_deployment_does_not_have() -> None:
+    only = modelreplica.ModelReplicaSpec.model_fields.keys() - modeldeployment.ModelDeploymentSpec.model_fields.keys()
+    of_members = modelreplica.Member.model_fields.keys() - modeldeployment.Member.model_fields.keys()
+    assert only == OF_A_PLACEMENT.keys()
+    assert of_members - IN_THE_TEMPLATE == OF_A_POOL.keys()
+
+
+@pytest.mark.parametrize("field", OF_A_PLACEMENT)
+def test_a_field_of_a_placement_restarts_no_pod(field: str) -> None:
+    moved = edited(CARRIED, lambda body: body["spec"].update({field: OF_A_PLACEMENT[field]}))
+    assert stamp_digest(moved, "weights-0") == stamp_digest(Object(CARRIED, ""), "weights-0")
+    assert carried_content(moved) == wanted_content(Object(ASKED, ""))
+
+
+@pytest.mark.parametrize("field", OF_A_POOL)
+def test_a_field_of_a_pool_makes_no_replica_outdated(field: str) -> None:
+    elsewhere = edited(CARRIED, lambda body: member(body).update({field: OF_A_POOL[field]}))
+    assert carried_content(elsewhere) == wanted_content(Object(ASKED, ""))
