@@ -8,7 +8,8 @@ another one that observes it later neither publishes it nor marks its config wit
 Where two InferenceClusters share a cluster, the one whose config has the mark has the cluster: it alone composes what
 both need there (the Gateway and its parts, the mark of the installation), and the other observes them. Its Objects do
 not delete what they represent while another one shares the cluster, so that it can be deleted at any time: once its
-config is gone, the other marks its own and takes over what it finds.
+config is gone, the other marks its own and takes over what it finds. It is known to share the cluster by the label of
+its config. Once it has published the uid it keeps that label without the annotation too, since replicas may be there.
 """
 
 import re
@@ -16,6 +17,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from modelplane.compose_cluster.sources import CONFIG
 from modelplane.composing import requirements as require
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import (
@@ -26,7 +28,7 @@ from modelplane.model.names import (
     digest,
 )
 from modelplane.model.observation import Gap
-from modelplane.observed.fields import mapping, text
+from modelplane.observed.fields import labels, mapping, text
 from modelplane.observed.remote import Remote
 from modelplane.step import Object, Request, Requirement
 
@@ -43,6 +45,11 @@ def read_uid(value: object) -> str:
 def seen_uid(probe: Remote | None) -> str:
     """Return the uid of the cluster that the probe observes, "" while it has observed none."""
     return read_uid(mapping((probe.manifest or {}).get("metadata")).get("uid")) if probe else ""
+
+
+def leads_elsewhere(probe: Remote | None, published: str) -> bool:
+    """Tell whether the kubeconfig leads to another cluster than the published one, "" for none."""
+    return bool(published) and seen_uid(probe) not in {"", published}
 
 
 def published_uid(request: Request, probe: Remote | None) -> str:
@@ -76,12 +83,13 @@ def read_sharing(request: Request, probe: Remote | None, published: str) -> Shar
     uid = published or seen
     if not uid:
         return Sharing(own)
-    if seen and seen != uid:
+    if leads_elsewhere(probe, uid):
         return Sharing()
     marked, sharing = request.all(require.marked_configs(uid)), request.all(require.sharing_configs(uid))
     if isinstance(marked, Gap) or isinstance(sharing, Gap):
         return Sharing()
-    first, shares = _first(request, uid), _shares(request.composite)
+    first = _first(request, uid)
+    shares = _shares(request.composite) or own in {each.name for each in sharing}
     if shares and first is None:
         # Others that share the cluster may take it over too: the oldest config that is marked decides.
         return Sharing()
@@ -97,16 +105,18 @@ def requirements(uid: str) -> tuple[Requirement, ...]:
 def config_labels(request: Request, probe: Remote | None, uid: str) -> Mapping[str, str]:
     """Return the labels of the ClusterProviderConfig for the published uid, "" for none.
 
-    It is marked with it unless another config is: then it says that it shares the cluster.
+    It is marked with it unless another config is: then it says that it shares the cluster. While it is not known which
+    configs are marked, it says what it did.
     """
     found = request.all(require.marked_configs(uid))
     # The configs of the observed cluster are fetched.
     if not uid or isinstance(found, Gap) or uid != seen_uid(probe):
-        return {LABEL_CLUSTER_UID: uid} if uid else {}
+        config = request.observed.get(CONFIG)
+        shared = config is not None and labels(config).get(LABEL_SHARES_UID) == uid
+        return {LABEL_SHARES_UID if shared else LABEL_CLUSTER_UID: uid} if uid else {}
     first = _first(request, uid)
-    if first and first.name != request.composite.name and _shares(request.composite):
-        return {LABEL_SHARES_UID: uid}
-    return {LABEL_CLUSTER_UID: uid} if _is_free(request, found) else {}
+    of_another = first is not None and first.name != request.composite.name and _shares(request.composite)
+    return {LABEL_SHARES_UID if of_another or not _is_free(request, found) else LABEL_CLUSTER_UID: uid}
 
 
 def _is_free(request: Request, marked: Collection[Object]) -> bool:
@@ -124,7 +134,7 @@ def check(request: Request, probe: Remote | None, published: str) -> Condition |
     if not uid:
         return None
     kind = ClusterCondition.CLUSTER_READY
-    if published and uid != published:
+    if leads_elsewhere(probe, published):
         message = (
             f"the kubeconfig leads to another cluster than before: the uid of its Namespace kube-system is {uid}, and "
             f"was {published}. Correct the kubeconfig's Secret; if the cluster was made anew, delete InferenceCluster "

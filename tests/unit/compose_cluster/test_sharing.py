@@ -9,7 +9,7 @@ from modelplane.preview import ControlPlane
 from unit.compose_cluster import clusters as given
 from unit.compose_cluster.physical import PhysicalCluster
 from unit.compose_cluster.test_identity import marked
-from unit.compose_cluster.test_own_gateway import TRUSTED, made, ours, parts
+from unit.compose_cluster.test_own_gateway import ABSENT, TRUSTED, empty, made, ours, parts
 from unit.preview.fleets import cluster, hardware
 
 NAMES = ("eu-1", "eu-2")
@@ -156,6 +156,43 @@ def test_nothing_is_placed_on_one_that_shares_before_the_other_could_be_deleted(
     control.reconcile("InferenceCluster", None, "eu-2")
     assert condition(control, "eu-2", "ClusterReady")["status"] == "True"
     assert [read(control, name)["status"]["sharedWith"] for name in NAMES] == [["eu-2"], ["eu-1"]]
+
+
+def test_one_that_has_lost_its_annotation_is_reported_and_keeps_the_gateway_that_it_serves_by() -> None:
+    control, there = begin()
+    control.apply(cluster("eu-2", pool="pool-eu-2"))
+    settle(control)
+    assert condition(control, "eu-2", "ClusterReady")["reason"] == "DuplicateCluster"
+    assert read(control, "eu-1")["status"]["sharedWith"] == ["eu-2"]
+    control.delete("InferenceCluster", None, "eu-1")
+    settle(control)
+    assert there.deleted == []
+    assert condition(control, "eu-2", "Ready")["status"] == "True"
+
+
+def test_of_several_that_have_lost_their_annotation_one_alone_takes_over() -> None:
+    control, there = begin(names=("eu-1", "eu-2", "eu-3"))
+    for name in ("eu-2", "eu-3"):
+        control.apply(cluster(name, pool=f"pool-{name}"))
+    settle(control)
+    control.delete("InferenceCluster", None, "eu-1")
+    settle(control)
+    assert there.deleted == []
+    assert len(there.certificates) == 1
+    assert [policies(control, name, "EnvoyProxy") for name in ("eu-2", "eu-3")] == [
+        [["Observe", "Create", "Update"]],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(("others", "makes"), [((), True), (("eu-1", "eu-2"), False)])
+def test_one_without_its_annotation_makes_nothing_before_its_own_config_has_the_mark(
+    others: tuple[str, ...], makes: bool
+) -> None:
+    body, seen = given.cluster(status={"clusterUID": "uid-1"}), empty(gateway=ABSENT) | SEEN
+    sharers = [marked(name) for name in others]
+    result = given.run(body, seen, same_cluster=[], sharing_cluster=sharers, gateway=TRUSTED)
+    assert bool(parts(result)) == makes
 
 
 def test_the_gateway_is_deleted_with_its_cluster_again_once_nobody_shares_it() -> None:
