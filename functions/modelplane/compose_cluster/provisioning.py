@@ -3,10 +3,12 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from modelplane.compose_cluster.sources import Provision, Resource
+from modelplane.compose_cluster.sources import CONFIG, Provision, Resource
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.kube.usage import ordered
+from modelplane.model.observation import Gap
+from modelplane.observed.fields import mapping, text
 from modelplane.step import Object, Request, Requirement
 
 #: Composition resource names of the Usages begin with this.
@@ -63,14 +65,20 @@ def unreadable(request: Request, provision: Provision) -> str | None:
 
 
 def requirements(request: Request, provision: Provision) -> tuple[Requirement, ...]:
-    """Return the requirements of a source, and those that tell whether its kinds exist."""
-    return *provision.requirements, *require.definitions(request, provision.kinds)
+    """Return the requirements of a source, those that tell whether its kinds exist, and what is not gone yet.
+
+    Of what is not gone only the kinds of the source are required: one that does not exist would fail the pass.
+    """
+    kinds = {(each.api_version, each.kind) for each in provision.kinds} - _lacking(request, provision)
+    left = (need for need in _left(request, provision).values() if (need.api_version, need.kind) in kinds)
+    return *provision.requirements, *require.definitions(request, provision.kinds), *left
 
 
 def order(request: Request, provision: Provision) -> dict[str, Resource]:
     """Return the Usages by which resources outlive others, by composition resource name.
 
-    Each needs the names of both ends, so it is composed once both are observed, and stays then.
+    Each needs the names of both ends, so it is composed once both are observed, and stays then: also after its user is
+    composed no more, until that is gone.
     """
     usages: dict[str, Resource] = {}
     for kept, users in provision.outlives.items():
@@ -80,7 +88,36 @@ def order(request: Request, provision: Provision) -> dict[str, Resource]:
                 usages[name] = Resource(held(request.observed[name].body), ready=True)
             elif of and by:
                 usages[name] = Resource(_usage(of, by), ready=name in request.observed)
+    for name, left in _left(request, provision).items():
+        if request.one(left) is not Gap.ABSENT:
+            usages[name] = Resource(held(request.observed[name].body), ready=True)
     return usages
+
+
+def _left(request: Request, provision: Provision) -> dict[str, Requirement]:
+    """Return what is composed no more and was to be outlived, by the composition resource name of its Usage.
+
+    Crossplane observes no longer what is composed no more, though a finalizer may keep it.
+    """
+    wanted = {f"{_ORDER}{kept}-{user}" for kept, users in provision.outlives.items() for user in users}
+    composed = {
+        (*_kind(each.body), each.name)
+        for name, each in request.observed.items()
+        if name in provision.resources or name == CONFIG
+    }
+    old = {name: each for name, each in request.observed.items() if name.startswith(_ORDER) and name not in wanted}
+    users = {name: _user(usage) for name, usage in old.items()}
+    return {
+        name: Requirement(f"user-of-{name}", api, kind, match_name=called, namespace=old[name].namespace or None)
+        for name, (api, kind, called) in users.items()
+        if (api, kind, called) not in composed
+    }
+
+
+def _user(usage: Object) -> tuple[str, str, str]:
+    """Return apiVersion, kind and name of what the Usage is by."""
+    by = mapping(mapping(usage.body.get("spec")).get("by"))
+    return text(by.get("apiVersion")), text(by.get("kind")), text(mapping(by.get("resourceRef")).get("name"))
 
 
 def _usage(of: Object, by: Object) -> dict[str, object]:

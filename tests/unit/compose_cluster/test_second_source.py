@@ -6,7 +6,7 @@ import pytest
 
 from modelplane.compose_cluster.inference_cluster import compose
 from modelplane.preview import ControlPlane
-from modelplane.step import Request
+from modelplane.step import Request, SchemaRequirement
 from unit.compose_cluster import clusters as given
 from unit.compose_cluster.machines import API, KINDS, MACHINES, RACK, World, pipelines, provision
 from unit.preview.fleets import cluster, hardware
@@ -95,6 +95,51 @@ def test_what_has_to_outlive_another_waits_for_it_when_the_cluster_is_deleted() 
     control.settle()
     assert (names(control, MACHINES), names(control, RACK)) == ([], [])
     assert [kind for kind in ("Usage", "ClusterUsage") if control.list(f"{kind}.protection.crossplane.io")] == []
+
+
+def test_what_has_to_outlive_a_pool_waits_for_it_as_well_when_the_pool_was_removed_before() -> None:
+    control = begin(World(), a=1, b=2)
+    rack = next(each for each in control.list(RACK) if each["metadata"]["name"] == "eu-1-b")
+    control.apply({**rack, "metadata": {**rack["metadata"], "finalizers": ["example.org/hold"]}, "status": None})
+    control.apply(with_pools(a=1))
+    assert control.settle()
+    assert control.delete("InferenceCluster", None, "eu-1")
+    control.settle()
+    assert (names(control, MACHINES), names(control, RACK)) == (["eu-1"], ["eu-1-b"])
+    assert "deletionTimestamp" not in control.list(MACHINES)[0]["metadata"]
+    rack = control.list(RACK)[0]
+    control.apply({**rack, "metadata": {**rack["metadata"], "finalizers": []}})
+    control.settle()
+    assert (names(control, MACHINES), names(control, RACK)) == ([], [])
+
+
+def outlived(control: ControlPlane) -> list[str]:
+    """Return the names of what the Machines object has to outlive."""
+    found = [*control.list("Usage.protection.crossplane.io"), *control.list("ClusterUsage.protection.crossplane.io")]
+    return sorted(each["spec"]["by"]["resourceRef"]["name"] for each in found if "by" in each["spec"])
+
+
+def test_what_a_removed_pool_kept_is_let_go_once_that_is_gone() -> None:
+    control = begin(World(), a=1, b=2)
+    assert outlived(control) == ["eu-1", "eu-1-a", "eu-1-b"]
+    control.apply(with_pools(a=1))
+    assert control.settle()
+    assert outlived(control) == ["eu-1", "eu-1-a"]
+
+
+@pytest.mark.parametrize("lost", [KINDS, KINDS[1:]], ids=["machines and racks", "racks"])
+def test_what_has_no_kind_any_more_is_not_required_to_see_whether_it_is_gone(
+    lost: tuple[SchemaRequirement, ...],
+) -> None:
+    control = begin(World(), a=1, b=2)
+    seen = {name: given.obj(body) for name, body in observed(control).items() if name != "rack-b"}
+    schemas: dict[str, Any] = {each.name: None if each in lost else {"type": "object"} for each in KINDS}
+    gone = {f"definition-{each.name}": () for each in lost}
+    result = compose(Request(given.obj(with_pools(a=1)), seen, schemas=schemas, required=gone), {"Existing": provision})
+    assert "outlives-machines-rack-b" in result.desired
+    assert {(each.api_version, each.kind) for each in lost}.isdisjoint(
+        (each.api_version, each.kind) for each in result.requirements
+    )
 
 
 def test_nothing_inside_a_cluster_that_is_made_is_deleted_by_way_of_that_cluster() -> None:
