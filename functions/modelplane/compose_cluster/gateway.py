@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
-from modelplane.composing.orphan import may_delete, orphaned
+from modelplane.composing.orphan import may_delete, observing, orphaned
 from modelplane.composing.references import arrange
 from modelplane.kube.certificate import authority_config_map, pair
 from modelplane.kube.copy import owned, source_copy
@@ -167,6 +167,13 @@ def released(request: Request, config: str) -> dict[str, Manifest]:
     Parts that were composed before are orphaned first, and left out once they are.
     """
     kept = {name: orphaned(body) for name, body in hold(request).items() if name != RESOURCE and may_delete(body)}
+    return {RESOURCE: observe_gateway(config), **kept}
+
+
+def watched(request: Request, config: str) -> dict[str, Manifest]:
+    """Return the Gateway's Object and its parts, held, which only observe what is on the cluster of somebody else."""
+    there = request.observed.items()
+    kept = {name: observing(held(each.body)) for name, each in there if name == RESOURCE or name.startswith(PART)}
     return {RESOURCE: observe_gateway(config), **kept}
 
 

@@ -78,8 +78,11 @@ def _bodies(
 def _shared(request: Request, config: str, observation: ClusterObservation, *, made: bool) -> dict[str, Manifest]:
     """Return what all InferenceClusters of a cluster need there, composed by the one that has the cluster.
 
-    Otherwise deleting one of them would delete it for the others.
+    Otherwise deleting one of them would delete it for the others. On another cluster than before it is only observed:
+    that may have a Gateway and a mark of another InferenceCluster.
     """
+    if observation.strays:
+        return {**installation.observe(config), **gateway.watched(request, config)}
     found = observation.sharing
     if found.of_another(request.composite.name):
         return {**installation.observe(config), **gateway.released(request, config)}

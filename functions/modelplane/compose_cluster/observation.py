@@ -69,10 +69,15 @@ class ClusterObservation:
         return Condition(kind, Status.FALSE, Reason.PROVISIONING, "the cluster has not answered yet")
 
     @property
+    def strays(self) -> bool:
+        """Tell whether the kubeconfig leads to another cluster than before."""
+        return identity.leads_elsewhere(self.probe, self.uid)
+
+    @property
     def address(self) -> Mapping[str, Any]:
         """Return `status.gateway`, empty while the gateway has no address."""
         last = mapping(self.last.get("gateway"))
-        found = gateway.read_address(self.gateway, last)
+        found = gateway.read_address(None if self.strays else self.gateway, last)
         return dns_name.with_hostname(found, last, self.cluster, self.observed)
 
     @property

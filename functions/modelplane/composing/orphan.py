@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane.kube.object import ORPHANED
-from modelplane.model.names import provider_config
+from modelplane.model.names import OBSERVE_ONLY, provider_config
 from modelplane.model.observation import Gap
 from modelplane.observed.cluster import is_abandoned
 from modelplane.observed.fields import mapping
@@ -40,6 +40,16 @@ def orphaned(body: Mapping[str, Any]) -> Mapping[str, Any]:
     if not may_delete(body):
         return body
     return {**body, "spec": {**body["spec"], "managementPolicies": list(ORPHANED.policies)}}
+
+
+def observing(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an Object that observes what it managed; other manifests are returned unchanged.
+
+    How it becomes Ready stays as it is: the API server would refuse to leave that out later.
+    """
+    if body["kind"] != "Object":
+        return body
+    return {**body, "spec": {**body["spec"], "managementPolicies": list(OBSERVE_ONLY)}}
 
 
 def _managed_again(body: Mapping[str, Any], cluster: str) -> Mapping[str, Any]:

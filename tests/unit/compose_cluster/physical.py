@@ -35,6 +35,7 @@ class PhysicalCluster:
     """
 
     names: frozenset[str]
+    uid: str = UID
     there: dict[Key, dict[str, Any]] = field(default_factory=dict)
     deleted: list[Key] = field(default_factory=list)
     certificates: list[str] = field(default_factory=list)
@@ -49,13 +50,17 @@ class PhysicalCluster:
         self.there[_KUBE_SYSTEM] = {
             "apiVersion": "v1",
             "kind": "Namespace",
-            "metadata": {"name": "kube-system", "uid": UID},
+            "metadata": {"name": "kube-system", "uid": self.uid},
         }
 
     def __call__(self, view: View) -> Iterator[StatusPatch]:
         """Yield what the provider writes, after it has done on the cluster what the Objects ask for."""
         configs = {provider_config(name) for name in self.names}
-        mine = [obj for obj in view.scan(OBJECT) if obj["spec"]["providerConfigRef"]["name"] in configs]
+        objects = list(view.scan(OBJECT))
+        mine = [obj for obj in objects if obj["spec"]["providerConfigRef"]["name"] in configs]
+        # An Object whose kubeconfig leads elsewhere now is not gone.
+        for uid in {obj["metadata"]["uid"] for obj in objects if obj not in mine}:
+            self._seen.pop(uid, None)
         self._let_go({obj["metadata"]["uid"] for obj in mine})
         for obj in mine:
             if not obj["metadata"].get("deletionTimestamp"):

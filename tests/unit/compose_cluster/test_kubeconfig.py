@@ -1,0 +1,150 @@
+"""A kubeconfig that leads to the cluster of another InferenceCluster: that one's Gateway stays its own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from modelplane.preview import ControlPlane
+from modelplane.preview.simulation.providers import StatusPatch
+from modelplane.preview.store import View
+from modelplane.preview.worlds import healthy
+from unit.compose_cluster import clusters as given
+from unit.compose_cluster import test_sharing as shared
+from unit.compose_cluster.physical import PhysicalCluster
+from unit.compose_cluster.test_identity import before, marked, reached
+from unit.preview.fleets import cluster
+
+OBSERVES = ["Observe"]
+
+
+@dataclass
+class Clusters:
+    """Several clusters, of which a kubeconfig leads to one."""
+
+    each: dict[str, PhysicalCluster]
+    kinds: Any = healthy.kinds
+
+    def __call__(self, view: View) -> Iterator[StatusPatch]:
+        """Yield what the provider writes for all of them."""
+        for found in self.each.values():
+            yield from found(view)
+
+    def lead(self, name: str, to: str) -> None:
+        """Make the kubeconfig of an InferenceCluster lead to the cluster that was made for another."""
+        for key, found in self.each.items():
+            found.names = found.names | {name} if key == to else found.names - {name}
+
+
+def begin(*names: str) -> tuple[ControlPlane, Clusters]:
+    """Return a control plane in which eu-1, and the others of these names, have settled, each on its own cluster."""
+    control, first = shared.begin(names=("eu-1",))
+    world = Clusters({"eu-1": first, "eu-2": PhysicalCluster(frozenset({"eu-2"}), uid="uid-2")})
+    control.world = world
+    for name in names:
+        control.apply(cluster(name, pool=f"pool-{name}"))
+    shared.settle(control)
+    return control, world
+
+
+def managed(control: ControlPlane, name: str) -> list[str]:
+    """Return the kinds of what an InferenceCluster does more with than observe it."""
+    found = [each for each in shared.specs(control, name) if each.get("managementPolicies") != OBSERVES]
+    return sorted(each["forProvider"]["manifest"]["kind"] for each in found)
+
+
+def shown(there: PhysicalCluster) -> str:
+    """Return the name of the Secret that the Gateway of a cluster shows."""
+    listeners = there.there[shared.GATEWAY]["spec"]["listeners"]
+    return str(listeners[0]["tls"]["certificateRefs"][0]["name"])
+
+
+#: Where the kubeconfigs lead, by InferenceCluster.
+LEADS = {
+    "one to the other's": {"eu-1": "eu-2"},
+    "each to the other's": {"eu-1": "eu-2", "eu-2": "eu-1"},
+}
+
+
+@pytest.mark.parametrize("leads", LEADS.values(), ids=LEADS)
+def test_what_is_on_a_cluster_is_observed_alone_while_the_kubeconfig_leads_to_another(leads: dict[str, str]) -> None:
+    control, world = begin("eu-2")
+    own = {name: shown(there) for name, there in world.each.items()}
+    usual = {name: managed(control, name) for name in own}
+    for name, to in leads.items():
+        world.lead(name, to)
+    shared.settle(control)
+    for name in leads:
+        assert shared.condition(control, name, "ClusterReady")["reason"] == "IdentityChanged"
+        assert managed(control, name) == []
+    settled = {name: list(there.certificates) for name, there in world.each.items()}
+    for _ in range(5):
+        for name in own:
+            control.reconcile("InferenceCluster", None, name)
+    assert {name: there.certificates for name, there in world.each.items()} == settled, "nobody fights over it"
+    for name in leads:
+        world.lead(name, name)
+    shared.settle(control)
+    assert {name: shown(there) for name, there in world.each.items()} == own
+    assert {name: managed(control, name) for name in own} == usual
+    assert shared.ready(control, tuple(own)) == set(own)
+    assert [there.deleted for there in world.each.values()] == [[], []]
+
+
+@pytest.mark.parametrize("leads", LEADS.values(), ids=LEADS)
+def test_one_that_is_deleted_while_its_kubeconfig_leads_to_another_cluster_deletes_nothing_there(
+    leads: dict[str, str],
+) -> None:
+    control, world = begin("eu-2")
+    for name, to in leads.items():
+        world.lead(name, to)
+    shared.settle(control)
+    control.delete("InferenceCluster", None, "eu-1")
+    shared.settle(control)
+    assert [there.deleted for there in world.each.values()] == [[], []]
+    if leads.keys() == {"eu-1"}:
+        assert shared.condition(control, "eu-2", "Ready")["status"] == "True"
+
+
+def test_on_a_cluster_of_nobody_nothing_is_made_once_it_is_known_to_be_another() -> None:
+    control, world = begin()
+    there = world.each["eu-2"]
+    empty = dict(there.there)
+    world.lead("eu-1", "eu-2")
+    shared.settle(control)
+    there.there = dict(empty)
+    shared.settle(control)
+    for _ in range(5):
+        control.reconcile("InferenceCluster", None, "eu-1")
+    assert there.there.keys() == empty.keys()
+
+
+def test_the_address_that_was_published_stays_while_the_kubeconfig_leads_to_another_cluster() -> None:
+    body = before()
+    body["status"]["gateway"] = {"address": "gw.example.org", "hostname": "gw.example.org"}
+    seen = reached("uid-2") | {"gateway": given.gateway("other.example.org")}
+    assert given.status(given.run(body, seen, same_cluster=[]))["gateway"] == body["status"]["gateway"]
+    back = reached() | {"gateway": given.gateway("other.example.org")}
+    assert given.status(given.run(body, back, same_cluster=[]))["gateway"]["address"] == "other.example.org"
+
+
+#: Of one that shares a cluster: what its probe shows, and which marked configs are fetched.
+UNKNOWN: dict[str, tuple[dict[str, Any], Any]] = {
+    "another cluster": (reached("uid-2"), []),
+    "nothing yet": (reached() | {"kube-system": given.looking("Namespace", None)}, [marked("eu-0")]),
+    "the cluster, whose configs are not fetched": (reached(), None),
+}
+
+
+@pytest.mark.parametrize(("seen", "fetched"), UNKNOWN.values(), ids=UNKNOWN)
+def test_one_that_shares_a_cluster_does_not_take_the_mark_before_it_sees_that_nobody_has_it(
+    seen: dict[str, Any], fetched: Any
+) -> None:
+    body = before()
+    body["metadata"]["annotations"] = {"modelplane.ai/shares-cluster": "true"}
+    labels = {"modelplane.ai/shares-cluster-uid": "uid-1"}
+    config = seen["provider-config"]
+    seen = seen | {"provider-config": {**config, "metadata": {**config["metadata"], "labels": labels}}}
+    result = given.run(body, seen, same_cluster=fetched)
+    assert given.bodies(result)["provider-config"]["metadata"]["labels"] == labels
