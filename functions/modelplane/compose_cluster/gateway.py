@@ -172,9 +172,7 @@ def released(request: Request, config: str) -> dict[str, Manifest]:
 
 def watched(request: Request, config: str) -> dict[str, Manifest]:
     """Return the Gateway's Object and its parts, held, which only observe what is on the cluster of somebody else."""
-    there = request.observed.items()
-    kept = {name: observing(held(each.body)) for name, each in there if name == RESOURCE or name.startswith(PART)}
-    return {RESOURCE: observe_gateway(config), **kept}
+    return {RESOURCE: observe_gateway(config)} | {name: observing(body) for name, body in hold(request).items()}
 
 
 def observe_gateway(config: str) -> Manifest:
