@@ -34,8 +34,8 @@ from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Resul
 def _hold(request: Request, reason: Reason, message: str) -> Result:
     """Return a result that holds all observed resources and reports the problem."""
     observation, kept = observe(request), "What exists stays as it is" if request.observed else ""
-    text = sentences(message, kept, observation.not_read)
-    condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, reason, text)
+    message = sentences(message, kept, observation.not_read)
+    condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, reason, message)
     status, backend = report.held(request.composite, observation), report.backend_ready(observation)
     result = held_result(request, condition, backend, status=status)
     desired = {name: replace(each, ready=observation.is_ready(name)) for name, each in result.desired.items()}
