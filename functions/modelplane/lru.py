@@ -27,10 +27,16 @@ class Lru(Generic[V]):
 
     Weighed, not counted, because objects differ in size by a factor of a hundred. `share` returns, by key, a part that
     entries have in common, and its weight, which is counted once.
+
+    Keys that are used in turn, and do not all fit, would evict each other just before they are used again. With `admit`,
+    one of so many new entries for which others would have to go is stored and the rest are not, so that most of what is
+    there is found again.
     """
 
-    def __init__(self, limit: int, share: Callable[[Any], tuple[Hashable, int]] | None = None) -> None:
+    def __init__(self, limit: int, share: Callable[[Any], tuple[Hashable, int]] | None = None, admit: int = 1) -> None:
         self._share = share
+        self._admit = admit
+        self._without_room = 0
         self._shared: dict[Hashable, int] = {}
         self._kept: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
         self._lock = threading.Lock()
@@ -61,15 +67,22 @@ class Lru(Generic[V]):
             return found[0]
 
     def put(self, key: Hashable, value: V, weight: int) -> None:
-        """Store a value of this weight under `key`, replacing the present one."""
+        """Store a value of this weight under `key`, replacing the present one; see `admit` for a new one."""
         weight += ENTRY
         with self._lock:
+            if key not in self._kept and self._weight + weight > self.limit and not self._admitted():
+                return
             replaced = self._kept.pop(key, None)
             self._kept[key] = value, weight
             self._weight += weight - replaced[1] if replaced else weight + self._hold(key)
             while self._weight > self.limit:
                 evicted, (_, freed) = self._kept.popitem(last=False)
                 self._weight -= freed + self._release(evicted)
+
+    def _admitted(self) -> bool:
+        """Tell whether a new entry is stored although others have to go for it."""
+        self._without_room += 1
+        return self._without_room % self._admit == 0
 
     def _hold(self, key: Hashable) -> int:
         """Return what the shared part of a new entry weighs, 0 if another entry has it."""

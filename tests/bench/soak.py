@@ -101,16 +101,16 @@ def serving(variant: int) -> Scene:
     """Return a replica that serves, with what it composed; its pods change the words with which they wait."""
     control = ControlPlane([cluster(0), deployment("soaked", 1)])
     control.settle()
-    (replica,) = (_from_server(each) for each in control.list("ModelReplica"))
-    objects = [_from_server(each) for each in control.list("Object")]
+    (replica,) = (stored(each) for each in control.list("ModelReplica"))
+    objects = [stored(each) for each in control.list("Object")]
     for each in objects:
         each["metadata"]["annotations"]["variant"] = f"{variant}"
         each["status"]["message"] = "x" * variant
     composed = {each["metadata"]["annotations"]["crossplane.io/composition-resource-name"]: each for each in objects}
-    return Scene(replica, composed, Store([_versioned(cluster(0)), *map(_from_server, control.list("Namespace"))]))
+    return Scene(replica, composed, Store([_versioned(cluster(0)), *map(stored, control.list("Namespace"))]))
 
 
-def _from_server(manifest: Manifest) -> Manifest:
+def stored(manifest: Manifest) -> Manifest:
     metadata = manifest["metadata"]
     kept = {field: value for field, value in metadata.items() if field not in {"uid", "resourceVersion"}}
     return _versioned(from_server({**manifest, "metadata": kept}, metadata["uid"], 0))

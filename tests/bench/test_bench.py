@@ -18,6 +18,7 @@ from modelplane.step import Request
 from modelplane.transport import messages
 from modelplane.transport.request import read
 from modelplane.transport.structs import decode, encode
+from unit.compose_replica.replicas import TOPOLOGIES
 from unit.transport.server_processes import PATIENCE
 
 
@@ -137,11 +138,20 @@ def test_the_memory_of_a_soak_is_judged_over_what_it_was_when_caches_were_filled
     assert schedule.compared == pytest.approx(schedule.value / (schedule.yardstick or 0))
 
 
+def test_a_settled_fleet_has_a_replica_of_each_topology_and_every_one_serves() -> None:
+    with served("compose-replica") as on:
+        scenes = map(replicas.scene_of, TOPOLOGIES.values())
+        last = [run_pass(scene, on.steps("compose-replica")).exchanges[-1].response for scene in scenes]
+    statuses = [decode(messages.Response.FromString(each).desired.composite.resource)["status"] for each in last]
+    assert [each["served"] for each in statuses] == [True] * 4
+
+
 def test_every_replica_of_a_settled_fleet_is_another_and_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replicas, "FLEET", 10)
     monkeypatch.setattr(replicas, "AGAIN", 1)
-    fleet = [replicas._of_another(b"soaked uid-0000-00000", ["uid-0000-00000"], number) for number in range(2)]
-    assert fleet == [b"r00000 uid-0000-00000", b"r00001 uid-0000-00001"]
+    pattern = replicas.Pattern([], b"qwen-0a1b2c3d", [b"uid-0000-fffff"])
+    fleet = [pattern.of_another(b"qwen-0a1b2c3d uid-0000-fffff", number) for number in range(2)]
+    assert fleet == [b"qwen-0a100000 uid-0000-00000", b"qwen-0a100001 uid-0000-00001"]
     over_bare, computed, resident = replicas.settled_replicas()
     assert (over_bare.limit, computed.value) == (2.0, 0.0)
     assert 30 < resident.value < 205

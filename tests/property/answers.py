@@ -1,8 +1,8 @@
 """Passes of composites over the wire, each call answered from what is remembered, and computed anew beside it."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -31,7 +31,7 @@ class Compared:
     """The pipelines of a control plane, every call of which for some kinds is also made twice over the wire.
 
     `differing` are the calls whose remembered answer is not the computed one, `calls` and `computed` counts of calls,
-    `last` the last remembered answer.
+    `last` the last remembered answer, `exchanged` every request with its answer.
     """
 
     def __init__(self, *kinds: str, others: bool = False) -> None:
@@ -43,6 +43,7 @@ class Compared:
         self.calls = self.computed = 0
         self.differing: list[str] = []
         self.last = b""
+        self.exchanged: list[tuple[bytes, bytes]] = []
 
     def __call__(self, kind: str) -> Pipeline | None:
         """Return the pipeline of a kind, None for the kinds that are taken as they are."""
@@ -67,6 +68,7 @@ class Compared:
                 computed = answer(partial(step), Received(wire))  # a step of its own, which has no answers yet
             self.calls += 1
             self.last = remembered
+            self.exchanged.append((wire, remembered))
             if remembered != computed:
                 self.differing.append(f"{request.composite.kind} {request.composite.name}: {list(request.required)}")
             return step(request)
@@ -102,6 +104,33 @@ def world_of(topology: str, pipelines: Compared) -> ControlPlane:
     control = ControlPlane([*others(replica), replica], healthy, pipelines)
     assert control.settle()
     return control
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The calls of a pass of a replica that serves, with their answers, and what names it."""
+
+    calls: tuple[tuple[bytes, bytes], ...]
+    names: tuple[bytes, ...]
+
+    def renamed(self, number: int) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the calls of another replica like this one; its names are as long as what they replace."""
+        for request, response in self.calls:
+            for name in self.names:
+                other = name[:-6] + b"%06d" % number
+                request, response = request.replace(name, other), response.replace(name, other)
+            yield request, response
+
+
+@cache
+def settled(topology: str) -> Settled:
+    """Return the last pass of a replica of a topology that serves."""
+    pipelines = Compared("ModelReplica")
+    control = world_of(topology, pipelines)
+    pipelines.exchanged.clear()
+    metadata = _replica(control)["metadata"]
+    control.reconcile("ModelReplica", metadata["namespace"], metadata["name"])
+    return Settled(tuple(pipelines.exchanged), (metadata["name"].encode(), metadata["uid"].encode()))
 
 
 def _replica(control: ControlPlane) -> Manifest:

@@ -1,13 +1,22 @@
 """Whatever happens around a replica, what is remembered answers as the step would, byte for byte."""
 
+from itertools import cycle, islice
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modelplane.compose_replica.replica import compose
+from modelplane.lru import Lru
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import healthy
+from modelplane.step import Result
+from modelplane.transport import answers
+from modelplane.transport.answers import Summary
+from modelplane.transport.compression import Compressor
 from modelplane.transport.messages import Response
-from property.answers import CHANGES, HAPPENINGS, Compared, world_of
+from modelplane.transport.request import read
+from property.answers import CHANGES, HAPPENINGS, Compared, Settled, settled, world_of
 from property.strategies import examples
 from unit.compose_replica.disturbances import DISTURBANCES
 from unit.compose_replica.journal import cache, deployment
@@ -47,6 +56,34 @@ def test_a_settled_replica_of_each_topology_is_not_computed_again(topology: str)
     reconcile(control)
     assert pipelines.calls > calls
     assert pipelines.computed == computed
+
+
+def _pass(one: Settled, number: int) -> int:
+    """Make the calls of a pass of a replica like this one, and return how many are answered from memory."""
+    found = 0
+    for wire, response in one.renamed(number):
+        given = read(wire)
+        if answers.find(compose, given):
+            found += 1
+        else:
+            summary = Summary("ModelReplica", "ml-team", f"{number}", 8, 3)
+            answers.keep(compose, given, Result(cacheable=True), response, summary)
+    return found
+
+
+@pytest.mark.parametrize(("replicas", "at_least", "at_most"), [(125, 1.0, 1.0), (330, 0.40, 0.65)])
+def test_a_mixed_fleet_of_5000_is_answered_from_memory_and_of_one_too_large_what_fits(
+    monkeypatch: pytest.MonkeyPatch, replicas: int, at_least: float, at_most: float
+) -> None:
+    fleet = [settled(topology) for topology in TOPOLOGIES]
+    limit = answers._LIMIT // 40  # for a fortieth of the fleet
+    monkeypatch.setattr(answers, "_ANSWERS", Lru(limit, admit=answers._ADMIT))
+    monkeypatch.setattr(answers, "_COMPRESSOR", Compressor())
+    calls = sum(len(one.calls) for one in islice(cycle(fleet), replicas))
+    shares = [sum(map(_pass, islice(cycle(fleet), replicas), range(replicas))) / calls for _ in range(3)]
+    assert shares[0] == 0
+    assert all(at_least <= share <= at_most for share in shares[1:]), shares
+    assert answers._ANSWERS._weight <= limit
 
 
 @pytest.mark.parametrize(

@@ -137,3 +137,42 @@ def test_what_many_results_share_takes_room_in_a_cache_once_and_none_when_the_la
     for number in range(10):
         cached.put(("other", number), number, 0)
     assert [cached.find(("other", number)) for number in range(10)] == list(range(10))
+
+
+def _cycle(cache: Lru[int], keys: range) -> float:
+    """Use keys in turn, storing those that are not there, and return the share that was there."""
+    found = 0
+    for key in keys:
+        if cache.find(key) is not None:
+            found += 1
+        else:
+            cache.put(key, key, 0)
+    return found / len(keys)
+
+
+@pytest.mark.parametrize(
+    ("keys", "at_least", "at_most"), [(100, 1.0, 1.0), (110, 0.85, 0.91), (200, 0.40, 0.5), (400, 0.12, 0.25)]
+)
+def test_of_more_than_fits_that_is_used_in_turn_about_as_much_is_found_as_fits(
+    keys: int, at_least: float, at_most: float
+) -> None:
+    cache = Lru[int](100 * ENTRY, admit=8)
+    assert [_cycle(cache, range(keys)) for _ in range(20)][0] == 0
+    for _ in range(20):
+        assert at_least <= _cycle(cache, range(keys)) <= at_most
+
+
+def test_what_is_no_longer_used_makes_room_for_what_is() -> None:
+    cache = Lru[int](100 * ENTRY, admit=8)
+    _cycle(cache, range(100))
+    found = [_cycle(cache, range(1000, 1100)) for _ in range(30)]
+    assert found[8] > 0.5
+    assert found[-1] > 0.9
+
+
+def test_a_new_value_of_a_key_is_stored_where_new_keys_are_not() -> None:
+    cache = Lru[str](2 * ENTRY, admit=8)
+    for key in ("a", "b", "c"):
+        cache.put(key, "first", 0)
+    cache.put("b", "second", 0)
+    assert [cache.find(key) for key in ("a", "b", "c")] == ["first", "second", None]

@@ -34,7 +34,7 @@ COMPOSITE = from_server(CACHE, "uid-qwen", 1)
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(answers, "_ANSWERS", Lru[Any](answers._LIMIT))
+    monkeypatch.setattr(answers, "_ANSWERS", Lru[Any](answers._LIMIT, admit=answers._ADMIT))
     structlog.reset_defaults()
     yield
     structlog.reset_defaults()
@@ -205,7 +205,7 @@ def test_what_is_kept_of_a_composite_does_not_grow_with_its_versions() -> None:
 
 
 def test_what_is_kept_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "_ANSWERS", Lru[Any](10_000))
+    monkeypatch.setattr(answers, "_ANSWERS", Lru[Any](10_000, admit=answers._ADMIT))
     step = Counted()
     for number in range(50):
         answered(step, sent(composite=from_server(CACHE, f"uid-{number}", 1)))

@@ -1,34 +1,64 @@
 """Messages that resemble one another are kept in a tenth of their size."""
 
-from modelplane.transport.compression import Compressor
+import random
+
+from golden import read_documents
+from modelplane.transport.compression import _MOST, Compressor
 from modelplane.transport.structs import encode
-from unit.compose_replica.replicas import replica, serving
+from unit.compose_replica.replicas import TOPOLOGIES, replica, run
 
 
-def _message(name: str) -> bytes:
-    body = replica()
+def _message(name: str, topology: str = "") -> bytes:
+    """Return what a replica composes, as one message."""
+    (body,) = read_documents(TOPOLOGIES[topology]) if topology else [replica()]
     body["metadata"]["name"] = name
-    observed = serving(body)
-    return b"".join(map(encode, observed.values()))
+    return b"".join(encode(desired.build()) for desired in run(body).desired.values())
+
+
+def _unlike(seed: int) -> bytes:
+    """Return a message of which no part is in another one."""
+    return random.Random(seed).randbytes(4_000)
 
 
 def test_every_message_is_read_as_it_was() -> None:
     compressor = Compressor()
-    messages = [b"", b"short", _message("a"), _message("b"), b"x" * 100_000, _message("a")]
-    for kind in ("one", "two"):
-        assert [compressor.compress(kind, each).read() for each in messages] == messages
+    messages = [b"", b"short", _message("a"), _message("b"), b"x" * 100_000, _unlike(1), _message("a")]
+    for _ in range(2):
+        assert [compressor.compress(each).read() for each in messages] == messages
 
 
-def test_a_message_that_resembles_the_first_of_its_kind_takes_a_tenth() -> None:
+def test_a_message_that_resembles_one_before_takes_a_tenth_whatever_came_between() -> None:
     compressor = Compressor()
-    compressor.compress("replica", _message("first-of-all"))
-    message = _message("another")
-    assert len(message) > 4096
-    assert len(compressor.compress("replica", message).content) < len(message) / 10
+    names = sorted(TOPOLOGIES)
+    first = [compressor.compress(_message("first-of-all", name)) for name in names]
+    assert len(first) == 4
+    for name in names * 2:
+        message = _message("another", name)
+        assert len(message) > 4096
+        assert len(compressor.compress(message).content) < len(message) / 10, name
 
 
-def test_the_messages_of_a_kind_share_one_dictionary() -> None:
+def test_messages_that_resemble_one_another_share_one_dictionary() -> None:
     compressor = Compressor()
-    kept = [compressor.compress("replica", _message(name)) for name in ("a", "b", "c")]
+    kept = [compressor.compress(_message(name)) for name in ("a", "b", "c")]
     assert len({id(each.dictionary) for each in kept}) == 1
-    assert len(compressor.compress("large", b"x" * 1_000_000).dictionary) == 32 * 1024
+    assert len(compressor.compress(b"x" * 1_000_000).dictionary.content) <= 32 * 1024
+
+
+def test_a_dictionary_is_forgotten_with_the_last_message_that_needs_it() -> None:
+    compressor = Compressor()
+    kept = [compressor.compress(_unlike(seed)) for seed in range(3)]
+    assert len(compressor._dictionaries) == 3
+    del kept[1]
+    assert len(compressor._dictionaries) == 2
+
+
+def test_there_are_few_dictionaries_and_new_ones_once_old_ones_are_forgotten() -> None:
+    compressor = Compressor()
+    kept = [compressor.compress(_unlike(seed)) for seed in range(2 * _MOST)]
+    assert [each.read() for each in kept] == [_unlike(seed) for seed in range(2 * _MOST)]
+    assert len({id(each.dictionary) for each in kept}) <= _MOST
+    message = _message("late")
+    del kept[:_MOST]
+    kept.append(compressor.compress(message))
+    assert len(compressor.compress(_message("another")).content) < len(message) / 10
