@@ -28,9 +28,9 @@ class Lru(Generic[V]):
     Weighed, not counted, because objects differ in size by a factor of a hundred. `share` returns, by key, a part that
     entries have in common, and its weight, which is counted once.
 
-    Keys that are used in turn, and do not all fit, would evict each other just before they are used again. With `admit`,
-    one of so many new entries for which others would have to go is stored and the rest are not, so that most of what is
-    there is found again.
+    Keys that are used in turn, and do not all fit, would evict each other just before they are used again. With
+    `admit`, one of so many new entries for which others would have to go is stored and the rest are not, so that most
+    of what is there is found again.
     """
 
     def __init__(self, limit: int, share: Callable[[Any], tuple[Hashable, int]] | None = None, admit: int = 1) -> None:

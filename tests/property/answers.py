@@ -116,10 +116,12 @@ class Settled:
     def renamed(self, number: int) -> Iterator[tuple[bytes, bytes]]:
         """Yield the calls of another replica like this one; its names are as long as what they replace."""
         for request, response in self.calls:
-            for name in self.names:
-                other = name[:-6] + b"%06d" % number
-                request, response = request.replace(name, other), response.replace(name, other)
-            yield request, response
+            yield self._named(request, number), self._named(response, number)
+
+    def _named(self, message: bytes, number: int) -> bytes:
+        for name in self.names:
+            message = message.replace(name, name[:-6] + b"%06d" % number)
+        return message
 
 
 @cache

@@ -157,9 +157,9 @@ def test_of_more_than_fits_that_is_used_in_turn_about_as_much_is_found_as_fits(
     keys: int, at_least: float, at_most: float
 ) -> None:
     cache = Lru[int](100 * ENTRY, admit=8)
-    assert [_cycle(cache, range(keys)) for _ in range(20)][0] == 0
-    for _ in range(20):
-        assert at_least <= _cycle(cache, range(keys)) <= at_most
+    assert _cycle(cache, range(keys)) == 0
+    shares = [_cycle(cache, range(keys)) for _ in range(30)]
+    assert all(at_least <= share <= at_most for share in shares[10:]), shares
 
 
 def test_what_is_no_longer_used_makes_room_for_what_is() -> None:

@@ -23,7 +23,8 @@ from modelplane.transport.objects import WireObject
 from modelplane.transport.request import ParsedRequest
 
 #: Bytes of what is kept: enough for five thousand replicas of whatever topologies, each of which takes 3 to 4.2 KiB.
-_LIMIT: Final = 24 * 1024 * 1024
+#: The dictionaries take 3 MiB at the most besides.
+_LIMIT: Final = 21 * 1024 * 1024
 #: Composites are reconciled in turn. Of a fleet that is too large one new answer of so many is kept: as many composites
 #: as fit are answered from memory, and those that are gone make room within minutes.
 _ADMIT: Final = 8

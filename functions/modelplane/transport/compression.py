@@ -19,8 +19,9 @@ _FASTEST: Final = 1
 _TELLING: Final = 1024
 #: A message resembles a dictionary with which it takes one of so many parts of its size.
 _ALIKE: Final = 10
-#: The most dictionaries; each takes about 130 KiB.
-_MOST: Final = 32
+#: The most dictionaries, which take 160 KiB each at the most, and so many of its entries by which one is found.
+_MOST: Final = 16
+_ENTRIES: Final = 1000
 #: The byte with which an entry of a map begins in most messages: the tag of its key.
 _ENTRY: Final = b"\n"
 
@@ -32,7 +33,11 @@ class Dictionary:
 
     def __init__(self, content: bytes) -> None:
         self.content: Final = content
-        self.entries: Final = frozenset(content.split(_ENTRY))
+        self.entries: Final = _entries(content)
+
+
+def _entries(content: bytes) -> frozenset[bytes]:
+    return frozenset(content.split(_ENTRY, _ENTRIES)[:_ENTRIES])
 
 
 #: Of messages that are compressed alone.
@@ -61,7 +66,7 @@ class Compressor:
     def compress(self, message: bytes) -> Compressed:
         """Return a message compressed, with the dictionary that has most of its entries, or as one itself."""
         end = message[-_WINDOW:]
-        entries = frozenset(end.split(_ENTRY))
+        entries = _entries(end)
         with self._lock:
             known = [*self._dictionaries]
         nearest = max(known, key=lambda each: len(each.entries & entries), default=_NONE)

@@ -1,8 +1,9 @@
 """Messages that resemble one another are kept in a tenth of their size."""
 
-import random
+import hashlib
 
 from golden import read_documents
+from modelplane.lru import weigh
 from modelplane.transport.compression import _MOST, Compressor
 from modelplane.transport.structs import encode
 from unit.compose_replica.replicas import TOPOLOGIES, replica, run
@@ -17,7 +18,7 @@ def _message(name: str, topology: str = "") -> bytes:
 
 def _unlike(seed: int) -> bytes:
     """Return a message of which no part is in another one."""
-    return random.Random(seed).randbytes(4_000)
+    return b"".join(hashlib.sha256(b"%d %d" % (seed, part)).digest() for part in range(128))
 
 
 def test_every_message_is_read_as_it_was() -> None:
@@ -62,3 +63,11 @@ def test_there_are_few_dictionaries_and_new_ones_once_old_ones_are_forgotten() -
     del kept[:_MOST]
     kept.append(compressor.compress(message))
     assert len(compressor.compress(_message("another")).content) < len(message) / 10
+
+
+def test_dictionaries_take_3_mib_at_the_most_whatever_the_messages() -> None:
+    short = [b"".join(b"\n%d" % (seed * 100_000 + part) for part in range(10_000)) for seed in range(_MOST)]
+    compressor = Compressor()
+    kept = [compressor.compress(message + _unlike(seed)) for seed, message in enumerate(short)]
+    taken = sum(len(each.content) + weigh(each.entries) for each in {one.dictionary for one in kept})
+    assert taken <= 3 * 1024 * 1024
