@@ -6,6 +6,8 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from modelplane.model.fleet import Cluster, Effect, Taint
+from modelplane.model.rollout import Amount
+from property.played_rollout import copies_of, pods_of
 from property.rollouts import RolloutHistory
 from property.strategies import Draw
 
@@ -13,7 +15,11 @@ _ADDRESS = "192.0.2.1"
 
 
 class RestlessWorld(RolloutHistory):
-    """A deployment with a rival on clusters to which everything happens that may happen, in any order."""
+    """A deployment with a rival on clusters to which everything happens that may happen, in any order.
+
+    A change of its pods takes one copy of a replica at once; the others serve with the earlier pods until the new ones
+    come up. On a cluster that does not answer a pass of a replica changes nothing but what the pass has seen.
+    """
 
     def __init__(self, draw: Draw) -> None:
         super().__init__(draw)
@@ -51,6 +57,47 @@ class RestlessWorld(RolloutHistory):
         self.pass_all()
         self.come_up()
 
+    def remaining(self, uid: str) -> int:
+        """Return how many copies of a replica go on to serve while its pods are changed."""
+        return min(self.serving.get(uid, 0), copies_of(self.fleet.replicas[uid]) - 1)
+
+    def own_pass(self, uid: str) -> None:
+        """Let a replica have its own pass, which changes its pods one copy after the other."""
+        replica = self.fleet.replicas.get(uid)
+        if replica is None or replica.ending:
+            return
+        if not self.fleet.clusters[replica.cluster].answers:
+            self.fleet.replicas[uid] = replace(replica, stale=False)
+            return
+        left, restarts = self.remaining(uid), self.pods.get(uid) != pods_of(replica)
+        super().own_pass(uid)
+        if restarts and left:
+            self.serving[uid] = left
+        now = self.fleet.replicas[uid]
+        self.fleet.replicas[uid] = replace(now, ready=uid in self.serving and replica.ready)
+        if restarts or copies_of(replica) != self.serving.get(uid):
+            self.fleet.replicas[uid] = replace(self.fleet.replicas[uid], complete=False, copies=left)
+
+    def observe(self, uid: str) -> None:
+        """Let a replica say how many of its copies serve, unless its cluster does not answer."""
+        self.own_pass(uid)
+        replica = self.fleet.replicas.get(uid)
+        if replica is None or not self.fleet.clusters[replica.cluster].answers:
+            return
+        copies = self.serving.get(uid, 0)
+        complete = copies == copies_of(replica)
+        if complete:
+            self.fleet.serve([uid])
+        ready = complete or (copies > 0 and replica.has_served)
+        now = replace(self.fleet.replicas[uid], ready=ready, complete=complete, copies=copies)
+        self.fleet.replicas[uid] = now
+
+    def lose_copy(self) -> None:
+        """Let one copy of some replica that has several crash, and let all replicas say what is so."""
+        if uids := sorted(uid for uid, copies in self.serving.items() if copies > 1):
+            self.serving[self._draw(st.sampled_from(uids))] -= 1
+        self.observe_all()
+
     def crash(self) -> None:
         """Let the pods of some replica crash, and let all replicas say what is so."""
         self.flap()
@@ -66,8 +113,8 @@ class RestlessWorld(RolloutHistory):
             self.evict, self.repel, self.delete_cluster, self.recover, self.recover,
         )  # fmt: skip
         of_pods = (
-            self.crash, self.crash, self.rest, self.come_up, self.come_up, self.load_some, self.pass_some,
-            self.observe_all, self.finish,
+            self.crash, self.crash, self.lose_copy, self.rest, self.come_up, self.come_up, self.load_some,
+            self.pass_some, self.observe_all, self.finish,
         )  # fmt: skip
         of_owners = (
             self.rescale, self.rescale, self.rescale, self.rest, self.rest, self.edit, self.recopy, self.reselect,
@@ -77,3 +124,26 @@ class RestlessWorld(RolloutHistory):
         for happening in happened:
             happening()
         return ", ".join(happening.__name__ for happening in happened)
+
+    def scale_amid_an_edit(self) -> str:
+        """Let an edit change replicas in place, each meet a fate of its own, and fewer be asked for; return what."""
+        in_place = replace(self.deployment.rollout, max_surge=Amount(0), max_unavailable=Amount(1))
+        self.deployment = replace(self.deployment, rollout=in_place, replicas=self._draw(st.integers(2, 3)))
+        self.rounds(3)
+        self.toggle()
+        if edited := sorted({r.cluster for r in self.own() if r.stale}):
+            name = self._draw(st.sampled_from(edited))
+            answers = self._draw(st.booleans())
+            self.fleet.clusters[name] = replace(self.fleet.clusters[name], answers=answers, ready=answers)
+        fates = {r.uid: self._draw(st.sampled_from(("none", "crash", "crash", "pass"))) for r in self.own()}
+        for uid, fate in fates.items():
+            if fate == "crash" and self.fleet.clusters[self.fleet.replicas[uid].cluster].answers:
+                self.serving.pop(uid, None)
+                self.observe(uid)
+            elif fate == "pass":
+                self.own_pass(uid)
+        if self._draw(st.booleans()):
+            self.pause()
+            self.edit()
+        self.deployment = replace(self.deployment, replicas=self._draw(st.integers(1, 2)))
+        return f"{fates}"

@@ -11,9 +11,9 @@ class Serving(IntEnum):
     """What can be seen of whether a replica serves. Where one of several has to go, the lowest value goes first.
 
     `NOT`: it has never served, or was last seen not to serve. `PARTLY`: it serves with some of its copies, or with
-    copies of an earlier spec while its pods are changed. `NOW`: it is complete: all copies of its present spec serve,
-    and its cluster answers. `UNSEEN`: it has served, and may still do: its cluster does not answer, or what it last
-    reported is about an earlier spec that makes the same pods.
+    copies of an earlier spec until its pods are changed. `NOW`: it is complete: all copies of its present spec serve,
+    and its cluster answers. `UNSEEN`: it was last seen to serve, with whichever pods, and may still do: its cluster
+    does not answer, or what it last reported is about an earlier spec that makes the same pods.
     """
 
     NOT = 0
@@ -32,11 +32,9 @@ def see_serving(replica: Replica, cluster: Cluster | Gap | Malformed | None) -> 
     if not (replica.has_served and replica.ready):
         return Serving.NOT
     if not (isinstance(cluster, Cluster) and cluster.answers):
-        return Serving.UNSEEN if replica.proven else Serving.NOT
-    if not replica.stale and not replica.complete:
+        return Serving.UNSEEN
+    if not replica.proven or not (replica.stale or replica.complete):
         return Serving.PARTLY
-    if not replica.proven:
-        return Serving.NOT
     return Serving.UNSEEN if replica.stale else Serving.NOW
 
 

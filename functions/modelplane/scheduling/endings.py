@@ -25,6 +25,7 @@ from modelplane.scheduling.work import Work
 #: Which of the leaving replicas are needed first until others serve.
 _NEEDED = (Serving.NOW, Serving.PARTLY, Serving.UNSEEN, Serving.NOT)
 _WAY_OUT = ": scale down to end it before"
+_NONE_MATCHES = ", and no cluster matches spec.clusterSelector: correct the selector, or "
 _WAYS_OUT = ": scale down, or taint the cluster NoExecute, to end it before"
 
 
@@ -108,5 +109,6 @@ def dismiss(work: Work) -> Needs | None:
             own.ending = own.leaving
         elif work.missing:
             there = isinstance(work.cluster(own.replica.cluster), Cluster)
-            own.why += _WAYS_OUT if there and own.leaving is not EndCause.EVICTED else _WAY_OUT
+            way = _WAYS_OUT if there and own.leaving is not EndCause.EVICTED else _WAY_OUT
+            own.why += _NONE_MATCHES + way.removeprefix(": ") if work.selects_none else way
     return None

@@ -74,16 +74,16 @@ class RolloutStep:
     def surplus(self) -> tuple[list[OwnReplica], list[OwnReplica]]:
         """Return the outdated replicas above `replicas` that go: those that go at once, and those that wait for others.
 
-        Replicas that never served with their present spec come first and go at once. Then come those that do not serve
-        now, then the youngest, and last those on clusters that do not answer. A surge continues in this order from pass
-        to pass, whichever replica it was started for.
+        Replicas that never served with their present spec, and do not serve with an earlier one, come first and go at
+        once. Then come those that do not serve now, then those that serve, the youngest first, and last those that
+        cannot be seen. A surge continues in this order from pass to pass, whichever replica it was started for.
         """
         counted = [own for own in self.members if own.counted]
         above = max(0, len(counted) - self.replicas)
         outdated = [own for own in _youngest_first(counted) if own.outdated]
-        unproven = [own for own in outdated if not own.replica.proven][:above]
-        proven = sorted((own for own in outdated if own.replica.proven), key=_idle_first)
-        return unproven, proven[: above - len(unproven)]
+        idle = [own for own in outdated if own.serving is Serving.NOT and not own.replica.proven][:above]
+        others = sorted((own for own in outdated if own not in idle), key=_idle_first)
+        return idle, others[: above - len(idle)]
 
     @property
     def surges_under_way(self) -> int:
@@ -127,8 +127,11 @@ class RolloutStep:
         if not is_broken(own.replica):
             return False
         others = [each for each in self.members if each.ending is None and each is not own]
-        starting = any(each.counted and not each.outdated and each.serving is Serving.NOT for each in others)
-        return not starting or all(each.serving is Serving.NOT for each in others)
+        idle = [each for each in others if each.serving is Serving.NOT]
+        starting = any(
+            each.counted and not each.outdated and (each in idle or not each.replica.proven) for each in others
+        )
+        return not starting or len(idle) == len(others)
 
     @property
     def _starting(self) -> int:

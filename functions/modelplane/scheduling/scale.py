@@ -11,15 +11,16 @@ from modelplane.scheduling.roster import OwnReplica
 def surplus(counted: Sequence[OwnReplica], replicas: int) -> list[OwnReplica]:
     """Return the replicas to end so that `replicas` are left, in the order in which they go.
 
-    Replicas that never served go first, then those that are seen not to serve, then those that serve, and last those
-    that cannot be seen. Among the latter two, those of the last profile in the ClusterModel go first. Then come those
-    on the cluster with the most of them, then the latest cluster name, then the highest index.
+    Replicas that never served go first, then those that were last seen not to serve, then those that serve, and last
+    those that cannot be seen. Among the latter two, those that never served with their present spec go first, then
+    those of the last profile in the ClusterModel. Then come those on the cluster with the most of them, then the latest
+    cluster name, then the highest index.
     """
     on_cluster = Counter(own.replica.cluster for own in counted)
-    alike: dict[tuple[bool, Serving, int], list[OwnReplica]] = {}
+    alike: dict[tuple[bool, Serving, bool, int], list[OwnReplica]] = {}
     for each in counted:
-        place = 0 if each.serving is Serving.NOT else -each.place
-        alike.setdefault((each.replica.has_served, each.serving, place), []).append(each)
+        worth = (False, 0) if each.serving is Serving.NOT else (each.replica.proven, -each.place)
+        alike.setdefault((each.replica.has_served, each.serving, *worth), []).append(each)
     removed: list[OwnReplica] = []
     for key in sorted(alike):
         removals = _removals(alike[key], on_cluster)

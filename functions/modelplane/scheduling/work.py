@@ -94,6 +94,13 @@ class Work:
         return self.deployment.resolution.edited and any(own.rank for own in self.roster.counted)
 
     @property
+    def selects_none(self) -> bool:
+        """Tell whether no cluster carries the labels of spec.clusterSelector."""
+        alone = self.footprint is None or not self.footprint.selector
+        looked = not isinstance(self.view.candidates, Gap)
+        return bool(self.deployment.cluster_selector) and alone and looked and not self.candidates
+
+    @property
     def invalid(self) -> str:
         """Return why the deployment's spec cannot be applied to any replica, "" when it can."""
         if self.deployment.over_bound:

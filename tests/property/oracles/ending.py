@@ -7,8 +7,8 @@ each stays iff it fits in all its pools beside everything that stayed before it.
 Leaving replicas that have served are kept until their replacements serve: as many as `replicas` exceeds those that do
 not leave and are seen to serve; first those that are seen to serve, then those that cannot be seen, the oldest last to
 go. Scale-down takes leaving ones first, then those that never served, then those that were last seen not to serve, then
-serving ones, then those that cannot be seen; of these from the cluster with most replicas of this deployment, then the
-latest cluster name, then the highest index.
+serving ones, then those that cannot be seen; of the latter two first those that serve with pods of an earlier spec,
+then from the cluster with most replicas of this deployment, then the latest cluster name, then the highest index.
 """
 
 from collections import Counter
@@ -52,18 +52,23 @@ def can_be_seen(replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
 
 
 def served_last(replica: Replica) -> bool:
+    """Tell whether the replica last said that it serves, with whichever pods it had then."""
+    return replica.has_served and replica.ready
+
+
+def serves_as_asked(replica: Replica) -> bool:
     """Tell whether the replica last said that it serves, with the engines and the content that it has now."""
     same_pods = replica.served_content == replica.content and (
         replica.served_engines is None
         or [replace(engine, copies=1) for engine in replica.served_engines]
         == [replace(engine, copies=1) for engine in replica.engines]
     )
-    return replica.has_served and replica.ready and same_pods
+    return served_last(replica) and same_pods
 
 
 def serves_now(replica: Replica, clusters: Mapping[str, Cluster]) -> bool:
     """Tell whether the replica is seen to serve with what it carries."""
-    return served_last(replica) and can_be_seen(replica, clusters)
+    return serves_as_asked(replica) and can_be_seen(replica, clusters)
 
 
 def kept_leaving(
@@ -93,7 +98,8 @@ def scale_down(
                     r.uid in gone,
                     not r.has_served,
                     not served_last(r),
-                    serves_now(r, clusters),
+                    can_be_seen(r, clusters),
+                    served_last(r) and not serves_as_asked(r),
                     on_cluster[r.cluster],
                     r.cluster,
                     r.index or 0,

@@ -11,6 +11,7 @@ from modelplane.model.placement import CacheState, FleetView, Footprint, Needs, 
 from modelplane.model.refusal import Refusal
 from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMember
 from modelplane.model.rollout import Amount, Rollout
+from modelplane.schedule.rounds import CALLS, Rounds
 from modelplane.scheduling import schedule
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.demands import Node
@@ -173,9 +174,11 @@ class Scene:
     def decide(self, one: Deployment) -> Schedule:
         """Return what a pass decides, and note in `asked` what it asked for."""
         needs, self.asked = Needs(), []
-        while isinstance(outcome := schedule(one, self.view(one, needs)), Needs):
+        while isinstance(
+            outcome := schedule(one, replace(self.view(one, needs), final=Rounds(len(self.asked)).final)), Needs
+        ):
             self.asked.append(outcome)
-            assert len(self.asked) < 5
+            assert len(self.asked) < CALLS, "Crossplane fails the pass"
             needs = Needs(
                 needs.clusters | outcome.clusters,
                 needs.residents | outcome.residents,

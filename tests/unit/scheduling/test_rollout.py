@@ -9,7 +9,20 @@ from modelplane.model.fleet import Effect, Taint
 from modelplane.model.placement import EndCause, Schedule, Stamp
 from modelplane.model.rollout import Amount, Rollout
 from profiles import with_content, with_engines
-from unit.scheduling.scene import Scene, at_once, cluster, deployment, gpu, nodes, places, pool, request, standalone
+from unit.scheduling.scene import (
+    Scene,
+    at_once,
+    cluster,
+    deployment,
+    gpu,
+    nodes,
+    places,
+    pool,
+    replica,
+    request,
+    stamped,
+    standalone,
+)
 
 
 def old(replicas: int = 1, rollout: Rollout | None = None) -> Deployment:
@@ -467,3 +480,22 @@ def test_an_upgrade_is_rolled_out_only_where_that_is_asked(follow: bool, behind:
     followed = replace(one, rollout=replace(one.rollout, max_unavailable=Amount(0), follow_upgrades=follow))
     decided = scene.decide(replace(followed, rollout=replace(followed.rollout, max_surge=Amount(1))))
     assert [p.updated for p in decided.placements] == [not behind]
+
+
+def test_while_a_rollout_is_paused_scale_down_ends_what_crashed_and_not_what_serves_with_earlier_pods() -> None:
+    ours = replace(deployment(standalone(copies=2)), rollout=Rollout(paused=True))
+    edited = {"content": "v2", "served_content": "v1", "complete": False}
+    crashed = replace(replica(ours, "a/0", stamped(copies=2), age=9), ready=False, crashed=True, **edited)  # type: ignore[arg-type]
+    serving = replace(replica(ours, "b/0", stamped(copies=2), age=1), copies=1, **edited)  # type: ignore[arg-type]
+    decided = Scene(nodes(a=4, b=4), [crashed, serving]).decide(ours)
+    assert [(end.replica.cluster, end.cause) for end in decided.ending] == [("a", EndCause.ROLLED_OUT)]
+
+
+def test_while_a_rollout_is_paused_what_serves_with_earlier_pods_stays_until_a_new_replica_serves() -> None:
+    ours = replace(deployment(standalone(copies=2)), rollout=Rollout(paused=True))
+    serving = replace(replica(ours, "a/0", stamped(copies=2), age=9), content="v2", complete=False, copies=1)
+    scene = Scene(nodes(a=4, c=4), [serving, replica(ours, "c/0", stamped(copies=2), serves=False)])
+    assert places(scene.decide(ours)) == ["-a/0", "c/0"]
+    scene.serve("uid-team-model-c-0")
+    scene.replicas["uid-team-model-c-0"] = replace(scene.replicas["uid-team-model-c-0"], copies=2)
+    assert places(scene.decide(ours)) == ["c/0"]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from modelplane.model.deployment import Deployment
+from modelplane.model.deployment import Deployment, Profile
 from modelplane.model.fleet import Effect, Taint
 from modelplane.model.placement import EndCause, Stamp
 from modelplane.scheduling import explain
@@ -102,6 +102,37 @@ def test_scale_down_ends_the_replica_that_crashes_and_not_one_that_serves() -> N
     scene.flap("uid-team-model-a-0")
     decided = scene.decide(replace(ours, replicas=2))
     assert (places(decided), [end.cause for end in decided.ending]) == (["b/0", "c/0"], [EndCause.SCALE_DOWN])
+
+
+EDITED = {"content": "v2", "served_content": "v1"}
+
+
+@pytest.mark.parametrize(
+    ("edited", "answers"),
+    [({}, False), ({"stale": True}, False), ({"complete": False, "copies": 1}, False), ({"stale": True}, True)],
+    ids=["cut off", "cut off before its pass", "cut off with copies of both", "before its pass"],
+)
+def test_scale_down_ends_what_crashed_and_not_an_edited_replica_whose_earlier_pods_may_serve(
+    edited: dict[str, object], answers: bool
+) -> None:
+    ours = replace(deployment(standalone(copies=2)), profiles=(Profile((standalone(copies=2),), "v2"),))
+    crashed = replace(replica(ours, "a/0", stamped(copies=2), age=9), content="v2", served_content="v2", ready=False)
+    serving = replace(replica(ours, "z/0", stamped(copies=2), age=5), **{**EDITED, **edited})  # type: ignore[arg-type]
+    scene = Scene(nodes(a=4, z=4), [crashed, serving])
+    scene.change("z", answers=answers, ready=answers)
+    decided = scene.decide(ours)
+    assert [(end.replica.cluster, end.cause) for end in decided.ending] == [("a", EndCause.SCALE_DOWN)]
+
+
+def test_an_evicted_replica_whose_selector_matches_no_cluster_says_so() -> None:
+    ours = replace(deployment(), cluster_selector={"tier": "gold"})
+    scene = Scene(nodes(a=1, b=1), [replica(ours, "a/0")])
+    tainted(scene, "a", Effect.NO_EXECUTE)
+    (placement,) = scene.decide(ours).placements
+    assert placement.why == (
+        "cluster a is tainted maintenance NoExecute, and no cluster matches spec.clusterSelector: correct the "
+        "selector, or scale down to end it before"
+    )
 
 
 @pytest.mark.parametrize("seen", [{"ready": False}, {"stale": True}], ids=["crashes", "reported for an earlier spec"])
