@@ -2,12 +2,15 @@
 
 from typing import Final
 
-from modelplane.observed.fields import mapping, text
+from modelplane.model.conditions import Reason, ServiceCondition
+from modelplane.observed.fields import condition, mapping, text
 from modelplane.step import Object
 
 #: The values of `status.keys` for a service that needs no key: that has had none, and whose keys an edit has removed.
 OPEN: Final = "open"
 OPENED: Final = "open, keys removed"
+#: The reasons of RoutingReady where a service names keys that cannot be used.
+_UNUSABLE: Final = frozenset({Reason.KEY_MISSING, Reason.KEY_INVALID})
 
 
 def needs_no_key(service: Object) -> bool:
@@ -16,9 +19,14 @@ def needs_no_key(service: Object) -> bool:
 
 
 def has_lost_keys(service: Object) -> bool:
-    """Tell whether callers of a service have needed keys until now, or until an edit removed them all."""
+    """Tell whether callers of a service have needed keys until now, or until an edit removed them all.
+
+    Where it has taken nobody ("0"), its condition says that none of its keys could be used; a service without any that
+    the gateway required has lost none.
+    """
     keys = _keys(service)
-    return keys == OPENED or (keys.isdecimal() and keys != "0")
+    unusable = condition(service, ServiceCondition.ROUTING_READY).get("reason") in _UNUSABLE
+    return keys == OPENED or (keys.isdecimal() and (keys != "0" or unusable))
 
 
 def is_open(service: Object) -> bool:

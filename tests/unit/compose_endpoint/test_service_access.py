@@ -194,6 +194,13 @@ def test_an_edit_that_removes_all_keys_is_said_until_there_are_keys_again() -> N
         assert status["keys"] == expected
         state, _, message = conditions(found)["RoutingReady"]
         assert (state, "an edit has removed all keys of spec.keys" in message) == ("True", said), published
+    unusable = {"type": "RoutingReady", "status": "False", "reason": "KeyMissing"}
+    required = unusable | {"reason": "KeysRequired"}
+    for before, expected in ((unusable, "open, keys removed"), (required, "open")):
+        found.status = {"keys": "0", "conditions": [before]}
+        status = found.reconcile().status
+        assert status
+        assert status["keys"] == expected
     found.status = {"keys": "open, keys removed"}
     found.spec, found.secrets = {"keys": [key("ann")]}, {"keys": {"ann": b"1"}}
     assert lets_through(found), "until the gateway checks its keys, as any open service"
@@ -223,6 +230,8 @@ def test_pages_of_other_origins_may_call_with_and_without_keys() -> None:
     spec = found.store["security-policy"]["spec"]
     assert spec["cors"]["allowOrigins"] == ["https://chat.example.com"]
     assert "Authorization" in spec["cors"]["allowHeaders"]
+    assert spec["cors"]["exposeHeaders"] == ["Retry-After", "x-request-id"]
+    assert spec["cors"]["allowMethods"] == ["GET", "POST", "DELETE", "OPTIONS"]
     assert "apiKeyAuth" not in spec
     assert found.status["keys"] == "open"
     keyed = service("ann")

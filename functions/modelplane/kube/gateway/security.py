@@ -10,7 +10,13 @@ KIND: Final = "SecurityPolicy"
 #: Headers that a caller's key may be in; a key in Authorization stands after `Bearer `.
 KEY_HEADERS: Final = ("Authorization", "x-api-key")
 #: By the Fetch standard `*` does not stand for Authorization.
-_CORS: Final = {"allowMethods": ["GET", "POST", "OPTIONS"], "allowHeaders": ["*", "Authorization"], "maxAge": "1h"}
+#: Of the headers of an answer a page reads few that are not named.
+_CORS: Final = {
+    "allowMethods": ["GET", "POST", "DELETE", "OPTIONS"],
+    "allowHeaders": ["*", "Authorization"],
+    "exposeHeaders": ["Retry-After", "x-request-id"],
+    "maxAge": "1h",
+}
 
 
 def caller_keys(name: str, namespace: str, keys: Mapping[str, Any]) -> dict[str, Any]:
