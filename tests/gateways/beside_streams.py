@@ -1,12 +1,14 @@
 """Streams of other callers beside one odd request: `python -m ... STREAMS HOST PATH [MODEL]`, which prints JSON.
 
-It opens so many streamed chats at HOST and PATH, sends lines of its input as requests on connections of their own (each
-line is the text of a request as JSON), and prints how many streams ended whole, and the first line of each answer.
+It opens so many streamed chats at HOST and PATH, sends lines of its input as requests on connections of their own, and
+prints how many streams ended whole, and the beginning of each answer. Each line is JSON, the text of a request and
+whether it is finished: one that is not is broken off after a while, and has no answer.
 """
 
 import json
 import socket
 import sys
+import time
 
 from modelplane_dev.plane.gateways.requests import MODEL
 
@@ -46,14 +48,18 @@ def _rest(connection: socket.socket) -> bytes:
     return found
 
 
+def _answer(host: str, text: str, finished: bool) -> str:
+    with _send(host, text) as connection:
+        if finished:
+            return connection.recv(65536).decode(errors="replace")
+        time.sleep(PAUSE)
+        return ""
+
+
 def main(count: str, host: str, path: str, model: str = MODEL) -> None:
     """Open the streams, send the odd requests meanwhile, and print what became of all."""
     streams = [_stream(host, path, model) for _ in range(int(count))]
-    answers = []
-    for line in sys.stdin:
-        connection = _send(host, json.loads(line))
-        answers.append(connection.recv(65536).decode(errors="replace"))
-        connection.close()
+    answers = [_answer(host, *json.loads(line)) for line in sys.stdin]
     whole = sum(b"data: [DONE]" in _rest(stream) for stream in streams)
     sys.stdout.write(json.dumps({"whole": whole, "answers": answers}))
 

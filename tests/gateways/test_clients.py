@@ -22,6 +22,8 @@ CHATS = "/v1/chat/completions"
 KEY = "key-of-ann"
 ORIGIN = "https://chat.example.com"
 STREAMS = 20
+#: How an answer begins where a request has more headers than the gateway takes.
+TOO_MANY = "HTTP/1.1 431 Request Header Fields Too Large"
 #: Requests whose times are measured, with one caller and with several.
 TIMED, CALLERS = 320, (1, 16)
 #: Milliseconds that half of them stay below on any machine.
@@ -49,9 +51,9 @@ def _serve_keyed(live: LiveFleet, name: str, **spec: Any) -> str:
     return url
 
 
-def _beside_streams(live: LiveFleet, path: str, model: str, *odd: str) -> Any:
+def _beside_streams(live: LiveFleet, path: str, model: str, *odd: str, unfinished: str) -> Any:
     """Return what becomes of streams at a path while somebody sends odd requests, and what these are answered."""
-    lines = "".join(f"{json.dumps(each)}\n" for each in odd)
+    lines = "".join(f"{json.dumps([each, each != unfinished])}\n" for each in (*odd, unfinished))
     return json.loads(live.run_module("gateways.beside_streams", str(STREAMS), ADDRESS, path, model, text=lines))
 
 
@@ -64,21 +66,29 @@ def test_an_odd_request_ends_no_stream_of_another_caller_and_upgrades_are_refuse
         for where in (f"{path}/v1/realtime", f"{path}/v1/realtime?model=x", "/v1/realtime", "/v1/models")
         for kind in ("websocket", "other/1")
     ]
+    headers = [
+        *("".join(f"X-A{number}: 1\r\n" for number in range(count - 1)) for count in (85, 94, 97, 100)),
+        *(f"X-Long: {'x' * size}\r\n" for size in (50_000, 60_900, 61_300, 62_000)),
+    ]
+    many = [f"GET {path}/v1/models HTTP/1.1\r\n{host}\r\n{each}\r\n" for each in headers]
+    half = f"POST {path}{CHATS} HTTP/1.1\r\n{host}\r\nContent-Length: 9\r\n\r\n{{"
     odd = [
-        f"POST {path}{CHATS} HTTP/1.1\r\n{host}\r\nContent-Length: 9\r\n\r\n{{",
         f"POST {path}{CHATS} HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         f"TRACE {path}/v1/models HTTP/1.1\r\n{host}\r\n\r\n",
         f"CONNECT {ADDRESS}:80 HTTP/1.1\r\n{host}\r\n\r\n",
-        f"GET {path}/v1/models HTTP/1.1\r\n{host}\r\nX-Long: {'x' * 59_000}\r\n\r\n",
         f"GET {path}/v1/models HTTP/1.1\r\n{host}\r\nExpect: 100-continue\r\nTE: trailers\r\n\r\n",
     ]
     for where, model in ((f"{path}{CHATS}", SERVED["llama"]), ("/v1/chat/completions", f"{tag}/shared")):
-        found = _beside_streams(live, where, model, *upgrades, *odd[1:])
+        found = _beside_streams(live, where, model, *upgrades, *many, *odd, unfinished=half)
+        answers = found["answers"]
         assert found["whole"] == STREAMS, found
-        for answer in found["answers"][: len(upgrades)]:
+        assert {each.partition("\r\n")[0] for each in answers[len(upgrades) :][: len(many)]} == {TOO_MANY}, answers
+        for answer in answers[: len(upgrades)]:
             head, _, body = answer.partition("\r\n\r\n")
             assert head.startswith("HTTP/1.1 400 "), answer
             assert json.loads(body)["error"]["code"] == "upgrade_not_supported"
+    route = live.observed("shared").route["metadata"]["name"]
+    assert live.gateways.public.statistic(route, "outlier_detection.ejections_active") == 0
     assert live.ask(f"{url}{CHATS}", CHAT).status == 200
 
 

@@ -191,18 +191,34 @@ def test_a_request_that_a_provider_refuses_with_429_is_answered_by_another_endpo
     assert (lost(counts), counts[HOST]) == ({}, 0), counts
 
 
-def test_the_only_endpoint_is_not_called_again_after_429_and_once_after_503(
+def test_the_only_endpoint_is_not_called_again_after_401_and_429_and_once_after_503(
     live: LiveFleet, providers: Providers
 ) -> None:
     url = providers.serve("alone", vendor(providers))
-    for status, tries in ((429, 1), (503, 2)):
+    for status, seen, tries in ((401, 502, 1), (429, 429, 1), (503, 503, 2)):
         before = len(providers.reached(HOST))
         providers.answer_with(HOST, status)
         try:
-            assert live.ask(f"{url}/v1/chat/completions", CHAT).status == status
+            assert live.ask(f"{url}/v1/chat/completions", CHAT).status == seen
         finally:
             providers.answer_with(HOST, 200)
         assert len(providers.reached(HOST)) - before == tries, status
+
+
+def test_a_provider_s_401_to_one_caller_sends_no_other_to_the_fallback(live: LiveFleet, providers: Providers) -> None:
+    other = providers.route_to("other", url=f"https://{OTHER_HOST}")
+    url = providers.serve("scopes", vendor(providers), other | {"priority": 1})
+    providers.answer_with(HOST, 401)
+    try:
+        for _ in range(10):
+            live.ask(f"{url}/v1/chat/completions", CHAT)
+    finally:
+        providers.answer_with(HOST, 200)
+    before = len(providers.reached(OTHER_HOST))
+    counts = live.send_many(url, 40)
+    assert (lost(counts), len(providers.reached(OTHER_HOST)) - before) == ({}, 0), counts
+    route = live.observed("scopes").route["metadata"]["name"]
+    assert live.gateways.public.statistic(route, "outlier_detection.ejections_active") == 0
 
 
 @pytest.mark.usefixtures("engines")

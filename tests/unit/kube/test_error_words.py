@@ -12,6 +12,7 @@ import pytest
 
 from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.fleet_filter import fleet_filter
+from modelplane.kube.gateway.provider import refused_filter
 
 #: Its exceptions by status.
 _BY_STATUS = {
@@ -40,11 +41,16 @@ def _exception(status: int, text: str) -> str:
 
 
 def _errors() -> Iterator[tuple[str, str]]:
-    """Yield code and text of every error that the filters of the public gateway write."""
-    policies = (access_log_filter("f", "n", "g", tokens=True), fleet_filter("f", "n", ["r"]))
+    """Yield code and text of every error that the filters of the public gateway and the router write."""
+    policies = (
+        access_log_filter("f", "n", "g", tokens=True),
+        fleet_filter("f", "n", ["r"]),
+        refused_filter("f", "n", "g"),
+    )
     for policy in policies:
         for lua in policy["spec"]["lua"]:
             source = lua["inline"].replace("]==] .. service .. [==[", "ml/nope").replace("]==], [==[", "http://gw")
+            source = source.replace("]==] .. said .. [==[", "Incorrect API key provided.")
             for part in source.split("[==[")[1:]:
                 text = part.partition("]==]")[0]
                 yield json.loads(text)["error"]["code"], text
@@ -57,7 +63,9 @@ EXPECTED = {
     "model_not_found": (404, "NotFoundError"),
     "model_required": (400, "BadRequestError"),
     "not_found": (404, "NotFoundError"),
+    "provider_unauthorized": (502, "BadGatewayError"),
     "rate_limit_exceeded": (429, "RateLimitError"),
+    "request_headers_too_large": (431, "BadRequestError"),
     "request_too_large": (413, "BadRequestError"),
     "timeout": (504, "Timeout"),
     "unavailable": (503, "ServiceUnavailableError"),

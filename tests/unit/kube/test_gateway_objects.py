@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.kube.gateway.answers import PROVIDER_REFUSED
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.route import ServiceRoute, service_route
 from modelplane.kube.gateway.traffic import (
@@ -34,7 +35,11 @@ RULES: dict[str, tuple[Any, Any]] = {
     "what is ejected gets requests only while nothing else is left": (POLICY["healthCheck"]["panicThreshold"], 1),
     "a request is tried at most four times, and not after 500": (
         (POLICY["retry"]["numRetries"], POLICY["retry"]["retryOn"]["httpStatusCodes"]),
-        (3, [429, 502, 503, 504]),
+        (3, [429, 502, 503, 504, 590]),
+    ),
+    "a provider's refusal is tried elsewhere by a status that ejects nobody": (
+        PROVIDER_REFUSED in {502, 503, 504},
+        False,
     ),
     "the second try stays in the first tier": (POLICY["retry"]["numAttemptsPerPriority"], 2),
     "no try has a timeout, which would run the request twice": (

@@ -7,7 +7,7 @@ from modelplane.kube.gateway.answers import answers
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
 from modelplane.kube.gateway.route import UNKNOWN_PATHS
-from modelplane.model.names import HEADER_CALLER
+from modelplane.model.names import HEADER_CALLER, SYSTEM_NAMESPACE
 
 _POLICY: Final = "EnvoyExtensionPolicy"
 #: Where the filter puts what it finds.
@@ -39,7 +39,7 @@ _NO_MODEL: Final = error_body(
     404, f"The model `{_MODEL}` does not exist. A service is called <namespace>/<service>.", "model_not_found"
 ).split(_MODEL)
 #: Notes caller and service: the route takes away the header with the one and rewrites the path with the other. The path
-#: of a service that does not exist leads to the route for unknown paths.
+#: of a service that does not exist leads to the route for unknown paths, of which a team's namespace may have the name.
 _NOTE: Final = f"""
 function envoy_on_request(handle)
   local info, headers = handle:streamInfo(), handle:headers()
@@ -48,8 +48,8 @@ function envoy_on_request(handle)
   if caller then metadata:set('{_METADATA}', 'caller', caller) end
   local service, rest = string.match(headers:get(':path') or '', '^/([a-z0-9-]+/[a-z0-9.-]+)/v1(.?)')
   if service then metadata:set('{_METADATA}', 'service', service) end
-  if refuse_upgrade(handle) or not service or not string.find('/?', rest, 1, true) then return end
-  if string.find(info:routeName() or '', '/{UNKNOWN_PATHS}/', 1, true) then
+  if not admit(handle) or not service or not string.find('/?', rest, 1, true) then return end
+  if string.find(info:routeName() or '', 'httproute/{SYSTEM_NAMESPACE}/{UNKNOWN_PATHS}/', 1, true) == 1 then
     local text = [==[{_NO_MODEL[0]}]==] .. service .. [==[{_NO_MODEL[1]}]==]
     handle:respond({{[':status'] = '404', ['content-type'] = 'application/json'}}, text)
   end

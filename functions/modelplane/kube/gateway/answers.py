@@ -20,15 +20,37 @@ _ANSWERS: Final[Mapping[int, tuple[str, str]]] = {
     503: ("No endpoint of this service can take the request now.", "unavailable"),
     504: ("No endpoint of this service answered in time.", "timeout"),
 }
+#: What the router answers for a provider's 401: a status that no server sends, which is tried at another endpoint and,
+#: unlike 502, ejects none. The provider may have meant this one request, and others have done nothing.
+PROVIDER_REFUSED: Final = 590
+#: Envoy takes 100 headers, and 60 KiB of them. Each gateway that a request passes adds some: what only the first takes,
+#: the next would reset, and resets eject endpoints.
+_MOST_HEADERS: Final = 80
+_HEADER_BYTES: Final = 48 * 1024
+_LARGE_HEADERS: Final = error_body(
+    431,
+    f"The gateway takes {_MOST_HEADERS} headers, with those that it adds, and {_HEADER_BYTES // 1024} KiB of them.",
+    "request_headers_too_large",
+)
 _NO_UPGRADE: Final = "Upgrades, for example to websockets, are not served. Send an ordinary HTTP request."
 _UPGRADE: Final = error_body(400, _NO_UPGRADE, "upgrade_not_supported")
-#: What the gateway answers itself has no date yet here; what comes from elsewhere has one, which Envoy adds.
-#: What has been written as JSON is left as it is, a provider's or engine's own words included. Of the body of another
-#: answer no part is held.
-_ANSWER: Final = """
+#: Writes the body of an answer, of which no part is held. The answer to HEAD has none, and only the request says so:
+#: bytes behind it would be read as the next answer on its connection.
+WRITE: Final = """
+local function note_method(handle)
+  if handle:headers():get(':method') ~= 'HEAD' then return end
+  handle:streamInfo():dynamicMetadata():set('modelplane', 'head', true)
+end
+local function is_head(handle)
+  return (handle:streamInfo():dynamicMetadata():get('modelplane') or {})['head']
+end
 local function write(handle, text)
   local headers = handle:headers()
   headers:replace('content-type', 'application/json')
+  if is_head(handle) then
+    headers:remove('content-length')
+    return headers:remove('content-encoding')
+  end
   local length = headers:get('content-length')
   if not headers:get('date') or length == '0' then
     local body = handle:body(not length or length == '0')
@@ -42,9 +64,17 @@ local function write(handle, text)
     text = ''
   end
 end
+"""
+#: What the gateway answers itself has no date yet here; what comes from elsewhere has one, which Envoy adds.
+#: What has been written as JSON is left as it is, a provider's or engine's own words included.
+_ANSWER: Final = f"""{WRITE}
 local function answer(handle)
   local headers = handle:headers()
   local status, ours = headers:get(':status'), not headers:get('date')
+  if status == '{PROVIDER_REFUSED}' then
+    status = '502'
+    headers:replace(':status', status)
+  end
   if ours and status == '403' then
     headers:replace(':status', '400')
     return write(handle, UPGRADE)
@@ -57,29 +87,38 @@ local function answer(handle)
   end
   write(handle, text)
 end
-local function refuse_upgrade(handle)
-  if not handle:headers():get('upgrade') then return false end
-  handle:respond({[':status'] = '400', ['content-type'] = 'application/json'}, UPGRADE)
-  return true
+local function refuse(handle, status, text)
+  handle:respond({{[':status'] = status, ['content-type'] = 'application/json'}}, text)
+  return false
+end
+local function admit(handle)
+  local headers, count, size = handle:headers(), 0, 0
+  note_method(handle)
+  if headers:get('upgrade') then return refuse(handle, '400', UPGRADE) end
+  for name, value in pairs(headers) do
+    count, size = count + 1, size + #name + #tostring(value)
+  end
+  return count <= {_MOST_HEADERS} and size <= {_HEADER_BYTES} or refuse(handle, '431', LARGE_HEADERS)
 end
 """
 
 
 def answers(too_large: str = _TOO_LARGE) -> str:
-    """Return the source of the functions `answer`, for an answer, and `refuse_upgrade`, for a request.
+    """Return the source of the functions `answer`, for an answer, and `admit`, which tells if a request may go on.
 
     `too_large` is the message of 413.
     """
     known = {**_ANSWERS, 413: (too_large, "request_too_large")}
     texts = (f"['{status}'] = [==[{error_body(status, *known[status])}]==]" for status in sorted(known))
-    return f"local UPGRADE = [==[{_UPGRADE}]==]\nlocal ANSWERS = {{{', '.join(texts)}}}\n{_ANSWER}"
+    refusals = f"local UPGRADE = [==[{_UPGRADE}]==]\nlocal LARGE_HEADERS = [==[{_LARGE_HEADERS}]==]"
+    return f"{refusals}\nlocal ANSWERS = {{{', '.join(texts)}}}\n{_ANSWER}"
 
 
 def answers_filter(too_large: str = _TOO_LARGE) -> str:
     """Return the source of the filter of routes whose answers the access log's filter does not see."""
     return f"""{answers(too_large)}
 function envoy_on_request(handle)
-  refuse_upgrade(handle)
+  admit(handle)
 end
 function envoy_on_response(handle)
   answer(handle)

@@ -68,8 +68,11 @@ local function find_model(s)
   end
 end
 """
+#: A body of another type, a form with a file for example, is passed on as it comes, of any size.
 _RENAME: Final = """
 local function rename(handle, name)
+  local kind = string.lower(handle:headers():get('content-type') or '')
+  if not find(kind, 'json', 1, true) then return end
   local body = handle:body()
   if body == nil then return end
   local text = body:getBytes(0, body:length())

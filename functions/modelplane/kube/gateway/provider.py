@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from modelplane.kube.gateway.answers import PROVIDER_REFUSED, WRITE
 from modelplane.kube.gateway.backend import KIND as BACKEND_KIND
 from modelplane.kube.gateway.backend import backend_reference
 from modelplane.kube.gateway.filters import KIND as FILTER_KIND
@@ -33,27 +34,47 @@ _ORIGIN_HEADERS: Final = (
     HEADER_SERVED,
     HEADER_UNNAMED,
 )
-_NOT_ACCEPTED: Final = error_body(
-    502, "The provider does not accept the credential of its ModelEndpoint.", "provider_unauthorized"
+_WORDS: Final = "<words>"
+_UNAUTHORIZED: Final = "The provider does not accept the credential of its ModelEndpoint for this request."
+_UNSAID, _SAID = (
+    error_body(502, message, "provider_unauthorized")
+    for message in (_UNAUTHORIZED, f"{_UNAUTHORIZED} It says: {_WORDS}")
+)
+_TOO_LARGE: Final = error_body(
+    413,
+    "The request is larger than the 16 MiB in which the gateway replaces the name of the model. Send it in parts.",
+    "request_too_large",
 )
 #: With 401 a client would take its own key for wrong, and the request would not be tried at another endpoint. 529, by
 #: which some providers say that they are overloaded, is no status that a client or the public gateway knows.
-_REFUSED: Final = f"""
+#: Of a refusal the message is quoted as far as it is plain ASCII, without words that could be the credential: long ones
+#: and those with a digit.
+_REFUSED: Final = rf"""{WRITE}
+local function without_credential(word)
+  return (#word >= 20 or string.find(word, '%d')) and '***' or word
+end
+local function quote(text)
+  local said = string.match(text, '"message"%s*:%s*"([^"\\%c\127-\255]+)')
+  if not said then return [==[{_UNSAID}]==] end
+  said = string.gsub(string.sub(said, 1, 300), '%S+', without_credential)
+  return [==[{_SAID.partition(_WORDS)[0]}]==] .. said .. [==[{_SAID.partition(_WORDS)[2]}]==]
+end
+function envoy_on_request(handle)
+  note_method(handle)
+end
 function envoy_on_response(handle)
   local headers = handle:headers()
   local status = headers:get(':status')
   if status == '529' then return headers:replace(':status', '503') end
+  if status == '413' and not headers:get('date') then return write(handle, [==[{_TOO_LARGE}]==]) end
   if status ~= '401' then return end
-  headers:replace(':status', '502')
-  headers:replace('content-type', 'application/json')
-  headers:remove('content-length')
-  headers:remove('content-encoding')
+  headers:replace(':status', '{PROVIDER_REFUSED}')
   headers:remove('www-authenticate')
-  local text = [==[{_NOT_ACCEPTED}]==]
-  for chunk in handle:bodyChunks() do
-    chunk:setBytes(text)
-    text = ''
-  end
+  if is_head(handle) then return write(handle, '') end
+  headers:replace('content-type', 'application/json')
+  headers:remove('content-encoding')
+  local body = handle:body(true)
+  body:setBytes(quote(body:getBytes(0, math.min(body:length(), 4096))))
 end
 """
 

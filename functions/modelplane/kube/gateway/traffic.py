@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from re import escape
 from typing import Any, Final
 
+from modelplane.kube.gateway.answers import PROVIDER_REFUSED
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
 from modelplane.model.names import CLIENT_NAME, HEADER_CALLER
@@ -25,12 +26,12 @@ _RETRY: Final[Mapping[str, Any]] = {
     "numAttemptsPerPriority": 2,
     "retryOn": {
         "triggers": ["connect-failure", "refused-stream", "reset", "retriable-status-codes"],
-        "httpStatusCodes": [429, 502, 503, 504],
+        "httpStatusCodes": [429, 502, 503, 504, PROVIDER_REFUSED],
     },
     "perRetry": {"backOff": {"baseInterval": "50ms", "maxInterval": "1s"}},
 }
 #: Where a service has one endpoint, a request is tried there once more, because another of its engines may take it, and
-#: not after 429: whoever has said that is to be left alone.
+#: not after 429, nor where a provider does not accept its credential: whoever has said that is to be left alone.
 _RETRY_ALONE: Final = {
     **_RETRY,
     "numRetries": 1,
@@ -46,8 +47,8 @@ _PASSIVE: Final = {
     "interval": "2s",
     "baseEjectionTime": "15s",
 }
-#: The percentage of endpoints in use below which requests go to the ejected ones too: only when none is left. By
-#: Envoy's default, 50, it loses requests while more than half of the endpoints are dead.
+#: The percentage of endpoints in use below which requests go to the ejected ones too: of up to a hundred, when none is
+#: left. By Envoy's default, 50, it loses requests while more than half of the endpoints are dead.
 _PANIC: Final = 1
 #: Headers that only Modelplane's own hops may set: engines' sidecars and pickers trust them.
 _RESERVED_HEADERS: Final = ("x-modelplane-", "x-gateway-", "x-prefiller-", "x-ai-eg-")

@@ -1,0 +1,229 @@
+"""The filters of the gateways in one Envoy of their own, in routes written here: no Envoy Gateway, and no fleet.
+
+The public gateway sends requests on to the router or to a cluster's gateway by HTTP/2, each with one endpoint and a
+fallback that costs money, and both lead to one engine, which it reaches itself too, where nothing is ejected.
+"""
+
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+
+from modelplane.kube.gateway.access_log import access_log_filter
+from modelplane.kube.gateway.fleet_filter import fleet_filter
+from modelplane.kube.gateway.model_list import model_selection
+from modelplane.kube.gateway.model_name import served_model_filter
+from modelplane.kube.gateway.provider import model_filter, refused_filter
+from modelplane.kube.gateway.traffic import gateway_traffic_policy
+from modelplane_dev.components.builds import envoy
+from modelplane_dev.processes.ports import free_port
+from modelplane_dev.processes.process import START
+
+#: What the fallback answers.
+PAID: Final = "paid"
+#: The name of the model that a request to the provider has behind the router.
+MODEL: Final = "vendor/model"
+_API: Final = "type.googleapis.com/envoy"
+_FILTERS: Final = f"{_API}.extensions.filters"
+_HTTP: Final = f"{_API}.extensions.upstreams.http.v3.HttpProtocolOptions"
+_TRAFFIC: Final = gateway_traffic_policy("t", "n", "g")["spec"]
+_PASSIVE: Final = _TRAFFIC["healthCheck"]["passive"]
+_RETRY: Final = {
+    "num_retries": _TRAFFIC["retry"]["numRetries"],
+    "retry_on": ",".join(_TRAFFIC["retry"]["retryOn"]["triggers"]),
+    "retriable_status_codes": _TRAFFIC["retry"]["retryOn"]["httpStatusCodes"],
+}
+_WINDOW: Final = 16 * 2**20
+_PATIENCE: Final = 60.0
+
+
+class _Engine(BaseHTTPRequestHandler):
+    """Answers with the status in X-Status and the body in X-Body, else with the length of the request and its model."""
+
+    protocol_version = "HTTP/1.1"
+
+    def _answer(self) -> None:
+        text = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}"
+        named = json.loads(text).get("model") if self.headers.get_content_type() == "application/json" else None
+        body = self.headers.get("X-Body", json.dumps({"bytes": len(text), "model": named})).encode()
+        self.send_response(int(self.headers.get("X-Status", 200)))
+        self.send_header("Content-Length", str(len(body)))
+        if body:
+            self.send_header("Content-Type", self.headers.get("X-Type", "application/json"))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    do_GET = do_HEAD = do_POST = _answer  # noqa: N815 - as http.server calls it
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvoyAlone:
+    """The Envoy. By /provider its public gateway leads over the router, by /site over a cluster's, by /engine there."""
+
+    port: int
+    administration: int
+
+    def connect(self) -> socket.socket:
+        """Return a connection to the public gateway."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=_PATIENCE)
+
+    def active_ejections(self) -> int:
+        """Return how many endpoints are ejected now."""
+        url = f"http://127.0.0.1:{self.administration}/stats?filter=outlier_detection.ejections_active"
+        with urllib.request.urlopen(url) as found:
+            return sum(int(line.rpartition(b": ")[2]) for line in found)
+
+
+def _lua(policy: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": f"lua-{number}",
+            "typed_config": {
+                "@type": f"{_FILTERS}.http.lua.v3.Lua",
+                "default_source_code": {"inline_string": script["inline"]},
+            },
+        }
+        for number, script in enumerate(policy["spec"]["lua"])
+    ]
+
+
+def _at(port: int) -> dict[str, Any]:
+    return {"address": {"socket_address": {"address": "127.0.0.1", "port_value": port}}}
+
+
+def _listener(port: int, filters: list[dict[str, Any]], *routes: dict[str, Any]) -> dict[str, Any]:
+    router = {
+        "name": "router",
+        "typed_config": {"@type": f"{_FILTERS}.http.router.v3.Router", "suppress_envoy_headers": True},
+    }
+    manager = {
+        "@type": f"{_FILTERS}.network.http_connection_manager.v3.HttpConnectionManager",
+        "stat_prefix": str(port),
+        "use_remote_address": True,
+        "http_filters": [*filters, router],
+        "http2_protocol_options": {"initial_stream_window_size": _WINDOW, "initial_connection_window_size": _WINDOW},
+        "route_config": {"virtual_hosts": [{"name": "all", "domains": ["*"], "routes": list(routes)}]},
+    }
+    chain = {"filters": [{"name": "http", "typed_config": manager}]}
+    return {"name": str(port), **_at(port), "filter_chains": [chain], "per_connection_buffer_limit_bytes": 50 * 2**20}
+
+
+def _route(prefix: str, cluster: str, **more: Any) -> dict[str, Any]:
+    return {"match": {"prefix": prefix}, "route": {"cluster": cluster, "timeout": "0s", **more}}
+
+
+def _cluster(name: str, *ports: int, http2: bool = False) -> dict[str, Any]:
+    """Return a cluster whose first port is its endpoint, and the second its fallback."""
+    tiers = [{"priority": tier, "lb_endpoints": [{"endpoint": _at(port)}]} for tier, port in enumerate(ports)]
+    explicit: dict[str, Any] = {
+        "explicit_http_config": {"http2_protocol_options" if http2 else "http_protocol_options": {}}
+    }
+    return {
+        "name": name,
+        "type": "STATIC",
+        "load_assignment": {"cluster_name": name, "endpoints": tiers},
+        "typed_extension_protocol_options": {_HTTP.rpartition("/")[2]: {"@type": _HTTP, **explicit}},
+    }
+
+
+def _tiered(name: str, endpoint: int, fallback: int) -> dict[str, Any]:
+    """Return a cluster that ejects endpoints."""
+    return _cluster(name, endpoint, fallback, http2=True) | {
+        "outlier_detection": {
+            "consecutive_5xx": _PASSIVE["consecutive5XxErrors"],
+            "consecutive_gateway_failure": _PASSIVE["consecutiveGatewayErrors"],
+            "enforcing_consecutive_gateway_failure": 100,
+            "base_ejection_time": _PASSIVE["baseEjectionTime"],
+            "max_ejection_percent": _PASSIVE["maxEjectionPercent"],
+        },
+        "common_lb_config": {"healthy_panic_threshold": {"value": _TRAFFIC["healthCheck"]["panicThreshold"]}},
+    }
+
+
+def _configuration(public: int, administration: int, engine: int) -> dict[str, Any]:
+    router, site, paid, others = (free_port() for _ in range(4))
+    unknown = {"direct_response": {"status": 404}}
+    team, system = (
+        f"httproute/{name}/rule/0/match/0/*" for name in ("unknown-paths/chat", "modelplane-system/unknown-paths")
+    )
+    policies = (
+        access_log_filter("a", "n", "g", tokens=False),
+        fleet_filter("f", "n", ["r"]),
+        model_selection("l", "n", "r"),
+        refused_filter("r", "n", "g"),
+    )
+    engines = _route("/", "engine")
+    listeners = [
+        _listener(
+            public,
+            _lua(access_log_filter("a", "n", "g", tokens=True)),
+            _route("/provider", "router", retry_policy=_RETRY),
+            _route("/site", "site", retry_policy=_RETRY),
+            _route("/engine", "engine"),
+            {"name": team, **_route("/unknown-paths/chat/", "engine")},
+            {"name": system, "match": {"prefix": "/"}, **unknown},
+        ),
+        _listener(router, _lua(model_filter("m", "n", "r", MODEL)), engines),
+        _listener(site, _lua(served_model_filter("s", "n", "g")), engines),
+        _listener(
+            paid, [], {"match": {"prefix": "/"}, "direct_response": {"status": 200, "body": {"inline_string": PAID}}}
+        ),
+        # Envoy refuses what is wrong with them.
+        _listener(others, [each for policy in policies for each in _lua(policy)], engines),
+    ]
+    clusters = [_tiered("router", router, paid), _tiered("site", site, paid), _cluster("engine", engine)]
+    return {"admin": _at(administration), "static_resources": {"listeners": listeners, "clusters": clusters}}
+
+
+@contextmanager
+def envoy_alone() -> Iterator[EnvoyAlone]:
+    """Run the Envoy and the engine."""
+    found = EnvoyAlone(free_port(), free_port())
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Engine) as engine, tempfile.TemporaryDirectory() as folder:
+        threading.Thread(target=engine.serve_forever, daemon=True).start()
+        file = Path(folder, "envoy.json")
+        file.write_text(json.dumps(_configuration(found.port, found.administration, engine.server_port)))
+        command = (
+            envoy(),
+            "--config-path",
+            file,
+            "--use-dynamic-base-id",
+            "--concurrency",
+            "1",
+            "--log-level",
+            "critical",
+        )
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=sys.stderr) as process:
+            try:
+                _wait_for(found, process)
+                yield found
+            finally:
+                process.terminate()
+                engine.shutdown()
+
+
+def _wait_for(found: EnvoyAlone, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + START
+    while True:
+        assert process.poll() is None, "Envoy has refused the configuration"
+        try:
+            found.connect().close()
+        except OSError:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        else:
+            return

@@ -1,0 +1,125 @@
+"""What the filters of the gateways make of requests and answers, in an Envoy without Envoy Gateway."""
+
+import http.client
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+
+import pytest
+
+from gateways.envoy_alone import MODEL, PAID, EnvoyAlone, envoy_alone
+
+#: What a provider says of a request that its credential is not enough for, and what OpenAI's API says of a key.
+SCOPES = '{"error": {"message": "Missing scopes: model.request. Key sk-abcdefgh1234.", "code": null}}'
+#: More of a body than a gateway holds to replace the name of the model in it.
+LARGE = 17 * 2**20
+
+
+@pytest.fixture(scope="module")
+def alone() -> Iterator[EnvoyAlone]:
+    """Run Envoy."""
+    with envoy_alone() as running:
+        yield running
+
+
+def _connection(alone: EnvoyAlone) -> closing[http.client.HTTPConnection]:
+    return closing(http.client.HTTPConnection("127.0.0.1", alone.port, timeout=60))
+
+
+def _ask(
+    alone: EnvoyAlone, path: str, headers: Mapping[str, str] | None = None, body: str | None = None, method: str = "GET"
+) -> tuple[int, str]:
+    with _connection(alone) as connection:
+        connection.request(method, path, body, dict(headers or {}))
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+
+def _error(text: str) -> tuple[str, str]:
+    error = json.loads(text)["error"]
+    return error["code"], error["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (SCOPES, " It says: Missing scopes: model.request. Key ***"),
+        ("no JSON", ""),
+        ("", ""),
+        ('{"error": {"message": "' + 900 * "word " + '"}}', f" It says: {60 * 'word '}"),
+        ('{"message": "caf\u00e9 1"}', " It says: caf"),
+        ('{"message": "a \\\\"quote\\\\""}', " It says: a "),
+    ],
+)
+def test_a_provider_s_401_is_quoted_as_502(alone: EnvoyAlone, body: str, said: str) -> None:
+    headers = {"X-Status": "401", "X-Body": body.encode().decode("latin-1")}
+    status, text = _ask(alone, "/provider/v1/models", headers)
+    refused = "The provider does not accept the credential of its ModelEndpoint for this request."
+    assert (status, _error(text)) == (502, ("provider_unauthorized", f"{refused}{said}"))
+
+
+def test_a_provider_s_401_to_one_caller_ejects_it_for_no_other(alone: EnvoyAlone) -> None:
+    for _ in range(10):
+        assert _ask(alone, "/provider/v1/models", {"X-Status": "401", "X-Body": SCOPES})[0] == 502
+    answers = {_ask(alone, "/provider/v1/models")[1] for _ in range(10)}
+    assert (PAID in answers, alone.active_ejections()) == (False, 0)
+
+
+@pytest.mark.parametrize(
+    ("way", "status", "seen"), [("engine", 503, 503), ("engine", 502, 502), ("provider", 401, 502)]
+)
+@pytest.mark.parametrize("body", ["", "plain"])
+def test_the_answer_to_head_has_no_body_that_shifts_the_next(
+    alone: EnvoyAlone, way: str, status: int, seen: int, body: str
+) -> None:
+    told = f"X-Status: {status}\r\nX-Body: {body}\r\nX-Type: text/plain\r\n"
+    head = f"HEAD /{way}/v1/models HTTP/1.1\r\nHost: a\r\n{told}\r\n"
+    then = f"GET /{way}/v1/models HTTP/1.1\r\nHost: a\r\nX-Body: second\r\nConnection: close\r\n\r\n"
+    with alone.connect() as connection:
+        connection.sendall(f"{head}{then}".encode())
+        found = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+    first, second, *more = found.split("\r\n\r\n")
+    assert first.startswith(f"HTTP/1.1 {seen} "), found
+    assert second.startswith("HTTP/1.1 200 "), found
+    assert more == ["second"]
+
+
+@pytest.mark.parametrize("count", [85, 92, 94, 97, 100])
+def test_headers_that_the_next_gateway_would_reset_are_refused(alone: EnvoyAlone, count: int) -> None:
+    # The client sends Host and Accept-Encoding by itself.
+    status, text = _ask(alone, "/site/v1/models", {f"X-A{number}": "1" for number in range(count - 2)})
+    assert status == 431
+    assert not text.startswith("{") or _error(text)[0] == "request_headers_too_large"
+    assert alone.active_ejections() == 0
+
+
+@pytest.mark.parametrize("size", [50_000, 55_000, 60_000, 60_900, 61_300, 62_000])
+def test_bytes_of_headers_that_the_next_gateway_would_reset_are_refused(alone: EnvoyAlone, size: int) -> None:
+    status, _ = _ask(alone, "/site/v1/models", {"X-Long": "x" * size})
+    assert (status, alone.active_ejections()) == (431, 0)
+
+
+def test_as_many_headers_as_clients_send_are_taken(alone: EnvoyAlone) -> None:
+    usual = {f"X-A{number}": "1" for number in range(60)}
+    for headers in (usual, {"Cookie": "; ".join(f"c{number}=1" for number in range(150))}, {"X-Long": "x" * 48_000}):
+        assert _ask(alone, "/site/v1/models", headers)[0] == 200
+    assert alone.active_ejections() == 0
+
+
+def test_a_body_that_is_no_json_goes_to_a_provider_as_it_comes_and_a_large_one_of_json_is_refused_in_words(
+    alone: EnvoyAlone,
+) -> None:
+    path, form = "/provider/v1/audio/transcriptions", {"Content-Type": "multipart/form-data; boundary=x"}
+    named = {"Content-Type": "application/json"}
+    status, text = _ask(alone, path, form, "x" * LARGE, "POST")
+    assert (status, json.loads(text)) == (200, {"bytes": LARGE, "model": None})
+    status, text = _ask(alone, path, named, '{"model": "a"}', "POST")
+    assert (status, json.loads(text)["model"]) == (200, MODEL)
+    status, text = _ask(alone, path, named, json.dumps({"model": "a", "user": "x" * LARGE}), "POST")
+    assert (status, _error(text)[0]) == (413, "request_too_large")
+
+
+def test_a_namespace_may_have_the_name_of_the_route_for_unknown_paths(alone: EnvoyAlone) -> None:
+    assert _ask(alone, "/unknown-paths/chat/v1/models")[0] == 200
+    status, text = _ask(alone, "/ml/nope/v1/models")
+    assert (status, _error(text)[0]) == (404, "model_not_found")
