@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def plane(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
     """Run the control plane of all tests."""
     sites = SITES if any(map(is_scenario, request.session.items)) else SITES[:2]
-    with running_plane(request.config, tmp_path_factory.mktemp("e2e"), sites) as running:
+    with running_plane(request.config, tmp_path_factory.mktemp("e2e"), sites, shared=True) as running:
         yield running
 
 

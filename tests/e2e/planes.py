@@ -19,10 +19,16 @@ QUEUE = 1800.0
 
 
 @contextmanager
-def running_plane(config: pytest.Config, folder: Path, sites: Sequence[str]) -> Iterator[ControlPlane]:
-    """Run a control cluster and inference clusters until composites become Ready; pytest keeps the folder's logs."""
+def running_plane(
+    config: pytest.Config, folder: Path, sites: Sequence[str], *, shared: bool = False
+) -> Iterator[ControlPlane]:
+    """Run a control cluster and inference clusters until composites become Ready; pytest keeps the folder's logs.
+
+    `shared`: each test connects InferenceClusters of its own to the sites.
+    """
     _tell(config, f"The logs are in {folder}. Where `make up` runs, this waits for its end.")
     with control_plane(folder, sites=sites, queue=QUEUE) as running:
+        running.shared_sites = shared
         first = running.hub.api.apply(gpu_class("first"))
 
         def ready() -> None:

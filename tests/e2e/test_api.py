@@ -21,7 +21,7 @@ COLUMNS = {
     "ms": ["URL", "ENDPOINTS", "KEYS", "ADDRESS"],
     "mc": ["SOURCE", "READY"],
     "clm": ["MODEL", "REPLICAS", "ACCEPTED"],
-    "icl": [],
+    "icl": ["DEVICES", "ACCEPTED"],
     "ic": ["SOURCE", "GATEWAY"],
     "ig": ["ADDRESS", "FLEET-URL"],
 }

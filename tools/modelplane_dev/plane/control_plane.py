@@ -60,8 +60,8 @@ class ControlPlane:
     sites: Mapping[str, InferenceSite]
     processes: Mapping[str, Process]
     timeline: Timeline
-    #: The first InferenceCluster of each site.
-    _sites_of: dict[str, str] = field(default_factory=dict)
+    #: Many InferenceClusters are connected to each site, each with nodes of its own there.
+    shared_sites: bool = False
 
     @property
     def clusters(self) -> list[Cluster]:
@@ -71,7 +71,7 @@ class ControlPlane:
     def connect(self, inference_cluster: Manifest, site: str) -> None:
         """Apply an InferenceCluster of source Existing, and the Secret it names with a kubeconfig of a site.
 
-        The first of a site has the cluster. Another one has nodes of its own there, and is annotated to share it.
+        Where sites are shared it is annotated to share the cluster.
         """
         secret = inference_cluster["spec"]["cluster"]["existing"]["secretRef"]
         kubeconfig = self.sites[site].cluster.kubeconfig(ADMIN).read_text()
@@ -84,7 +84,7 @@ class ControlPlane:
             }
         )
         metadata = inference_cluster["metadata"]
-        if self._sites_of.setdefault(site, metadata["name"]) != metadata["name"]:
+        if self.shared_sites:
             metadata = {**metadata, "annotations": {**metadata.get("annotations", {}), ANNOTATION_SHARES: "true"}}
         self.hub.api.apply({**inference_cluster, "metadata": metadata})
 
