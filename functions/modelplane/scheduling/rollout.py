@@ -129,7 +129,8 @@ class RolloutStep:
         others = [each for each in self.members if each.ending is None and each is not own]
         idle = [each for each in others if each.serving is Serving.NOT]
         starting = any(
-            each.counted and not each.outdated and (each in idle or not each.replica.proven) for each in others
+            each.counted and each.reachable and not each.outdated and (each in idle or not each.replica.proven)
+            for each in others
         )
         return not starting or len(idle) == len(others)
 
@@ -156,18 +157,21 @@ class RolloutStep:
         """Return the replicas that leave for a new one and may go, because enough new ones have stood in for them.
 
         A serving replica goes only while as many others serve as the budget asks for: the rollout must not turn a flap
-        or a lost cluster into an outage.
+        or a lost cluster into an outage. An outdated one that stays and serves alike stands in too, or scale-down would
+        never end one of two that serve with the pods of an earlier spec.
         """
-        counted = [own.replica for own in self.members if own.counted and not own.listed_only]
+        counted = [own for own in self.members if own.counted and not own.listed_only]
         leaving = [own for own in self.members if own.leaving is EndCause.ROLLED_OUT and not own.ending]
         leaving = sorted(_youngest_first(leaving), key=_idle_first)
         going: list[OwnReplica] = []
         for at, own in enumerate(leaving):
             copies = own.replica.copies
-            if at >= len(leaving) - max(0, self.replicas - sum(stands_in(each, copies) for each in counted)):
+            alike = [each for each in counted if each.outdated and each.serving is own.serving]
+            standing = sum(stands_in(each.replica, copies) or each in alike for each in counted)
+            if at >= len(leaving) - max(0, self.replicas - standing):
                 continue
             rest = (each for each in self.members if not each.ending and each not in (own, *going))
-            others = sum(each.serves_as(copies) for each in rest)
+            others = sum(each.serves_as(copies) or each in alike for each in rest)
             if own.serving is Serving.NOT or others >= self.replicas - self.rollout.budget(self.replicas).unavailable:
                 going.append(own)
         return going

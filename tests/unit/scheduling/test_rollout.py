@@ -499,3 +499,15 @@ def test_while_a_rollout_is_paused_what_serves_with_earlier_pods_stays_until_a_n
     scene.serve("uid-team-model-c-0")
     scene.replicas["uid-team-model-c-0"] = replace(scene.replicas["uid-team-model-c-0"], copies=2)
     assert places(scene.decide(ours)) == ["c/0"]
+
+
+@pytest.mark.parametrize("paused", [True, False])
+@pytest.mark.parametrize("answers", [True, False])
+def test_scale_down_ends_one_of_two_that_serve_with_the_pods_of_an_earlier_spec(paused: bool, answers: bool) -> None:
+    budgets = Rollout(max_surge=Amount(1), max_unavailable=Amount(0), paused=paused)
+    ours = replace(deployment(standalone(copies=2)), rollout=budgets)
+    edited = {"content": "v2", "served_content": "v1", "complete": False, "copies": 1}
+    two = [replace(replica(ours, at, stamped(copies=2), age=age), **edited) for at, age in (("a/0", 9), ("b/0", 1))]  # type: ignore[arg-type]
+    clusters = [replace(each, ready=answers, answers=answers) for each in nodes(a=4, b=4)]
+    decided = Scene(clusters, two).decide(ours)
+    assert [end.replica.cluster for end in decided.ending] == ["b"]
