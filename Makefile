@@ -89,7 +89,7 @@ soak: $(READY) ## Prove at length what CI does not each time, as root; then watc
 	@$(BIN)/python -m modelplane_dev.components build
 	@MODELPLANE_HYPOTHESIS_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(WORKERS) tests/property
 	@$(BIN)/python tests/bench/run.py --only soak
-	@$(APART) env MODELPLANE_SOAK=1 $$SCENARIOS -m 'not alone'
+	@MODELPLANE_SOAK=1 $$SCENARIOS -m 'not alone'
 	@$(APART) $(BIN)/python tests/e2e/soak.py $(SOAK)
 
 .PHONY: package
