@@ -218,6 +218,9 @@ class _Alike:
             self.pools.add(refusal.pool)
         if isinstance(refusal, NoRoom):
             self.free.add(refusal.left)
+
+    def add_others(self, refusal: Refusal) -> None:
+        """Add the other pools of a refusal, which clusters that are alike share."""
         for other in refusal.others:
             self.others.setdefault(replace(other, pool=""), set()).add(other.pool)
 
@@ -249,6 +252,7 @@ def tally(refusals: Mapping[str, Refusal], holders: _Holders, deployment: Deploy
         if found is None:
             reason = refusal.need if isinstance(refusal, NoRoom) else replace(refusal, pool="", others=())
             found = shared[id(refusal)] = alike.setdefault(reason, _Alike())
+            found.add_others(refusal)
         found.add(name, refusal, holders.get((name, refusal.pool)) if holders else None)
     entries = [
         Counted(
