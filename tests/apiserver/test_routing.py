@@ -54,7 +54,6 @@ def route(refusal: str | None) -> dict[str, Any]:
             host="h",
             refusal=refusal,
             backends=backends,
-            timeout="0s",
             served="m" * 4096,
         )
     )
@@ -67,7 +66,7 @@ def gateway(certificate: str | None, internal: str | None = None) -> dict[str, A
 
 
 ORIGINS = ["*", "https://*", "https://*.example.com", "http://localhost:3000", "https://chat.example.com"]
-PER_CALLER = Traffic("1h", None, (9, "Hour"), callers=tuple(f"{number:02}{'-' * 61}" for number in range(64)))
+PER_CALLER = Traffic(rate=(9, "Hour"), callers=tuple(f"{number:02}{'-' * 61}" for number in range(64)))
 PRIVATE = PrivateGateway(name="g", class_name="c", certificate="pair", authority="ca", service_type="ClusterIP")
 MODELS = [FleetModel(f"{'n' * 63}/{'s' * 249}{number}", "n" * 63, 1767323045) for number in range(1000, 2000)]
 OBJECTS = {
@@ -85,7 +84,9 @@ OBJECTS = {
     "a redirect": https_redirect("redirect"),
     "an answer to unknown paths": unknown_paths("unknown", ["http"], "r"),
     "a policy towards endpoints": gateway_traffic_policy("t", "modelplane-system", "g"),
-    "a policy with affinity and limit": service_traffic_policy("t", "ml", "r", Traffic("5m", "x-user", (9, "Hour"))),
+    "a policy with affinity and limit": service_traffic_policy(
+        "t", "ml", "r", Traffic("1h30m", "5m", "x-user", (9, "Hour"))
+    ),
     "a policy of callers": client_traffic_policy("c", "modelplane-system", "g"),
     "a policy with a limit of each caller": service_traffic_policy("t", "ml", "r", PER_CALLER),
     "keys of callers": caller_keys("k", "ml", {"ann": "YQ=="}),

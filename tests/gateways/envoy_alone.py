@@ -13,7 +13,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,7 +24,13 @@ from modelplane.kube.gateway.fleet_filter import fleet_filter
 from modelplane.kube.gateway.model_list import model_selection
 from modelplane.kube.gateway.model_name import served_model_filter
 from modelplane.kube.gateway.provider import model_filter, refused_filter
-from modelplane.kube.gateway.traffic import gateway_traffic_policy
+from modelplane.kube.gateway.proxy import envoy_proxy
+from modelplane.kube.gateway.traffic import (
+    Traffic,
+    client_traffic_policy,
+    gateway_traffic_policy,
+    service_traffic_policy,
+)
 from modelplane_dev.components.builds import envoy
 from modelplane_dev.processes.ports import free_port
 from modelplane_dev.processes.process import START
@@ -33,10 +39,13 @@ from modelplane_dev.processes.process import START
 PAID: Final = "paid"
 #: The name of the model that a request to the provider has behind the router.
 MODEL: Final = "vendor/model"
+#: Endpoints of which Envoy compares the shares of good answers, and requests that each must have in an interval.
+COMPARED, REQUESTS = 5, 100
 _API: Final = "type.googleapis.com/envoy"
 _FILTERS: Final = f"{_API}.extensions.filters"
 _HTTP: Final = f"{_API}.extensions.upstreams.http.v3.HttpProtocolOptions"
 _TRAFFIC: Final = gateway_traffic_policy("t", "n", "g")["spec"]
+_CLIENTS: Final = client_traffic_policy("c", "n", "g")["spec"]
 _PASSIVE: Final = _TRAFFIC["healthCheck"]["passive"]
 _RETRY: Final = {
     "num_retries": _TRAFFIC["retry"]["numRetries"],
@@ -48,21 +57,26 @@ _PATIENCE: Final = 60.0
 
 
 class _Engine(BaseHTTPRequestHandler):
-    """Answers with the status in X-Status and the body in X-Body, else with the length of the request and its model."""
+    """Answers with the status in X-Status and the body in X-Body, else with the length of the request and its model.
+
+    It does so after X-Seconds, and gives each answer an id of its own.
+    """
 
     protocol_version = "HTTP/1.1"
 
     def _answer(self) -> None:
         text = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}"
+        time.sleep(float(self.headers.get("X-Seconds", 0)))
         named = json.loads(text).get("model") if self.headers.get_content_type() == "application/json" else None
         body = self.headers.get("X-Body", json.dumps({"bytes": len(text), "model": named})).encode()
         self.send_response(int(self.headers.get("X-Status", 200)))
         self.send_header("Content-Length", str(len(body)))
         if body:
+            self.send_header("X-Request-Id", "own")
             self.send_header("Content-Type", self.headers.get("X-Type", "application/json"))
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
+        with suppress(BrokenPipeError):  # whoever has not waited
+            self.wfile.write(b"" if self.command == "HEAD" else body)
 
     do_GET = do_HEAD = do_POST = _answer  # noqa: N815 - as http.server calls it
 
@@ -101,8 +115,8 @@ def _lua(policy: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _at(port: int) -> dict[str, Any]:
-    return {"address": {"socket_address": {"address": "127.0.0.1", "port_value": port}}}
+def _at(port: int, address: str = "127.0.0.1") -> dict[str, Any]:
+    return {"address": {"socket_address": {"address": address, "port_value": port}}}
 
 
 def _listener(port: int, filters: list[dict[str, Any]], *routes: dict[str, Any]) -> dict[str, Any]:
@@ -114,9 +128,16 @@ def _listener(port: int, filters: list[dict[str, Any]], *routes: dict[str, Any])
         "@type": f"{_FILTERS}.network.http_connection_manager.v3.HttpConnectionManager",
         "stat_prefix": str(port),
         "use_remote_address": True,
+        "preserve_external_request_id": _CLIENTS["headers"]["requestID"] == "PreserveOrGenerate",
         "http_filters": [*filters, router],
         "http2_protocol_options": {"initial_stream_window_size": _WINDOW, "initial_connection_window_size": _WINDOW},
-        "route_config": {"virtual_hosts": [{"name": "all", "domains": ["*"], "routes": list(routes)}]},
+        "route_config": {
+            "response_headers_to_add": [
+                {"header": {"key": each["name"], "value": each["value"]}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
+                for each in _CLIENTS["headers"]["lateResponseHeaders"]["set"]
+            ],
+            "virtual_hosts": [{"name": "all", "domains": ["*"], "routes": list(routes)}],
+        },
     }
     chain = {"filters": [{"name": "http", "typed_config": manager}]}
     return {"name": str(port), **_at(port), "filter_chains": [chain], "per_connection_buffer_limit_bytes": 50 * 2**20}
@@ -124,6 +145,19 @@ def _listener(port: int, filters: list[dict[str, Any]], *routes: dict[str, Any])
 
 def _route(prefix: str, cluster: str, **more: Any) -> dict[str, Any]:
     return {"match": {"prefix": prefix}, "route": {"cluster": cluster, "timeout": "0s", **more}}
+
+
+def _limit() -> dict[str, Any]:
+    """Return how a route limits a whole request, as that of a service whose requests may last 0.3 s."""
+    policy = service_traffic_policy("t", "n", "r", Traffic(request="0.3s")) or {}
+    return {"max_stream_duration": {"max_stream_duration": policy["spec"]["timeout"]["http"]["maxStreamDuration"]}}
+
+
+def _runtime() -> dict[str, Any]:
+    """Return the values that Envoy has from its bootstrap."""
+    patches = envoy_proxy("p", "n", replicas=1)["spec"]["bootstrap"]["jsonPatches"]
+    values = {each["path"].rpartition("/")[2]: each["value"] for each in patches}
+    return {"layers": [{"name": "all", "static_layer": values}]}
 
 
 def _cluster(name: str, *ports: int, http2: bool = False) -> dict[str, Any]:
@@ -140,10 +174,12 @@ def _cluster(name: str, *ports: int, http2: bool = False) -> dict[str, Any]:
     }
 
 
-def _tiered(name: str, endpoint: int, fallback: int) -> dict[str, Any]:
+def _ejecting(cluster: Mapping[str, Any]) -> dict[str, Any]:
     """Return a cluster that ejects endpoints."""
-    return _cluster(name, endpoint, fallback, http2=True) | {
+    return {
+        **cluster,
         "outlier_detection": {
+            "interval": _PASSIVE["interval"],
             "consecutive_5xx": _PASSIVE["consecutive5XxErrors"],
             "consecutive_gateway_failure": _PASSIVE["consecutiveGatewayErrors"],
             "enforcing_consecutive_gateway_failure": 100,
@@ -154,8 +190,32 @@ def _tiered(name: str, endpoint: int, fallback: int) -> dict[str, Any]:
     }
 
 
+def _tiered(name: str, endpoint: int, fallback: int) -> dict[str, Any]:
+    return _ejecting(_cluster(name, endpoint, fallback, http2=True))
+
+
+def _affine(port: int) -> dict[str, Any]:
+    """Return a cluster with as many endpoints as Envoy compares, where a header chooses one."""
+    endpoints = [{"endpoint": _at(port, f"127.0.0.{number}")} for number in range(1, COMPARED + 1)]
+    made = _ejecting(_cluster("affine")) | {"lb_policy": "RING_HASH"}
+    return made | {"load_assignment": {"cluster_name": "affine", "endpoints": [{"lb_endpoints": endpoints}]}}
+
+
+def _comparable(port: int) -> dict[str, Any]:
+    """Return the listener of its endpoints, which answer with the status in X-Status."""
+    failed = {"prefix": "/", "headers": [{"name": "x-status", "string_match": {"exact": "500"}}]}
+    routes: list[dict[str, Any]] = [
+        {"match": match, "direct_response": {"status": status}}
+        for match, status in ((failed, 500), ({"prefix": "/"}, 200))
+    ]
+    for each in routes:
+        where = {"header": {"key": "x-endpoint", "value": "%DOWNSTREAM_LOCAL_ADDRESS%"}}
+        each["response_headers_to_add"] = [where]
+    return _listener(port, [], *routes) | _at(port, "0.0.0.0")  # noqa: S104 - of all loopback addresses
+
+
 def _configuration(public: int, administration: int, engine: int) -> dict[str, Any]:
-    router, site, paid, others = (free_port() for _ in range(4))
+    router, site, paid, compared, others = (free_port() for _ in range(5))
     unknown = {"direct_response": {"status": 404}}
     team, system = (
         f"httproute/{name}/rule/0/match/0/*" for name in ("unknown-paths/chat", "modelplane-system/unknown-paths")
@@ -174,6 +234,8 @@ def _configuration(public: int, administration: int, engine: int) -> dict[str, A
             _route("/provider", "router", retry_policy=_RETRY),
             _route("/site", "site", retry_policy=_RETRY),
             _route("/engine", "engine"),
+            _route("/limited", "site", retry_policy=_RETRY, **_limit()),
+            _route("/affine", "affine", hash_policy=[{"header": {"header_name": "x-session"}}]),
             {"name": team, **_route("/unknown-paths/chat/", "engine")},
             {"name": system, "match": {"prefix": "/"}, **unknown},
         ),
@@ -182,11 +244,18 @@ def _configuration(public: int, administration: int, engine: int) -> dict[str, A
         _listener(
             paid, [], {"match": {"prefix": "/"}, "direct_response": {"status": 200, "body": {"inline_string": PAID}}}
         ),
+        _comparable(compared),
         # Envoy refuses what is wrong with them.
         _listener(others, [each for policy in policies for each in _lua(policy)], engines),
     ]
-    clusters = [_tiered("router", router, paid), _tiered("site", site, paid), _cluster("engine", engine)]
-    return {"admin": _at(administration), "static_resources": {"listeners": listeners, "clusters": clusters}}
+    clusters = [
+        _tiered("router", router, paid),
+        _tiered("site", site, paid),
+        _cluster("engine", engine),
+        _affine(compared),
+    ]
+    resources = {"listeners": listeners, "clusters": clusters}
+    return {"admin": _at(administration), "layered_runtime": _runtime(), "static_resources": resources}
 
 
 @contextmanager

@@ -2,17 +2,26 @@
 
 import http.client
 import json
+import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
 
-from gateways.envoy_alone import MODEL, PAID, EnvoyAlone, envoy_alone
+from gateways.envoy_alone import COMPARED, MODEL, PAID, REQUESTS, EnvoyAlone, envoy_alone
+from modelplane.kube.gateway.answers import LONGEST_ID
 
 #: What a provider says of a request that its credential is not enough for, and what OpenAI's API says of a key.
 SCOPES = '{"error": {"message": "Missing scopes: model.request. Key sk-abcdefgh1234.", "code": null}}'
 #: More of a body than a gateway holds to replace the name of the model in it.
 LARGE = 17 * 2**20
+
+
+#: Callers at one time.
+CALLERS = 8
+#: Seconds after which Envoy compares endpoints again.
+INTERVAL = 2.0
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +126,65 @@ def test_a_body_that_is_no_json_goes_to_a_provider_as_it_comes_and_a_large_one_o
     assert (status, json.loads(text)["model"]) == (200, MODEL)
     status, text = _ask(alone, path, named, json.dumps({"model": "a", "user": "x" * LARGE}), "POST")
     assert (status, _error(text)[0]) == (413, "request_too_large")
+
+
+def test_a_request_that_lasts_too_long_for_its_service_ejects_no_endpoint(alone: EnvoyAlone) -> None:
+    def ask(_: int) -> tuple[int, str]:
+        return _ask(alone, "/limited/v1/models", {"X-Seconds": "0.6"})
+
+    with ThreadPoolExecutor(CALLERS) as pool:
+        answers = [*pool.map(ask, range(CALLERS)), *map(ask, range(3))]
+    assert {(status, _error(text)[0]) for status, text in answers} == {(504, "timeout")}
+    assert alone.active_ejections() == 0
+
+
+def _pipeline(alone: EnvoyAlone, session: str, status: int, count: int = 1) -> str:
+    """Send requests one behind the other, and return all answers."""
+    request = f"GET /affine/v1/models HTTP/1.1\r\nHost: a\r\nX-Session: {session}\r\nX-Status: {status}\r\n"
+    with alone.connect() as connection:
+        connection.sendall(f"{request}\r\n".encode() * (count - 1) + f"{request}Connection: close\r\n\r\n".encode())
+        return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+
+def test_the_errors_of_one_caller_s_requests_eject_no_endpoint_whose_others_are_good(alone: EnvoyAlone) -> None:
+    sessions = {
+        _pipeline(alone, f"s-{number}", 200).partition("x-endpoint: ")[2].split()[0]: f"s-{number}"
+        for number in range(60)
+    }
+    assert len(sessions) == COMPARED
+    caller, *others = sessions.values()
+    end = time.monotonic() + 3 * INTERVAL
+    while time.monotonic() < end:
+        assert _pipeline(alone, caller, 500, REQUESTS).count("HTTP/1.1 500 ") == REQUESTS
+        for other in others:
+            assert _pipeline(alone, other, 200, REQUESTS).count("HTTP/1.1 200 ") == REQUESTS
+    assert alone.active_ejections() == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("mine-1", True),
+        ("0123456789abcdef" * 8, True),
+        ("0123456789abcdef" * 8 + "0", False),
+        ("x" * 20_000, False),
+        ("", False),
+        (" ", False),
+        ('{"a": "b"}', False),
+        ("caf\u00e9", False),
+        ("a b", False),
+    ],
+)
+def test_a_caller_s_id_of_a_request_is_kept_if_it_is_one(alone: EnvoyAlone, given: str, kept: bool) -> None:
+    found = []
+    for _ in range(2):
+        with _connection(alone) as connection:
+            connection.request("GET", "/engine/v1/models", headers={"X-Request-Id": given})
+            answer = connection.getresponse()
+            found.append(answer.getheader("x-request-id", ""))
+    assert (set(found) == {given}) is kept, found
+    assert len(set(found)) == (1 if kept else 2)
+    assert all(0 < len(each) <= LONGEST_ID for each in found)
 
 
 def test_a_namespace_may_have_the_name_of_the_route_for_unknown_paths(alone: EnvoyAlone) -> None:

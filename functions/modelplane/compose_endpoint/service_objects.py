@@ -46,7 +46,7 @@ def _name(service: Object, part: str) -> str:
 def _traffic(spec: ModelServiceSpec, inputs: ServiceInputs) -> Traffic:
     rate = (spec.rateLimit.requests, spec.rateLimit.per) if spec.rateLimit else None
     return Traffic(
-        **({"idle": spec.timeouts.idle} if spec.timeouts else {}),
+        **({"request": spec.timeouts.request, "idle": spec.timeouts.idle} if spec.timeouts else {}),
         affinity=spec.affinity.header if spec.affinity else None,
         rate=rate,
         callers=tuple(key.name for key in spec.keys or ()) if spec.rateLimit and spec.rateLimit.perCaller else (),
@@ -74,7 +74,7 @@ def _listeners(inputs: ServiceInputs, route: Object | None) -> tuple[str, ...]:
     return (read_listeners(route) if route else ()) or (LISTENER_HTTP,)
 
 
-def _route(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, access: Access) -> Manifest:
+def _route(request: Request, inputs: ServiceInputs, access: Access) -> Manifest:
     service, route = request.composite, request.observed.get(ROUTE)
     plans = inputs.backends.plans
     wanted = [BackendReference(_name(service, f"{BACKEND}{plan.key}"), plan.weight) for plan in plans]
@@ -92,7 +92,6 @@ def _route(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, acce
             host=_name(service, _HOST),
             refusal=_name(service, refusal) if refusal else None,
             backends=backends,
-            timeout=spec.timeouts.request if spec.timeouts else "0s",
             served=inputs.served,
         )
     )
@@ -125,7 +124,7 @@ def compose_objects(request: Request, spec: ModelServiceSpec, inputs: ServiceInp
     access = access_of(request, spec, inputs)
     secured = {_AUTHORITY} if any(plan.mutual_tls for plan in inputs.backends.plans) else set()
     wanted = {**fixed, **authority, **_backends(service, inputs), **compose_access(request, spec, inputs, access)}
-    wanted[ROUTE] = _route(request, spec, inputs, access)
+    wanted[ROUTE] = _route(request, inputs, access)
     routed = _CLOSED if access is Access.CLOSED else fixed.keys() | authority.keys() | secured
     checking = {SECRET} & wanted.keys()
     bodies = outlive_route(request, ordered(wanted, {ROUTE: routed, CHECKS: checking}, observed))

@@ -6,7 +6,7 @@ from unit.compose_endpoint.services import CANARY, READY, rule, settled
 
 
 def test_only_a_service_with_limits_of_its_own_has_a_policy() -> None:
-    service = settled(endpoints=[READY, CANARY], spec={"timeouts": {"request": "30s", "idle": "1h"}})
+    service = settled(endpoints=[READY, CANARY], spec={"timeouts": {"request": "0s", "idle": "1h"}})
     assert "traffic-policy" not in service.store
     service.spec = {"affinity": {"header": "x-session"}}
     service.settle()
@@ -32,9 +32,9 @@ def test_a_service_s_limits_are_those_of_its_policy() -> None:
     }
     service = settled(endpoints=[READY], spec=spec)
     policy = service.store["traffic-policy"]["spec"]
-    assert rule(service)["timeouts"] == {"request": "30s"}
+    assert rule(service)["timeouts"] == {"request": "0s"}
     assert policy["mergeType"] == "StrategicMerge"
-    assert policy["timeout"] == {"http": {"streamIdleTimeout": "5m"}}
+    assert policy["timeout"] == {"http": {"streamIdleTimeout": "5m", "maxStreamDuration": "30s"}}
     assert policy["loadBalancer"]["consistentHash"]["headers"] == [{"name": "x-session"}]
     assert policy["rateLimit"]["local"]["rules"] == [{"limit": {"requests": 9, "unit": "Minute"}}]
 

@@ -71,7 +71,7 @@ RULES: dict[str, tuple[Any, Any]] = {
     ),
     "a request keeps its id, or is given one, and its answer has it": (
         (CALLERS["headers"]["requestID"], CALLERS["headers"]["lateResponseHeaders"]),
-        ("PreserveOrGenerate", {"set": [{"name": "x-request-id", "value": "%REQ(X-REQUEST-ID)%"}]}),
+        ("PreserveOrGenerate", {"set": [{"name": "x-request-id", "value": "%REQ(X-REQUEST-ID):128%"}]}),
     ),
     "a load balancer may ask by HTTP/1.0": (CALLERS["http1"], {"http10": {}}),
 }
@@ -109,7 +109,6 @@ def test_a_route_leaves_v1_only_and_not_the_paths_that_change_an_engine() -> Non
             host="host",
             refusal=None,
             backends=[BackendReference("b", 1)],
-            timeout="0s",
         )
     )
     serving, admin = route["spec"]["rules"]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from modelplane.kube.gateway.answers import answers
+from modelplane.kube.gateway.answers import LONGEST_ID, answers
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
 from modelplane.kube.gateway.route import UNKNOWN_PATHS
@@ -31,7 +31,7 @@ _FIELDS: Final[Mapping[str, str]] = {
     "first_byte_ms": "%RESPONSE_DURATION%",
     "bytes_received": "%BYTES_RECEIVED%",
     "bytes_sent": "%BYTES_SENT%",
-    "request_id": "%REQ(X-REQUEST-ID):128%",
+    "request_id": f"%REQ(X-REQUEST-ID):{LONGEST_ID}%",
 }
 #: Stands for the name of a model in the text of an error.
 _MODEL: Final = "<model>"

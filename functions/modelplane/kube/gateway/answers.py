@@ -27,6 +27,9 @@ PROVIDER_REFUSED: Final = 590
 #: the next would reset, and resets eject endpoints.
 _MOST_HEADERS: Final = 80
 _HEADER_BYTES: Final = 48 * 1024
+#: The most characters of a request's id. A caller's that is longer, empty, or has other characters than ids have, is
+#: replaced.
+LONGEST_ID: Final = 128
 _LARGE_HEADERS: Final = error_body(
     431,
     f"The gateway takes {_MOST_HEADERS} headers, with those that it adds, and {_HEADER_BYTES // 1024} KiB of them.",
@@ -91,9 +94,16 @@ local function refuse(handle, status, text)
   handle:respond({{[':status'] = status, ['content-type'] = 'application/json'}}, text)
   return false
 end
+local function identify(handle, headers)
+  local id = headers:get('x-request-id') or ''
+  if id ~= '' and #id <= {LONGEST_ID} and not string.find(id, '[^%w._:/+=@-]') then return end
+  local now = handle:timestampString(EnvoyTimestampResolution.MICROSECOND)
+  headers:replace('x-request-id', string.format('%s-%06x', now, math.random(0, 0xffffff)))
+end
 local function admit(handle)
   local headers, count, size = handle:headers(), 0, 0
   note_method(handle)
+  identify(handle, headers)
   if headers:get('upgrade') then return refuse(handle, '400', UPGRADE) end
   for name, value in pairs(headers) do
     count, size = count + 1, size + #name + #tostring(value)

@@ -35,7 +35,7 @@ class ServiceRoute:
 
     `listeners` are the sections of the public Gateway. `not_found`, `host` and `refusal` name HTTPRouteFilters: the one
     that answers 404, the one that sets the endpoint's hostname, and the one that answers all requests, None while they
-    go to `backends`. `timeout` limits a whole request, 0s does not. `served` says by which names the endpoints' engines
+    go to `backends`. `served` says by which names the endpoints' engines
     serve, "" where that is not known.
     """
 
@@ -47,7 +47,6 @@ class ServiceRoute:
     host: str
     refusal: str | None
     backends: Sequence[BackendReference]
-    timeout: str
     served: str = ""
 
 
@@ -67,13 +66,12 @@ def forwarding(
     path: str,
     backends: Sequence[Mapping[str, Any]],
     filters: Sequence[Mapping[str, Any]] = (),
-    timeout: str = "0s",
 ) -> dict[str, Any]:
     """Return the rule that sends whatever begins with a path to backends.
 
-    It has a timeout of its own, none by default (0s): the gateway's default of 15 s would cut streams.
+    It says that there is no timeout (0s): the gateway's default of 15 s would cut streams.
     """
-    return {**rule([path], filters), "timeouts": {"request": timeout}, "backendRefs": list(map(dict, backends))}
+    return {**rule([path], filters), "timeouts": {"request": "0s"}, "backendRefs": list(map(dict, backends))}
 
 
 def rewrite_path(to: str, **more: str) -> dict[str, Any]:
@@ -98,7 +96,7 @@ def _forwarding(route: ServiceRoute) -> dict[str, Any]:
         filter_reference(route.host),
     ]
     backends = [backend_reference(each) for each in route.backends]
-    return forwarding(f"{route.path}{_API}", backends, filters, route.timeout)
+    return forwarding(f"{route.path}{_API}", backends, filters)
 
 
 def service_route(route: ServiceRoute) -> dict[str, Any]:

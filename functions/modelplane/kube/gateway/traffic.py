@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from re import escape
 from typing import Any, Final
 
-from modelplane.kube.gateway.answers import PROVIDER_REFUSED
+from modelplane.kube.gateway.answers import LONGEST_ID, PROVIDER_REFUSED
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
 from modelplane.model.names import CLIENT_NAME, HEADER_CALLER
@@ -58,6 +58,7 @@ _RESERVED_HEADERS: Final = ("x-modelplane-", "x-gateway-", "x-prefiller-", "x-ai
 HEALTH_PATH: Final = "/healthz"
 #: The longest silence of a stream where a service says nothing else.
 _IDLE: Final = "1h"
+_NO_LIMIT: Final = "0s"
 #: Callers of a rule: an expression of their names has at most 1,024 characters.
 _GROUP: Final = 8
 
@@ -66,11 +67,13 @@ _GROUP: Final = 8
 class Traffic:
     """How requests of a service are spread and limited.
 
-    `idle` is the longest silence of a stream. `affinity` is the header whose equal values go to one endpoint. `rate` is
-    the most requests of each gateway instance in a unit of time (Second, Minute, Hour), of each of the `callers` where
-    these are named, by their keys. `one_endpoint`: there is no other that a request could be sent to.
+    `request` is the longest time for a whole request, 0s for no limit, and `idle` the longest silence of a stream.
+    `affinity` is the header whose equal values go to one endpoint. `rate` is the most requests of each gateway instance
+    in a unit of time (Second, Minute, Hour), of each of the `callers` where these are named, by their keys.
+    `one_endpoint`: there is no other that a request could be sent to.
     """
 
+    request: str = _NO_LIMIT
     idle: str = _IDLE
     affinity: str | None = None
     rate: tuple[int, str] | None = None
@@ -100,8 +103,14 @@ def _caller(kind: str, value: str | None = None) -> dict[str, str]:
     return {"name": HEADER_CALLER, "type": kind, **({"value": value} if value else {})}
 
 
-def _silence(idle: str) -> dict[str, Any]:
-    return {"timeout": {"http": {"streamIdleTimeout": idle}}}
+def _timeouts(idle: str, request: str = _NO_LIMIT) -> dict[str, Any]:
+    """Return the time limits of a stream.
+
+    The limit of a whole request is that of its stream. Envoy counts a request that its route's timeout ends as the
+    endpoint's failure, and ejects it for all callers, because of a limit that its service has set.
+    """
+    limit = {} if request == _NO_LIMIT else {"maxStreamDuration": request}
+    return {"timeout": {"http": {"streamIdleTimeout": idle, **limit}}}
 
 
 def gateway_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any]:
@@ -116,7 +125,7 @@ def gateway_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str,
         "retry": dict(_RETRY),
         "circuitBreaker": parallel,
         "tcpKeepalive": dict(_KEEPALIVE),
-        **_silence(_IDLE),
+        **_timeouts(_IDLE),
     }
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
@@ -128,7 +137,11 @@ def service_traffic_policy(name: str, namespace: str, route: str, traffic: Traff
     """
     if traffic == Traffic():
         return None
-    spec = {"targetRefs": [target("HTTPRoute", route)], "mergeType": "StrategicMerge", **_silence(traffic.idle)}
+    spec = {
+        "targetRefs": [target("HTTPRoute", route)],
+        "mergeType": "StrategicMerge",
+        **_timeouts(traffic.idle, traffic.request),
+    }
     spec |= _balancing(traffic.affinity) if traffic.affinity else {}
     spec |= _limit(*traffic.rate, traffic.callers) if traffic.rate else {}
     spec |= {"retry": dict(_RETRY_ALONE)} if traffic.one_endpoint else {}
@@ -152,7 +165,7 @@ def hop_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any
         "targetRefs": [target("Gateway", gateway)],
         "circuitBreaker": parallel,
         "tcpKeepalive": dict(_KEEPALIVE),
-        **_silence(_IDLE),
+        **_timeouts(_IDLE),
         "responseOverride": [broken],
     }
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
@@ -168,7 +181,7 @@ def loop_traffic_policy(name: str, namespace: str, routes: Sequence[str]) -> dic
         "targetRefs": [target("HTTPRoute", route) for route in routes],
         "circuitBreaker": parallel,
         "tcpKeepalive": dict(_KEEPALIVE),
-        **_silence("0s"),
+        **_timeouts("0s"),
     }
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
@@ -183,7 +196,7 @@ def client_traffic_policy(
 
     Only a request that fits into the buffer can be sent again; by default that is 32 KiB, and prompts are larger. What
     is wrong with one request ends its stream alone: on the connection of the public gateway to another are those of
-    all callers. Every answer has the id of its request, a caller's own or a new one.
+    all callers. Every answer has the id of its request, a caller's own or a new one, whatever an endpoint says.
     """
     reserved = [{"type": "Prefix", "value": prefix} for prefix in _RESERVED_HEADERS]
     spec: dict[str, Any] = {
@@ -198,7 +211,7 @@ def client_traffic_policy(
         "tcpKeepalive": dict(_KEEPALIVE),
         "headers": {
             "earlyRequestHeaders": {"removeOnMatch": reserved},
-            "lateResponseHeaders": {"set": [{"name": "x-request-id", "value": "%REQ(X-REQUEST-ID)%"}]},
+            "lateResponseHeaders": {"set": [{"name": "x-request-id", "value": f"%REQ(X-REQUEST-ID):{LONGEST_ID}%"}]},
             "requestID": "PreserveOrGenerate",
         },
         "healthCheck": {"path": HEALTH_PATH},
