@@ -11,13 +11,14 @@ from modelplane.compose_cache.spec import CacheSpec, read_spec
 from modelplane.compose_cache.stage import observe, stage
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import hold_all, last_status
-from modelplane.composing.orphan import is_orphaning, orphaned, with_orphan_policy
+from modelplane.composing.orphan import Policy, is_orphaning, policy_of, waits, with_policy
 from modelplane.composing.pod_messages import CACHE_PODS
 from modelplane.model.conditions import Condition
+from modelplane.model.names import provider_config
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.staging import StagingPhase
 from modelplane.observed.cluster import read_cluster
-from modelplane.observed.fields import deleting, mapping, texts
+from modelplane.observed.fields import deleting, mapping, text, texts
 from modelplane.observed.remote import read_remote
 from modelplane.step import AWAITING, SETTLED, Desired, Object, Request, Requirement, Result
 
@@ -60,35 +61,47 @@ def _elsewhere(request: Request, clusters: tuple[Object, ...]) -> tuple[Requirem
     return tuple(map(require.cluster, unknown))
 
 
-def _with_orphan_policies(request: Request, policies: Mapping[str, bool | None], objects: Manifests) -> Manifests:
-    """Return the Objects with the orphan policy of their clusters; `policies` are by cluster name.
+def _config(body: Mapping[str, Any]) -> str:
+    """Return the ClusterProviderConfig of a resource."""
+    return text(mapping(mapping(body.get("spec")).get("providerConfigRef")).get("name"))
 
-    An Object that is no longer desired is orphaned first and removed in a later pass: otherwise the provider would wait
-    for a cluster that does not answer.
+
+def _with_policies(
+    request: Request, policies: Mapping[str, Policy | None], objects: Manifests, staying: Collection[str]
+) -> Manifests:
+    """Return the Objects with the policies of their clusters; `policies` are by ClusterProviderConfig.
+
+    An Object that is no longer desired has the policy of its cluster first and is removed in a later pass: otherwise
+    the provider would wait for a cluster that does not answer. On the configs `staying` it is not removed.
     """
+
+    def with_its(body: Mapping[str, Any]) -> Mapping[str, Any]:
+        return with_policy(body, cluster_of(body), policies.get(_config(body)))
+
     leaving = {name: body for name, body in hold_all(request).items() if name not in objects}
-    left = {name: orphaned(body) for name, body in leaving.items() if policies.get(cluster_of(body))}
-    first = {name: body for name, body in left.items() if body != leaving[name]}
-    at = {name: cluster_of(body) for name, body in objects.items()}
-    kept = {name: with_orphan_policy(body, at[name], orphan=policies.get(at[name])) for name, body in objects.items()}
-    return kept | first
+    first = {
+        name: with_its(body) for name, body in leaving.items() if with_its(body) != body or _config(body) in staying
+    }
+    return {name: with_its(body) for name, body in objects.items()} | first
 
 
-def _orphans(cluster: Object, selected: Collection[str]) -> bool | None:
-    """Tell whether Objects leave what they represent on a cluster.
+def _policy(cluster: Object, selected: Collection[str]) -> Policy | None:
+    """Return the policy of the Objects of a cluster.
 
-    They do if it is abandoned, and if another selected InferenceCluster of the same cluster has the same volume: of
-    those that are selected the first by name deletes it.
+    They leave what they represent there if it is abandoned, and if another selected InferenceCluster of the same
+    cluster has the same volume: of those that are selected the first by name deletes it.
     """
     sharing = {cluster.name, *texts(mapping(cluster.body.get("status")).get("sharedWith"))}
-    return is_orphaning(cluster) or min(sharing & set(selected), default=cluster.name) != cluster.name
+    first = min(sharing & set(selected), default=cluster.name)
+    return policy_of(cluster, leaves=is_orphaning(cluster) or first != cluster.name)
 
 
 def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], clusters: tuple[Object, ...]) -> Result:
     published, elsewhere = report.published(request.composite), _elsewhere(request, clusters)
     there = [each for each in (*clusters, *map(request.one, elsewhere)) if isinstance(each, Object)]
     selected = sorted((each for each in clusters if not deleting(each)), key=lambda each: each.name)
-    policies = {each.name: _orphans(each, [one.name for one in selected]) for each in there}
+    policies = {provider_config(each.name): _policy(each, [one.name for one in selected]) for each in there}
+    staying = {provider_config(each.name) for each in there if waits(each)}
     stagings = [observe(request, spec, each, published.get(each.name, {})) for each in selected]
     reports = commit.reported(request)
     resolved = commit.resolve(request.composite, spec, stagings, reports)
@@ -97,7 +110,7 @@ def _staged(request: Request, spec: CacheSpec, needs: tuple[Requirement, ...], c
     wanted: Manifests = {resource: body for each in results for resource, body in each.objects.items()}
     spares = list(spare_volumes(request, wanted))
     kept, notes = keep_mounted(request, spares, results)
-    objects = _with_orphan_policies(request, policies, {**wanted, **kept})
+    objects = _with_policies(request, policies, {**wanted, **kept}, staying)
     needs = (*needs, *elsewhere)
     if spares:
         needs = (*needs, require.team_replicas(request.composite.namespace))

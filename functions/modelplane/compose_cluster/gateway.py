@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
-from modelplane.composing.orphan import may_delete, observing, orphaned
+from modelplane.composing.orphan import may_delete, observing, orphaned, resumed
 from modelplane.composing.references import arrange
 from modelplane.kube.certificate import authority_config_map, pair
 from modelplane.kube.copy import owned, source_copy
@@ -156,9 +156,9 @@ def bodies(
 
 
 def hold(request: Request) -> dict[str, Manifest]:
-    """Return the observed Object of the Gateway and its observed parts, held."""
+    """Return the observed Object of the Gateway and its observed parts, held, with the policies that they had."""
     there = request.observed.items()
-    return {name: held(each.body) for name, each in there if name == RESOURCE or name.startswith(PART)}
+    return {name: resumed(held(each.body)) for name, each in there if name == RESOURCE or name.startswith(PART)}
 
 
 def released(request: Request, config: str) -> dict[str, Manifest]:

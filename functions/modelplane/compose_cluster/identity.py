@@ -66,7 +66,8 @@ def published_uid(request: Request, probe: Remote | None) -> str:
 class Sharing:
     """Which InferenceClusters have one cluster: `holder` has it, "" while that is not known; `others` share it too.
 
-    The one that asks is not among the `others`. If it does not share the cluster, it is its holder.
+    The one that asks is not among the `others`. If it does not share the cluster, it is its holder. Two that observed
+    the cluster at the same moment have both marked their configs: they share it, whatever their annotations.
     """
 
     holder: str = ""
@@ -94,7 +95,7 @@ def read_sharing(request: Request, probe: Remote | None, published: str) -> Shar
         # Others that share the cluster may take it over too: the oldest config that is marked decides.
         return Sharing()
     holder = first.name if first else own
-    return Sharing(holder, tuple(sorted({holder, *(each.name for each in sharing)} - {own})))
+    return Sharing(holder, tuple(sorted({holder, *(each.name for each in (*sharing, *marked))} - {own})))
 
 
 def requirements(uid: str) -> tuple[Requirement, ...]:

@@ -18,9 +18,9 @@ from modelplane.compose_cluster import (
 from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
 from modelplane.compose_cluster.sources import CONFIG, SOURCES, ClusterSource, Kubeconfig, Provision, Resource
 from modelplane.composing import requirements as require
-from modelplane.composing.hold import held, held_result
+from modelplane.composing.hold import held, held_result, hold_all
 from modelplane.composing.messages import sentences
-from modelplane.composing.orphan import orphaned
+from modelplane.composing.orphan import orphaned, resumed
 from modelplane.kube.provider_config import cluster_provider_config, secret_key
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import provider_config
@@ -28,18 +28,37 @@ from modelplane.model.observation import Malformed
 from modelplane.observed.cluster import is_abandoned
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.strict import read_strictly
-from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Result
+from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Requirement, Result
 
 
 def _hold(request: Request, reason: Reason, message: str) -> Result:
-    """Return a result that holds all observed resources and reports the problem."""
+    """Return a result that holds all observed resources and reports the problem.
+
+    Whether they write on the cluster, and leave there what they represent, follows from what is observed, as ever.
+    """
     observation, kept = observe(request), "What exists stays as it is" if request.observed else ""
-    message = sentences(message, kept, observation.not_read)
-    condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, reason, message)
+    wrong = observation.mistaken if observation.foreign else None
+    message = sentences(wrong.message if wrong else "", message, kept, observation.not_read)
+    condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, wrong.reason if wrong else reason, message)
     status, backend = report.held(request.composite, observation), report.backend_ready(observation)
-    result = held_result(request, condition, backend, status=status)
+    needs = (*_sharing_requirements(request, observation), require.installation())
+    objects = _held_objects(request, observation)
+    result = held_result(request, condition, backend, status=status, needs=needs, objects=objects)
     desired = {name: replace(each, ready=observation.is_ready(name)) for name, each in result.desired.items()}
     return replace(result, desired=desired, cacheable=True)
+
+
+def _held_objects(request: Request, observation: ClusterObservation) -> dict[str, Manifest]:
+    """Return what is observed, held; of what all InferenceClusters of the cluster need, what belongs to others less."""
+    kept, name = hold_all(request), request.composite.name
+    shared = {each for each in kept if each == installation.RESOURCE or each in gateway.hold(request)}
+    found = _of_others(request, provider_config(name), observation)
+    if found is None:
+        leave = _leaves(request, observation, made=observation.lasting)
+        found = {each: orphaned(resumed(kept[each])) if leave else resumed(kept[each]) for each in shared}
+    return {each: body for each, body in kept.items() if each not in shared} | {
+        each: body for each, body in found.items() if each in shared
+    }
 
 
 def _config(cluster: str, kubeconfig: Kubeconfig, labels: Mapping[str, str]) -> Manifest:
@@ -79,17 +98,36 @@ def _bodies(
 def _shared(request: Request, config: str, observation: ClusterObservation, *, made: bool) -> dict[str, Manifest]:
     """Return what all InferenceClusters of a cluster need there, composed by the one that has the cluster.
 
-    Otherwise deleting one of them would delete it for the others. On another cluster than before it is only observed:
-    that may have a Gateway and a mark of another InferenceCluster.
+    Otherwise deleting one of them would delete it for the others.
     """
-    if observation.strays:
-        return {**installation.observe(config), **gateway.watched(request, config)}
-    found = observation.sharing
-    if found.of_another(request.composite.name):
-        return {**installation.observe(config), **gateway.released(request, config)}
-    leave = made or is_abandoned(request.composite) or bool(found.others) or not found.holder
+    found = _of_others(request, config, observation)
+    if found is not None:
+        return found
+    leave = _leaves(request, observation, made=made)
     mark = installation.bodies(request, config, observation.mark, leave=leave)
     return {**mark, **_gateway(request, config, observation, leave=leave)}
+
+
+def _of_others(request: Request, config: str, observation: ClusterObservation) -> dict[str, Manifest] | None:
+    """Return what observes the Gateway and the mark of others, None if those of the cluster are the request's own.
+
+    On another cluster than before, or one of another installation, they are only observed. There the own mark is
+    created again if the other one is gone.
+    """
+    if observation.strays:
+        return {**installation.watched(request, config), **gateway.watched(request, config)}
+    if observation.foreign:
+        mark = installation.bodies(request, config, observation.mark, leave=True)
+        return {**mark, **gateway.watched(request, config)}
+    if observation.sharing.of_another(request.composite.name):
+        return {**installation.observe(config), **gateway.released(request, config)}
+    return None
+
+
+def _leaves(request: Request, observation: ClusterObservation, *, made: bool) -> bool:
+    """Tell whether the Gateway and the mark stay on the cluster when the InferenceCluster is deleted."""
+    found = observation.sharing
+    return made or is_abandoned(request.composite) or bool(found.others) or not found.holder
 
 
 def _gateway(request: Request, config: str, observation: ClusterObservation, *, leave: bool) -> dict[str, Manifest]:
@@ -100,9 +138,18 @@ def _gateway(request: Request, config: str, observation: ClusterObservation, *, 
     if known and installation.may_compose(request, observation.mark):
         absent = bool(observation.gateway and observation.gateway.absent)
         may_make = absent and observation.lacks == ()
-        composed = gateway.bodies(request, config, observation.gateway, observation.parts, may_make=may_make)
-        return {name: orphaned(body) for name, body in composed.items()} if leave else composed
-    return {gateway.RESOURCE: gateway.observe_gateway(config), **gateway.hold(request)}
+        bodies = gateway.bodies(request, config, observation.gateway, observation.parts, may_make=may_make)
+    else:
+        bodies = {gateway.RESOURCE: gateway.observe_gateway(config), **gateway.hold(request)}
+    return {name: orphaned(body) for name, body in bodies.items()} if leave else bodies
+
+
+def _sharing_requirements(request: Request, observation: ClusterObservation) -> list[Requirement]:
+    """Return the requirements that tell who has the cluster, and what applies then."""
+    needs = [*identity.requirements(identity.seen_uid(observation.probe) or observation.uid)]
+    if has := observation.sharing.of_another(request.composite.name):
+        needs.append(require.cluster(has))
+    return needs
 
 
 def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision) -> Result:
@@ -113,9 +160,7 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
     published = pools.publish(request, node_pools, nodes, report.published_pools(observation.last))
     needs = [require.inference_class(name) for name in sorted(classes)]
     needs += provisioning.requirements(request, provision)
-    needs += identity.requirements(identity.seen_uid(observation.probe) or observation.uid)
-    if has := observation.sharing.of_another(name):
-        needs.append(require.cluster(has))
+    needs += _sharing_requirements(request, observation)
     shared = sharing.read(request, observation)
     named = dns_name.bodies(request, observation.address, mapping(observation.last.get("gateway")))
     resources = {

@@ -9,7 +9,7 @@ from typing import Final
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.composing.messages import out_of_sync
-from modelplane.composing.orphan import orphaned
+from modelplane.composing.orphan import observing, orphaned, resumed
 from modelplane.kube.object import Handling, observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import INSTALLATION, SYSTEM_NAMESPACE
@@ -43,7 +43,8 @@ def bodies(request: Request, config: str, mark: Remote | None, *, leave: bool = 
     """
     own, seen = read_id(request), request.observed.get(RESOURCE)
     if not own:
-        return {RESOURCE: orphaned(held(seen.body)) if leave else held(seen.body)} if seen else {}
+        kept = resumed(held(seen.body)) if seen else {}
+        return {RESOURCE: orphaned(kept) if leave else kept} if kept else {}
     ours = marked_by(mark) == own and not leave
     metadata = {"name": INSTALLATION, "namespace": "kube-system"}
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"id": own}}
@@ -56,6 +57,12 @@ def observe(config: str) -> dict[str, Manifest]:
     metadata = {"name": INSTALLATION, "namespace": "kube-system"}
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
     return {RESOURCE: remote_object(manifest, observed_only(), namespace=SYSTEM_NAMESPACE, config=config)}
+
+
+def watched(request: Request, config: str) -> dict[str, Manifest]:
+    """Return the Object of the mark, which observes what is on the cluster of somebody else for now."""
+    seen = request.observed.get(RESOURCE)
+    return {RESOURCE: observing(held(seen.body))} if seen else observe(config)
 
 
 def check(request: Request, mark: Remote | None) -> Condition | None:

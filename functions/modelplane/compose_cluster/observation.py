@@ -1,13 +1,13 @@
 """What is observed of a cluster: an object that always exists there, and its inference gateway."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from modelplane.compose_cluster import dns_name, gateway, gateway_kinds, identity, installation
 from modelplane.compose_cluster.identity import Sharing
 from modelplane.compose_cluster.not_read import name_not_read
-from modelplane.composing.messages import called, out_of_sync
+from modelplane.composing.messages import called, out_of_sync, sentences
 from modelplane.composing.orphan import may_delete
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
@@ -60,8 +60,11 @@ class ClusterObservation:
     def connection(self) -> Condition:
         """Return ClusterReady for the connection alone: whether the cluster answers and is the right one."""
         kind, probed = ClusterCondition.CLUSTER_READY, self.probe
-        if probed and probed.synced is False:
-            return Condition(kind, Status.FALSE, Reason.UNREACHABLE, out_of_sync("", {called(_KUBE_SYSTEM): probed}))
+        failure = out_of_sync("", {called(_KUBE_SYSTEM): probed}) if probed and probed.synced is False else ""
+        if self.mistaken and self.strays:
+            return replace(self.mistaken, message=sentences(self.mistaken.message, failure))
+        if failure:
+            return Condition(kind, Status.FALSE, Reason.UNREACHABLE, failure)
         if self.mistaken:
             return self.mistaken
         if probed and probed.manifest:
@@ -72,6 +75,11 @@ class ClusterObservation:
     def strays(self) -> bool:
         """Tell whether the kubeconfig leads to another cluster than before."""
         return identity.leads_elsewhere(self.probe, self.uid)
+
+    @property
+    def foreign(self) -> bool:
+        """Tell whether nothing may be changed on the cluster: it is another one, or of another installation."""
+        return self.strays or bool(self.mistaken and self.mistaken.reason is Reason.OTHER_INSTALLATION)
 
     @property
     def address(self) -> Mapping[str, Any]:

@@ -35,7 +35,9 @@ def cluster_ready(observation: ClusterObservation, pools: Published, provision: 
         observation.connection,
         sentences(*pools.problems, *pools.caveats, *_pools_states(provision), shared.caveat, observation.not_read),
     )
-    if provision.missing:
+    if observation.mistaken:
+        problems = sentences(*provision.missing, problems)
+    if provision.missing and observation.mistaken is None:
         return Condition(found.type, Status.FALSE, provision.reason, sentences(*provision.missing, problems))
     if found.status is Status.TRUE and shared.waits:
         return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(shared.waits, problems))
@@ -109,7 +111,11 @@ def _why_no_address(observation: ClusterObservation, named: str) -> str:
 
 def held(cluster: Object, observation: ClusterObservation) -> dict[str, Any]:
     """Return the status of a cluster with an invalid spec: unchanged except for what is observed now."""
-    current = {"gateway": dict(observation.address), "clusterUID": observation.uid}
+    current = {
+        "gateway": dict(observation.address),
+        "clusterUID": observation.uid,
+        "sharedWith": _shared_with(observation),
+    }
     kept = {field: value for field, value in last_status(cluster).items() if field not in current}
     return kept | {field: value for field, value in current.items() if value}
 

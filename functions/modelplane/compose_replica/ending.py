@@ -10,9 +10,9 @@ from typing import Any
 from modelplane.compose_replica.readiness import WORKLOAD_KINDS, engine_of
 from modelplane.composing.cluster_reference import refers_to_cluster
 from modelplane.composing.hold import held
+from modelplane.composing.orphan import only_observes
 from modelplane.kube.collection import COLLECTION
 from modelplane.kube.object import PROVIDER_API
-from modelplane.model.names import OBSERVE_ONLY
 from modelplane.model.observation import Gap
 from modelplane.observed.fields import controller, mapping, mappings, text
 from modelplane.observed.remote import read_remote
@@ -26,8 +26,8 @@ def _is_workload(resource: str, found: Object) -> bool:
 
 def _watches_pods(found: Object) -> bool:
     """Tell whether a resource only observes what the workloads make, and does not keep the cluster."""
-    only_looks = mapping(found.body.get("spec")).get("managementPolicies") == list(OBSERVE_ONLY)
-    return found.kind == COLLECTION or (found.kind == "Object" and only_looks and not refers_to_cluster(found.body))
+    looks = found.kind == "Object" and only_observes(found.body)
+    return found.kind == COLLECTION or (looks and not refers_to_cluster(found.body))
 
 
 def _workloads(request: Request) -> Iterator[Requirement]:

@@ -19,6 +19,7 @@ from modelplane.compose_replica.readiness import (
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.compose_replica.weights import Mount
 from modelplane.composing.messages import called, out_of_sync
+from modelplane.composing.orphan import Policy
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.remote import Remote
 from modelplane.observed.replica import was_complete
@@ -34,8 +35,9 @@ class ReplicaFindings:
     is the volume with the weights, None for the observed one. `stamp` is the digest of everything that determines the
     desired pods, "" with an obstacle; `ran` is the same of the observed pods. `builder` is the earliest builder of the
     observed workloads, 0 without any. `pods` are the messages of the observed pods by the name of their workload,
-    `crashed_pods` the names of the workloads of those that have crashed. `orphaning`: the orphan policy of the cluster,
-    None while there is no cluster. `ended`: whether the last pod of an ending replica is gone.
+    `crashed_pods` the names of the workloads of those that have crashed. `orphaning`: whether the cluster is
+    abandoned, and `policy` that of its Objects, both None while there is no cluster. `ended`: whether the last pod of
+    an ending replica is gone.
     """
 
     replica: Object
@@ -51,6 +53,7 @@ class ReplicaFindings:
     pods: Mapping[str, str] = field(default_factory=dict)
     crashed_pods: frozenset[str] = frozenset()
     orphaning: bool | None = None
+    policy: Policy | None = None
     ended: bool | None = None
 
     @cached_property

@@ -19,15 +19,15 @@ from modelplane.composing import requirements as require
 from modelplane.composing.cluster_reference import with_kept_reference
 from modelplane.composing.hold import held, hold_all
 from modelplane.composing.namespace import find_unclaimed
-from modelplane.composing.orphan import is_orphaning, with_orphan_policy
+from modelplane.composing.orphan import is_orphaning, only_observes, policy_of, waits, with_policy
 from modelplane.composing.pod_messages import REPLICA_PODS
 from modelplane.composing.references import arrange
 from modelplane.composing.site import Site
 from modelplane.model.conditions import Reason, Status
 from modelplane.model.deployment import Role
 from modelplane.model.fleet import Walls
-from modelplane.model.names import LABEL_DEPLOYMENT, LABEL_GANG, LABEL_WORKLOAD, OBSERVE_ONLY
-from modelplane.model.observation import Malformed
+from modelplane.model.names import LABEL_DEPLOYMENT, LABEL_GANG, LABEL_WORKLOAD
+from modelplane.model.observation import Gap, Malformed
 from modelplane.observed.bounds import find_over_bound
 from modelplane.observed.cluster import read_cluster, read_walls
 from modelplane.observed.fields import labels, mapping
@@ -69,7 +69,7 @@ def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[st
     return {
         resource: mapping(mapping(spec.get("forProvider")).get("manifest"))
         for resource, spec in specs.items()
-        if spec.get("managementPolicies") != list(OBSERVE_ONLY)
+        if not only_observes(objects[resource])
     }
 
 
@@ -86,7 +86,7 @@ def _result(
     settled = accepted and found.complete and not found.sync_failure
     return Result(
         desired={
-            resource: Desired.of(with_orphan_policy(body, cluster, orphan=found.orphaning), ready=is_ready(resource))
+            resource: Desired.of(with_policy(body, cluster, found.policy), ready=is_ready(resource))
             for resource, body in objects.items()
         },
         status=report.status(found, conditions[0]),
@@ -127,7 +127,7 @@ def _findings(
     obstacle: Obstacle | None = None,
     states: Mapping[str, Readiness] | None = None,
 ) -> ReplicaFindings:
-    remotes = _remotes(request)
+    remotes, cluster = _remotes(request), request.one(require.cluster(spec.cluster)) if spec else Gap.NOT_FETCHED
     return ReplicaFindings(
         request.composite,
         spec,
@@ -139,7 +139,8 @@ def _findings(
         ran=builder.ran(request.observed),
         pods=REPLICA_PODS.messages(request),
         crashed_pods=REPLICA_PODS.crashed(request),
-        orphaning=is_orphaning(request.one(require.cluster(spec.cluster))) if spec else None,
+        orphaning=is_orphaning(cluster),
+        policy=policy_of(cluster),
     )
 
 
@@ -198,9 +199,8 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     cluster, copies = require.cluster(spec.cluster), SourceCopies.of(request, spec.cluster)
     requirements = (cluster, *copies.requirements(), *weights.needs(request, spec, remotes), *by_hand.needs(request))
     if refused := _find_refusal(request, spec):
-        return (
-            _drop(request, spec, refused, requirements) if refused.ends else _hold(request, spec, refused, requirements)
-        )
+        ends = refused.ends and not waits(request.one(cluster))
+        return (_drop if ends else _hold)(request, spec, refused, requirements)
     found = _resolve(request, spec, remotes, copies)
     if isinstance(found, Obstacle):
         return _hold(request, spec, found, requirements)
@@ -233,8 +233,9 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
 
 
 def _end(request: Request, spec: ReplicaSpec) -> Result:
-    """Return the result for an ending replica."""
-    objects = ending.remaining(request)
+    """Return the result for an ending replica; it stays whole while nothing may be changed on its cluster."""
+    stays = waits(request.one(require.cluster(spec.cluster)))
+    objects = hold_all(request) if stays else ending.remaining(request)
     found = replace(_findings(request, spec, objects), ended=ending.is_over(request))
     return _result(found, objects, (require.cluster(spec.cluster), *ending.requirements(request)))
 

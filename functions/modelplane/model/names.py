@@ -59,6 +59,10 @@ ANNOTATION_POLL = "crossplane.io/poll-interval"
 #: Annotation of a managed resource: the name of what it manages, where the provider finds it (crossplane-runtime's).
 ANNOTATION_EXTERNAL_NAME = "crossplane.io/external-name"
 
+#: Annotation of an Object that only observes until the kubeconfig leads to its cluster again: its managementPolicies
+#: before, separated by commas.
+ANNOTATION_POLICIES = f"{GROUP}/management-policies"
+
 #: Annotation of an InferenceCluster: "true" orphans its workloads when their Objects are deleted.
 ANNOTATION_ABANDON = f"{GROUP}/abandon"
 

@@ -119,6 +119,15 @@ def mistaken(obj: Object) -> str:
     return text(found.get("message")) if found.get("reason") in _MISTAKEN else ""
 
 
+#: Reasons of ClusterReady for a cluster on which nothing may be written: it is another one, or of another installation.
+_FOREIGN = (Reason.IDENTITY_CHANGED, Reason.OTHER_INSTALLATION)
+
+
+def is_foreign(obj: Object) -> bool:
+    """Tell whether nothing may be changed on a cluster: it is another one than before, or of another installation."""
+    return condition(obj, ClusterCondition.CLUSTER_READY).get("reason") in _FOREIGN
+
+
 #: References to a device or a layout that do not come from clusters: those of caches, and of the counting itself.
 _OWN: Final = 6
 #: Reasons of ClusterReady with which the state of the cluster's workloads is not known.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelplane.model.names import CREATE_ONLY, OBSERVE_ONLY
+from modelplane.model.names import ANNOTATION_POLICIES, CREATE_ONLY, OBSERVE_ONLY
 from modelplane.observed.fields import condition, excerpt, is_true, mapping, number, text, texts
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
@@ -71,6 +71,10 @@ def _synced(obj: Object) -> bool | None:
     return {"True": True, "False": False}.get(text(found.get("status")))
 
 
+def _observes_for_now(obj: Object) -> bool:
+    return ANNOTATION_POLICIES in mapping(obj.metadata.get("annotations"))
+
+
 @once_per_version
 def read_remote(obj: Object) -> Remote:
     """Return an observed Object; an unreadable field reads as missing."""
@@ -85,7 +89,7 @@ def read_remote(obj: Object) -> Remote:
         synced=_synced(obj),
         since=text(synced.get("lastTransitionTime")),
         why=_NEAR_END.sub("", excerpt(synced.get("message"))),
-        ours=spec.get("managementPolicies") != list(OBSERVE_ONLY),
+        ours=spec.get("managementPolicies") != list(OBSERVE_ONLY) or _observes_for_now(obj),
         updates=not policies or not _UPDATING.isdisjoint(policies),
         # One of `kube.object.KEPT` has the same policies, and a query.
         claims=policies == frozenset(CREATE_ONLY) and not mapping(spec.get("readiness")).get("celQuery"),

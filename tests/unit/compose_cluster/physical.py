@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane.model.names import provider_config
+from modelplane.preview.simulation.clusters import status_on_cluster
 from modelplane.preview.simulation.gateway import gateway_answers
 from modelplane.preview.simulation.providers import COLLECTION, OBJECT, StatusPatch, condition_of, patch_of
 from modelplane.preview.store import View
@@ -85,7 +86,11 @@ class PhysicalCluster:
         key = _key(wanted)
         self._seen[obj["metadata"]["uid"]] = (policies, key)
         if policies & (_UPDATES if key in self.there else _CREATES):
-            self.there[key] = {**wanted, "metadata": {"uid": "-".join(key), **wanted["metadata"]}}
+            before = self.there.get(key, {}).get("metadata", {}).get("generation", 0)
+            made = {"uid": "-".join(key), "generation": before or 1, **wanted["metadata"]}
+            if before and {**self.there[key], "metadata": made} != {**wanted, "metadata": made}:
+                made["generation"] = before + 1
+            self.there[key] = {**wanted, "metadata": made}
             self._follow(wanted)
 
     def _follow(self, applied: Mapping[str, Any]) -> None:
@@ -106,7 +111,8 @@ class PhysicalCluster:
 
 def _answer(found: Mapping[str, Any]) -> dict[str, Any]:
     if found["kind"] != "Gateway":
-        return {}
+        status = status_on_cluster(found, "")
+        return {"status": status} if status else {}
     programmed = [{"type": "Programmed", "status": "True"}]
     listeners = [{"name": each["name"], "conditions": programmed} for each in found["spec"]["listeners"]]
     return {"status": {"addresses": [{"value": "gw.example.org"}], "conditions": programmed, "listeners": listeners}}

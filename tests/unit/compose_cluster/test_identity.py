@@ -117,11 +117,22 @@ def test_a_cluster_that_claims_to_be_another_keeps_its_own_mark() -> None:
     assert given.bodies(result)["provider-config"]["metadata"]["labels"] == {"modelplane.ai/cluster-uid": "uid-0"}
 
 
-def test_a_cluster_that_does_not_answer_says_that_first() -> None:
+def test_another_cluster_that_does_not_answer_stays_another_cluster_and_says_both() -> None:
     lost = reached("uid-2") | {
         "kube-system": given.looking("Namespace", {"metadata": {"uid": "uid-2"}}, "dial tcp: connection refused")
     }
-    assert given.condition(given.run(before(), lost, same_cluster=[]), "ClusterReady").reason == "Unreachable"
+    found = given.condition(given.run(before(), lost, same_cluster=[]), "ClusterReady")
+    assert found.reason == "IdentityChanged", "as Unreachable its replicas would write there once it answers"
+    assert "the kubeconfig leads to another cluster than before" in found.message
+    assert "connection refused" in found.message
+
+
+def test_a_cluster_that_does_not_answer_says_so_whoever_has_it() -> None:
+    lost = reached() | {
+        "kube-system": given.looking("Namespace", {"metadata": {"uid": "uid-1"}}, "dial tcp: connection refused")
+    }
+    found = given.condition(given.run(before(), lost, same_cluster=[marked("eu-0")]), "ClusterReady")
+    assert found.reason == "Unreachable"
 
 
 def test_the_second_of_two_that_reach_one_cluster_makes_no_gateway_there_nor_takes_the_firsts() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from modelplane.model.conditions import Status
 from modelplane.step import Result
 from unit.compose_cluster import clusters as given
+from unit.compose_cluster.test_own_gateway import TRUSTED, made, ours
 
 PUBLISHED = {"clusterUID": "uid-1", "gateway": {"address": "gw.example.org"}}
 
@@ -75,3 +76,21 @@ def test_the_mark_of_an_abandoned_cluster_is_left_there() -> None:
     body = given.cluster()
     body["metadata"]["annotations"] = {"modelplane.ai/abandon": "true"}
     assert policies(run("here", body)) == ["Observe", "Create"]
+
+
+def test_on_a_cluster_of_another_installation_the_gateway_is_only_observed_until_the_mark_is_gone() -> None:
+    body = given.cluster(status=PUBLISHED)
+    seen = made(ours("gw.example.org")) | reached("there")
+    answers = {"installation": [named()], "same_cluster": [], "gateway": TRUSTED}
+    theirs = given.bodies(given.run(body, seen, **answers))
+    on_cluster = {name: each for name, each in theirs.items() if name in ("gateway", *parts_of(theirs))}
+    assert {tuple(each["spec"]["managementPolicies"]) for each in on_cluster.values()} == {("Observe",)}
+    assert theirs["installation"]["spec"]["managementPolicies"] == ["Observe", "Create"], "to mark it once it is free"
+    freed = seen | {name: seen[name] | theirs[name] for name in on_cluster} | {"gateway": ours("gw.example.org")}
+    ours_again = given.bodies(given.run(body, freed | reached("here"), **answers))
+    usual = given.bodies(given.run(body, seen | reached("here"), **answers))
+    assert {name: ours_again[name] for name in on_cluster} == {name: usual[name] for name in on_cluster}
+
+
+def parts_of(bodies: dict[str, Any]) -> list[str]:
+    return [name for name, each in bodies.items() if name.startswith("gateway-part-") and each["kind"] == "Object"]

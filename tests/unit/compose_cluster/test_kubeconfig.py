@@ -1,6 +1,6 @@
 """A kubeconfig that leads to the cluster of another InferenceCluster: that one's Gateway stays its own."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from unit.compose_cluster import clusters as given
 from unit.compose_cluster import test_sharing as shared
 from unit.compose_cluster.physical import PhysicalCluster
 from unit.compose_cluster.test_identity import before, marked, reached
-from unit.preview.fleets import cluster
+from unit.preview.fleets import cluster, deployment
 
 OBSERVES = ["Observe"]
 
@@ -37,9 +37,9 @@ class Clusters:
             found.names = found.names | {name} if key == to else found.names - {name}
 
 
-def begin(*names: str) -> tuple[ControlPlane, Clusters]:
+def begin(*names: str, held: Collection[str] = ()) -> tuple[ControlPlane, Clusters]:
     """Return a control plane in which eu-1, and the others of these names, have settled, each on its own cluster."""
-    control, first = shared.begin(names=("eu-1",))
+    control, first = shared.begin(names=("eu-1",), held=held)
     world = Clusters({"eu-1": first, "eu-2": PhysicalCluster(frozenset({"eu-2"}), uid="uid-2")})
     control.world = world
     for name in names:
@@ -67,9 +67,19 @@ LEADS = {
 }
 
 
+#: The InferenceClusters whose spec is invalid.
+HELD = {"none is held": frozenset[str](), "one is held": frozenset({"eu-1"}), "both are": frozenset({"eu-1", "eu-2"})}
+
+
 @pytest.mark.parametrize("leads", LEADS.values(), ids=LEADS)
-def test_what_is_on_a_cluster_is_observed_alone_while_the_kubeconfig_leads_to_another(leads: dict[str, str]) -> None:
-    control, world = begin("eu-2")
+@pytest.mark.parametrize("invalid", HELD.values(), ids=HELD)
+def test_what_is_on_a_cluster_is_observed_alone_while_the_kubeconfig_leads_to_another(
+    leads: dict[str, str], invalid: frozenset[str]
+) -> None:
+    held: set[str] = set()
+    control, world = begin("eu-2", held=held)
+    held |= invalid
+    shared.settle(control)
     own = {name: shown(there) for name, there in world.each.items()}
     usual = {name: managed(control, name) for name in own}
     for name, to in leads.items():
@@ -88,23 +98,55 @@ def test_what_is_on_a_cluster_is_observed_alone_while_the_kubeconfig_leads_to_an
     shared.settle(control)
     assert {name: shown(there) for name, there in world.each.items()} == own
     assert {name: managed(control, name) for name in own} == usual
-    assert shared.ready(control, tuple(own)) == set(own)
+    assert shared.ready(control, tuple(own)) == set(own) - held
     assert [there.deleted for there in world.each.values()] == [[], []]
 
 
 @pytest.mark.parametrize("leads", LEADS.values(), ids=LEADS)
+@pytest.mark.parametrize("invalid", HELD.values(), ids=HELD)
 def test_one_that_is_deleted_while_its_kubeconfig_leads_to_another_cluster_deletes_nothing_there(
-    leads: dict[str, str],
+    leads: dict[str, str], invalid: frozenset[str]
 ) -> None:
-    control, world = begin("eu-2")
+    held: set[str] = set()
+    control, world = begin("eu-2", held=held)
+    held |= invalid
     for name, to in leads.items():
         world.lead(name, to)
     shared.settle(control)
     control.delete("InferenceCluster", None, "eu-1")
     shared.settle(control)
     assert [there.deleted for there in world.each.values()] == [[], []]
-    if leads.keys() == {"eu-1"}:
+    if leads.keys() == {"eu-1"} and "eu-2" not in held:
         assert shared.condition(control, "eu-2", "Ready")["status"] == "True"
+
+
+def test_replicas_write_nothing_to_another_cluster_and_are_as_they_were_once_the_kubeconfig_leads_back() -> None:
+    control, world = begin()
+    control.apply(deployment())
+    shared.settle(control)
+    own, other = (there.there for there in world.each.values())
+    before, usual = dict(own), managed(control, "eu-1")
+    assert "Deployment" in {key[0] for key in own}
+    (replica,) = control.list("ModelReplica")
+    empty = dict(other)
+    world.lead("eu-1", "eu-2")
+    shared.settle(control)
+    assert managed(control, "eu-1") == []
+    other.clear()
+    other.update(empty)
+    for _ in range(5):
+        for kind, namespace in (("InferenceCluster", None), ("ModelReplica", "team"), ("ModelDeployment", "team")):
+            for each in control.list(kind):
+                control.reconcile(kind, namespace, each["metadata"]["name"])
+    assert other == empty
+    world.lead("eu-1", "eu-1")
+    shared.settle(control)
+    assert managed(control, "eu-1") == usual
+    assert dict(own) == before, "nothing was changed there, so no pod was either"
+    (now,) = control.list("ModelReplica")
+    assert now["metadata"]["uid"] == replica["metadata"]["uid"]
+    assert "True" in {each["status"] for each in now["status"]["conditions"] if each["type"] == "Ready"}
+    assert [there.deleted for there in world.each.values()] == [[], []]
 
 
 def test_on_a_cluster_of_nobody_nothing_is_made_once_it_is_known_to_be_another() -> None:

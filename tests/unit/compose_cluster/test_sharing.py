@@ -1,13 +1,19 @@
 """Two InferenceClusters of one cluster: one has what both need there, the other only looks, and either may go."""
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from modelplane.compose_cluster import gateway
+from modelplane.compose_cluster.inference_cluster import compose
+from modelplane.compose_cluster.sources import SOURCES
 from modelplane.preview import ControlPlane
+from modelplane.preview.pipelines import Pipeline, pipeline_of
+from modelplane.step import Request, Result
 from unit.compose_cluster import clusters as given
-from unit.compose_cluster.physical import PhysicalCluster
+from unit.compose_cluster.physical import UID, PhysicalCluster
 from unit.compose_cluster.test_identity import marked
 from unit.compose_cluster.test_own_gateway import ABSENT, TRUSTED, empty, made, ours, parts
 from unit.preview.fleets import cluster, hardware
@@ -16,6 +22,7 @@ NAMES = ("eu-1", "eu-2")
 GATEWAY = ("Gateway", "modelplane-system", "inference-gateway")
 MARK = ("ConfigMap", "kube-system", "modelplane-installation")
 OBJECT = "Object.kubernetes.m.crossplane.io"
+ABANDONED = {"modelplane.ai/abandon": "true"}
 #: What is left behind on every cluster.
 LEFT = {"Namespace", "GatewayClass", "NetworkPolicy", "APIService"}
 
@@ -30,8 +37,25 @@ def sharing(name: str, **spec: Any) -> dict[str, Any]:
 SEEN = {"kube-system": given.looking("Namespace", {"metadata": {"uid": "uid-1"}})}
 
 
-def begin(*more: dict[str, Any], names: tuple[str, ...] = NAMES) -> tuple[ControlPlane, PhysicalCluster]:
-    """Return a control plane whose two InferenceClusters have settled, the first of them first, and their cluster."""
+def begin(
+    *more: dict[str, Any], names: tuple[str, ...] = NAMES, held: Collection[str] = (), blind: Collection[str] = ()
+) -> tuple[ControlPlane, PhysicalCluster]:
+    """Return a control plane whose two InferenceClusters have settled, the first of them first, and their cluster.
+
+    The source of those that are `held` is composed by no version. Those that are `blind` read the marks of others as
+    they were before any was made.
+    """
+
+    def compose_or_hold(request: Request) -> Result:
+        if request.composite.name in blind and "same-cluster" in request.required:
+            request = replace(request, required={**request.required, "same-cluster": ()})
+        return compose(request, {} if request.composite.name in held else SOURCES)
+
+    def pipelines(kind: str) -> Pipeline | None:
+        if kind != "InferenceCluster.modelplane.ai":
+            return pipeline_of(kind)
+        return Pipeline("inferencecluster", (("compose-cluster", compose_or_hold),))
+
     there = PhysicalCluster(frozenset(names))
     public = {
         "apiVersion": "modelplane.ai/v1alpha1",
@@ -46,7 +70,7 @@ def begin(*more: dict[str, Any], names: tuple[str, ...] = NAMES) -> tuple[Contro
         "metadata": {"name": "modelplane-installation", "namespace": "modelplane-system"},
         "data": {"id": "here"},
     }
-    control = ControlPlane((public, identity, hardware(), cluster(names[0], pool=f"pool-{names[0]}")), there)
+    control = ControlPlane((public, identity, hardware(), cluster(names[0], pool=f"pool-{names[0]}")), there, pipelines)
     settle(control)
     for name in names[1:]:
         control.apply(sharing(name))
@@ -156,6 +180,58 @@ def test_nothing_is_placed_on_one_that_shares_before_the_other_could_be_deleted(
     control.reconcile("InferenceCluster", None, "eu-2")
     assert condition(control, "eu-2", "ClusterReady")["status"] == "True"
     assert [read(control, name)["status"]["sharedWith"] for name in NAMES] == [["eu-2"], ["eu-1"]]
+
+
+@pytest.mark.parametrize("order", [NAMES, NAMES[::-1]], ids=" then ".join)
+def test_deleting_either_takes_nothing_from_the_other_while_one_of_them_is_held(order: tuple[str, str]) -> None:
+    held: set[str] = set()
+    control, there = begin(names=NAMES[:1], held=held)
+    held.add("eu-1")
+    there.names = frozenset(NAMES)
+    control.apply(sharing("eu-2"))
+    settle(control)
+    first, last = order
+    assert "is not composed by this version" in condition(control, "eu-1", "ClusterReady")["message"]
+    assert condition(control, "eu-2", "Ready")["status"] == "True", "the one that is held has seen that it shares"
+    control.delete("InferenceCluster", None, first)
+    settle(control)
+    assert there.deleted == []
+    assert GATEWAY in there.there
+    assert read(control, last)["status"]["gateway"]["address"] == "gw.example.org"
+
+
+def test_one_that_is_held_leaves_the_gateway_there_once_it_is_abandoned() -> None:
+    held: set[str] = set()
+    control, there = begin(names=NAMES[:1], held=held)
+    held.add("eu-1")
+    control.apply({**cluster("eu-1", pool="pool-eu-1"), "metadata": {"name": "eu-1", "annotations": ABANDONED}})
+    settle(control)
+    control.delete("InferenceCluster", None, "eu-1")
+    settle(control)
+    assert there.deleted == []
+
+
+@pytest.mark.parametrize("order", [NAMES, NAMES[::-1]], ids=" then ".join)
+def test_of_two_that_have_marked_their_configs_at_the_same_moment_either_may_go(order: tuple[str, str]) -> None:
+    blind = {"eu-2"}
+    control, there = begin(cluster("eu-2", pool="pool-eu-2"), names=NAMES[:1], blind=blind)
+    there.names = frozenset(NAMES)
+    settle(control)
+    blind.clear()
+    for name in NAMES * 2:
+        control.reconcile("InferenceCluster", None, name)
+    settle(control)
+    configs = [control.get("ClusterProviderConfig.kubernetes.m.crossplane.io", None, name) for name in NAMES]
+    assert {each["metadata"]["labels"]["modelplane.ai/cluster-uid"] for each in configs if each} == {UID}
+    assert condition(control, "eu-2", "ClusterReady")["reason"] == "DuplicateCluster"
+    first, last = order
+    control.delete("InferenceCluster", None, first)
+    settle(control)
+    assert there.deleted == []
+    assert condition(control, last, "Ready")["status"] == "True"
+    control.delete("InferenceCluster", None, last)
+    settle(control)
+    assert GATEWAY in there.deleted
 
 
 def test_one_that_has_lost_its_annotation_is_reported_and_keeps_the_gateway_that_it_serves_by() -> None:
