@@ -155,6 +155,7 @@ def _sharing_requirements(request: Request, observation: ClusterObservation) -> 
 def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision) -> Result:
     observation, node_pools, name = observe(request), spec.nodePools or [], request.composite.name
     classes = {pool.className for pool in node_pools}
+    provisioning.check(provision)
     provision = provisioning.guarded(request, provision)
     nodes = {name: pool.nodes for name, pool in provision.pools.items()}
     published = pools.publish(request, node_pools, nodes, report.published_pools(observation.last))

@@ -30,6 +30,19 @@ def guarded(request: Request, provision: Provision) -> Provision:
     return replace(provision, resources=there, requirements=needs, missing=(waits, *provision.missing))
 
 
+def check(provision: Provision) -> None:
+    """Raise ValueError for a mistake of the source: it composes or requires a kind that may not exist, undeclared.
+
+    Where that kind does not exist the whole pass would fail, and what waits for its deletion would wait for ever.
+    """
+    declared = {(each.api_version, each.kind) for each in provision.kinds}
+    used = [(*_kind(each.body), f"resource {name}") for name, each in provision.resources.items()]
+    used += [(each.api_version, each.kind, f"requirement {each.name}") for each in provision.requirements]
+    for api, kind, by in used:
+        if (api, kind) not in declared and not require.is_certain(str(api)):
+            raise ValueError(f"{by} of the source has kind {kind} ({api}), which is not among the source's kinds")
+
+
 def _kind(body: Mapping[str, object]) -> tuple[object, object]:
     return body["apiVersion"], body["kind"]
 
@@ -67,10 +80,14 @@ def unreadable(request: Request, provision: Provision) -> str | None:
 def requirements(request: Request, provision: Provision) -> tuple[Requirement, ...]:
     """Return the requirements of a source, those that tell whether its kinds exist, and what is not gone yet.
 
-    Of what is not gone only the kinds of the source are required: one that does not exist would fail the pass.
+    Of what is not gone only kinds that exist are required: another one would fail the pass.
     """
     kinds = {(each.api_version, each.kind) for each in provision.kinds} - _lacking(request, provision)
-    left = (need for need in _left(request, provision).values() if (need.api_version, need.kind) in kinds)
+    left = (
+        need
+        for need in _left(request, provision).values()
+        if (need.api_version, need.kind) in kinds or require.is_certain(need.api_version)
+    )
     return *provision.requirements, *require.definitions(request, provision.kinds), *left
 
 

@@ -7,6 +7,7 @@ from modelplane.kube.gateway.kinds import ENVOY_API, GATEWAY_API
 from modelplane.kube.object import PROVIDER_API
 from modelplane.model.names import (
     API_VERSION,
+    GROUP,
     INFERENCE_GATEWAY,
     INSTALLATION,
     LABEL_CERTIFICATE,
@@ -34,6 +35,9 @@ GATEWAY_KINDS = (
 #: One small kind of cert-manager, which issues the certificates of the hops to clusters.
 CERTIFICATE_KINDS = (SchemaRequirement("cert-manager", CERTIFICATE_API, "Issuer"),)
 _DEFINITION_API = "apiextensions.k8s.io/v1"
+#: API groups that every control cluster has: of Kubernetes, of Crossplane, ours, and of the Configuration's dependency.
+_CERTAIN = {"", "apps", "batch", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "protection.crossplane.io"}
+_CERTAIN |= {GROUP, PROVIDER_API.partition("/")[0]}
 #: The plural of each of these kinds, which its definition is named by; of another one it is regular.
 _PLURALS = {"GatewayClass": "gatewayclasses", "Backend": "backends", "Issuer": "issuers"}
 _RESIDENTS = "residents-"
@@ -166,6 +170,12 @@ def missing_kinds(
     named = " and ".join(f"{each.kind} ({each.api_version})" for each in missing)
     installed = " ".join(dict.fromkeys(_INSTALL.get(each, install) for each in missing))
     return f"the control cluster has no kind {named}. {installed}" if missing else ""
+
+
+def is_certain(api_version: str) -> bool:
+    """Tell whether every control cluster has the kinds of an API group: it needs no `missing_kinds`."""
+    group, slash, _ = api_version.partition("/")
+    return (group if slash else "") in _CERTAIN
 
 
 def inference_gateway() -> Requirement:

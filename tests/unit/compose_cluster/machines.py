@@ -1,13 +1,21 @@
 """A source of clusters for tests: a provider that makes a Machines object for the cluster and a Rack for each pool."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
 from modelplane.api.inferencecluster import InferenceClusterSpec
 from modelplane.compose_cluster.inference_cluster import compose
-from modelplane.compose_cluster.sources import CONFIG, Kubeconfig, PoolState, Provision, Resource, SecretKey
+from modelplane.compose_cluster.sources import (
+    CONFIG,
+    ClusterSource,
+    Kubeconfig,
+    PoolState,
+    Provision,
+    Resource,
+    SecretKey,
+)
 from modelplane.model.names import SYSTEM_NAMESPACE
 from modelplane.model.observation import Malformed
 from modelplane.observed.fields import is_true, mapping, text
@@ -59,11 +67,27 @@ def _why(rack: Object | None) -> str:
     return text(mapping(rack.body.get("status")).get("message")) if rack else ""
 
 
-def pipelines(kind: str) -> Pipeline | None:
+def provision_with(api: str, kind: str) -> ClusterSource:
+    """Return the same source with one more resource for each pool, of this kind, which the Machines object outlives."""
+
+    def with_more(request: Request, spec: InferenceClusterSpec) -> Provision | Malformed:
+        found = provision(request, spec)
+        assert isinstance(found, Provision)
+        more = {
+            f"more-{pool}": Resource(_made(kind, f"{request.composite.name}-{pool}") | {"apiVersion": api}, ready=True)
+            for pool in found.pools
+        }
+        outlives = {"machines": (*found.outlives["machines"], *more)}
+        return replace(found, resources={**found.resources, **more}, outlives=outlives)
+
+    return with_more
+
+
+def pipelines(kind: str, source: ClusterSource = provision) -> Pipeline | None:
     """Return the pipelines of Modelplane, with this source in place of Existing."""
     if kind != "InferenceCluster.modelplane.ai":
         return pipeline_of(kind)
-    return Pipeline("inferencecluster", (("compose-cluster", partial(compose, sources={"Existing": provision})),))
+    return Pipeline("inferencecluster", (("compose-cluster", partial(compose, sources={"Existing": source})),))
 
 
 @dataclass

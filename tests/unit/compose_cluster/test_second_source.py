@@ -1,14 +1,16 @@
 """Another source of clusters than Existing: it is made, edited and deleted, and its provider may go away meanwhile."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from modelplane.compose_cluster.inference_cluster import compose
+from modelplane.compose_cluster.sources import ClusterSource
 from modelplane.preview import ControlPlane
 from modelplane.step import Request, SchemaRequirement
 from unit.compose_cluster import clusters as given
-from unit.compose_cluster.machines import API, KINDS, MACHINES, RACK, World, pipelines, provision
+from unit.compose_cluster.machines import API, KINDS, MACHINES, RACK, World, pipelines, provision, provision_with
 from unit.preview.fleets import cluster, hardware
 
 LIMITS = {
@@ -24,8 +26,9 @@ def with_pools(**nodes: int) -> dict[str, Any]:
     return cluster("eu-1", nodePools=pools)
 
 
-def begin(world: World, **nodes: int) -> ControlPlane:
-    control = ControlPlane((LIMITS, hardware(), with_pools(**(nodes or {"a": 1}))), world, pipelines)
+def begin(world: World, source: ClusterSource = provision, **nodes: int) -> ControlPlane:
+    fleet = LIMITS, hardware(), with_pools(**(nodes or {"a": 1}))
+    control = ControlPlane(fleet, world, partial(pipelines, source=source))
     assert control.settle()
     assert control.errors == {}
     return control
@@ -125,6 +128,23 @@ def test_what_a_removed_pool_kept_is_let_go_once_that_is_gone() -> None:
     control.apply(with_pools(a=1))
     assert control.settle()
     assert outlived(control) == ["eu-1", "eu-1-a"]
+
+
+@pytest.mark.parametrize("api", ["v1", "apps/v1", "kubernetes.m.crossplane.io/v1alpha1"])
+def test_of_a_kind_that_every_control_cluster_has_it_is_let_go_as_well(api: str) -> None:
+    kind = {"v1": "ConfigMap", "apps/v1": "Deployment"}.get(api, "Object")
+    control = begin(World(), provision_with(api, kind), a=1, b=2)
+    assert outlived(control) == ["eu-1", *["eu-1-a"] * 2, *["eu-1-b"] * 2]
+    control.apply(with_pools(a=1))
+    assert control.settle()
+    assert outlived(control) == ["eu-1", *["eu-1-a"] * 2]
+
+
+def test_a_source_that_composes_a_kind_which_it_does_not_declare_is_refused_by_name() -> None:
+    source = provision_with("disks.example.org/v1", "Disk")
+    request = Request(given.obj(with_pools(a=1)))
+    with pytest.raises(ValueError, match=r"resource more-a of the source has kind Disk \(disks.example.org/v1\)"):
+        compose(request, {"Existing": source})
 
 
 @pytest.mark.parametrize("lost", [KINDS, KINDS[1:]], ids=["machines and racks", "racks"])

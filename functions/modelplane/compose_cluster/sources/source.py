@@ -5,7 +5,8 @@ composes and what it has found out. `compose_cluster.provisioning` carries it ou
 
 - **Kinds.** A kind that has no CRD fails the whole reconcile, when it is required and when it is composed. So a source
   declares the kinds of its provider in `kinds`. While one of them is missing, or not known yet, nothing of that kind is
-  composed or required, everything observed is held, and ClusterReady says what is missing and `install`.
+  composed or required, everything observed is held, and ClusterReady says what is missing and `install`. Kinds that
+  every control cluster has (`requirements.is_certain`) are not declared; a pass with another one fails.
 - **Nothing is lost.** What a source leaves out of `resources` is deleted. If an input is missing, it returns what was
   observed (`composing.hold`), and says so in `missing`.
 - **Deletion.** Crossplane deletes all composed resources of a deleted InferenceCluster at once, and calls no function
