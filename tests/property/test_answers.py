@@ -1,6 +1,7 @@
 """Whatever happens around a replica, what is remembered answers as the step would, byte for byte."""
 
 from itertools import cycle, islice
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -84,6 +85,18 @@ def test_a_mixed_fleet_of_5000_is_answered_from_memory_and_of_one_too_large_what
     assert shares[0] == 0
     assert all(at_least <= share <= at_most for share in shares[1:]), shares
     assert answers._ANSWERS._weight <= limit
+
+
+def test_a_fleet_is_answered_from_memory_whatever_strangers_there_were_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet = [settled(topology) for topology in TOPOLOGIES]
+    compressor, limit = Compressor(), answers._LIMIT // 20
+    strangers = [compressor.compress(Random(seed).randbytes(30_000)) for seed in range(16) for _ in range(3)]  # noqa: S311
+    monkeypatch.setattr(answers, "_ANSWERS", Lru(limit, admit=answers._ADMIT))
+    monkeypatch.setattr(answers, "_COMPRESSOR", compressor)
+    calls = sum(len(one.calls) for one in islice(cycle(fleet), 220))
+    shares = [sum(map(_pass, islice(cycle(fleet), 220), range(220))) / calls for _ in range(2)]
+    assert shares[1] >= 0.95, shares
+    assert strangers
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,8 @@ def find(step: Step, given: ParsedRequest) -> tuple[bytes, Summary] | None:
             return None
     except DecodeError:  # of an object that the step may not even read
         return None
-    return _addressed(known, given.base), known.summary
+    message = known.response.read()
+    return None if message is None else (_addressed(message, known.context, given.base), known.summary)
 
 
 def keep(step: Step, given: ParsedRequest, result: Result, response: bytes, summary: Summary) -> None:
@@ -138,11 +139,11 @@ def _without_request(response: bytes, base: Any) -> tuple[bytes, bytes]:
     return message.SerializeToString(deterministic=True), context
 
 
-def _addressed(answer: _Answer, base: Any) -> bytes:
-    """Return the response to a request with its tag and context: byte for byte what `response.write_response` does."""
-    message = Response.FromString(answer.response.read())
+def _addressed(kept: bytes, context: bytes, base: Any) -> bytes:
+    """Return a response with the tag and context of a request: byte for byte what `response.write_response` does."""
+    message = Response.FromString(kept)
     message.meta.tag = base.meta.tag
-    if answer.context or base.HasField("context"):
-        message.context = base.context + answer.context
+    if context or base.HasField("context"):
+        message.context = base.context + context
     wire: bytes = message.SerializeToString(deterministic=True)
     return wire
