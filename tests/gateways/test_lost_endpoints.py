@@ -4,10 +4,12 @@ import os
 import signal
 
 from e2e.fleet import SOON
-from e2e.services import model_service
+from e2e.services import SERVICE, model_service
 from gateways.calls import lost
 from gateways.live import LiveFleet
 from gateways.pods import not_ready
+from modelplane_dev.plane.gateways.live import ADDRESS
+from modelplane_dev.plane.gateways.observer import observer
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
@@ -17,6 +19,8 @@ REQUESTS_SENT = 400
 LARGE, LARGE_SENT, AT_A_TIME = 50 * 2**20 - 1024, 12, 2
 #: Requests while most endpoints are dead, and how many are under way at a time.
 BESIDE_DEAD, AT_ONCE = 2000, 8
+#: Requests when no endpoint is left: each is tried until all are ejected.
+BESIDE_ALL_DEAD = 20
 
 
 def _serve_both(live: LiveFleet, name: str) -> str:
@@ -52,6 +56,27 @@ def test_while_one_endpoint_of_three_serves_no_request_is_lost(live: LiveFleet, 
     assert live.gateways.public.statistic(route, "outlier_detection.ejections_active") == len(dying)
     assert live.gateways.public.statistic(route, "lb_healthy_panic") == 0, "requests went to ejected endpoints too"
     live.fleet.figures.append(f"two of three endpoints dead: of {BESIDE_DEAD} requests lost none")
+
+
+def test_the_status_counts_what_the_gateway_has_ejected_though_all_pods_are_ready(
+    live: LiveFleet, engines: dict[str, Process]
+) -> None:
+    def assert_status(ejected: int | None, said: str) -> None:
+        service = live.fleet.plane.hub.api.get(SERVICE, "watched", live.fleet.tag) or {}
+        conditions = {each["type"]: each for each in service["status"]["conditions"]}
+        expected = {"total": 2, "ready": 2} | ({} if ejected is None else {"ejected": ejected})
+        assert service["status"]["endpoints"] == expected
+        assert said in conditions["EndpointsResolved"]["message"]
+
+    url = _serve_both(live, "watched")
+    assert_status(None, "2 of 2 endpoints are ready.")
+    with observer(live.gateways.public, ADDRESS):
+        eventually(lambda: assert_status(0, "2 of 2 endpoints are ready."), within=SOON)
+        for name in (name for name in engines if name.startswith("llama-")):
+            engines[name].kill()
+        live.send_many(url, BESIDE_ALL_DEAD)
+        eventually(lambda: assert_status(2, "The gateway has ejected 2 of 2 for now"), within=SOON, every=0.2)
+    eventually(lambda: assert_status(None, "2 of 2 endpoints are ready."), within=SOON)
 
 
 def test_an_engine_that_accepts_and_is_silent_gets_nothing_new_once_its_pod_is_not_ready(

@@ -93,6 +93,7 @@ class Service:
     requires_keys: bool = False
     secrets: dict[str, dict[str, bytes]] = field(default_factory=dict)
     status: dict[str, Any] = field(default_factory=dict)
+    ejections: str | None = None
     kinds: bool = True
     name: str = "chat"
     namespace: str = "ml"
@@ -125,6 +126,12 @@ class Service:
         gateway = {"kind": "InferenceGateway", "metadata": {"name": "default"}, "status": self.gateway}
         gateway["spec"] = {"requireKeys": self.requires_keys}
         required["gateway"] = () if self.gateway is None else (obj(gateway),)
+        published = {
+            "kind": "ConfigMap",
+            "metadata": {"name": "gateway-ejections"},
+            "data": {"ejections": self.ejections},
+        }
+        required["ejections"] = () if self.ejections is None else (obj(published),)
         required |= {each.name: () for each in needs.requirements if each.kind == "CustomResourceDefinition"}
         fetched = Request(request.composite, request.observed, required=required, schemas=schemas)
         outcome = run(compose, fetched)

@@ -100,6 +100,7 @@ class Endpoints(BaseModel):
 
     total: int | None = None
     ready: int | None = None
+    ejected: int | None = None
 
 
 class EntryEndpoint(BaseModel):

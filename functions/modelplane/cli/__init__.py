@@ -36,6 +36,7 @@ _COMMANDS: Final[Mapping[str, _Entry]] = {
     "cel": _Entry("modelplane.cli.cel", "Try device selectors: which devices match, which do not, and why."),
     "expand": _Entry("modelplane.cli.expand", "Print a deployment of a ClusterModel with engines of its own."),
     "hydrate": _Entry("modelplane.cli.hydrate", "Download a model repository onto a volume and verify it.", _FUNCTIONS),
+    "observe": _Entry("modelplane.cli.observe", "Publish what the gateway has ejected, on the cluster.", _FUNCTIONS),
     "preview": _Entry("modelplane.cli.preview", "Show where the deployments in manifests run, without a cluster."),
     "profiles": _Entry("modelplane.cli.profiles", "Show which profiles of a ClusterModel could run on a fleet."),
     "serve": _Entry("modelplane.cli.serve", "Serve one of the composition functions over gRPC.", _FUNCTIONS),

@@ -8,12 +8,13 @@ from typing import Final
 from modelplane.api.modelservice import Endpoint as Entry
 from modelplane.api.modelservice import ModelServiceSpec
 from modelplane.compose_endpoint import service_keys
+from modelplane.compose_endpoint.route_owner import ROUTE
 from modelplane.compose_endpoint.service_keys import CallerKeys
 from modelplane.composing import requirements as require
-from modelplane.model.names import digest
+from modelplane.model.names import digest, service_object
 from modelplane.model.routing import Address, Endpoint, EndpointState, PublicGateway, ServiceEntry
 from modelplane.observed.endpoint import read_endpoint
-from modelplane.observed.gateway import read_gateway, read_hostnames
+from modelplane.observed.gateway import read_ejections, read_gateway, read_hostnames
 from modelplane.routing.backends import Backends, plan_backends
 from modelplane.routing.listing import list_endpoints, select, state_of
 from modelplane.routing.served import list_served
@@ -36,13 +37,17 @@ def _entry(entry: Entry) -> ServiceEntry:
 
 @dataclass(frozen=True)
 class ServiceInputs:
-    """The inputs of a service. `gateway` is None if there is no InferenceGateway."""
+    """The inputs of a service. `gateway` is None if there is no InferenceGateway.
+
+    `ejected` is how many of the endpoints the gateway has ejected, None if that is not known.
+    """
 
     entries: tuple[ServiceEntry, ...]
     selected: tuple[tuple[Endpoint, ...], ...]
     listed: frozenset[Address]
     gateway: PublicGateway | None
     keys: CallerKeys
+    ejected: int | None = None
 
     @cached_property
     def backends(self) -> Backends:
@@ -73,11 +78,18 @@ class ServiceInputs:
         return tuple({each.name: state_of(each, self.listed, self._held) for each in entry} for entry in self.selected)
 
 
+def _ejected(request: Request) -> int | None:
+    found, service = request.one(require.ejections()), request.composite
+    if not isinstance(found, Object):
+        return None
+    return read_ejections(found, service.namespace, service_object(service.name, service.namespace, ROUTE))
+
+
 def requirements(request: Request, spec: ModelServiceSpec) -> tuple[Requirement, ...]:
     """Return the requirements of a service."""
     namespace = request.composite.namespace
     keys = service_keys.requirements(spec, namespace)
-    known = (require.inference_gateway(), *require.definitions(request))
+    known = (require.inference_gateway(), require.ejections(), *require.definitions(request))
     return (*known, *_of_endpoints(namespace, spec.endpoints), *keys)
 
 
@@ -117,4 +129,5 @@ def read_inputs(request: Request, spec: ModelServiceSpec, needs: Sequence[Requir
         listed=list_endpoints(selected, last),
         gateway=read_gateway(found) if isinstance(found, Object) else None,
         keys=service_keys.read_keys(request, spec),
+        ejected=_ejected(request),
     )

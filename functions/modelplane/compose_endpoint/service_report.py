@@ -77,6 +77,7 @@ def status(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> d
         for entry, of_entry, states in zip(spec.endpoints, inputs.selected, inputs.states, strict=True)
     ]
     total = _count((each for of_entry in inputs.selected for each in of_entry), inputs)
+    total |= {} if inputs.ejected is None else {"ejected": inputs.ejected}
     keys = published_keys(request, spec, inputs)
     found = {"model": f"{service.namespace}/{service.name}", "keys": keys, "endpoints": total, "entries": entries}
     return found | _reached_at(address)
@@ -98,7 +99,7 @@ def endpoints_resolved(service: Object, inputs: ServiceInputs) -> Condition:
     every = [each for of_entry in inputs.selected for each in of_entry]
     ready, kind = sum(each.ready for each in every), ServiceCondition.ENDPOINTS_RESOLVED
     notes = [f"{ready} of {len(every)} endpoints are ready", *_out(inputs)]
-    notes += [*_unmatched(service.namespace, inputs), *_left_out(inputs), _without_own_names(inputs)]
+    notes += [_ejected(inputs), *_unmatched(service.namespace, inputs), *_left_out(inputs), _without_own_names(inputs)]
     if ready:
         return Condition(kind, Status.TRUE, Reason.RESOLVED, sentences(*notes))
     if not every:
@@ -120,6 +121,17 @@ def _out(inputs: ServiceInputs) -> list[str]:
             if state not in _TAKING:
                 found.setdefault(state, set()).add(name)
     return [f"No requests go to {_some(found[state])}: {why}" for state, why in _OUT.items() if state in found]
+
+
+def _ejected(inputs: ServiceInputs) -> str:
+    """Return how many endpoints the gateway sends nothing to at present, or ""."""
+    if not inputs.ejected:
+        return ""
+    return sentences(
+        f"The gateway has ejected {min(inputs.ejected, len(inputs.listed))} of {len(inputs.listed)} for now: their "
+        "connections failed, or they answered 502, 503 or 504 three times in a row",
+        "Look at the logs of their engines",
+    )
 
 
 def _some(names: Iterable[str]) -> str:

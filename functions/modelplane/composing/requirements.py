@@ -7,6 +7,7 @@ from modelplane.kube.gateway.kinds import ENVOY_API, GATEWAY_API
 from modelplane.kube.object import PROVIDER_API
 from modelplane.model.names import (
     API_VERSION,
+    EJECTIONS,
     GROUP,
     INFERENCE_GATEWAY,
     INSTALLATION,
@@ -186,6 +187,11 @@ def inference_gateway() -> Requirement:
 def installation() -> Requirement:
     """Return the requirement of the ConfigMap with the id of this installation."""
     return Requirement("installation", "v1", "ConfigMap", match_name=INSTALLATION, namespace=SYSTEM_NAMESPACE)
+
+
+def ejections() -> Requirement:
+    """Return the requirement of the ConfigMap that says what the public gateway has ejected."""
+    return Requirement("ejections", "v1", "ConfigMap", match_name=EJECTIONS, namespace=SYSTEM_NAMESPACE)
 
 
 def authorities() -> Requirement:

@@ -86,6 +86,10 @@ CREATE_ONLY = ("Observe", "Create")
 SYSTEM_NAMESPACE = "modelplane-system"
 #: The ConfigMap with an installation's id: in `SYSTEM_NAMESPACE` of the control cluster, and kube-system of clusters.
 INSTALLATION = "modelplane-installation"
+#: The ConfigMap in `SYSTEM_NAMESPACE`, and its key, where `modelplane observe` publishes how many endpoints of each
+#: HTTPRoute the public gateway has ejected, as JSON.
+EJECTIONS = "gateway-ejections"
+EJECTIONS_KEY = "ejections"
 CLUSTER_GATEWAY = "inference-gateway"
 #: On the control cluster: the InferenceGateway, and the Gateway that takes the requests of callers.
 INFERENCE_GATEWAY = "default"

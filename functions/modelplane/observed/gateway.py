@@ -1,12 +1,13 @@
 """Reads the InferenceGateway, and the status that the gateway's controller writes on composed objects."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from modelplane.model.names import ENVOY_NAMESPACE, LISTENER_HTTP, LISTENER_HTTPS, PUBLIC_GATEWAY
+from modelplane.model.names import EJECTIONS_KEY, ENVOY_NAMESPACE, LISTENER_HTTP, LISTENER_HTTPS, PUBLIC_GATEWAY
 from modelplane.model.routing import BackendReference, PublicGateway
 from modelplane.observed.endpoint import is_dns_name, is_ip
-from modelplane.observed.fields import excerpt, mapping, mappings, number, text, texts
+from modelplane.observed.fields import count, excerpt, mapping, mappings, number, text, texts
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
@@ -32,6 +33,15 @@ def read_gateway(obj: Object) -> PublicGateway:
         router=text(mapping(status.get("services")).get("router")),
         endpoint_hosts=frozenset(host.lower() for host in texts(spec.get("endpointHosts"))),
     )
+
+
+def read_ejections(published: Object, namespace: str, route: str) -> int | None:
+    """Return how many endpoints of an HTTPRoute the public gateway has ejected, None if the ConfigMap says nothing."""
+    try:
+        found = json.loads(text(mapping(published.body.get("data")).get(EJECTIONS_KEY)))
+    except ValueError:
+        return None
+    return count(found.get(f"{namespace}/{route}")) if isinstance(found, dict) else None
 
 
 def choose_address(gateway: Mapping[str, Any], published: str) -> str:

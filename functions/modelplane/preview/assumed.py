@@ -8,7 +8,7 @@ import base64
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from modelplane.model.names import INSTALLATION, SYSTEM_NAMESPACE, digest
+from modelplane.model.names import EJECTIONS, INSTALLATION, SYSTEM_NAMESPACE, digest
 from modelplane.preview.control_plane import ControlPlane
 from modelplane.reading.kinds import Key
 
@@ -16,11 +16,11 @@ _KINDS: Final = ("Secret", "ConfigMap")
 #: The kinds whose composition reads values of Secrets.
 _READERS: Final = ("ModelEndpoint", "ModelService")
 #: Required by a step, but may be absent.
-_OPTIONAL: Final = Key("ConfigMap", SYSTEM_NAMESPACE, INSTALLATION)
+_OPTIONAL: Final = frozenset(Key("ConfigMap", SYSTEM_NAMESPACE, name) for name in (INSTALLATION, EJECTIONS))
 
 
 def _missing(control: ControlPlane) -> list[Key]:
-    return [key for kind in _KINDS for key in control.missing(kind) if key != _OPTIONAL]
+    return [key for kind in _KINDS for key in control.missing(kind) if key not in _OPTIONAL]
 
 
 def _keys(spec: Any, name: str) -> Iterator[str]:

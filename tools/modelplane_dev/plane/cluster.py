@@ -132,9 +132,14 @@ class Cluster:
 
     def account_kubeconfig(self, namespace: str, account: str) -> Path:
         """Return a kubeconfig file of a service account, as its pods would be given its token."""
+        return self._kubeconfig(f"{namespace}-{account}", self.account_token(namespace, account))
+
+    def account_token(self, namespace: str, account: str) -> str:
+        """Return a token of a service account, as its pods would be given it."""
         asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
         path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
-        return self._kubeconfig(f"{namespace}-{account}", self.api.request("POST", path, asked)["status"]["token"])
+        found: str = self.api.request("POST", path, asked)["status"]["token"]
+        return found
 
     def _kubeconfig(self, user: str, token: str) -> Path:
         """Return a kubeconfig file, written once and atomically, so that no reader sees a part of it."""

@@ -41,7 +41,7 @@ _CERTIFICATES = "/certs"
 #: Where programs look for the CAs that the system trusts.
 _AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
 #: The port of statistics is the controller's own in this namespace.
-_STATISTICS = 19101
+STATISTICS = 19101
 #: Seconds that the controller may take, and what it makes something of.
 PATIENCE = 600.0
 _CONFIGURATION = {
@@ -279,7 +279,7 @@ def _bootstrap(text: str, administration: int) -> str:
     found = yaml.safe_load(text.replace("$(ENVOY_SERVICE_ZONE)", ""))
     found["admin"]["address"]["socket_address"]["port_value"] = administration
     for listener in found["static_resources"].get("listeners", ()):
-        listener["address"]["socket_address"]["port_value"] = _STATISTICS
+        listener["address"]["socket_address"]["port_value"] = STATISTICS
     for cluster in found["static_resources"]["clusters"]:
         if cluster["name"] == "xds_cluster":
             (locality,) = cluster["load_assignment"]["endpoints"]
