@@ -105,8 +105,8 @@ OBJECTS = {
     "a private gateway": PRIVATE.gateway(),
     "its answer to other hosts": PRIVATE.unknown_hosts(),
     "a filter of what engines serve": served_model_filter("f", "modelplane-system", "g"),
-    "a filter of what is logged": access_log_filter("f", "modelplane-system", "g", tokens=True),
-    **{f"fleet: {name}": body for name, body in fleet_surroundings("gw.example.org", MODELS).items()},
+    "a filter of what is logged": access_log_filter("f", "modelplane-system", "g", tokens=True, passed="g"),
+    **{f"fleet: {name}": body for name, body in fleet_surroundings("gw.example.org", MODELS, "g").items()},
     **{f"fleet: {name}": body for name, body in fleet_routes(["http"]).items()},
     "a gateway without TLS": gateway(None),
     "a gateway with TLS": gateway("tls"),
@@ -114,7 +114,7 @@ OBJECTS = {
     "a policy of a listener's callers": client_traffic_policy(
         "c", "modelplane-system", "g", authority="ca", listener="internal"
     ),
-    "the gateway itself by mutual TLS": fleet_surroundings("gw.example.org", [], "ca")["gateway"],
+    "the gateway itself by mutual TLS": fleet_surroundings("gw.example.org", [], "g", "ca")["gateway"],
 }
 
 

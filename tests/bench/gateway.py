@@ -77,11 +77,11 @@ def _answer(status: int) -> dict[str, Any]:
 
 
 def _configuration(gateway: int, engine: int) -> dict[str, Any]:
-    parts = fleet_surroundings("gateway.example.org", [])
+    parts = fleet_surroundings("gateway.example.org", [], "g")
     path = parts["path"]["spec"]["urlRewrite"]["path"]["replaceRegexMatch"]
     again = {"pattern": {"regex": path["pattern"]}, "substitution": path["substitution"]}
     fleet = _lua("fleet", parts["filter"])
-    noted = _lua("noted", access_log_filter("noted", "modelplane-system", "gateway", tokens=True))
+    noted = _lua("noted", access_log_filter("noted", "modelplane-system", "gateway", tokens=True, passed="g"))
     routes = [
         _route(PREFIX, (), route={"cluster": "gateway", "timeout": "0s", "regex_rewrite": again}),
         _route("/v1", fleet, direct_response=_answer(503)),

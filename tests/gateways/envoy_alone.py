@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from modelplane.kube.gateway.access_log import access_log_filter
 from modelplane.kube.gateway.fleet_filter import fleet_filter
@@ -52,6 +52,8 @@ _RETRY: Final = {
     "retry_on": ",".join(_TRAFFIC["retry"]["retryOn"]["triggers"]),
     "retriable_status_codes": _TRAFFIC["retry"]["retryOn"]["httpStatusCodes"],
 }
+#: Names of this Envoy's public gateway and of another one.
+OWN, OTHER = "modelplane-0123456789abcdef", "modelplane-fedcba9876543210"
 _WINDOW: Final = 16 * 2**20
 _PATIENCE: Final = 60.0
 
@@ -63,8 +65,10 @@ class _Engine(BaseHTTPRequestHandler):
     """
 
     protocol_version = "HTTP/1.1"
+    reached: ClassVar[list[dict[str, str]]] = []
 
     def _answer(self) -> None:
+        self.reached.append({name.lower(): value for name, value in self.headers.items()})
         text = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}"
         time.sleep(float(self.headers.get("X-Seconds", 0)))
         named = json.loads(text).get("model") if self.headers.get_content_type() == "application/json" else None
@@ -94,6 +98,11 @@ class EnvoyAlone:
     def connect(self) -> socket.socket:
         """Return a connection to the public gateway."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=_PATIENCE)
+
+    @property
+    def reached(self) -> list[dict[str, str]]:
+        """Return the headers of all requests that have reached the engine."""
+        return _Engine.reached
 
     def active_ejections(self) -> int:
         """Return how many endpoints are ejected now."""
@@ -221,16 +230,16 @@ def _configuration(public: int, administration: int, engine: int) -> dict[str, A
         f"httproute/{name}/rule/0/match/0/*" for name in ("unknown-paths/chat", "modelplane-system/unknown-paths")
     )
     policies = (
-        access_log_filter("a", "n", "g", tokens=False),
-        fleet_filter("f", "n", ["r"]),
-        model_selection("l", "n", "r"),
+        access_log_filter("a", "n", "g", tokens=False, passed=OWN),
+        fleet_filter("f", "n", ["r"], OWN),
+        model_selection("l", "n", "r", OWN),
         refused_filter("r", "n", "g"),
     )
     engines = _route("/", "engine")
     listeners = [
         _listener(
             public,
-            _lua(access_log_filter("a", "n", "g", tokens=True)),
+            _lua(access_log_filter("a", "n", "g", tokens=True, passed=OWN)),
             _route("/provider", "router", retry_policy=_RETRY),
             _route("/site", "site", retry_policy=_RETRY),
             _route("/engine", "engine"),

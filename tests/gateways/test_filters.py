@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from gateways.envoy_alone import COMPARED, MODEL, PAID, REQUESTS, EnvoyAlone, envoy_alone
+from gateways.envoy_alone import COMPARED, MODEL, OTHER, OWN, PAID, REQUESTS, EnvoyAlone, envoy_alone
 from modelplane.kube.gateway.answers import LONGEST_ID
 
 #: What a provider says of a request that its credential is not enough for, and what OpenAI's API says of a key.
@@ -191,3 +191,31 @@ def test_a_namespace_may_have_the_name_of_the_route_for_unknown_paths(alone: Env
     assert _ask(alone, "/unknown-paths/chat/v1/models")[0] == 200
     status, text = _ask(alone, "/ml/nope/v1/models")
     assert (status, _error(text)[0]) == (404, "model_not_found")
+
+
+@pytest.mark.parametrize("passed", [OWN, f"cdn, {OWN}; a=b", f"{OTHER}, {OWN}"])
+def test_a_request_that_has_passed_the_gateway_before_goes_nowhere(alone: EnvoyAlone, passed: str) -> None:
+    before = len(alone.reached)
+    status, text = _ask(alone, "/provider/v1/models", {"CDN-Loop": passed})
+    assert (status, _error(text)[0], len(alone.reached)) == (508, "loop_detected", before)
+
+
+@pytest.mark.parametrize(
+    "named", [{}, {"Connection": "cdn-loop, close"}, {"Connection": "cdn-loop", "CDN-Loop": "cdn"}]
+)
+@pytest.mark.parametrize("way", ["provider", "site", "engine"])
+def test_a_caller_cannot_take_away_where_a_request_has_passed(
+    alone: EnvoyAlone, way: str, named: dict[str, str]
+) -> None:
+    assert _ask(alone, f"/{way}/v1/models", named)[0] == 200
+    assert alone.reached[-1].get("cdn-loop", "").split(",")[-1].strip() == OWN
+
+
+@pytest.mark.parametrize(("passed", "tries"), [("", 4), ("cdn", 4), (OTHER, 1)])
+def test_what_has_passed_another_gateway_of_modelplane_is_tried_once(
+    alone: EnvoyAlone, passed: str, tries: int
+) -> None:
+    before = len(alone.reached)
+    headers = {"X-Status": "429", **({"CDN-Loop": passed} if passed else {})}
+    assert _ask(alone, "/provider/v1/models", headers)[0] == 429
+    assert len(alone.reached) - before == tries

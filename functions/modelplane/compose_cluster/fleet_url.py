@@ -20,6 +20,7 @@ from modelplane.model.names import (
     ROUTER,
     ROUTER_PAIR,
     SYSTEM_NAMESPACE,
+    passed_name,
 )
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import is_accepted, is_current, listener_of, read_listeners, rejection, serves
@@ -115,7 +116,8 @@ def bodies(request: Request, listeners: Sequence[str]) -> dict[str, Manifest]:
     routes = {f"{_PART}{what}": body for what, body in fleet_routes(_callers(request, listeners)).items()}
     services = request.required.get(require.services().name)
     observed = {name: found for name, found in request.observed.items() if name.startswith(_PART)}
-    made = fleet_surroundings(SERVICE_NAME, [*_models(services or ())], _authority(request, listeners))
+    passed = passed_name(text(request.composite.metadata.get("uid")))
+    made = fleet_surroundings(SERVICE_NAME, [*_models(services or ())], passed, _authority(request, listeners))
     around: dict[str, Manifest] = {f"{_PART}{what}": body for what, body in made.items()}
     needs = dict.fromkeys(routes, tuple(around))
     if services is None:

@@ -23,6 +23,7 @@ from modelplane.model.names import (
     PUBLIC_GATEWAY,
     ROUTER,
     SYSTEM_NAMESPACE,
+    passed_name,
 )
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import choose_address, read_certificate, serves
@@ -56,20 +57,21 @@ def bodies(
     `client_pair` is the Secret with its client certificate for clusters' gateways and for itself, `pair` the Secret of
     its internal listener; None while there is none.
     """
-    around, gateway = _surroundings(spec, client_pair), _gateway(request, spec, pair if client_pair else None)
+    around, gateway = _surroundings(request, spec, client_pair), _gateway(request, spec, pair if client_pair else None)
     needs = {} if GATEWAY in request.observed else dict.fromkeys(gateway, around)
     return arrange({**around, **gateway}, needs, dict.fromkeys(request.observed, ()), {})
 
 
-def _surroundings(spec: InferenceGatewaySpec, client_pair: str | None) -> dict[str, Manifest]:
+def _surroundings(request: Request, spec: InferenceGatewaySpec, client_pair: str | None) -> dict[str, Manifest]:
     """Return the objects that configure the Gateway, and so must exist before it."""
+    passed = passed_name(text(request.composite.metadata.get("uid")))
     tokens = spec.accessLog is None or spec.accessLog.tokens
     return {
         _CLASS: gateway_class(CLASS_NAME),
         PROXY: envoy_proxy(
             PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas, tokens=tokens, client_pair=client_pair
         ),
-        _LOG: access_log_filter(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, tokens=tokens),
+        _LOG: access_log_filter(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, tokens=tokens, passed=passed),
         _CALLERS: client_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
         _TRAFFIC: gateway_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
         _NOT_FOUND: direct_response(

@@ -12,7 +12,7 @@ from modelplane.model.conditions import Reason
 from modelplane.model.routing import Provider, PublicGateway
 from modelplane.observed.endpoint import PORTS, URL, NoAddress, is_dns_name, is_ip
 from modelplane.observed.gateway import read_gateway
-from modelplane.routing.hosts import refuse_host
+from modelplane.routing.hosts import is_own, refuse_host
 from modelplane.step import Object, Request, Requirement
 from modelplane.step.sealed import Sealed
 
@@ -114,6 +114,8 @@ def _provider(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway 
     is_namespace = bool(request.all(require.namespace(_namespace(spec)))) if _namespace(spec) else False
     named = {"spec.url": (host, is_namespace), **({"spec.host": (spec.host, False)} if spec.host else {})}
     for field, (name, of_namespace) in named.items():
+        if is_own(name, gateway.own_hosts if gateway else ()):
+            return NoAddress(Reason.INVALID_HOST, f"{field}: {name} is the gateway itself. Name another host.")
         why = refuse_host(name, allowed, is_namespace=of_namespace)
         if why:
             remedy = "Name another, or let spec.endpointHosts of InferenceGateway default allow it"

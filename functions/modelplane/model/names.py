@@ -125,6 +125,10 @@ HEADER_UNNAMED = "modelplane-unnamed-model"
 HEADER_SERVED = "modelplane-served-model"
 #: Names the service in a request to the fleet URL whose body is no JSON object, as <namespace>/<service>.
 HEADER_MODEL = "x-model"
+#: The gateways that a request has passed (RFC 8586): a public gateway adds its name, and refuses what has it already.
+HEADER_PASSED = "cdn-loop"
+#: Names of public gateways in that header begin with this.
+PASSED_PREFIX = f"{GROUP.partition('.')[0]}-"
 #: Taint of every GPU node; every engine pod tolerates it.
 GPU_TAINT = "nvidia.com/gpu"
 #: The pool without GPUs of a cloud's cluster; no GPU pool may have its name.
@@ -158,6 +162,11 @@ def digest(*parts: str) -> str:
     """Return 8 hex digits of SHA-256 over all parts, encoded so that different lists have different inputs."""
     text = "".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def passed_name(uid: str) -> str:
+    """Return the name of a public gateway in HEADER_PASSED, by the uid of its InferenceGateway."""
+    return f"{PASSED_PREFIX}{hashlib.sha256(uid.encode()).hexdigest()[:16]}"
 
 
 def composed_name(prefix: str, *parts: str, limit: int = NAME_LIMIT) -> str:

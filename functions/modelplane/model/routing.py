@@ -116,8 +116,9 @@ class PublicGateway:
     """The gateway of the control cluster: its base URL, "" while it has none, and whether callers need a key.
 
     `router` is the DNS name of the router, "" until it serves; `endpoint_hosts` are the hosts that hand-written
-    endpoints may name in any case. `ca_bundle` are the CA certificates (PEM) by which it and the clusters' gateways
-    verify each other, "" while there is none. `listeners` are those that services attach to, () if not published yet.
+    endpoints may name in any case, `own_hosts` the gateway's own address and names. `ca_bundle` are the CA certificates
+    (PEM) by which it and the clusters' gateways verify each other, "" while there is none. `listeners` are those that
+    services attach to, () if not published yet.
     """
 
     url: str
@@ -126,3 +127,4 @@ class PublicGateway:
     ca_bundle: str = ""
     router: str = ""
     endpoint_hosts: frozenset[str] = frozenset()
+    own_hosts: frozenset[str] = frozenset()

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from modelplane.model.names import EJECTIONS_KEY, ENVOY_NAMESPACE, LISTENER_HTTP, LISTENER_HTTPS, PUBLIC_GATEWAY
 from modelplane.model.routing import BackendReference, PublicGateway
-from modelplane.observed.endpoint import is_dns_name, is_ip
+from modelplane.observed.endpoint import URL, is_dns_name, is_ip
 from modelplane.observed.fields import count, excerpt, mapping, mappings, number, text, texts
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
@@ -32,6 +32,7 @@ def read_gateway(obj: Object) -> PublicGateway:
         ca_bundle=text(status.get("caBundle")),
         router=text(mapping(status.get("services")).get("router")),
         endpoint_hosts=frozenset(host.lower() for host in texts(spec.get("endpointHosts"))),
+        own_hosts=frozenset(_own_hosts(spec, status)),
     )
 
 
@@ -42,6 +43,14 @@ def read_ejections(published: Object, namespace: str, route: str) -> int | None:
     except ValueError:
         return None
     return count(found.get(f"{namespace}/{route}")) if isinstance(found, dict) else None
+
+
+def _own_hosts(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the address and the names of the public gateway and the router, without those that are not known."""
+    services = mapping(status.get("services"))
+    urls = (URL.fullmatch(text(status.get(field))) for field in ("url", "fleetUrl"))
+    named = (mapping(spec.get("tls")).get("hostname"), status.get("address"), *services.values())
+    yield from filter(None, (text(each).lower() for each in (*named, *(parts[2] for parts in urls if parts))))
 
 
 def choose_address(gateway: Mapping[str, Any], published: str) -> str:

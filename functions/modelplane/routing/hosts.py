@@ -4,11 +4,22 @@ import re
 from collections.abc import Container
 from typing import Final
 
+from modelplane.model.names import ENVOY_NAMESPACE, PUBLIC_GATEWAY, ROUTER
+
 #: Names inside the control cluster, its cloud (metadata.google.internal), or Modelplane itself. A pod's resolver
 #: completes the first two.
 _INSIDE: Final = (".svc", ".pod", ".cluster.local", ".localhost", ".internal")
 #: A last label that resolvers read as part of an IPv4 address, in any of its spellings: 127.1, 0177.0.0.1, 0x7f.1.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+
+#: What the DNS names of the public gateway's Service and of the router's begin with, whatever the cluster's domain is.
+_GATEWAYS: Final = tuple(f"{name}.{ENVOY_NAMESPACE}." for name in (PUBLIC_GATEWAY, ROUTER))
+
+
+def is_own(host: str, own: Container[str]) -> bool:
+    """Tell whether a host is one of the gateway's `own` or a name of its Services: a request would come back."""
+    return host.strip("[]") in own or f"{host}.".startswith(_GATEWAYS)
 
 
 def refuse_host(host: str, allowed: Container[str], *, is_namespace: bool) -> str:

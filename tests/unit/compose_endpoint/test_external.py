@@ -165,6 +165,7 @@ def test_a_percent_sign_in_a_fixed_header_is_no_command_of_envoy() -> None:
     assert fixed == [{"name": "x-home", "value": "%%ENVIRONMENT(HOME)%%"}, {"name": "x-share", "value": "100%%"}]
 
 
+GATEWAY = {"services": {"router": ROUTER}, "address": "192.0.2.1", "url": "https://models.example.com"}
 #: What an endpoint by hand names; the reason and words of its condition.
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "an IP address": ({"spec": spec("http://10.0.0.7:8000")}, "InvalidHost", "is an IP address"),
@@ -250,6 +251,31 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         {"spec": spec(tls={"caSecretRef": {"name": "ca", "key": "pem"}}), "secrets": {"ca": {"pem": PEM_ALONE}}},
         "CredentialMissing",
         "spec.tls.caSecretRef: Secret ml/ca has no valid X.509 certificates in PEM under key pem. Write it",
+    ),
+    "the gateway's address": (
+        {"spec": spec("http://192.0.2.1/ml/a/v1"), "allowed": ("192.0.2.1",), "gateway": GATEWAY},
+        "InvalidHost",
+        "spec.url: 192.0.2.1 is the gateway itself",
+    ),
+    "the gateway's name": (
+        {"spec": spec("https://Models.Example.com/v1"), "gateway": GATEWAY},
+        "InvalidHost",
+        "spec.url: models.example.com is the gateway itself",
+    ),
+    "the gateway's name in the Host header": (
+        {"spec": spec(host="models.example.com"), "gateway": GATEWAY},
+        "InvalidHost",
+        "spec.host: models.example.com is the gateway itself",
+    ),
+    "the gateway's Service in a cluster of another domain": (
+        {"spec": spec("http://public-gateway.envoy-gateway-system.svc.example.org")},
+        "InvalidHost",
+        "is the gateway itself",
+    ),
+    "the router's Service, which is allowed": (
+        {"spec": spec(f"https://{ROUTER}"), "allowed": (ROUTER,)},
+        "InvalidHost",
+        f"spec.url: {ROUTER} is the gateway itself",
     ),
     "no kinds": ({"kinds": False}, "WaitingForGateway", "Install Envoy Gateway"),
     "no gateway": ({"gateway": None}, "WaitingForGateway", "there is no InferenceGateway default"),

@@ -11,7 +11,7 @@ def test_tokens_are_counted_and_logged_only_where_they_are_asked_for(tokens: boo
     fields = setting["format"]["json"]
     assert {"caller", "service", "endpoint", "status", "attempts", "ms"} <= fields.keys()
     assert ({"input_tokens", "output_tokens"} <= fields.keys()) == tokens
-    (lua,) = access_log_filter("f", "n", "g", tokens=tokens)["spec"]["lua"]
+    (lua,) = access_log_filter("f", "n", "g", tokens=tokens, passed="g")["spec"]["lua"]
     assert "envoy_on_request" in lua["inline"]
     assert "envoy_on_response" in lua["inline"]
     assert ("prompt_tokens" in lua["inline"]) == tokens

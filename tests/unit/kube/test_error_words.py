@@ -43,8 +43,8 @@ def _exception(status: int, text: str) -> str:
 def _errors() -> Iterator[tuple[str, str]]:
     """Yield code and text of every error that the filters of the public gateway and the router write."""
     policies = (
-        access_log_filter("f", "n", "g", tokens=True),
-        fleet_filter("f", "n", ["r"]),
+        access_log_filter("f", "n", "g", tokens=True, passed="g"),
+        fleet_filter("f", "n", ["r"], "g"),
         refused_filter("f", "n", "g"),
     )
     for policy in policies:
@@ -60,6 +60,7 @@ def _errors() -> Iterator[tuple[str, str]]:
 EXPECTED = {
     "bad_gateway": (502, "BadGatewayError"),
     "invalid_api_key": (401, "AuthenticationError"),
+    "loop_detected": (508, "APIError"),
     "model_not_found": (404, "NotFoundError"),
     "model_required": (400, "BadRequestError"),
     "not_found": (404, "NotFoundError"),

@@ -48,7 +48,9 @@ function envoy_on_request(handle)
   if caller then metadata:set('{_METADATA}', 'caller', caller) end
   local service, rest = string.match(headers:get(':path') or '', '^/([a-z0-9-]+/[a-z0-9.-]+)/v1(.?)')
   if service then metadata:set('{_METADATA}', 'service', service) end
-  if not admit(handle) or not service or not string.find('/?', rest, 1, true) then return end
+  if not admit(handle) then return end
+  pass(headers)
+  if not service or not string.find('/?', rest, 1, true) then return end
   if string.find(info:routeName() or '', 'httproute/{SYSTEM_NAMESPACE}/{UNKNOWN_PATHS}/', 1, true) == 1 then
     local text = [==[{_NO_MODEL[0]}]==] .. service .. [==[{_NO_MODEL[1]}]==]
     handle:respond({{[':status'] = '404', ['content-type'] = 'application/json'}}, text)
@@ -100,11 +102,11 @@ def access_log(*, tokens: bool) -> dict[str, Any]:
     return {"settings": [{"format": {"type": "JSON", "json": fields}, "sinks": [sink]}]}
 
 
-def access_log_filter(name: str, namespace: str, gateway: str, *, tokens: bool) -> dict[str, Any]:
+def access_log_filter(name: str, namespace: str, gateway: str, *, tokens: bool, passed: str) -> dict[str, Any]:
     """Return the policy with the filter of all routes of a Gateway: it notes what the log names, and writes errors.
 
-    It is one filter, because Envoy calls into Lua for each.
+    It is one filter, because Envoy calls into Lua for each. `passed` is the gateway's name (HEADER_PASSED).
     """
-    source = answers() + _NOTE + (_COUNT if tokens else _ANSWER)
+    source = answers(passed) + _NOTE + (_COUNT if tokens else _ANSWER)
     spec = {"targetRefs": [target("Gateway", gateway)], "lua": [{"type": "Inline", "inline": source}]}
     return envoy_object(_POLICY, name, namespace, spec)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from modelplane.kube.gateway.filters import error_body
+from modelplane.model.names import HEADER_PASSED, PASSED_PREFIX
 
 #: The message of 401, in words by which clients tell a wrong key from a wrong request.
 NO_KEY: Final = "Incorrect API key provided, or none. Send a key of this service as Authorization: Bearer <key>."
@@ -37,6 +38,11 @@ _LARGE_HEADERS: Final = error_body(
 )
 _NO_UPGRADE: Final = "Upgrades, for example to websockets, are not served. Send an ordinary HTTP request."
 _UPGRADE: Final = error_body(400, _NO_UPGRADE, "upgrade_not_supported")
+_LOOP: Final = error_body(
+    508,
+    "The request has passed this gateway before: a ModelEndpoint of the service leads back to it.",
+    "loop_detected",
+)
 #: Writes the body of an answer, of which no part is held. The answer to HEAD has none, and only the request says so:
 #: bytes behind it would be read as the next answer on its connection.
 WRITE: Final = """
@@ -105,28 +111,38 @@ local function admit(handle)
   note_method(handle)
   identify(handle, headers)
   if headers:get('upgrade') then return refuse(handle, '400', UPGRADE) end
+  if string.find(headers:get('{HEADER_PASSED}') or '', PASSED, 1, true) then return refuse(handle, '508', LOOP) end
   for name, value in pairs(headers) do
     count, size = count + 1, size + #name + #tostring(value)
   end
   return count <= {_MOST_HEADERS} and size <= {_HEADER_BYTES} or refuse(handle, '431', LARGE_HEADERS)
 end
+local function pass(headers)
+  if string.find(headers:get('{HEADER_PASSED}') or '', '{PASSED_PREFIX}', 1, true) then
+    headers:replace('x-envoy-max-retries', '0')
+  end
+  headers:add('{HEADER_PASSED}', PASSED)
+end
 """
 
 
-def answers(too_large: str = _TOO_LARGE) -> str:
+def answers(passed: str, too_large: str = _TOO_LARGE) -> str:
     """Return the source of the functions `answer`, for an answer, and `admit`, which tells if a request may go on.
 
-    `too_large` is the message of 413.
+    `admit` refuses what has passed the gateway before, by its name `passed`, which `pass` puts into a request: the
+    header comes back with it, because callers can only add to it. What has passed another gateway of Modelplane is
+    tried once: that one tries it again. `too_large` is the message of 413.
     """
     known = {**_ANSWERS, 413: (too_large, "request_too_large")}
     texts = (f"['{status}'] = [==[{error_body(status, *known[status])}]==]" for status in sorted(known))
     refusals = f"local UPGRADE = [==[{_UPGRADE}]==]\nlocal LARGE_HEADERS = [==[{_LARGE_HEADERS}]==]"
+    refusals += f"\nlocal LOOP = [==[{_LOOP}]==]\nlocal PASSED = '{passed}'"
     return f"{refusals}\nlocal ANSWERS = {{{', '.join(texts)}}}\n{_ANSWER}"
 
 
-def answers_filter(too_large: str = _TOO_LARGE) -> str:
+def answers_filter(passed: str, too_large: str = _TOO_LARGE) -> str:
     """Return the source of the filter of routes whose answers the access log's filter does not see."""
-    return f"""{answers(too_large)}
+    return f"""{answers(passed, too_large)}
 function envoy_on_request(handle)
   admit(handle)
 end

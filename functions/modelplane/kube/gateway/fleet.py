@@ -39,11 +39,12 @@ def _gateway(address: str, authority: str | None) -> dict[str, Any]:
 
 
 def fleet_surroundings(
-    address: str, models: Sequence[FleetModel], authority: str | None = None
+    address: str, models: Sequence[FleetModel], passed: str, authority: str | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return what the routes refer to and depend on, by what it is. `address` is the gateway's own DNS name.
 
-    With an `authority`, a ConfigMap with CA certificates, requests are sent on to its internal listener.
+    `passed` is its name in HEADER_PASSED. With an `authority`, a ConfigMap with CA certificates, requests go on to its
+    internal listener.
     """
     at = (FLEET, SYSTEM_NAMESPACE)
     return {
@@ -56,9 +57,9 @@ def fleet_surroundings(
             f"{FLEET}-404", SYSTEM_NAMESPACE, status=404, message=_NOT_FOUND, code="not_found"
         ),
         "models": json_response(_MODELS, SYSTEM_NAMESPACE, status=200, body=list_models(models)),
-        "model": model_selection(_MODELS, SYSTEM_NAMESPACE, _MODELS),
+        "model": model_selection(_MODELS, SYSTEM_NAMESPACE, _MODELS, passed),
         # The routes switch listeners with TLS: each listener has the filter before, for connections opened before.
-        "filter": fleet_filter(*at, (FLEET, LISTENER_FILTERS)),
+        "filter": fleet_filter(*at, (FLEET, LISTENER_FILTERS), passed),
         "traffic-policy": loop_traffic_policy(*at, (FLEET, _SENT)),
     }
 

@@ -102,13 +102,13 @@ def _constants() -> str:
     return "".join(f"local {name} = {value}\n" for name, value in values.items())
 
 
-def fleet_filter(name: str, namespace: str, routes: Sequence[str]) -> dict[str, Any]:
+def fleet_filter(name: str, namespace: str, routes: Sequence[str], passed: str) -> dict[str, Any]:
     """Return the policy with the filter of the routes that take the requests to the fleet URL."""
     words = {"HEADER_UNNAMED": HEADER_UNNAMED, "HEADER_MODEL": HEADER_MODEL, "UNSERVED": UNSERVED}
     send = _SEND
     for word, value in words.items():
         send = send.replace(word, value)
-    sources = (answers_filter(TOO_LARGE), _constants() + FIND_MODEL + send)
+    sources = (answers_filter(passed, TOO_LARGE), _constants() + FIND_MODEL + send)
     spec = {
         "targetRefs": [target("HTTPRoute", each) for each in routes],
         "lua": [{"type": "Inline", "inline": source} for source in sources],

@@ -59,8 +59,8 @@ def list_models(models: Sequence[FleetModel]) -> str:
     return json.dumps({"object": "list", "data": found}, separators=(",", ":"))
 
 
-def model_selection(name: str, namespace: str, route: str) -> dict[str, Any]:
+def model_selection(name: str, namespace: str, route: str, passed: str) -> dict[str, Any]:
     """Return the policy by which a route that answers with the list answers with one model below the list's path."""
-    lua = [{"type": "Inline", "inline": source} for source in (answers_filter(), _SELECT)]
+    lua = [{"type": "Inline", "inline": source} for source in (answers_filter(passed), _SELECT)]
     spec = {"targetRefs": [target("HTTPRoute", route)], "lua": lua}
     return envoy_object("EnvoyExtensionPolicy", name, namespace, spec)

@@ -176,6 +176,11 @@ class Gateways:
         lines = self._administration_at("stats?filter=[.]rds[.].*[.]config_reload$").splitlines()
         return sum(int(line.rpartition(": ")[2]) for line in lines)
 
+    def requests_received(self) -> int:
+        """Return how many requests all of Envoy's listeners have received."""
+        lines = self._administration_at("stats?filter=^http[.]http-.*[.]downstream_rq_total$").splitlines()
+        return sum(int(line.rpartition(": ")[2]) for line in lines)
+
     def statistic(self, route: str, name: str) -> int:
         """Return a counter or gauge of Envoy's, summed up over the clusters of an HTTPRoute."""
         lines = self._administration_at(f"stats?filter=^cluster[.].*/{route}/.*[.]{name}$").splitlines()

@@ -40,7 +40,10 @@ PROVIDERS = (
 )
 #: One more provider, which no test stops.
 QUIET_PROVIDER, QUIET_ADDRESS = "quiet.provider.example", "203.0.113.96"
+#: A name of the public gateway that Modelplane does not know.
+GATEWAY_ALIAS = "gateway.example.net"
 _NAMES = {
+    GATEWAY_ALIAS: ADDRESS,
     f"{PUBLIC_GATEWAY}.{ENVOY_NAMESPACE}.svc.cluster.local": ADDRESS,
     f"{ROUTER}.{ENVOY_NAMESPACE}.svc.cluster.local": ROUTER_ADDRESS,
     **dict.fromkeys(PROVIDERS, PROVIDER_ADDRESS),
