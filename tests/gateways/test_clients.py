@@ -1,6 +1,8 @@
 """The URL as clients use it: what one caller sends harms no other, errors have words, and each can be traced."""
 
 import json
+import os
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,9 +13,12 @@ from e2e.services import model_service
 from gateways.calls import CHAT, CURL
 from gateways.live import SERVED, LiveFleet
 from modelplane.model.names import ENGINE_PORT
+from modelplane_dev.components.builds import litellm
+from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.gateways.engine import RETRY_AFTER
 from modelplane_dev.plane.gateways.live import ADDRESS, QUIET_ADDRESS
 from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.usage import usage
 
 pytestmark = pytest.mark.usefixtures("engines")
 
@@ -28,6 +33,8 @@ TOO_MANY = "HTTP/1.1 431 Request Header Fields Too Large"
 TIMED, CALLERS = 320, (1, 16)
 #: Milliseconds that half of them stay below on any machine.
 SLOWEST = 1000.0
+#: How much more processor time a request at the fleet URL takes of the gateway than one at the service's.
+MOST_TIMES = 4.0
 #: Fields of a request that asks for a websocket.
 _UPGRADE = "Connection: Upgrade\r\nUpgrade: {}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: c2VjcmV0\r\n"
 
@@ -127,6 +134,32 @@ def test_openai_s_client_raises_the_exception_of_each_error_and_learns_when_to_c
     }
 
 
+def test_litellm_s_client_raises_its_own_exception_of_each_error(live: LiveFleet) -> None:
+    url, tag = f"{_serve_keyed(live, 'mapped')}/v1", live.fleet.tag
+    calls: dict[str, tuple[dict[str, Any], list[Any]]] = {
+        "an answer": ({"base_url": url}, ["This is an answer.", 200]),
+        "an answer of the fleet": ({"base_url": FLEET, "model": f"{tag}/mapped"}, ["This is an answer.", 200]),
+        "a wrong key": ({"base_url": url, "api_key": "wrong"}, ["AuthenticationError", 401]),
+        "a wrong key of the fleet": (
+            {"base_url": FLEET, "api_key": "wrong", "model": f"{tag}/mapped"},
+            ["AuthenticationError", 401],
+        ),
+        "no such service": ({"base_url": f"http://{ADDRESS}/{tag}/nope/v1"}, ["NotFoundError", 404]),
+        "no such service of the fleet": ({"base_url": FLEET, "model": f"{tag}/nope"}, ["NotFoundError", 404]),
+        "no such model of the engine": ({"base_url": url, "model": "another"}, ["NotFoundError", 404]),
+        "no name of a model": ({"base_url": FLEET, "model": "gpt-4"}, ["NotFoundError", 404]),
+        "a busy engine": ({"base_url": url, "headers": {"X-Status": "429"}}, ["RateLimitError", 429]),
+        "no endpoint": ({"base_url": url, "headers": {"X-Status": "503 text"}}, ["ServiceUnavailableError", 503]),
+    }
+    usual = {"api_key": KEY, "model": SERVED["llama"], "headers": {}}
+    lines = "".join(f"{json.dumps(usual | call)}\n" for call, _ in calls.values())
+    # Python without its other packages, and LiteLLM without what it would fetch.
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(litellm()), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    command = (sys.executable, "-S", ROOT / "tests/gateways/litellm_errors.py")
+    found = json.loads(live.gateways.public.network.output(*command, environment=environment, text=lines))
+    assert dict(zip(calls, found, strict=True)) == {name: expected for name, (_, expected) in calls.items()}
+
+
 def test_errors_can_be_read_by_pages_of_the_origins_that_may_call(live: LiveFleet) -> None:
     url = f"{_serve_keyed(live, 'pages-read', cors={'allowOrigins': [ORIGIN]})}{CHATS}"
     key, origin = f"Authorization: Bearer {KEY}", f"Origin: {ORIGIN}"
@@ -191,16 +224,26 @@ EXPECTED: dict[str, list[tuple[int, str]]] = {
 }
 
 
-def test_the_fleet_url_takes_forms_lists_and_deletions_for_a_service_in_a_header(live: LiveFleet) -> None:
+def test_the_fleet_url_takes_what_is_no_json_for_a_service_in_a_header_and_else_says_which_url_does(
+    live: LiveFleet,
+) -> None:
     tag = live.fleet.tag
     _serve_keyed(live, "kinds")
-    found = json.loads(live.run_module("gateways.openai_kinds", FLEET, KEY, f"{tag}/kinds"))
-    assert found.pop("unnamed").find(f"http://{ADDRESS}/<namespace>/<service>/v1") > 0
-    assert found == {
-        "form": "This is a transcript.",
-        "models": [SERVED["llama"], "adapter"],
-        "delete": "/v1/files/file-1",
-    }
+    by_header, by_path, unnamed = (
+        json.loads(live.run_module("gateways.openai_kinds", *asked))
+        for asked in ((FLEET, KEY, f"{tag}/kinds"), (f"{live.url('kinds')}/v1", KEY), (FLEET, KEY))
+    )
+    for found in (by_header, by_path):
+        assert {status for status, _ in found.values()} == {200}, found
+        bodies = {name: json.loads(text) for name, (_, text) in found.items()}
+        assert [each["id"] for each in bodies.pop("models")["data"]] == [SERVED["llama"], "adapter"]
+        assert {name: f"{body['method']} {body['path']}" for name, body in bodies.items()} == KINDS
+    assert f"{tag}/kinds" not in unnamed.pop("models")[1]
+    assert unnamed.keys() == KINDS.keys()
+    for status, text in unnamed.values():
+        error = json.loads(text)["error"]
+        assert (status, error["code"]) == (400, "model_required")
+        assert f"http://{ADDRESS}/<namespace>/<service>/v1" in error["message"]
     for path, body in (("models", None), ("chat/completions", CHAT)):
         assert live.ask(f"{FLEET}/{path}", body, f"x-model: {tag}/kinds").status == 401
         assert live.ask(f"{FLEET}/{path}", body, f"x-model: {tag}/none").code == "model_not_found"
@@ -211,6 +254,17 @@ def test_the_fleet_url_takes_forms_lists_and_deletions_for_a_service_in_a_header
     assert answer.status == 200
 
 
+#: What the engine sees of calls that are no chats.
+KINDS = {
+    "form": "POST /v1/audio/transcriptions",
+    "file": "POST /v1/files",
+    "read a file": "GET /v1/files/file-1",
+    "delete a file": "DELETE /v1/files/file-1",
+    "batch": "POST /v1/batches",
+    "read a batch": "GET /v1/batches/batch-1",
+}
+
+
 def test_a_load_balancer_may_ask_by_http_1_0(live: LiveFleet) -> None:
     ask = (*CURL, "--http1.0", "--output", "/dev/null", "--write-out", "%{http_code}")
     assert live.gateways.public.network.output(*ask, f"http://{ADDRESS}/healthz") == "200"
@@ -218,7 +272,10 @@ def test_a_load_balancer_may_ask_by_http_1_0(live: LiveFleet) -> None:
 
 @pytest.mark.usefixtures("quiet_provider")
 def test_the_url_costs_milliseconds(live: LiveFleet) -> None:
-    """Its figures are for reading: what a machine does beside them adds to them."""
+    """Its figures are for reading: what a machine does beside them adds to them, to the ratios less.
+
+    The processor time is that of the public gateway's Envoy for each request, those that open connections included.
+    """
     url, named = _serve(live, "timed"), f"{live.fleet.tag}/timed/{SERVED['llama']}"
     live.wait_answer(200, f"{FLEET}/chat/completions", CHAT | {"model": named})
     ways = {
@@ -226,8 +283,19 @@ def test_the_url_costs_milliseconds(live: LiveFleet) -> None:
         "service": (url, SERVED["llama"]),
         "fleet": (f"http://{ADDRESS}", named),
     }
+    envoy = live.gateways.public.envoy.pid
     for callers in CALLERS:
+        found: dict[str, tuple[float, float, float]] = {}
         for way, (base, model) in ways.items():
+            before = usage(envoy).cpu
             p50, p99 = json.loads(live.run_module("gateways.latency", str(TIMED), str(callers), base, model))
-            live.fleet.figures.append(f"{callers} callers, {way}: p50 {p50:.2f} ms, p99 {p99:.2f} ms")
+            found[way] = p50, p99, (usage(envoy).cpu - before) * 1000 / (TIMED + callers)
             assert p50 < SLOWEST
+        (direct, *_), (_, _, once), (_, _, twice) = (found[way] for way in ways)
+        for way, (p50, p99, busy) in found.items():
+            live.fleet.figures.append(
+                f"{callers:2} callers, {way:7}: p50 {p50:.2f} ms ({p50 / direct:.1f} times direct), p99 {p99:.2f} ms, "
+                f"{busy:.2f} ms of Envoy's processor"
+            )
+        # A request at the fleet URL passes the gateway twice, and its model is searched for.
+        assert 0 < once < twice < MOST_TIMES * once, found

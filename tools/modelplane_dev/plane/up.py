@@ -27,6 +27,7 @@ from modelplane_dev.plane.examples import (
 )
 from modelplane_dev.plane.fakes import POD_ADDRESSES
 from modelplane_dev.plane.gateways.live import ADDRESS, LiveGateways, live_gateways
+from modelplane_dev.plane.gateways.observer import observer
 from modelplane_dev.plane.pods import NOT_FOUND
 from modelplane_dev.plane.waiting import PlaneError, eventually
 from modelplane_dev.processes.background import Background
@@ -39,6 +40,8 @@ PATIENCE = 600.0
 SERVED = "try"
 #: Files with the deployments of the pages on services, and of docs/try.md, in the folder of what runs.
 PAGES, TRY = "pages.yaml", "try.yaml"
+#: Seconds between two readings of what the gateway has ejected, as in an installation.
+PAUSE = 5.0
 #: Seconds between two checks of which clusters are to be cut off.
 PULSE = 0.5
 
@@ -83,6 +86,8 @@ def keep(keeper: Background) -> NoReturn:
         apply_fleet(plane)
         apply_team(plane)
         url = _serve(plane, gateways) if gateways else None
+        if gateways:
+            stack.enter_context(observer(gateways.public, ADDRESS, every=PAUSE))
         for file, text in ((PAGES, page_deployments()), (TRY, tried_deployment())):
             (keeper.folder / file).write_text(text)
         unfinished = keeper.folder / ".ready"

@@ -39,6 +39,8 @@ vllm:lora_requests_info{{max_lora="0",running_lora_adapters="",waiting_lora_adap
 """
 
 
+#: The paths of what engines keep for a caller.
+_KEPT = ("/v1/files", "/v1/batches")
 #: The fields that a request must have, by path.
 _FIELDS = {
     "/v1/chat/completions": frozenset({"model", "messages"}),
@@ -73,11 +75,13 @@ class Engine(BaseHTTPRequestHandler):
             answer(self, 200, {"object": "list", "data": [*models.values()]})
         elif name in models:
             answer(self, 200, models[name])
+        elif self.path.startswith(_KEPT):
+            self.do_DELETE()
         else:
             answer(self, 404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
 
     def do_DELETE(self) -> None:
-        """Answer with what was asked."""
+        """Answer with what was asked of a file or a batch."""
         answer(self, 200, {"method": self.command, "path": self.path, "system_fingerprint": self.name})
 
     def do_POST(self) -> None:
@@ -92,7 +96,8 @@ class Engine(BaseHTTPRequestHandler):
             return
         kind = self.headers.get_content_type()
         if kind == "multipart/form-data":
-            answer(self, 200, {"text": "This is a transcript.", "type": kind, "bytes": len(body), "name": self.name})
+            spoken = {"text": "This is a transcript.", "type": kind, "bytes": len(body), "name": self.name}
+            answer(self, 200, spoken | {"method": self.command, "path": self.path})
             return
         try:
             asked = json.loads(body)
@@ -100,7 +105,7 @@ class Engine(BaseHTTPRequestHandler):
             asked = None
         needed = _FIELDS.get(self.path, frozenset())
         if isinstance(asked, dict) and needed <= asked.keys():
-            if self.models and asked.get("model") not in self.models:
+            if self.models and self.path not in _KEPT and asked.get("model") not in self.models:
                 words = f"The model `{asked.get('model')}` does not exist."
                 answer(self, 404, {"error": {"message": words, "type": "NotFoundError", "param": "model", "code": 404}})
                 return
@@ -124,6 +129,8 @@ class Engine(BaseHTTPRequestHandler):
         self._wait(float(self.headers.get("X-Wait", "0")))
         if self.path == "/v1/embeddings":
             self._embed(asked)
+        elif self.path in _KEPT:
+            self.do_DELETE()
         elif self.path != "/v1/chat/completions":
             answer(self, 404, {"error": {"message": f"no {self.path}", "code": "not_found"}})
         elif asked.get("stream"):

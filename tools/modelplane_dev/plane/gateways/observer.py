@@ -14,7 +14,7 @@ from modelplane_dev.processes.functions import MODELPLANE
 from modelplane_dev.processes.process import Process
 
 _ACCOUNT = "modelplane-observe"
-#: Seconds between two readings.
+#: Seconds between two readings where a test waits for them.
 _EVERY = 0.5
 
 
@@ -41,8 +41,8 @@ def _installed() -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def observer(public: Gateways, address: str) -> Iterator[Process]:
-    """Run it; the Envoy of the public gateway listens at an address of its network."""
+def observer(public: Gateways, address: str, every: float = _EVERY) -> Iterator[Process]:
+    """Run it; the Envoy of the public gateway listens at an address of its network, and is asked every so often."""
     hub = public.cluster
     for manifest in (*_installed(), _endpoints(address)):
         hub.api.apply(manifest)
@@ -50,7 +50,7 @@ def observer(public: Gateways, address: str) -> Iterator[Process]:
     folder.mkdir(exist_ok=True)
     (folder / "token").write_text(hub.account_token(SYSTEM_NAMESPACE, _ACCOUNT))
     files = ("--token-file", folder / "token", "--ca-file", hub.run.certificates.authority)
-    options = ("--statistics-port", str(STATISTICS), "--every", str(_EVERY))
+    options = ("--statistics-port", str(STATISTICS), "--every", str(every))
     command = (MODELPLANE, "observe", "--server", hub.address, *files, *options)
     with public.network.process("observe", *command) as running:
         yield running
