@@ -1,5 +1,6 @@
 """The oracles themselves, against the worked cases of the rules and against one another."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -10,7 +11,7 @@ from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Membe
 from modelplane.model.fleet import Attribute, ClaimKind, Cluster, Device, Pool
 from modelplane.model.replica import Claim, Replica
 from property.oracles.arrangements import stranded
-from property.oracles.ending import scale_down
+from property.oracles.ending import faults_of_scale_down
 from property.oracles.placing import admissible, how_many_more, pools_of
 from property.oracles.room import Group, has_room
 from property.oracles.selectors import ANY_GPU, GPU, MEMORY_80, MODEL_A, NIC
@@ -141,9 +142,26 @@ def test_what_matches_only_synthetic_devices_is_not_placed() -> None:
     assert [claim.name for claim in way[0].members[0].claims] == ["gpu"]
 
 
-def test_scale_down_takes_from_the_fullest_cluster_its_highest_index() -> None:
+#: Of four replicas, one of which has crashed and one of which never served: which two are kept, and what is wrong.
+KEPT = {
+    "the two that serve": (("a-0", "b-3"), []),
+    "two of one cluster": (("a-0", "a-1"), ["a-0 is kept for b-3", "a-1 is kept for b-3"]),
+    "the higher index": (("a-1", "b-3"), ["a-1 is kept for a-0"]),
+    "one that has crashed": (("a-0", "b-4"), ["(1, 2, 1, 1) are left, and (2, 2, 2, 2) could be"]),
+    "one that never served": (("a-0", "b-5"), ["(1, 1, 1, 1) are left, and (2, 2, 2, 2) could be"]),
+    "too few": (("a-0",), ["1 of 2 are kept"]),
+}
+
+
+@pytest.mark.parametrize(("kept", "faults"), KEPT.values(), ids=KEPT)
+def test_scale_down_has_a_fault_if_fewer_serve_than_could_or_clusters_are_uneven(
+    kept: tuple[str, ...], faults: list[str]
+) -> None:
+    places = (("a", 0), ("a", 1), ("b", 3), ("b", 4), ("b", 5))
     own = [
-        Replica("team", f"{cluster}-{index}", f"{cluster}-{index}", cluster, (), index=index, has_served=True)
-        for cluster, index in (("a", 0), ("a", 1), ("b", 3))
+        Replica("team", f"{at}-{index}", f"{at}-{index}", at, (), index=index, has_served=True) for at, index in places
     ]
-    assert [r.name for r in scale_down(2, own, {})] == ["a-0", "b-3"]
+    own[3] = replace(own[3], ready=False)
+    own[:3] = [replace(each, ready=True) for each in own[:3]]
+    own[4] = replace(own[4], has_served=False)
+    assert faults_of_scale_down(2, own, [each for each in own if each.name in kept], {}) == faults

@@ -11,7 +11,7 @@ from modelplane.model.placement import End, EndCause, Schedule
 from modelplane.model.replica import Replica
 from property.fleet import Snapshot, decide, observed
 from property.histories import History
-from property.oracles.ending import evicted, homeless, kept_leaving, leaves, scale_down, yielding
+from property.oracles.ending import evicted, faults_of_scale_down, homeless, kept_leaving, leaves, yielding
 from property.oracles.placing import matching_assignments
 from property.strategies import examples
 
@@ -88,7 +88,10 @@ def test_as_many_leaving_replicas_are_kept_as_replacements_do_not_serve_yet_the_
     assume(all(p.updated or (p.leaving and p.why) for p in decided.placements))
     assume(not any(end.cause is EndCause.ROLLED_OUT for end in decided.ending))
     leaving = [r for r in own if leaves(deployment, r, now.clusters)]
-    staying = scale_down(deployment.replicas, [r for r in own if r not in leaving], now.clusters)
+    composed = {p.replica.uid for p in decided.placements if p.replica is not None}
+    could = [r for r in own if r not in leaving]
+    staying = [r for r in could if r.uid in composed]
+    assert faults_of_scale_down(deployment.replicas, could, staying, now.clusters) == []
     kept = {p.replica.uid for p in decided.placements if p.leaving and p.replica is not None and p.replica.has_served}
     expected = {r.uid for r in kept_leaving(deployment.replicas, leaving, staying, now.clusters)}
     if decided.unplaced == 0 or not any(evicted(deployment, now.clusters.get(r.cluster)) for r in leaving):

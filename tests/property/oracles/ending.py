@@ -6,14 +6,13 @@ Those that do not serve yield: in the order of serving ones first, then creation
 each stays iff it fits in all its pools beside everything that stayed before it.
 Leaving replicas that have served are kept until their replacements serve: as many as `replicas` exceeds those that do
 not leave and are seen to serve; first those that are seen to serve, then those that cannot be seen, the oldest last to
-go. Scale-down takes leaving ones first, then those that never served, then those that were last seen not to serve, then
-serving ones, then those that cannot be seen; of the latter two first those that serve with pods of an earlier spec,
-then from the cluster with most replicas of this deployment, then the latest cluster name, then the highest index.
+go. Scale-down leaves as many that serve as it can (`faults_of_scale_down`).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations, product
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster, Effect
@@ -83,30 +82,44 @@ def kept_leaving(
     return [*serving, *unseen, *idle][:needed]
 
 
-def scale_down(
-    asked: int, own: Sequence[Replica], clusters: Mapping[str, Cluster], leaving: Iterable[Replica] = ()
-) -> list[Replica]:
-    """Return the replicas that remain when only `asked` may, by the stated order, one removal at a time."""
-    left = list(own)
-    gone = {replica.uid for replica in leaving}
-    while len(left) > asked:
-        on_cluster = Counter(replica.cluster for replica in left)
-        left.remove(
-            max(
-                left,
-                key=lambda r: (
-                    r.uid in gone,
-                    not r.has_served,
-                    not served_last(r),
-                    can_be_seen(r, clusters),
-                    served_last(r) and not serves_as_asked(r),
-                    on_cluster[r.cluster],
-                    r.cluster,
-                    r.index or 0,
-                ),
-            )
-        )
-    return left
+def _left(kept: Iterable[Replica], clusters: Mapping[str, Cluster]) -> tuple[int, ...]:
+    """Return how many of these may serve, have served, cannot be seen, and serve as asked: the more, the better."""
+    some = list(kept)
+    may = [r for r in some if served_last(r)]
+    return (
+        len(may),
+        sum(r.has_served for r in some),
+        sum(not can_be_seen(r, clusters) for r in may),
+        sum(map(serves_as_asked, may)),
+    )
+
+
+def faults_of_scale_down(
+    asked: int, own: Collection[Replica], kept: Collection[Replica], clusters: Mapping[str, Cluster]
+) -> list[str]:
+    """Return what is wrong with keeping these replicas of a deployment that asks for so many.
+
+    Of all that could be kept no choice may have more that serve or may serve; then more that have served; then more of
+    which nothing can be seen; then more that serve as asked. None that is equal to an ended one may be on a cluster
+    that keeps two more, or one more and has a later name, or on the same cluster with a higher index.
+    """
+    count, best = min(asked, len(own)), _left(kept, clusters)
+    if len(kept) != count:
+        return [f"{len(kept)} of {count} are kept"]
+    better = max(_left(choice, clusters) for choice in combinations(own, count))
+    faults = [f"{best} are left, and {better} could be"] if best < better else []
+    there = Counter(replica.cluster for replica in kept)
+    ended = [replica for replica in own if replica not in kept]
+    for one, other in product(kept, ended):
+        if _left([one], clusters) != _left([other], clusters):
+            continue
+        if one.cluster == other.cluster:
+            uneven = (one.index or 0) > (other.index or 0)
+        else:
+            most, least = there[one.cluster], there[other.cluster]
+            uneven = most > least + 1 or (most == least + 1 and one.cluster > other.cluster)
+        faults += [f"{one.name} is kept for {other.name}"] if uneven else []
+    return faults
 
 
 def yielding(replicas: Iterable[Replica], clusters: Mapping[str, Cluster]) -> set[str]:
