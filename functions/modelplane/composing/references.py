@@ -2,6 +2,13 @@
 
 Crossplane applies composed resources in no order, and a pass may end between any two of them. So a resource is composed
 or changed only once everything exists that it will refer to, and none is removed while an existing one refers to it.
+
+What is kept for another reason than an existing reference has a rule of its own:
+
+- `compose_replica.handover`: a route turns to new backends once they answer, which takes longer than to exist.
+- `compose_replica.ending`: what leads to the pods stays until the last pod is gone, which no composed resource shows.
+- `compose_cache.spare_volumes`: a volume stays while replicas, which are other composites, may mount it.
+- `compose_cluster.provisioning`: Usages order what Crossplane deletes when it calls no function any more.
 """
 
 from collections.abc import Collection, Iterator, Mapping
