@@ -78,6 +78,7 @@ def definitions() -> Iterator[Manifest]:
     """Yield the definitions of every kind that is composed, and of our own: each XRD as Crossplane converts it."""
     yield from crds(sources.core_crds())
     yield from crds(sources.provider_crds(), "kubernetes.m.*.yaml")
+    yield from crds(sources.helm_provider_crds(), "helm.m.*.yaml")
     gateways = (sources.gateway_crds(), sources.envoy_gateway_crds(), sources.inference_pool_crds())
     for folder in (sources.lws_crds(), *gateways):
         yield from crds(folder)

@@ -16,6 +16,8 @@ from modelplane_dev.processes.process import START
 
 READ, WRITE = ("get", "list", "watch"), ("create", "update", "patch", "delete")
 OF_A_TEAM = ("modelcaches", "modeldeployments", "modelendpoints", "modelservices")
+#: Kinds that Modelplane composes in its own namespace: nobody writes them.
+INNER = ("servingstacks",)
 OF_THE_PLATFORM = ("clustermodels", "inferenceclasses", "inferenceclusters", "inferencegateways")
 
 
@@ -45,6 +47,9 @@ RIGHTS = (
     Right(VIEWER, WRITE, GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=False),
     Right(VIEWER, READ, "", ("secrets",), SYSTEM_NAMESPACE, may=False),
     Right(PLATFORM, (*READ, *WRITE), GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=True),
+    *(Right(user, READ, GROUP, INNER, SYSTEM_NAMESPACE, may=True) for user in (VIEWER, PLATFORM)),
+    *(Right(user, WRITE, GROUP, INNER, SYSTEM_NAMESPACE, may=False) for user in ("member", VIEWER, PLATFORM)),
+    Right("member", READ, GROUP, INNER, SYSTEM_NAMESPACE, may=False),
     Right(PLATFORM, ("update", "patch"), GROUP, ("modelreplicas/status", "inferenceclusters/status"), OTHER, may=False),
     Right(PLATFORM, ("use",), PROVIDER, ("clusterproviderconfigs", "providerconfigs"), None, may=True),
     Right(PLATFORM, (*READ, *WRITE), "", ("secrets",), SYSTEM_NAMESPACE, may=True),
@@ -54,7 +59,7 @@ RIGHTS = (
 
 def test_every_kind_is_in_the_roles() -> None:
     kinds = {file.parent.name for file in (ROOT / "apis").glob("*/definition.yaml")}
-    assert {*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"} == kinds
+    assert {*OF_A_TEAM, *OF_THE_PLATFORM, *INNER, "modelreplicas"} == kinds
 
 
 @pytest.mark.parametrize("right", RIGHTS)

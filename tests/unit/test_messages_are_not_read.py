@@ -12,8 +12,8 @@ TEXTS = {"message", "why"}
 SEARCHES = {"startswith", "endswith", "find", "index", "partition", "rpartition", "split", "removeprefix"}
 #: The packages that decide what is composed, and what is reported.
 DECIDING = ("model", "scheduling", "routing", "catalogue", "observed", "composing", "schedule", "compose_*")
-#: provider-kubernetes says only in a message that an object does not exist; texts by profile are no text.
-OTHERS = {"observed/remote.py: _ABSENT in self.why", "scheduling/explain.py: profile in schedule.why"}
+#: Providers say only in a message that an object does not exist; texts by profile are no text.
+OTHERS = {"observed/remote.py: _ABSENT in why", "scheduling/explain.py: profile in schedule.why"}
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -281,4 +281,12 @@ BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
         "spec.cors.allowOrigins[]": 253,
         "spec.affinity.header": 128,
     },
+    "ServingStack": {
+        "spec.clusterName": 253,
+        "spec.kubeconfig.name": 253,
+        "spec.kubeconfig.key": 253,
+        "spec.identity.type": 63,
+        "spec.identity.name": 253,
+        "spec.identity.key": 253,
+    },
 }

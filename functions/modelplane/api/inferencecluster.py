@@ -44,7 +44,7 @@ class IdentitySecretRef(BaseModel):
 
     name: str
     key: str = "private_key"
-    type: Literal["GoogleApplicationCredentials", "AWSWebIdentityCredentials", "NebiusServiceAccountCredentials"] = (
+    type: Literal["GoogleApplicationCredentials", "AzureServicePrincipalCredentials", "AzureWorkloadIdentityCredentials", "NebiusServiceAccountCredentials"] = (
         "GoogleApplicationCredentials"
     )
 
@@ -74,7 +74,7 @@ class Cluster(BaseModel):
 
 
 class Stack(BaseModel):
-    """The walls between the teams on the cluster, and the parts of the serving stack. This version installs none of them and checks for none but the gateway: ClusterReady names those that are set here."""
+    """The walls between the teams on the cluster, and the parts of the serving stack. Where a part is set, Modelplane cares for all of them: Managed, which is meant where a part is left out, installs it unless it is there already; Present only checks for it. Where none is set, Modelplane installs and checks for none but the gateway."""
 
     isolation: Literal["Open", "NewNamespaces", "Enforced"] = "NewNamespaces"
     podMetadataPrefixes: list[str] | None = None

@@ -2,7 +2,13 @@
 
 from collections.abc import Mapping
 
-from modelplane.compose_cluster import cluster_model, inference_class, inference_cluster, inference_gateway
+from modelplane.compose_cluster import (
+    cluster_model,
+    inference_class,
+    inference_cluster,
+    inference_gateway,
+    serving_stack,
+)
 from modelplane.step import Step
 
 #: The step of each composite kind this function knows.
@@ -11,4 +17,5 @@ STEPS: Mapping[str, Step] = {
     "InferenceClass": inference_class.compose,
     "InferenceCluster": inference_cluster.compose,
     "InferenceGateway": inference_gateway.compose,
+    "ServingStack": serving_stack.compose,
 }

@@ -14,6 +14,7 @@ from modelplane.compose_cluster import (
     provisioning,
     report,
     sharing,
+    stack,
 )
 from modelplane.compose_cluster.observation import PROBE, ClusterObservation, observe, probe
 from modelplane.compose_cluster.sources import CONFIG, SOURCES, ClusterSource, Kubeconfig, Provision, Resource
@@ -38,7 +39,7 @@ def _hold(request: Request, reason: Reason, message: str) -> Result:
     """
     observation, kept = observe(request), "What exists stays as it is" if request.observed else ""
     wrong = observation.mistaken if observation.foreign else None
-    message = sentences(wrong.message if wrong else "", message, kept, observation.not_read)
+    message = sentences(wrong.message if wrong else "", message, kept)
     condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, wrong.reason if wrong else reason, message)
     status, backend = report.held(request.composite, observation), report.backend_ready(observation)
     needs = (*_sharing_requirements(request, observation), require.installation())
@@ -56,9 +57,11 @@ def _held_objects(request: Request, observation: ClusterObservation) -> dict[str
     if found is None:
         leave = _leaves(request, observation, made=observation.lasting)
         found = {each: orphaned(resumed(kept[each])) if leave else resumed(kept[each]) for each in shared}
-    return {each: body for each, body in kept.items() if each not in shared} | {
-        each: body for each, body in found.items() if each in shared
-    }
+    return (
+        {each: body for each, body in kept.items() if each not in shared}
+        | {each: body for each, body in found.items() if each in shared}
+        | (stack.watched(request) if observation.of_others else {})
+    )
 
 
 def _config(cluster: str, kubeconfig: Kubeconfig, labels: Mapping[str, str]) -> Manifest:
@@ -137,7 +140,7 @@ def _gateway(request: Request, config: str, observation: ClusterObservation, *, 
     known = observation.sharing.holder and not observation.mistaken and (made or probed)
     if known and installation.may_compose(request, observation.mark):
         absent = bool(observation.gateway and observation.gateway.absent)
-        may_make = absent and observation.lacks == ()
+        may_make = absent and observation.lacks == () and (not observation.stack or observation.stack.allows_gateway)
         bodies = gateway.bodies(request, config, observation.gateway, observation.parts, may_make=may_make)
     else:
         bodies = {gateway.RESOURCE: gateway.observe_gateway(config), **gateway.hold(request)}
@@ -168,6 +171,8 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
         resource: Resource(body, resource in request.observed and observation.is_ready(resource))
         for resource, body in {**_bodies(request, observation, provision, classes), **named}.items()
     }
+    installs = stack.bodies(request, spec, provision, known=observation.is_own, observe_only=observation.of_others)
+    resources |= {name: Resource(body, ready=name in request.observed) for name, body in installs.items()}
     resources |= {**provision.resources, **provisioning.order(request, provision)}
     resources |= provisioning.keep(request, provision, resources)
     conditions = report.cluster_ready(observation, published, provision, shared), report.backend_ready(observation)

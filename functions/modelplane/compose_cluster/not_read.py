@@ -13,14 +13,9 @@ from modelplane.step import Object
 #: Path of each such field below `spec`, by kind; what is in it is not read either.
 NOT_READ: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "InferenceClass": (("provisioning",),),
-    "InferenceCluster": tuple(
-        ("stack", part)
-        for part in ("certManager", "gateway", "aiGateway", "lws", "nodeFeatureDiscovery", "dra", "metrics")
-    ),
 }
 _REMEDIES: Final[Mapping[str, str]] = {
     "InferenceClass": "Make nodes of this class yourself, and name it in nodePools of an Existing cluster.",
-    "InferenceCluster": "Install what the cluster needs of them yourself.",
 }
 
 

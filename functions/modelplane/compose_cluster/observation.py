@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from modelplane.compose_cluster import dns_name, gateway, gateway_kinds, identity, installation
+from modelplane.compose_cluster import dns_name, gateway, gateway_kinds, identity, installation, stack
 from modelplane.compose_cluster.identity import Sharing
-from modelplane.compose_cluster.not_read import name_not_read
+from modelplane.compose_cluster.stack import StackReport
 from modelplane.composing.messages import called, out_of_sync, sentences
 from modelplane.composing.orphan import may_delete
 from modelplane.kube.object import observed_only, remote_object
@@ -35,7 +35,7 @@ class ClusterObservation:
     the ones on the cluster. `encrypts`: the public gateway is prepared for mutual TLS. `mark` is the installation of
     the cluster. `uid` is `status.clusterUID`, "" for none, `config_labels` are those of the ClusterProviderConfig, and
     `sharing` says which InferenceClusters have the cluster. `lasting`: what it composes for all of them stays on the
-    cluster when it is deleted. `not_read` names fields of the spec that this version does not read.
+    cluster when it is deleted. `stack` is what its ServingStack says, None if none is asked for.
     `kinds` tell which kinds of the gateway the cluster has (`gateway_kinds`).
     """
 
@@ -53,7 +53,7 @@ class ClusterObservation:
     config_labels: Mapping[str, str] = field(default_factory=dict)
     sharing: Sharing = field(default_factory=Sharing)
     lasting: bool = False
-    not_read: str = ""
+    stack: StackReport | None = None
     kinds: Mapping[str, Remote] = field(default_factory=dict)
 
     @property
@@ -80,6 +80,18 @@ class ClusterObservation:
     def foreign(self) -> bool:
         """Tell whether nothing may be changed on the cluster: it is another one, or of another installation."""
         return self.strays or bool(self.mistaken and self.mistaken.reason is Reason.OTHER_INSTALLATION)
+
+    @property
+    def of_others(self) -> bool:
+        """Tell whether nothing may be installed on the cluster: another InferenceCluster has it, or it is `foreign`."""
+        duplicate = self.mistaken is not None and self.mistaken.reason is Reason.DUPLICATE_CLUSTER
+        return self.foreign or duplicate or bool(self.sharing.of_another(self.cluster))
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether the cluster answers and is known to be this InferenceCluster's."""
+        answers = self.connection.status is Status.TRUE
+        return answers and bool(self.sharing.holder) and not self.of_others
 
     @property
     def address(self) -> Mapping[str, Any]:
@@ -122,7 +134,7 @@ def observe(request: Request) -> ClusterObservation:
         mistaken=identity.check(request, seen, identity.read_uid(last.get("clusterUID"))) or other,
         mark=mark,
         kinds={name: found for name in gateway_kinds.APIS if (found := remote(name))},
-        not_read=name_not_read(request.composite),
+        stack=stack.read(request),
         uid=uid,
         config_labels=identity.config_labels(request, seen, uid),
         sharing=identity.read_sharing(request, seen, uid),

@@ -33,7 +33,7 @@ def cluster_ready(observation: ClusterObservation, pools: Published, provision: 
     """
     found, problems = (
         observation.connection,
-        sentences(*pools.problems, *pools.caveats, *_pools_states(provision), shared.caveat, observation.not_read),
+        sentences(*pools.problems, *pools.caveats, *_pools_states(provision), shared.caveat),
     )
     if observation.mistaken:
         problems = sentences(*provision.missing, problems)
@@ -68,12 +68,17 @@ def backend_ready(observation: ClusterObservation) -> Condition:
     kind, named = ClusterCondition.BACKEND_READY, f"Gateway {SYSTEM_NAMESPACE}/{CLUSTER_GATEWAY}"
     if observation.connection.status is not Status.TRUE:
         return Condition(kind, Status.FALSE, Reason.WAITING_FOR_CLUSTER, observation.connection.message)
+    stack = observation.stack
+    if stack and (stack.serves is False or (stack.serves is None and not observation.address)):
+        return Condition(kind, Status.FALSE, stack.reason, stack.message)
     seen = {named: observation.gateway} if observation.gateway and not observation.gateway.absent else {}
     failure = out_of_sync("", {**seen, **observation.remotes})
     if observation.address:
         last = f"last known address {observation.address['address']}, {failure}" if failure else ""
         plain = _PLAIN if observation.encrypts and not observation.address.get("mutualTLS") else ""
-        return Condition(kind, Status.TRUE, Reason.BACKEND_HEALTHY, last or plain)
+        found = last or plain
+        caveat = stack.message if stack else ""
+        return Condition(kind, Status.TRUE, Reason.BACKEND_HEALTHY, sentences(found, caveat) if caveat else found)
     why = _why_no_kinds(observation) or failure or _why_no_address(observation, named)
     return Condition(kind, Status.FALSE, Reason.INSTALLING, why)
 

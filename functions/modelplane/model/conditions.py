@@ -91,6 +91,12 @@ class ClusterCondition(StrEnum):
     BACKEND_READY = "BackendReady"
 
 
+class StackCondition(StrEnum):
+    """Condition types of a ServingStack."""
+
+    PARTS_READY = "PartsReady"
+
+
 class GatewayCondition(StrEnum):
     """Condition types of an InferenceGateway."""
 
@@ -118,7 +124,7 @@ class Reason(StrEnum):
     BACKEND_CONFIGURED = "BackendConfigured", "The endpoint has an address that services can route to."
     BACKEND_HEALTHY = (
         "BackendHealthy",
-        "The cluster's inference gateway has an address; of other parts of the stack nothing is checked.",
+        "The cluster's inference gateway has an address, and what spec.stack asks for that engines need runs.",
     )
     BACKEND_REJECTED = "BackendRejected", "The gateway did not accept what was composed for the service."
     CLUSTER_RUNNING = "ClusterRunning", "The cluster is reached and its pools are published."
@@ -150,6 +156,7 @@ class Reason(StrEnum):
     INVALID_URL = "InvalidURL", "The endpoint's address cannot be dialled as it is written."
     KEY_INVALID = "KeyInvalid", "A caller key's Secret holds no usable key."
     KEY_MISSING = "KeyMissing", "The Secret of a caller key, or its key, does not exist."
+    KIND_INACTIVE = "KindInactive", "A kind of a provider is installed on the control cluster, and not activated."
     KEYS_REQUIRED = "KeysRequired", "The gateway requires caller keys, and the service names none."
     MATCHED = "Matched", "At least one cluster matches the selector, or the versions match."
     MODEL_CACHE_NOT_FOUND = "ModelCacheNotFound", "The deployment names a ModelCache that does not exist."
@@ -167,8 +174,13 @@ class Reason(StrEnum):
     OUTSIDE_SELECTORS = "OutsideSelectors", "Replicas run where selectors or tolerations no longer allow it."
     PINNED = "Pinned", "Replicas stay as they were placed: edits of the ClusterModel are for new ones only."
     PARTIAL = "Partial", "The artifact is staged on some of the clusters."
+    PARTS_RUNNING = "PartsRunning", "Every part of the stack runs that engines need."
+    PART_FAILED = "PartFailed", "A part of the stack could not be installed, and will not be by itself."
+    PART_MISSING = "PartMissing", "A part of the stack is not on the cluster, and Modelplane is not to install it."
     PAUSED = "Paused", "The rollout is paused: replicas that are not at the present revision stay as they are."
     POLICY_REJECTED = "PolicyRejected", "The gateway did not accept a policy of the service."
+    PROVIDER_MISSING = "ProviderMissing", "A provider that Modelplane composes with is not on the control cluster."
+    PROVIDER_UNHEALTHY = "ProviderUnhealthy", "A provider that Modelplane composes with does not run."
     PROVISIONING = "Provisioning", "The cluster is being made or has not been reached yet."
     REPLICAS_SCHEDULED = "ReplicasScheduled", "Every replica that is asked for has a cluster."
     RESOLVED = "Resolved", "At least one ready endpoint matches."
@@ -198,6 +210,16 @@ class Reasons:
     false: tuple[Reason, ...]
     unknown: tuple[Reason, ...] = ()
 
+
+#: Why a part of the serving stack does not run.
+NOT_SERVED_BY_THE_STACK: Final = (
+    Reason.INSTALLING,
+    Reason.PART_MISSING,
+    Reason.PART_FAILED,
+    Reason.PROVIDER_MISSING,
+    Reason.KIND_INACTIVE,
+    Reason.PROVIDER_UNHEALTHY,
+)
 
 #: The conditions of each kind.
 CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
@@ -294,9 +316,10 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
             ),
         ),
         ClusterCondition.BACKEND_READY: Reasons(
-            (Reason.BACKEND_HEALTHY,), (Reason.WAITING_FOR_CLUSTER, Reason.INSTALLING)
+            (Reason.BACKEND_HEALTHY,), (Reason.WAITING_FOR_CLUSTER, *NOT_SERVED_BY_THE_STACK)
         ),
     },
+    "ServingStack": {StackCondition.PARTS_READY: Reasons((Reason.PARTS_RUNNING,), NOT_SERVED_BY_THE_STACK)},
     "InferenceGateway": {
         GatewayCondition.CONTROLLER_READY: Reasons((Reason.CONTROLLER_HEALTHY,), (Reason.INSTALLING,)),
     },

@@ -51,7 +51,7 @@ class Remote:
     @property
     def absent(self) -> bool:
         """Tell whether the cluster reported that an observed object does not exist."""
-        return self.synced is False and _ABSENT in self.why
+        return self.synced is False and reports_absence(self.why)
 
     @property
     def sync_failure(self) -> str:
@@ -62,8 +62,13 @@ class Remote:
         return f"not in sync{since}: {self.why or 'no reason given'}"
 
 
-def _synced(obj: Object) -> bool | None:
-    """Return whether the provider has synced this generation, None while it has not acted on it."""
+def reports_absence(why: str) -> bool:
+    """Tell whether a provider's message says that what it only observes does not exist: it says so nowhere else."""
+    return _ABSENT in why
+
+
+def read_synced(obj: Object) -> bool | None:
+    """Return whether a provider has synced this generation of an object, None while it has not acted on it."""
     found = condition(obj, "Synced")
     generation = number(obj.metadata.get("generation"), 0)
     if number(found.get("observedGeneration"), generation) < generation:
@@ -73,6 +78,11 @@ def _synced(obj: Object) -> bool | None:
 
 def _observes_for_now(obj: Object) -> bool:
     return ANNOTATION_POLICIES in mapping(obj.metadata.get("annotations"))
+
+
+def read_error(obj: Object) -> str:
+    """Return why a provider's last try failed, equal for equal causes, "" if it did not."""
+    return _NEAR_END.sub("", excerpt(condition(obj, "Synced").get("message")))
 
 
 @once_per_version
@@ -86,9 +96,9 @@ def read_remote(obj: Object) -> Remote:
         config=text(mapping(spec.get("providerConfigRef")).get("name")),
         manifest=mapping(mapping(status.get("atProvider")).get("manifest")) or None,
         ready=is_true(obj, "Ready"),
-        synced=_synced(obj),
+        synced=read_synced(obj),
         since=text(synced.get("lastTransitionTime")),
-        why=_NEAR_END.sub("", excerpt(synced.get("message"))),
+        why=read_error(obj),
         ours=spec.get("managementPolicies") != list(OBSERVE_ONLY) or _observes_for_now(obj),
         updates=not policies or not _UPDATING.isdisjoint(policies),
         # One of `kube.object.KEPT` has the same policies, and a query.

@@ -21,10 +21,11 @@ from modelplane.reading.tree import Manifest, Tree
 
 _DEPLOYMENT = f"ModelDeployment.{GROUP}"
 #: The order of a round: what others read comes first, so that few rounds are needed.
-_ORDER = (
+ORDER = (
     f"InferenceClass.{GROUP}",
     f"ClusterModel.{GROUP}",
     f"InferenceCluster.{GROUP}",
+    f"ServingStack.{GROUP}",
     f"InferenceGateway.{GROUP}",
     f"ModelCache.{GROUP}",
     _DEPLOYMENT,
@@ -144,7 +145,7 @@ class ControlPlane:
         """Reconcile round by round until a round changes nothing; False when `max_passes` rounds did not get there."""
         for self.passes in range(1, max_passes + 1):
             before = self._store.revision
-            for kind in _ORDER:
+            for kind in ORDER:
                 for key in self._composites(kind):
                     if self._last.due(key):
                         self._pass(key, None)

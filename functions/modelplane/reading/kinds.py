@@ -60,6 +60,7 @@ CLUSTER_SCOPED: Mapping[str, frozenset[str]] = MappingProxyType(
         "v1": frozenset({"Namespace", "Node", "PersistentVolume"}),
         "apiextensions.k8s.io/v1": frozenset({"CustomResourceDefinition"}),
         "apiextensions.crossplane.io/v1": frozenset({"Composition", "CompositionRevision"}),
+        "apiextensions.crossplane.io/v1alpha1": frozenset({"ManagedResourceDefinition"}),
         "apiextensions.crossplane.io/v2": frozenset({"CompositeResourceDefinition"}),
         "pkg.crossplane.io/v1": frozenset({"Configuration", "Function", "FunctionRevision", "Provider"}),
         "rbac.authorization.k8s.io/v1": frozenset({"ClusterRole", "ClusterRoleBinding"}),

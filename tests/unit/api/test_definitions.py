@@ -20,6 +20,10 @@ FACE = {
     "InferenceCluster": ("Cluster", "inferenceclusters", "ic", ["SOURCE", "GATEWAY"]),
     "InferenceGateway": ("Cluster", "inferencegateways", "ig", ["ADDRESS", "FLEET-URL"]),
 }
+#: Kinds that other kinds compose and nobody writes: `kubectl get modelplane` does not list them.
+INNER = {
+    "ServingStack": ("Namespaced", "servingstacks", ["CLUSTER", "PARTS"]),
+}
 
 
 def schema(kind: str) -> Any:
@@ -37,7 +41,7 @@ def walk(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def test_the_kinds_are_those_of_the_api() -> None:
-    assert set(xrds()) == set(FACE)
+    assert set(xrds()) == {*FACE, *INNER}
 
 
 @pytest.mark.parametrize("kind", FACE)
@@ -50,6 +54,15 @@ def test_a_kind_shows_itself_as_documented(kind: str) -> None:
     assert (spec["group"], version["name"]) == ("modelplane.ai", "v1alpha1")
 
 
+@pytest.mark.parametrize("kind", INNER)
+def test_an_inner_kind_shows_itself_to_who_asks_for_it_or_for_all_of_crossplane(kind: str) -> None:
+    spec = xrds()[kind]["spec"]
+    names, (version,) = spec["names"], spec["versions"]
+    columns = [column["name"] for column in version["additionalPrinterColumns"]]
+    assert (spec["scope"], names["plural"], columns) == INNER[kind]
+    assert (names["categories"], "shortNames" in names) == (["crossplane"], False)
+
+
 def test_a_deployment_scales() -> None:
     (version,) = xrds()["ModelDeployment"]["spec"]["versions"]
     assert version["subresources"]["scale"] == {
@@ -59,12 +72,12 @@ def test_a_deployment_scales() -> None:
     }
 
 
-@pytest.mark.parametrize("kind", FACE)
+@pytest.mark.parametrize("kind", [*FACE, *INNER])
 def test_every_field_is_described(kind: str) -> None:
     assert [path for path, field in walk(schema(kind)) if not field.get("description")] == []
 
 
-@pytest.mark.parametrize("kind", FACE)
+@pytest.mark.parametrize("kind", [*FACE, *INNER])
 def test_only_what_crossplane_keeps_stands_at_the_top(kind: str) -> None:
     kept = {"type", "description", "required", "properties", "x-kubernetes-validations"}
     assert set(schema(kind)) <= kept

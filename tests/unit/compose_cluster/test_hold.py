@@ -85,12 +85,6 @@ def test_a_new_cluster_of_that_kind_composes_nothing_and_is_not_ready(spec: Any,
     assert given.condition(result, "ClusterReady").reason == reason
 
 
-def test_the_fields_that_are_not_read_are_named_beside_the_cause() -> None:
-    stack = {"metrics": {"enabled": True}}
-    result = given.run(given.cluster(spec={"cluster": {"source": "GKE"}, "stack": stack}))
-    assert "spec.stack.metrics: not read by this version" in given.condition(result, "ClusterReady").message
-
-
 def test_a_lost_observation_does_not_delete_what_was_composed() -> None:
     result = given.run(given.cluster(status=LAST), class_l4=None, replicas=None)
     assert "provider-config" in result.desired

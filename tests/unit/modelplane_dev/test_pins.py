@@ -20,6 +20,7 @@ from modelplane_dev.components.sources import (
     CORE,
     ENVOY_GATEWAY,
     GATEWAY_API,
+    HELM_PROVIDER,
     INFERENCE_EXTENSION,
     LWS,
     PROVIDER,
@@ -99,19 +100,28 @@ def _documents(file: str) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all((ROOT / file).read_text()))
 
 
-def test_the_provider_that_is_installed_is_the_one_that_is_tested_and_that_the_configuration_asks_for() -> None:
+@pytest.mark.parametrize(
+    ("name", "module", "wanted"),
+    [("provider-kubernetes", PROVIDER, ">={0}"), ("provider-helm", HELM_PROVIDER, ">={0} <v1.4.0")],
+    ids=["provider-kubernetes", "provider-helm"],
+)
+def test_a_provider_that_is_installed_is_the_one_that_is_tested_and_that_the_configuration_asks_for(
+    name: str, module: tuple[str, str], wanted: str
+) -> None:
     (configuration,) = _documents("crossplane.yaml")
-    (dependency,) = configuration["spec"]["dependsOn"]
-    (installed,) = [found for found in _documents("install/provider-kubernetes.yaml") if found["kind"] == "Provider"]
-    version = pinned(*PROVIDER)
-    assert dependency["version"] == f">={version}"
+    (dependency,) = [each for each in configuration["spec"]["dependsOn"] if each["package"].endswith(f"/{name}")]
+    (installed,) = [found for found in _documents(f"install/{name}.yaml") if found["kind"] == "Provider"]
+    version = pinned(*module)
+    assert dependency["version"] == wanted.format(version)
     assert installed["spec"]["package"] == f"{dependency['package']}:{version}"
+    assert installed["metadata"]["name"] == dependency["package"].partition("/")[2].replace("/", "-")
 
 
 #: What the page on installing says is tested together, and where its version stands.
 TESTED = {
     "Crossplane": pinned(*CORE),
     "provider-kubernetes": pinned(*PROVIDER),
+    "provider-helm": pinned(*HELM_PROVIDER),
     "LeaderWorkerSet": pinned(*LWS),
     "Gateway API": pinned(*GATEWAY_API),
     "Envoy Gateway": pinned(*ENVOY_GATEWAY),

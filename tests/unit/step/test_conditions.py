@@ -26,6 +26,7 @@ PUBLISHED = {
     "ClusterModel": ["Accepted"],
     "InferenceClass": ["Accepted"],
     "InferenceCluster": ["ClusterReady", "BackendReady"],
+    "ServingStack": ["PartsReady"],
     "InferenceGateway": ["ControllerReady"],
 }
 UNDETERMINED = ("Unknown", "Undetermined", "No pass over the object has come to a result yet.")

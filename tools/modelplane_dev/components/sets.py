@@ -46,6 +46,13 @@ SETS = {
         {"provider": Binary("github.com/crossplane-contrib/provider-kubernetes/cmd/provider")},
         usually="2 to 3 minutes on two cores",
     ),
+    "provider-helm": ComponentSet(
+        {
+            "provider-helm": Binary("github.com/crossplane-contrib/provider-helm/cmd/provider"),
+            "helm": Binary("helm.sh/helm/v3/cmd/helm"),
+        },
+        usually="3 to 4 minutes on two cores",
+    ),
     "kube": ComponentSet(
         {"etcd": Binary("go.etcd.io/etcd/server/v3")}
         | {

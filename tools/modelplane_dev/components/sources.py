@@ -7,6 +7,7 @@ from modelplane_dev.components.builds import source
 #: A set and the module in it whose source is meant, as `source` takes them.
 CORE = ("crossplane", "github.com/crossplane/crossplane/v2")
 PROVIDER = ("provider-kubernetes", "github.com/crossplane-contrib/provider-kubernetes")
+HELM_PROVIDER = ("provider-helm", "github.com/crossplane-contrib/provider-helm")
 LWS = ("lws", "sigs.k8s.io/lws")
 KWOK = ("kwok", "sigs.k8s.io/kwok")
 GATEWAY_API = ("gateway-api", "sigs.k8s.io/gateway-api")
@@ -29,6 +30,11 @@ def core_meta_crds() -> Path:
 def provider_crds() -> Path:
     """Return the folder of provider-kubernetes' CRDs: Object, ClusterProviderConfig and the like."""
     return source(*PROVIDER) / "package" / "crds"
+
+
+def helm_provider_crds() -> Path:
+    """Return the folder of provider-helm's CRDs: Release, ProviderConfig and the like."""
+    return source(*HELM_PROVIDER) / "package" / "crds"
 
 
 def lws_crds() -> Path:

@@ -4,10 +4,11 @@ An object whose status was given is left unchanged. An edit of an Object's manif
 ready again in the next pass.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from modelplane.preview.simulation.clusters import status_on_cluster, status_while_starting
+from modelplane.preview.simulation.stacks import ABSENT, is_absent_part, is_absent_release
 from modelplane.preview.store import View
 from modelplane.reading.kinds import key_of, qualify
 from modelplane.reading.tree import Manifest, Tree, child, clone, items, mapping
@@ -25,10 +26,24 @@ _OF_SERVER = ("uid", "generation", "creationTimestamp")
 
 def answers(view: View) -> Iterator[StatusPatch]:
     """Yield the status of every object of a provider that has no healthy status for its present generation."""
+    releases = list(view.scan(RELEASE))
     for kind, answer in _ANSWERS.items():
         for obj in simulated(view, kind):
-            if not is_healthy(obj):
+            if _is_absent(view, obj, kind, releases):
+                yield patch_of(obj, {"conditions": [_absence(obj, view.now)]})
+            elif not is_healthy(obj):
                 yield patch_of(obj, answer(obj, view.now))
+
+
+def _is_absent(view: View, obj: Manifest, kind: str, releases: Sequence[Manifest]) -> bool:
+    """Tell whether what an object of a ServingStack only observes does not exist on the cluster."""
+    if kind == RELEASE:
+        return is_absent_release(obj)
+    return kind == OBJECT and is_absent_part(view, obj, releases)
+
+
+def _absence(obj: Manifest, now: str) -> Tree:
+    return condition_of(obj, now, "Synced", "False", "ReconcileError", message=ABSENT)
 
 
 def simulated(view: View, kind: str) -> Iterator[Manifest]:
@@ -91,7 +106,9 @@ def _collection(obj: Manifest, now: str) -> Tree:
 
 
 def _release(obj: Manifest, now: str) -> Tree:
-    return {"atProvider": {"state": "deployed", "revision": obj["metadata"]["generation"]}, **_collection(obj, now)}
+    version = child(obj, "spec", "forProvider", "chart", "version")
+    seen = {"state": "deployed", "revision": obj["metadata"]["generation"], "version": version}
+    return {"atProvider": seen, **_collection(obj, now)}
 
 
 def _object(obj: Manifest, now: str) -> Tree:

@@ -1,0 +1,54 @@
+"""What is wrong with a release that the provider does not put right by itself, and the way out.
+
+The provider undoes a failed install or upgrade and tries again, `ROLLBACK_LIMIT` times. A revision in which Helm was
+stopped stays pending; at the limit, and always in a rollback, it waits there for ever, also after a change of its spec.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from modelplane.stack.observation import Found, ReleaseState
+from modelplane.stack.parts import Chart
+
+#: `spec.rollbackLimit` of every Release.
+ROLLBACK_LIMIT: Final = 3
+
+_DEPLOYED: Final = "deployed"
+_FAILED: Final = "failed"
+_ROLLING_BACK: Final = "pending-rollback"
+_PENDING: Final = frozenset({"pending-install", "pending-upgrade"})
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a release: Helm's own text, and what to do."""
+
+    text: str
+    remedy: str
+
+
+def is_deployed(release: ReleaseState) -> bool:
+    """Tell whether the last revision of a release is as the provider applied it."""
+    return release.found is Found.THERE and release.state == _DEPLOYED
+
+
+def revision_secret(chart: Chart, release: ReleaseState) -> str:
+    """Return the name of the Secret in which Helm keeps the last revision, in the chart's namespace."""
+    return f"sh.helm.release.v1.{chart.release}.v{release.revision}"
+
+
+def problem(chart: Chart, release: ReleaseState) -> Problem | None:
+    """Return what is wrong with a release and stays so until somebody acts, None if nothing is."""
+    state, stuck = release.state, release.failed >= ROLLBACK_LIMIT
+    if release.found is not Found.THERE or not (stuck or state == _ROLLING_BACK):
+        return None
+    delete = f"kubectl delete secret {revision_secret(chart, release)} -n {chart.namespace}"
+    said = release.description or release.error or "no reason given"
+    if state == _ROLLING_BACK or state in _PENDING:
+        found = f"Helm was stopped in {state} of revision {release.revision} of release {chart.release}: {said}"
+        return Problem(found, f"Let it begin anew, on the cluster: {delete}")
+    if state != _FAILED:
+        return None
+    which = f"revision {release.revision} of release {chart.release}"
+    found = f"{which} failed, and none of {ROLLBACK_LIMIT} further tries is left: {said}"
+    return Problem(found, f"Remove the cause, then let it be tried again, on the cluster: {delete}")

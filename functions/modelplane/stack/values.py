@@ -1,0 +1,70 @@
+"""The values that each chart of the serving stack is installed with, where its own are not what engines need."""
+
+from typing import Any, Final
+
+#: Pods that run on GPU nodes tolerate the taint that these carry.
+_ON_GPU_NODES: Final = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+_ALL: Final = {"includeAll": True}
+
+CERT_MANAGER: Final[dict[str, Any]] = {"crds": {"enabled": True}}
+
+GATEWAY: Final[dict[str, Any]] = {
+    # Its policy would forbid every older bundle of Gateway API's CRDs on the whole cluster, also to who manages them.
+    "crds": {"gatewayAPI": {"safeUpgradePolicy": {"enabled": False}}},
+    "config": {
+        "envoyGateway": {
+            "extensionApis": {"enableBackend": True},
+            # By Envoy AI Gateway it routes to InferencePools.
+            "extensionManager": {
+                "backendResources": [
+                    {"group": "inference.networking.k8s.io", "kind": "InferencePool", "version": "v1"}
+                ],
+                "hooks": {
+                    "xdsTranslator": {
+                        "translation": {"listener": _ALL, "route": _ALL, "cluster": _ALL, "secret": _ALL},
+                        "post": ["Translation", "Cluster", "Route"],
+                    }
+                },
+                # Everything that Envoy is configured with passes: the default is 4 MiB.
+                "maxMessageSize": "64Mi",
+                "service": {
+                    "fqdn": {
+                        "hostname": "ai-gateway-controller.envoy-ai-gateway-system.svc.cluster.local",
+                        "port": 1063,
+                    }
+                },
+            },
+        }
+    },
+}
+
+AI_GATEWAY: Final[dict[str, Any]] = {
+    "controller": {
+        "replicaCount": 2,
+        "maxRecvMsgSize": str(64 << 20),
+        "mutatingWebhook": {
+            # The chart's own certificate is made once, for a year.
+            "certManager": {"enable": True},
+            # It refuses every pod that it is asked about and cannot answer for: not those of other Envoy Gateways.
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "envoy-gateway-system"}},
+        },
+    }
+}
+
+LWS: Final[dict[str, Any]] = {"image": {"manager": {"tag": "v0.8.0", "pullPolicy": "IfNotPresent"}}}
+
+NODE_FEATURE_DISCOVERY: Final[dict[str, Any]] = {"worker": {"tolerations": _ON_GPU_NODES}}
+
+DRA: Final[dict[str, Any]] = {
+    # Its consent to allocate GPUs, which a device plugin must not do beside it.
+    "gpuResourcesEnabledOverride": True,
+    "resources": {"computeDomains": {"enabled": False}},
+    # Some clouds admit pods of the critical classes in kube-system alone.
+    "kubeletPlugin": {"tolerations": _ON_GPU_NODES, "priorityClassName": ""},
+}
+
+METRICS: Final[dict[str, Any]] = {
+    "alertmanager": {"enabled": False},
+    "grafana": {"enabled": False},
+    "prometheus": {"prometheusSpec": {"podMonitorSelectorNilUsesHelmValues": False}},
+}

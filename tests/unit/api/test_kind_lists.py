@@ -1,0 +1,58 @@
+"""Whatever lists our kinds has each that apis/ defines."""
+
+from importlib import import_module
+
+import pytest
+import yaml
+
+from modelplane.model.conditions import CONDITIONS
+from modelplane.model.names import GROUP
+from modelplane.preview import control_plane
+from modelplane.preview.pipelines import pipeline_of
+from modelplane.reading.definitions import xrds
+from modelplane_dev.folders import ROOT
+
+KINDS = {kind: xrd["spec"]["names"] for kind, xrd in xrds().items()}
+#: Kinds that Modelplane composes and nobody writes: those that `kubectl get modelplane` does not list.
+INNER = {kind for kind, names in KINDS.items() if "modelplane" not in names["categories"]}
+
+
+def resources(role: str, verb: str) -> set[str]:
+    """Return the resources of ours on which a role of install/ has a verb."""
+    roles = (each for each in yaml.safe_load_all((ROOT / "install/rights.yaml").read_text()) if each)
+    (found,) = (
+        each for each in roles if each["kind"] == "ClusterRole" and each["metadata"]["name"] == f"modelplane-{role}"
+    )
+    rules = [rule for rule in found["rules"] if rule["apiGroups"] == [GROUP] and verb in rule["verbs"]]
+    return {name for rule in rules for name in rule["resources"] if "/" not in name}
+
+
+def test_who_may_look_and_the_platform_see_every_kind_and_the_platform_writes_all_but_the_inner_ones() -> None:
+    plurals = {names["plural"] for names in KINDS.values()}
+    inner = {KINDS[kind]["plural"] for kind in INNER}
+    assert resources("view", "list") == resources("platform", "list") == plurals
+    assert resources("platform", "create") == plurals - inner
+    assert resources("team", "create") & inner == set()
+
+
+def test_the_policy_on_inner_kinds_covers_each_of_them() -> None:
+    policies = yaml.safe_load_all((ROOT / "install/inner-kinds.yaml").read_text())
+    (rule,) = next(policies)["spec"]["matchConstraints"]["resourceRules"]
+    assert set(rule["resources"]) == {KINDS[kind]["plural"] for kind in INNER}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_has_a_model_conditions_a_pipeline_and_a_place_in_the_rounds_of_the_preview(kind: str) -> None:
+    module = import_module(f"modelplane.api.{kind.lower()}")
+    assert getattr(module, kind).model_fields["kind"].default == kind
+    assert CONDITIONS[kind]
+    assert pipeline_of(f"{kind}.{GROUP}") is not None
+    assert f"{kind}.{GROUP}" in control_plane.ORDER
+
+
+def test_what_to_back_up_is_all_of_ours_and_of_the_providers_that_the_configuration_depends_on() -> None:
+    page = (ROOT / "docs/back-up.md").read_text()
+    asked = yaml.safe_load((ROOT / "crossplane.yaml").read_text())["spec"]["dependsOn"]
+    groups = {f"{each['package'].rpartition('-')[2]}.m.crossplane.io" for each in asked}
+    assert f"| all of `{GROUP}` |" in page
+    assert {group for group in groups if f"`{group}`" not in page} == set()
