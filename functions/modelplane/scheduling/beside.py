@@ -19,6 +19,8 @@ from modelplane.scheduling.ways import EngineOption, Part
 _FEW = 4
 #: Options that count as one state when earlier checks already show that they have no room.
 _GLANCES = 16
+#: Demands of groups that are weighed against a pod in the time of one state.
+_WEIGHED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,10 @@ class Beside:
         """Return an upper bound of the nodes left for pods of a part; `alone`: the option has no other part."""
         if not self._pool.holds(self._groups):
             return 0
-        self._pool.meter.spend(1 + self._work // 4)
-        free = self._pool.nodes - self._there().blocked_for(part.demand)
+        there = self._there()
+        before = there.compared
+        free = self._pool.nodes - there.blocked_for(part.demand)
+        self._pool.meter.spend(1 + (there.compared - before) * (1 + self._demands // _WEIGHED))
         group = ((part.demand, part.pods),)
         # A rounded part may lack room although the whole option has it; an exact part never does.
         lacks = free < part.pods or (not alone and self._is_exact(group) and self._strands(group))
@@ -115,8 +119,3 @@ class Beside:
             self._pool.meter.spend(room_states(nodes, counts, self._groups))
             self._others = PoolGroups(nodes, counts, rounded(nodes, counts, self._groups).groups)
         return self._others
-
-    @property
-    def _work(self) -> int:
-        """Return the comparisons of a pod with every group."""
-        return self._demands * len(self._pool.counts)

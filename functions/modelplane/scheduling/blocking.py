@@ -14,6 +14,8 @@ from modelplane.scheduling.groups import Demand, Group, Groups, LackedUnits, siz
 _Spans = tuple[tuple[int, int], ...]
 #: The weight unit of each entry, None for one that cannot block.
 _Units = tuple[int | None, ...]
+#: What one device of an entry weighs, for each entry that can block: (entry, weight).
+_Factors = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class _Weights:
     """The weights of each group's pods, as (weight, pods), heaviest first; a weight of `scale` blocks a node alone."""
 
     scale: int
+    factors: _Factors
     of: dict[Group, list[tuple[int, int]]]
     totals: dict[Group, int]
     total: int
@@ -50,10 +53,14 @@ class PoolGroups:
         self._weights: dict[_Units, _Weights] = {}
         #: Blocked nodes by the weights of the pods against a demand: many demands give the same weights.
         self._blocked: dict[_Weights, int] = {}
-        self._beside: dict[tuple[int, int, _Spans, _Spans], int | None] = {}
-        #: The order in which groups are checked beside one more: the group that was stranded last comes first.
-        self._order = [group for group, _ in reversed(groups)]
-        #: How many demands `strands` has compared.
+        #: The order in which groups are checked beside one more, by their positions: the one that was stranded last
+        #: comes first.
+        self._order = [*reversed(range(len(groups)))]
+        #: What was asked of groups beside one more: its spans by number, and the weights of the pods against a demand
+        #: of a group, by the position of the group, that of the demand, and the number of the spans.
+        self._numbers: dict[tuple[_Spans, ...], int] = {}
+        self._against: dict[tuple[int, int, int], _Weights] = {}
+        #: How often a demand was compared with the groups, and how often the groups were weighed for one.
         self.compared = 0
 
     def shortage_of(self, group: Group) -> Shortage | None:
@@ -76,29 +83,28 @@ class PoolGroups:
         weights = self.weights(demand, ())
         found = self._blocked.get(weights)
         if found is None:
+            self.compared += 1
             found = self._blocked[weights] = self.blocked(weights, ())
         return found
 
     def strands(self, added: Group) -> bool:
         """Tell whether `added` leaves one of the groups without room; all of them have room before."""
         spans = _spans(added, len(self._counts))
-        stranded = next((at for at, group in enumerate(self._order) if self._loses(group, added, spans)), None)
+        number = self._numbers.setdefault(spans, len(self._numbers))
+        stranded = next((at for at, group in enumerate(self._order) if self._loses(group, added, number, spans)), None)
         if stranded:
             self._order.insert(0, self._order.pop(stranded))
         return stranded is not None
 
-    def _loses(self, group: Group, added: Group, spans: tuple[_Spans, ...]) -> bool:
-        own, needs = self._spans[group], size(group)
-        for demand, _ in group:
+    def _loses(self, position: int, added: Group, number: int, spans: tuple[_Spans, ...]) -> bool:
+        group, _ = self._groups[position]
+        needs = size(group)
+        for at, (demand, _) in enumerate(group):
             self.compared += 1
-            units = tuple(
-                [
-                    self._least_beside(entry, most, own[entry], spans[entry]) if most else None
-                    for entry, (_, most) in enumerate(demand)
-                ]
-            )
-            weights = self._weights_of(units)
-            pods = _weigh(added, units, weights.scale)
+            weights = self._against.get((position, at, number))
+            if weights is None:
+                weights = self._against[position, at, number] = self._weights_beside(demand, group, spans)
+            pods = _weigh(added, weights.factors, weights.scale)
             total = weights.total - weights.totals[group] + sum([weight * many for weight, many in pods])
             if self._nodes - total // weights.scale < needs:
                 others = [(weights.of[each], many - (each == group)) for each, many in self._groups]
@@ -117,14 +123,25 @@ class PoolGroups:
         )
         return self._weights_of(units)
 
+    def _weights_beside(self, demand: Demand, own: Group, added: tuple[_Spans, ...]) -> _Weights:
+        """Return the weights of pods against a pod of `own` beside one more group, with these spans."""
+        spans = self._spans[own]
+        units = [
+            self._least_beside(entry, most, spans[entry], added[entry]) if most else None
+            for entry, (_, most) in enumerate(demand)
+        ]
+        return self._weights_of(tuple(units))
+
     def _weights_of(self, units: _Units) -> _Weights:
         found = self._weights.get(units)
         if found is None:
+            self.compared += 1
             scale = lcm(*[unit for unit in units if unit])
-            of = {group: _weigh(group, units, scale) for group, _ in self._groups}
+            factors = tuple([(entry, scale // unit) for entry, unit in enumerate(units) if unit])
+            of = {group: _weigh(group, factors, scale) for group, _ in self._groups}
             totals = {group: sum([weight * pods for weight, pods in each]) for group, each in of.items()}
             total = sum([totals[group] * many for group, many in self._groups])
-            found = self._weights[units] = _Weights(scale, of, totals, total)
+            found = self._weights[units] = _Weights(scale, factors, of, totals, total)
         return found
 
     def _least_blocking(self, entry: int, demand: int, own: _Spans) -> int | None:
@@ -133,11 +150,8 @@ class PoolGroups:
 
     def _least_beside(self, entry: int, demand: int, own: _Spans, added: _Spans) -> int | None:
         """Return the least such sum when the others include one more group, with these spans."""
-        key = entry, demand, own, added
-        if key not in self._beside:
-            sums = _more(self._sums_beside(entry, own), added) & ((2 << self._counts[entry]) - 1)
-            self._beside[key] = _least(sums, self._counts[entry], demand)
-        return self._beside[key]
+        sums = _more(self._sums_beside(entry, own), added) & ((2 << self._counts[entry]) - 1)
+        return _least(sums, self._counts[entry], demand)
 
     def _sums_beside(self, entry: int, own: _Spans) -> int:
         sums = self._sums.get((entry, own))
@@ -193,13 +207,15 @@ def _spread(sums: int, least: int, most: int) -> int:
     return found
 
 
-def _weigh(group: Group, units: _Units, scale: int) -> list[tuple[int, int]]:
+def _weigh(group: Group, factors: _Factors, scale: int) -> list[tuple[int, int]]:
     """Return (weight, pods) of a group, heaviest first."""
     weighed = []
     for demand, pods in group:
-        shares = [taken * (scale // unit) for (_, taken), unit in zip(demand, units, strict=True) if unit]
-        weighed.append((min(scale, max(shares, default=0)), pods))
-    return sorted(weighed, reverse=True)
+        weight = 0
+        for entry, factor in factors:  # not max() of a comprehension, which takes twice as long
+            weight = max(weight, demand[entry][1] * factor)
+        weighed.append((min(weight, scale), pods))
+    return sorted(weighed, reverse=True) if len(weighed) > 1 else weighed
 
 
 def _most_blocked(weighed: Iterable[tuple[list[tuple[int, int]], int]], scale: int) -> int:

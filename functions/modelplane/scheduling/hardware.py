@@ -80,7 +80,7 @@ class Layout:
 
 
 _HARDWARE: Final = Lru[Hardware](8 * _MIB)
-_SEEN: Final = Lru[Hardware](8 * _MIB)
+_SEEN: Final = Lru[Hardware](8 * _MIB, lambda key: (key[0], key[0].weight))
 _SIZES: Final = Lru[Sizes](2 * _MIB)
 _POOLS: Final = Lru[Layout](4 * _MIB)
 #: Bytes of a pool in a layout, without its hardware.
@@ -107,7 +107,8 @@ def seen_by(of: Hardware, see: Callable[[Device], Device], key: Hashable) -> Har
     """
 
     def make() -> tuple[Hardware, int]:
-        return hardware(tuple(map(see, of.devices)), node=of.node), 2 * of.weight
+        found = hardware(tuple(map(see, of.devices)), node=of.node)
+        return found, found.weight
 
     return _SEEN.get((of, key), make)
 

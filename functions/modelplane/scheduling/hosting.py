@@ -11,8 +11,8 @@ from functools import partial
 from modelplane.scheduling.beside import Beside, PoolView
 from modelplane.scheduling.budget import Meter
 from modelplane.scheduling.groups import Group, Groups, Stock, join
-from modelplane.scheduling.hardware import Sizes
-from modelplane.scheduling.room import has_room, room_states
+from modelplane.scheduling.hardware import PoolSize, Sizes
+from modelplane.scheduling.room import measure_room
 from modelplane.scheduling.ways import ClusterWays, EngineOption, PoolOption
 
 #: Engines as the bits of an integer.
@@ -40,6 +40,31 @@ def _members(engines: _Set) -> list[int]:
     return [at for at in range(engines.bit_length()) if engines >> at & 1]
 
 
+class _Room:
+    """Which groups the pools of one cluster have room for; results are kept for one search.
+
+    It refers to nothing that refers to it, so that what a search has kept is freed as soon as it ends. A cycle would
+    wait for a collection of all objects.
+    """
+
+    def __init__(self, pools: Sequence[PoolSize], kinds: Sequence[int], meter: Meter) -> None:
+        self._pools = pools
+        self._kinds = kinds
+        self._meter = meter
+        self._found: dict[tuple[int, Groups], bool] = {}
+
+    def fits(self, position: int, groups: Groups) -> bool:
+        """Tell whether a pool has room for these groups. Raises OutOfStatesError."""
+        key = self._kinds[position], groups
+        found = self._found.get(key)
+        if found is None:
+            nodes, counts, slots = self._pools[position]
+            found, states = measure_room(nodes, counts, groups, slots) if nodes > 0 else (False, 1)
+            self._found[key] = found
+            self._meter.spend(states)
+        return found
+
+
 class Hosting:
     """What the pools of one cluster can host; results are kept for one search."""
 
@@ -50,27 +75,20 @@ class Hosting:
         #: Pools of one size that have the same options host the same.
         alike = [(size, [each.get(at) for each in self._options]) for at, size in enumerate(sizes.pools)]
         self._kinds = [alike.index(kind) for kind in alike]
-        self._room: dict[tuple[int, Groups], bool] = {}
+        self._room = _Room(self._pools, self._kinds, meter)
         self._beside: dict[tuple[int, Groups], Beside] = {}
         self._hosted: dict[tuple[int, Groups, _Set], bool] = {}
 
     def fits(self, position: int, groups: Groups) -> bool:
         """Tell whether a pool has room for these groups. Raises OutOfStatesError."""
-        key = self._kinds[position], groups
-        found = self._room.get(key)
-        if found is None:
-            nodes, counts, slots = self._pools[position]
-            self._meter.spend(room_states(nodes, counts, groups))
-            found = nodes > 0 and has_room(nodes, counts, groups, slots)
-            self._room[key] = found
-        return found
+        return self._room.fits(position, groups)
 
     def beside(self, position: int, groups: Groups) -> Beside:
         """Return the room that groups on a pool leave."""
         key = self._kinds[position], groups
         found = self._beside.get(key)
         if found is None:
-            pool = PoolView(*self._pools[position], self._meter, partial(self.fits, position))
+            pool = PoolView(*self._pools[position], self._meter, partial(self._room.fits, position))
             found = self._beside[key] = Beside(pool, groups)
         return found
 

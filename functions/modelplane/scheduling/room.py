@@ -24,6 +24,8 @@ from modelplane.scheduling.rounding import rounded
 #: Bits of a number of devices in an integer that holds one for each entry; the highest one stays free.
 _BITS = 16
 _HALF = 1 << (_BITS - 1)
+#: How many times less it takes to find out only which pods block a node alone.
+_ALONE: Final = 4
 #: Cached verdicts. Few pools differ, so a fleet of a thousand clusters uses far less.
 _VERDICTS: Final = Lru[Any](16 * 1024 * 1024)
 
@@ -41,20 +43,30 @@ def _weigh_verdict(_nodes: int, counts: tuple[int, ...], groups: Groups, *_other
 
 def has_room(nodes: int, counts: tuple[int, ...], groups: Groups, slots: PodSlots = ANY_NODE) -> bool:
     """Tell whether there is room for all groups: the answer of `shortage`, mostly at a fraction of its cost."""
+    return measure_room(nodes, counts, groups, slots)[0]
+
+
+def measure_room(nodes: int, counts: tuple[int, ...], groups: Groups, slots: PodSlots = ANY_NODE) -> tuple[bool, int]:
+    """Return whether there is room for all groups, and the states that the check counts as, whatever is cached."""
     if not groups:
-        return True
+        return True, 1
     full = slots.most_full(groups)
     sizes = [size(group) for group, _ in groups]
     if nodes - full < max(1, *sizes):
-        return False
+        return False, 1
     if sum([pods * many for pods, (_, many) in zip(sizes, groups, strict=True)]) <= nodes - full:
-        return True
-    return _has_room(nodes, counts, groups, full)
+        return True, 1
+    verdict, alone = _has_room(nodes, counts, groups, full)
+    states = room_states(nodes, counts, groups)
+    return verdict, 1 + states // _ALONE if alone else states
 
 
 @remembered(_VERDICTS, _weigh_verdict)
-def _has_room(nodes: int, counts: tuple[int, ...], groups: Groups, full: int) -> bool:
-    """Tell whether there is room for groups with more pods than there are nodes that are not full of pods."""
+def _has_room(nodes: int, counts: tuple[int, ...], groups: Groups, full: int) -> tuple[bool, bool]:
+    """Tell whether there is room for groups with more pods than there are nodes that are not full of pods.
+
+    Also whether the answer follows from pods that leave no place for another one on their node.
+    """
     few = rounded(nodes, counts, groups).groups
     nodes -= full
     sizes = [size(group) for group, _ in few]
@@ -67,10 +79,10 @@ def _has_room(nodes: int, counts: tuple[int, ...], groups: Groups, full: int) ->
             [pods * (few[other][1] - (other == at)) for each, pods, other in vectors if (vector + each + beyond) & over]
         )
         if nodes - alone < sizes[at]:
-            return False
+            return False, True
     pool = PoolGroups(nodes, counts, few)
     # The last groups take most: if any group lacks nodes, it is mostly one of them.
-    return not any(pool.shortage_of(group) for group, _ in reversed(few))
+    return not any(pool.shortage_of(group) for group, _ in reversed(few)), False
 
 
 def _most(demand: Demand) -> int:

@@ -84,7 +84,7 @@ class PassVerdicts:
 
         More devices of an entry than a pod asks for in total make no difference.
         """
-        reads = self._reads_of(selectors)
+        reads, most = self._reads_of(selectors), min(most, max(hardware.counts, default=0))
 
         def see(device: Device) -> Device:
             only = cel.narrowed(device, lambda name: reads is None or name in reads)

@@ -63,7 +63,7 @@ def serve(answer: Answer, settings: Settings) -> None:
 
     Running calls are finished first, within the grace period. Raises ListenError.
     """
-    _collect_rarely()
+    collect_rarely()
     _return_memory()
     stopping = threading.Event()
     with Admission() as calls, ThreadPoolExecutor(1, "health") as probes:
@@ -106,7 +106,7 @@ def _signals() -> Iterator[socket.socket]:
         signal.set_wakeup_fd(-1)
 
 
-def _collect_rarely() -> None:
+def collect_rarely() -> None:
     """Collect reference cycles less often: objects are trees, and those of a large fleet are a million containers.
 
     With Python's defaults the collector traverses all of them again and again during parsing, which takes as long as

@@ -24,9 +24,44 @@ def _engines(*requests: tuple[int, int]) -> Spec:
     return tuple(EngineSpec(1, min(1, worker), ((1, 0),) * leader, ((1, 0),) * worker) for leader, worker in requests)
 
 
+def _written(*engines: str) -> Spec:
+    """Return engines of which each is written in digits: copies and nodes of the worker, then the members' requests.
+
+    A request is its count and the position of its selector.
+    """
+
+    def asks(text: str) -> tuple[tuple[int, int], ...]:
+        return tuple((int(count), int(selector)) for count, selector in zip(text[::2], text[1::2], strict=True))
+
+    parts = (engine.split() for engine in engines)
+    return tuple(
+        EngineSpec(int(head[0]), int(head[1]), asks(leader), asks("".join(worker))) for head, leader, *worker in parts
+    )
+
+
+#: The specs whose first pass, or whichever of their passes, costs most; the last one takes the most passes.
 WORST: Final[tuple[Spec, ...]] = (
     _engines((5, 7), (12, 8), (6, 0), (12, 5), (5, 12), (9, 10), (10, 4), (7, 12)),
     _engines(*[(6, 6)] * 8),
+    _written(
+        "12 10101211101112 12101110111011",
+        "12 21111221101011 121111101121",
+        "11 22101220121010 121022101110",
+        "21 111112111011 10102011121010",
+        "12 11111012131212 21121121112011",
+        "10 201012201012",
+        "11 10202210121012 1210121111121212",
+    ),
+    _written(
+        "12 1021141122 1021131113",
+        "11 2124131310 10131112",
+        "11 1313121014 13121413",
+        "11 1311102412 2322141111",
+        "21 12142113 1323141022",
+        "10 1110141010",
+        "21 1114241210 14122213",
+        "21 22231112 1113101214",
+    ),
 )
 
 
@@ -40,7 +75,9 @@ def _scene(spec: Spec) -> Scene:
 
 
 CASES = tuple(
-    Case(f"8 engines of {requests} requests, each of any device, on 100 clusters of other sizes", partial(_scene, spec))
+    Case(
+        f"{len(spec)} engines of {requests} requests on 100 clusters of other sizes", partial(_scene, spec), seen=_fleet
+    )
     for spec, requests in ((spec, sum(len(each.leader + each.worker) for each in spec)) for spec in WORST)
 )
 

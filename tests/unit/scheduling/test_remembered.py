@@ -1,5 +1,7 @@
 """What is remembered between passes is weighed at no less than it keeps alive, however large a spec makes it."""
 
+import gc
+import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -7,14 +9,16 @@ import pytest
 
 from modelplane.lru import Lru, weigh
 from modelplane.model.deployment import Role
-from modelplane.model.fleet import ClaimKind, Cluster, Device, Effect, PodToleration, Pool, Taint
+from modelplane.model.fleet import Attribute, ClaimKind, Cluster, Device, Effect, PodToleration, Pool, Taint
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
-from modelplane.scheduling import charge, hardware, room
+from modelplane.scheduling import charge, hardware, room, search
 from modelplane.scheduling.blocking import PoolGroups, Shortage
 from modelplane.scheduling.charge import engine_group, weigh_engine
 from modelplane.scheduling.groups import Groups, weigh_groups
 from modelplane.scheduling.hardware import layout, weigh_cluster, weigh_layout
+from modelplane.scheduling.hosting import Hosting
 from modelplane.scheduling.room import shortage
+from unit.scheduling.scene import Scene, cluster, deployment, gpu, pool, request, standalone
 
 GPU = Device(name="gpu", driver="gpu.nvidia.com", count=8, device_class="gpu.nvidia.com", claim=ClaimKind.DRA)
 
@@ -138,3 +142,36 @@ def test_a_verdict_on_room_is_found_again_by_content(monkeypatch: pytest.MonkeyP
         groups = (((((1, 1),), 1),), 2), (((((3989, 3989),), 1),), 1)
         assert shortage(2, (3989,), groups) == Shortage(needs=1, free=0)
     assert built == [2]
+
+
+def test_hardware_is_weighed_once_however_many_ways_it_is_narrowed_in() -> None:
+    of = hardware.hardware((replace(GPU, attributes=(Attribute("text", "string", "x" * 1024 * 1024),)),))
+    read: list[int] = []
+
+    def narrow(way: int) -> None:
+        hardware.seen_by(of, lambda device: read.append(way) or replace(device, attributes=()), way)  # type: ignore[func-returns-value]
+
+    for way in (*range(20), *range(20)):
+        narrow(way)
+    assert read == [*range(20)]
+
+
+def test_what_a_search_keeps_is_freed_when_it_ends_and_not_only_when_all_objects_are_collected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept: list[weakref.ref[Hosting]] = []
+
+    class Watched(Hosting):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            kept.append(weakref.ref(self))
+
+    monkeypatch.setattr(search, "Hosting", Watched)
+    gc.disable()
+    try:
+        Scene([cluster("a", pool(7, gpu(8)))]).decide(deployment(standalone(request(5)), replicas=3))
+        alive = [each() is not None for each in kept]
+    finally:
+        gc.enable()
+    assert alive
+    assert not any(alive)

@@ -7,7 +7,7 @@ import pytest
 from modelplane.model.refusal import NoRoom
 from modelplane.scheduling.blocking import Shortage
 from modelplane.scheduling.groups import Demand, Group, Groups, join, size
-from modelplane.scheduling.room import blocked, more, shortage
+from modelplane.scheduling.room import blocked, measure_room, more, room_states, shortage
 from unit.scheduling.scene import Scene, cluster, deployment, pool, replica, stamped
 
 
@@ -68,6 +68,26 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_there_is_room_exactly_where_no_arrangement_of_the_others_strands_a_group(case: Pool) -> None:
     assert (shortage(case.nodes, case.counts, pool_of(*case.groups)) is None) is (case.then == "fits")
+
+
+ALIKE = tuple(pods(THREE, 5 + at) for at in range(20))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "groups", "room", "share"),
+    [
+        (400, ALIKE, True, 0.1),  # fewer pods than nodes
+        (5, ALIKE, False, 0.1),  # fewer nodes than pods of a group
+        (100, (*ALIKE[:-1], pods(EIGHT, 5)), False, 0.3),  # the other pods each block a node for the largest
+        (200, (*ALIKE[:-1], pods(FOUR, 2)), True, 1.0),  # all weights have to be added up
+    ],
+)
+def test_a_check_of_room_counts_as_many_states_as_it_takes_work(
+    nodes: int, groups: tuple[Group, ...], room: bool, share: float
+) -> None:
+    found, states = measure_room(nodes, (8,), pool_of(*groups))
+    assert found is room
+    assert states <= share * room_states(nodes, (8,), pool_of(*groups))
 
 
 def test_the_least_blocking_sum_is_one_that_pods_of_different_groups_can_form() -> None:
