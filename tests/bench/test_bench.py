@@ -92,7 +92,7 @@ def _case(kind: str, refused: str) -> Case:
 
 def test_a_tenant_s_case_is_judged_by_its_first_pass_and_its_peak_memory() -> None:
     time, memory = measured([_case("ModelDeployment", "")])
-    assert (time.limit, memory.limit) == (375.0, 300.0)
+    assert (time.limit, memory.limit) == (250.0, 300.0)
     assert time.compared == time.value
     assert memory.value > 10
 
