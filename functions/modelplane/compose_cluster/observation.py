@@ -8,7 +8,7 @@ from modelplane.compose_cluster import dns_name, gateway, gateway_kinds, identit
 from modelplane.compose_cluster.identity import Sharing
 from modelplane.compose_cluster.stack import StackReport
 from modelplane.composing.messages import called, out_of_sync, sentences
-from modelplane.composing.orphan import may_delete
+from modelplane.composing.orphan import may_delete, resumed
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import SYSTEM_NAMESPACE
@@ -138,7 +138,7 @@ def observe(request: Request) -> ClusterObservation:
         uid=uid,
         config_labels=identity.config_labels(request, seen, uid),
         sharing=identity.read_sharing(request, seen, uid),
-        lasting=not any(may_delete(request.observed[name].body) for name in shared & request.observed.keys()),
+        lasting=not any(may_delete(resumed(request.observed[name].body)) for name in shared & request.observed.keys()),
         parts={
             name: is_true(each, "Ready") and (name not in remotes or remotes[name].synced is True)
             for name, each in parts.items()

@@ -48,10 +48,10 @@ def begin(*names: str, held: Collection[str] = ()) -> tuple[ControlPlane, Cluste
     return control, world
 
 
-def managed(control: ControlPlane, name: str) -> list[str]:
-    """Return the kinds of what an InferenceCluster does more with than observe it."""
+def managed(control: ControlPlane, name: str) -> list[tuple[str, ...]]:
+    """Return the kinds of what an InferenceCluster does more with than observe it, each with its policies."""
     found = [each for each in shared.specs(control, name) if each.get("managementPolicies") != OBSERVES]
-    return sorted(each["forProvider"]["manifest"]["kind"] for each in found)
+    return sorted((each["forProvider"]["manifest"]["kind"], *each.get("managementPolicies", ())) for each in found)
 
 
 def shown(there: PhysicalCluster) -> str:
