@@ -15,7 +15,11 @@ from modelplane.kube.gateway.route import unknown_paths
 from modelplane.kube.gateway.security import caller_keys
 from modelplane.kube.gateway.traffic import Traffic, gateway_traffic_policy, service_traffic_policy
 from modelplane.model.names import PUBLIC_GATEWAY, SYSTEM_NAMESPACE, endpoint_object, service_object
-from modelplane_dev.plane.cluster import ACCOUNTS, ADMIN, CROSSPLANE, TEAM
+from modelplane.observed.fields import RESOURCE_NAME
+from modelplane_dev.plane.api import Api, ApiError
+from modelplane_dev.plane.cluster import ACCOUNTS, ADMIN, CROSSPLANE, EVERYWHERE, TEAM, namespace
+from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.process import START
 
 Manifest = dict[str, Any]
 
@@ -51,6 +55,15 @@ def trusted(name: str) -> Manifest:
     return authority_config_map(name, "ml", "pem")
 
 
+def composed(manifest: Manifest, resource: str) -> Manifest:
+    """Return an object as Crossplane has composed it under a composition resource name."""
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": {RESOURCE_NAME: resource}}}
+
+
+#: A name of which nothing but a letter is left where it is cut and dashes are stripped.
+DASHES = "a" + 55 * "-" + "b"
+#: What an earlier version has called a route.
+EARLIER = "chat-route-323a79fb"
 OURS = {"name": PUBLIC_GATEWAY, "namespace": SYSTEM_NAMESPACE}
 THEIRS = {"name": PUBLIC_GATEWAY}
 BY_NAME = {"targetRefs": [target("HTTPRoute", ROUTE)]}
@@ -71,6 +84,10 @@ FOREIGN: dict[str, tuple[Manifest, str]] = {
     "a filter of a service": (backend_host(service_object("chat", "ml", "endpoint-host"), "ml"), BACKEND_WORDS),
     "the CA of a service's Backends": (trusted(service_object("chat", "ml", "authority")), TRUST_WORDS),
     "that of a service with the longest name": (trusted(service_object("s" * 63, "ml", "authority")), TRUST_WORDS),
+    "that of a service whose name is all dashes": (trusted(service_object(DASHES, "ml", "authority")), TRUST_WORDS),
+    "what says that it was composed as a CA": (composed(trusted("mine"), "authority"), TRUST_WORDS),
+    "a policy of a route of an earlier version": (policy({"targetRefs": [target("HTTPRoute", EARLIER)]}), POLICY_WORDS),
+    "a Backend of an earlier version": (backend(EARLIER, "ml"), BACKEND_WORDS),
     "keys of a service's callers": (
         caller_keys(service_object("chat", "ml", "caller-keys"), "ml", {"ann": "YQ=="}),
         TRUST_WORDS,
@@ -92,6 +109,8 @@ FOREIGN: dict[str, tuple[Manifest, str]] = {
 ALLOWED = {
     "a CA of its own": trusted("my-authority"),
     "what another tool has given a name": trusted("my-tools-1234abcd"),
+    "with a longer hash": trusted("my-tools-0123456789abcdef"),
+    "what something else of Crossplane's is composed of": composed(trusted("database"), "connection"),
     "a route to a Gateway of its own": route(THEIRS),
     "a route to none": gateway_object("HTTPRoute", "foreign", "ml", {}),
     "a policy of its own route": policy(OF_THEIRS),
@@ -160,16 +179,25 @@ def test_nobody_but_crossplane_changes_a_route_of_the_gateway(guarded: Server, c
 #: What somebody changes of a CA that Crossplane made: whether that is refused.
 TRUST: dict[str, tuple[Manifest, bool]] = {
     "whom it trusts": ({"data": {"ca.crt": "no certificate"}}, True),
+    "bytes that are no text": ({"binaryData": {"ca": "/w=="}}, True),
+    "that nobody may change it, so that no certificate can be renewed": ({"immutable": True}, True),
     "its finalizers, as the garbage collector does": ({"metadata": {"finalizers": ["example.org/wait"]}}, False),
+}
+#: CAs by which they are known: the names that this version gives, and what an earlier version has made, of which the
+#: first could be the name of anything.
+CAS: dict[str, Manifest] = {
+    "by its name": trusted(service_object("chat", "ml", "authority")),
+    "by what it was composed as": composed(trusted("a-79be4b92"), "authority"),
+    "by both": composed(trusted(service_object(DASHES, "ml", "authority")), "authority"),
 }
 
 
 @pytest.mark.parametrize("user", [TEAM, ADMIN])
 @pytest.mark.parametrize(("change", "refused"), TRUST.values(), ids=TRUST)
+@pytest.mark.parametrize("made", CAS.values(), ids=CAS)
 def test_nobody_but_crossplane_changes_what_a_route_refers_to(
-    guarded: Server, change: Manifest, refused: bool, user: str
+    guarded: Server, made: Manifest, change: Manifest, refused: bool, user: str
 ) -> None:
-    made = trusted(service_object("chat", "ml", "authority"))
     path, name = guarded.path(made), made["metadata"]["name"]
     crossplane, other = (guarded.cluster.api_of(each) for each in (CROSSPLANE, user))
     crossplane.request("POST", path, made)
@@ -177,4 +205,35 @@ def test_nobody_but_crossplane_changes_what_a_route_refers_to(
         assert (TRUST_WORDS in refusal_of_change(other, f"{path}/{name}", change)) is refused
         assert refusal_of_change(crossplane, f"{path}/{name}", change) == ""
     finally:
-        other.request("DELETE", f"{path}/{name}")
+        crossplane.request("DELETE", f"{path}/{name}")
+
+
+@pytest.mark.parametrize("user", [TEAM, ADMIN])
+def test_what_a_route_refers_to_makes_room_for_nothing_else_of_its_name(guarded: Server, user: str) -> None:
+    crossplane, other = (guarded.cluster.api_of(each) for each in (CROSSPLANE, user))
+    for made in CAS.values():
+        path, name = guarded.path(made), made["metadata"]["name"]
+        crossplane.request("POST", path, made)
+        try:
+            other.request("DELETE", f"{path}/{name}")
+        except ApiError as error:
+            assert TRUST_WORDS in str(error)
+            crossplane.request("DELETE", f"{path}/{name}")
+        else:
+            assert TRUST_WORDS in refusal(guarded, user, trusted(name))
+
+
+def test_what_a_route_refers_to_goes_with_its_namespace(guarded: Server) -> None:
+    api, where = guarded.cluster.api, "routes-doomed"
+    api.apply(namespace(where))
+    for made in CAS.values():
+        moved = {**made, "metadata": {**made["metadata"], "namespace": where}}
+        guarded.cluster.api_of(CROSSPLANE).request("POST", guarded.path(moved), moved)
+    with guarded.cluster.controllers(EVERYWHERE, "--use-service-account-credentials"):
+        api.request("DELETE", f"/api/v1/namespaces/{where}")
+        eventually(lambda: _assert_gone(api, where), within=START)
+
+
+def _assert_gone(api: Api, where: str) -> None:
+    found = api.request("GET", f"/api/v1/namespaces/{where}/configmaps")["items"]
+    assert {each["metadata"]["name"] for each in found} & {each["metadata"]["name"] for each in CAS.values()} == set()

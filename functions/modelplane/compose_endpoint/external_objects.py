@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from modelplane.api.modelendpoint import ModelEndpointSpec
 from modelplane.compose_endpoint.external_inputs import AUTHORIZATION, PATH, ExternalInputs
+from modelplane.compose_endpoint.part_names import endpoint_part
 from modelplane.compose_endpoint.route_owner import ROUTE, outlive_route
 from modelplane.composing.hold import held, hold_all
 from modelplane.composing.references import ordered
@@ -18,10 +19,10 @@ from modelplane.kube.gateway.provider import (
     provider_route,
     provider_secret,
 )
-from modelplane.model.names import CA_KEY, endpoint_hostname, endpoint_object
+from modelplane.model.names import CA_KEY, endpoint_hostname
 from modelplane.model.routing import Provider
 from modelplane.observed.fields import mapping, mappings, text
-from modelplane.step import Manifest, Object, Request
+from modelplane.step import Manifest, Request
 from modelplane.step.sealed import Sealed
 
 #: Composition resource names.
@@ -34,37 +35,36 @@ _AUTHORITY: Final = "authority"
 _REFERENCES: Final = {_FILTER: _CREDENTIAL, _BACKEND: _AUTHORITY}
 
 
-def _name(endpoint: Object, part: str) -> str:
-    return endpoint_object(endpoint.name, endpoint.namespace, part)
-
-
 def _fixed(
-    endpoint: Object, spec: ModelEndpointSpec, provider: Provider, inputs: ExternalInputs
+    request: Request, spec: ModelEndpointSpec, provider: Provider, inputs: ExternalInputs
 ) -> dict[str, Manifest]:
     """Return the objects besides the route."""
-    namespace = endpoint.namespace
-    authority = _name(endpoint, _AUTHORITY) if inputs.authority else None
-    made: dict[str, Any] = {_BACKEND: provider_backend(_name(endpoint, _BACKEND), namespace, provider, authority)}
+    namespace = request.composite.namespace
+    authority = endpoint_part(request, _AUTHORITY) if inputs.authority else None
+    called = endpoint_part(request, _BACKEND)
+    made: dict[str, Any] = {_BACKEND: provider_backend(called, namespace, provider, authority)}
     if inputs.authority:
-        made[_AUTHORITY] = provider_secret(_name(endpoint, _AUTHORITY), namespace, CA_KEY, inputs.authority)
-    secret = _name(endpoint, _CREDENTIAL) if inputs.credential else None
+        made[_AUTHORITY] = provider_secret(endpoint_part(request, _AUTHORITY), namespace, CA_KEY, inputs.authority)
+    secret = endpoint_part(request, _CREDENTIAL) if inputs.credential else None
     if secret:
         made[_CREDENTIAL] = provider_secret(secret, namespace, CREDENTIAL_KEY, inputs.credential)
     header = spec.credential.header if spec.credential else AUTHORIZATION
-    made[_FILTER] = provider_filter(_name(endpoint, _FILTER), namespace, secret, header)
+    made[_FILTER] = provider_filter(endpoint_part(request, _FILTER), namespace, secret, header)
     if spec.model:
-        made[_MODEL] = model_filter(_name(endpoint, _MODEL), namespace, _name(endpoint, ROUTE), spec.model)
+        called, route = endpoint_part(request, _MODEL), endpoint_part(request, ROUTE)
+        made[_MODEL] = model_filter(called, namespace, route, spec.model)
     return made
 
 
-def _route(endpoint: Object, spec: ModelEndpointSpec, provider: Provider) -> Manifest:
+def _route(request: Request, spec: ModelEndpointSpec, provider: Provider) -> Manifest:
+    endpoint = request.composite
     return provider_route(
         ProviderRoute(
-            name=_name(endpoint, ROUTE),
+            name=endpoint_part(request, ROUTE),
             namespace=endpoint.namespace,
             host=endpoint_hostname(endpoint.name, endpoint.namespace),
-            backend=_name(endpoint, _BACKEND),
-            filter=_name(endpoint, _FILTER),
+            backend=endpoint_part(request, _BACKEND),
+            filter=endpoint_part(request, _FILTER),
             credential_header=spec.credential.header if spec.credential else None,
             headers=spec.headers or {},
         ),
@@ -76,9 +76,9 @@ def compose_objects(
     request: Request, spec: ModelEndpointSpec, provider: Provider, inputs: ExternalInputs
 ) -> Mapping[str, Manifest]:
     """Return the objects of a hand-written endpoint in this pass, by composition resource name."""
-    wanted = _fixed(request.composite, spec, provider, inputs)
+    wanted = _fixed(request, spec, provider, inputs)
     needs = {ROUTE: tuple(wanted)} | {each: {to} & wanted.keys() for each, to in _REFERENCES.items()}
-    wanted[ROUTE] = _route(request.composite, spec, provider)
+    wanted[ROUTE] = _route(request, spec, provider)
     return outlive_route(request, ordered(wanted, needs, request.observed, hold_objects(request)))
 
 

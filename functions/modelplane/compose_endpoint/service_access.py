@@ -8,15 +8,15 @@ from enum import StrEnum
 from typing import Final
 
 from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint.part_names import service_part
 from modelplane.compose_endpoint.route_owner import ROUTE
 from modelplane.compose_endpoint.service_inputs import ServiceInputs
 from modelplane.composing.hold import held
 from modelplane.kube.gateway.security import caller_keys, security_policy
-from modelplane.model.names import service_object
 from modelplane.observed.fields import mapping
 from modelplane.observed.gateway import checks_keys, is_current, read_references, rejection
 from modelplane.observed.service import OPEN, OPENED, has_lost_keys, needs_no_key
-from modelplane.step import Manifest, Object, Request
+from modelplane.step import Manifest, Request
 
 #: Composition resource names.
 POLICY: Final = "security-policy"
@@ -68,15 +68,11 @@ def compose_access(
     return {name: body for name, body in made.items() if body}
 
 
-def _name(service: Object, part: str) -> str:
-    return service_object(service.name, service.namespace, part)
-
-
 def _secret(request: Request, inputs: ServiceInputs) -> Manifest | None:
     service = request.composite
     if not inputs.keys.usable:
         return None
-    return caller_keys(_name(service, SECRET), service.namespace, inputs.keys.usable)
+    return caller_keys(service_part(request, SECRET), service.namespace, inputs.keys.usable)
 
 
 def _policy(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, access: Access) -> Manifest | None:
@@ -85,9 +81,9 @@ def _policy(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs, acc
     if not wanted and closing:
         return held(policy.body) if policy else None
     return security_policy(
-        _name(service, POLICY),
+        service_part(request, POLICY),
         service.namespace,
-        _name(service, ROUTE),
-        keys=_name(service, SECRET) if wanted else None,
+        service_part(request, ROUTE),
+        keys=service_part(request, SECRET) if wanted else None,
         origins=spec.cors.allowOrigins if spec.cors else (),
     )

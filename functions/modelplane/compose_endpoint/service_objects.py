@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint.part_names import service_part
 from modelplane.compose_endpoint.route_owner import ROUTE, outlive_route
 from modelplane.compose_endpoint.service_access import POLICY as CHECKS
 from modelplane.compose_endpoint.service_access import SECRET, Access, access_of, compose_access
@@ -16,7 +17,7 @@ from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.filters import backend_host, direct_response
 from modelplane.kube.gateway.route import ServiceRoute, service_route
 from modelplane.kube.gateway.traffic import Traffic, service_traffic_policy
-from modelplane.model.names import LISTENER_HTTP, service_object
+from modelplane.model.names import LISTENER_HTTP
 from modelplane.model.routing import BackendReference
 from modelplane.observed.gateway import is_accepted, listener_of, read_listeners, read_references
 from modelplane.routing.backends import referable
@@ -39,10 +40,6 @@ _ANSWERS: Final = {
 }
 
 
-def _name(service: Object, part: str) -> str:
-    return service_object(service.name, service.namespace, part)
-
-
 def _traffic(spec: ModelServiceSpec, inputs: ServiceInputs) -> Traffic:
     rate = (spec.rateLimit.requests, spec.rateLimit.per) if spec.rateLimit else None
     return Traffic(
@@ -54,15 +51,16 @@ def _traffic(spec: ModelServiceSpec, inputs: ServiceInputs) -> Traffic:
     )
 
 
-def _fixed(service: Object, spec: ModelServiceSpec, inputs: ServiceInputs) -> dict[str, Manifest]:
+def _fixed(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> dict[str, Manifest]:
     """Return the other objects that the route refers to or depends on, besides Backends."""
-    namespace = service.namespace
+    namespace = request.composite.namespace
     answers = {
-        part: direct_response(_name(service, part), namespace, status=status, message=message, code=code)
+        part: direct_response(service_part(request, part), namespace, status=status, message=message, code=code)
         for part, (status, message, code) in _ANSWERS.items()
     }
-    policy = service_traffic_policy(_name(service, POLICY), namespace, _name(service, ROUTE), _traffic(spec, inputs))
-    fixed = {_HOST: backend_host(_name(service, _HOST), namespace), **answers}
+    name, route = service_part(request, POLICY), service_part(request, ROUTE)
+    policy = service_traffic_policy(name, namespace, route, _traffic(spec, inputs))
+    fixed = {_HOST: backend_host(service_part(request, _HOST), namespace), **answers}
     return fixed | ({POLICY: policy} if policy else {})
 
 
@@ -77,33 +75,33 @@ def _listeners(inputs: ServiceInputs, route: Object | None) -> tuple[str, ...]:
 def _route(request: Request, inputs: ServiceInputs, access: Access) -> Manifest:
     service, route = request.composite, request.observed.get(ROUTE)
     plans = inputs.backends.plans
-    wanted = [BackendReference(_name(service, f"{BACKEND}{plan.key}"), plan.weight) for plan in plans]
+    wanted = [BackendReference(service_part(request, f"{BACKEND}{plan.key}"), plan.weight) for plan in plans]
     routed = read_references(route) if route else ()
     exist = {found.name for found in observed_backends(request).values()}
     backends = referable(wanted, routed, exist) if wanted else ()
     refusal = _UNAUTHORIZED if access is Access.CLOSED else None if backends else _UNAVAILABLE
     return service_route(
         ServiceRoute(
-            name=_name(service, ROUTE),
+            name=service_part(request, ROUTE),
             namespace=service.namespace,
             path=f"/{service.namespace}/{service.name}",
             listeners=_listeners(inputs, route),
-            not_found=_name(service, _NOT_FOUND),
-            host=_name(service, _HOST),
-            refusal=_name(service, refusal) if refusal else None,
+            not_found=service_part(request, _NOT_FOUND),
+            host=service_part(request, _HOST),
+            refusal=service_part(request, refusal) if refusal else None,
             backends=backends,
             served=inputs.served,
         )
     )
 
 
-def _backends(service: Object, inputs: ServiceInputs) -> dict[str, Manifest]:
+def _backends(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
     """Return the desired Backends."""
-    wanted: dict[str, Manifest] = {}
+    namespace, wanted = request.composite.namespace, dict[str, Manifest]()
     for plan in inputs.backends.plans:
-        part, authority = f"{BACKEND}{plan.key}", _name(service, _AUTHORITY) if plan.mutual_tls else None
+        part, authority = f"{BACKEND}{plan.key}", service_part(request, _AUTHORITY) if plan.mutual_tls else None
         wanted[part] = backend(
-            _name(service, part), service.namespace, plan.endpoints, fallback=plan.fallback, authority=authority
+            service_part(request, part), namespace, plan.endpoints, fallback=plan.fallback, authority=authority
         )
     return wanted
 
@@ -113,17 +111,17 @@ def _authority(request: Request, inputs: ServiceInputs) -> dict[str, Manifest]:
     service, last = request.composite, request.observed.get(_AUTHORITY)
     bundle = inputs.gateway.ca_bundle if inputs.gateway else ""
     if bundle:
-        return {_AUTHORITY: authority_config_map(_name(service, _AUTHORITY), service.namespace, bundle)}
+        return {_AUTHORITY: authority_config_map(service_part(request, _AUTHORITY), service.namespace, bundle)}
     return {_AUTHORITY: held(last.body)} if last else {}
 
 
 def compose_objects(request: Request, spec: ModelServiceSpec, inputs: ServiceInputs) -> Mapping[str, Desired]:
     """Return the objects of a service in this pass, by composition resource name."""
-    service, observed = request.composite, request.observed
-    fixed, authority = _fixed(service, spec, inputs), _authority(request, inputs)
+    observed = request.observed
+    fixed, authority = _fixed(request, spec, inputs), _authority(request, inputs)
     access = access_of(request, spec, inputs)
     secured = {_AUTHORITY} if any(plan.mutual_tls for plan in inputs.backends.plans) else set()
-    wanted = {**fixed, **authority, **_backends(service, inputs), **compose_access(request, spec, inputs, access)}
+    wanted = {**fixed, **authority, **_backends(request, inputs), **compose_access(request, spec, inputs, access)}
     wanted[ROUTE] = _route(request, inputs, access)
     routed = _CLOSED if access is Access.CLOSED else fixed.keys() | authority.keys() | secured
     checking = {SECRET} & wanted.keys()

@@ -151,6 +151,11 @@ _ENDPOINTS = ".endpoints.modelplane.internal"
 _LONGEST_INDEX = 10
 #: Characters of a hash at the end of a name, with the dash before it.
 _HASH = 9
+#: Hex digits of the hash in a name that others trust although a team chooses its text: too many to try them all.
+_TRUSTED_DIGITS = 16
+#: Precedes that hash in the names of what the public gateway and the router read. The policies in
+#: `install/admission.yaml` let nobody but Crossplane use a name that ends in both.
+_GATEWAY_MARK = "-mp"
 _CUT = re.compile(r"-[0-9a-f]{8}$")
 #: Longest Kubernetes object name that also fits a label value.
 NAME_LIMIT = 63
@@ -158,10 +163,10 @@ NAME_LIMIT = 63
 WORKLOAD_NAME_LIMIT = 49
 
 
-def digest(*parts: str) -> str:
-    """Return 8 hex digits of SHA-256 over all parts, encoded so that different lists have different inputs."""
+def digest(*parts: str, digits: int = 8) -> str:
+    """Return hex digits of SHA-256 over all parts, encoded so that different lists have different inputs."""
     text = "".join(f"{len(part)}:{part}" for part in parts)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]
 
 
 def passed_name(uid: str) -> str:
@@ -172,6 +177,12 @@ def passed_name(uid: str) -> str:
 def composed_name(prefix: str, *parts: str, limit: int = NAME_LIMIT) -> str:
     """Return `<prefix>-<8 hex over parts>`, the prefix cut so that the whole is at most `limit` characters."""
     return f"{prefix[: limit - _HASH].rstrip('-.')}-{digest(*parts)}"
+
+
+def trusted_name(prefix: str, *parts: str, limit: int = NAME_LIMIT, mark: str = "") -> str:
+    """Return `<prefix><mark>-<16 hex over parts>`, of at most `limit` characters: only the prefix is cut."""
+    ending = f"{mark}-{digest(*parts, digits=_TRUSTED_DIGITS)}"
+    return f"{prefix[: limit - len(ending)].rstrip('-.')}{ending}"
 
 
 def _readable(text: str) -> str:
@@ -272,10 +283,10 @@ def endpoint_hostname(endpoint: str, namespace: str) -> str:
 
 
 def endpoint_object(endpoint: str, namespace: str, part: str) -> str:
-    """Return the name of a part of a ModelEndpoint, an object in its namespace."""
-    return composed_name(f"{endpoint}-{part}", "endpoint", namespace, endpoint, part)
+    """Return the name of a new part of a ModelEndpoint, an object in its namespace."""
+    return trusted_name(f"{endpoint}-{part}", "endpoint", namespace, endpoint, part, mark=_GATEWAY_MARK)
 
 
 def service_object(service: str, namespace: str, part: str) -> str:
-    """Return the name of a part of a ModelService, an object in its namespace."""
-    return composed_name(f"{service}-{part}", namespace, service, part)
+    """Return the name of a new part of a ModelService, an object in its namespace."""
+    return trusted_name(f"{service}-{part}", namespace, service, part, mark=_GATEWAY_MARK)
