@@ -145,7 +145,10 @@ def _by_word_of(replica: Replica, deployment: Deployment, placement: Placement) 
     """Return a replica with the fields that say by whose word its pods are made."""
     profile = deployment.find_profile(placement.profile)
     model = deployment.model.name if deployment.model else ""
-    return replace(replica, model=model, digest=profile.digest if profile else "", choice=deployment.choice)
+    given = replace(replica, model=model, digest=profile.digest if profile else "", choice=deployment.choice)
+    reverts = placement.stamp is Stamp.REVERT
+    found = replica.served_interface if reverts else profile.interface if profile else replica.interface
+    return replace(given, interface=found)
 
 
 class Fleet:
@@ -247,7 +250,8 @@ class Fleet:
             replica = self.replicas[uid]
             if not replica.deleting:
                 now = replace(replica, ready=True, has_served=True)
-                self.replicas[uid] = replace(now, served_engines=now.engines, served_content=now.content)
+                now = replace(now, served_engines=now.engines, served_content=now.content)
+                self.replicas[uid] = replace(now, served_interface=now.interface)
 
     def finish(self) -> None:
         """Let the last pod of every replica that ends be gone."""

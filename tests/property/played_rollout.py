@@ -10,6 +10,7 @@ from modelplane.model.fleet import Cluster, Device, Pool
 from modelplane.model.placement import EndCause, Footprint, Schedule
 from modelplane.model.replica import Replica
 from modelplane.model.rollout import Amount, Rollout, RolloutBudget
+from profiles import interface_of, port_of
 from property.fleet import Fleet, decide
 from property.oracles.selectors import ANY_GPU
 from property.strategies import Draw
@@ -40,10 +41,11 @@ def _cluster(name: str, nodes: int) -> Cluster:
     return Cluster(name, {"name": name}, ready=True, address="192.0.2.1", pools=(Pool("x", nodes, (device,)),))
 
 
-def _deployment(name: str, replicas: int, rollout: Rollout) -> Deployment:
-    engine = Engine("main", (Member(Role.STANDALONE, 1, (DeviceRequest("gpu", 1, (ANY_GPU,)),)),))
-    uid = f"uid-{name}"
-    return Deployment("team", name, uid, (Profile((engine,), GOOD[0]),), "2024-01-01", replicas, rollout=rollout)
+def _deployment(name: str, replicas: int, rollout: Rollout, copies: int = 1) -> Deployment:
+    engine = Engine("main", (Member(Role.STANDALONE, 1, (DeviceRequest("gpu", 1, (ANY_GPU,)),)),), copies)
+    uid, seen = f"uid-{name}", interface_of((engine,), GOOD[0])
+    profile = Profile((engine,), GOOD[0], interface=seen)
+    return Deployment("team", name, uid, (profile,), "2024-01-01", replicas, rollout=rollout)
 
 
 def pods_of(replica: Replica) -> tuple[object, ...]:
@@ -60,22 +62,25 @@ def copies_of(replica: Replica) -> int:
 class PlayedRollout:
     """A deployment and a rival on clusters of one-GPU nodes, and the pods of their replicas.
 
-    A pass of a deployment only writes the spec of its replicas. A pass of the replica then changes its pods, and says
-    that it is not ready; what was said before is stale. Pods come up in their own time, and are then observed.
+    A pass of a deployment only writes the spec of its replicas. A pass of the replica then changes its pods, one copy
+    after the other: the others serve with the earlier pods, if these are reached alike, until the new ones come up.
+    What was said before is stale. Pods come up in their own time, and are then observed.
     """
 
     def __init__(self, draw: Draw) -> None:
         self._draw = draw
         sizes = {name: draw(st.integers(1, 4)) for name in ("a", "b", "c")}
         self.fleet = Fleet({name: _cluster(name, nodes) for name, nodes in sizes.items()})
-        self.deployment = _deployment("ours", draw(st.integers(1, 6)), draw(rollouts()))
+        self.deployment = _deployment("ours", draw(st.integers(1, 6)), draw(rollouts()), draw(st.integers(1, 2)))
         if draw(st.booleans()):
             self.deployment = replace(self.deployment, cache="weights")
         self.stage(VOLUMES[0])
         self.rival = _deployment("rival", draw(st.integers(0, 2)), Rollout())
-        #: What the pods of each replica are made of, by uid, and how many copies of them serve; none: not one.
+        #: What the pods of each replica are to be made of, by uid, and how many of its copies serve; none: not one.
         self.pods: dict[str, tuple[object, ...]] = {}
         self.serving: dict[str, int] = {}
+        #: The replicas whose copies that serve are of earlier pods.
+        self.earlier: set[str] = set()
         self.rounds(4)
 
     def stage(self, volume: str, clusters: Iterable[str] = ("a", "b", "c")) -> None:
@@ -119,19 +124,33 @@ class PlayedRollout:
                 self.fleet.replicas[uid] = replace(now, stale=True)
         return decided
 
+    def remaining(self, uid: str) -> int:
+        """Return how many copies of a replica go on to serve while its pods are changed to those of its spec.
+
+        A Deployment and a LeaderWorkerSet take one at a time, and one that does not serve first. None is reached whose
+        port is not that of the spec.
+        """
+        replica, before = self.fleet.replicas[uid], self.pods.get(uid)
+        if before is None or port_of(str(before[1])) != port_of(replica.content):
+            return 0
+        return min(self.serving.get(uid, 0), copies_of(replica) - 1)
+
     def own_pass(self, uid: str) -> None:
         """Let a replica that a cluster that answers runs change its pods to those of its spec, if they differ."""
         replica = self.fleet.replicas.get(uid)
         if replica is None or replica.ending or not self.fleet.clusters[replica.cluster].answers:
             return
         restarts = self.pods.get(uid) != pods_of(replica)
+        left = self.remaining(uid) if restarts else min(self.serving.get(uid, 0), copies_of(replica))
         if restarts:
-            replica = replace(replica, outdated_builder=False)
+            replica = replace(replica, outdated_builder=False, complete=False, copies=left)
+            replica = replace(replica, ready=replica.ready and left > 0)
             self.pods[uid] = pods_of(replica)
-            self.serving.pop(uid, None)
-        elif uid in self.serving:
-            self.serving[uid] = min(self.serving[uid], copies_of(replica))
-        self.fleet.replicas[uid] = replace(replica, stale=False, ready=replica.ready and not restarts)
+            self.earlier.add(uid)
+        self.serving[uid] = left
+        if not left:
+            del self.serving[uid]
+        self.fleet.replicas[uid] = replace(replica, stale=False)
 
     def load(self, uid: str) -> None:
         """Let the pods that a replica has come up, if their image can."""
@@ -141,17 +160,21 @@ class PlayedRollout:
         _, content, volume, _ = self.pods[uid]
         if not str(content).endswith(BAD) and (volume or not replica.cache):
             self.serving[uid] = copies_of(replica)
+            self.earlier.discard(uid)
 
     def observe(self, uid: str) -> None:
-        """Let a replica say what is so of its pods, unless its cluster does not answer."""
+        """Let a replica say how many of its copies serve, unless its cluster does not answer."""
         self.own_pass(uid)
         replica = self.fleet.replicas.get(uid)
         if replica is None or not self.fleet.clusters[replica.cluster].answers:
             return
-        if self.serving.get(uid) == copies_of(replica):
+        copies = self.serving.get(uid, 0)
+        complete = copies == copies_of(replica) and uid not in self.earlier
+        if complete:
             self.fleet.serve([uid])
-        else:
-            self.fleet.replicas[uid] = replace(replica, ready=False)
+        ready = complete or (copies > 0 and replica.has_served)
+        now = replace(self.fleet.replicas[uid], ready=ready, complete=complete, copies=copies)
+        self.fleet.replicas[uid] = now
 
     def pass_all(self) -> None:
         """Let every replica have its own pass, of which its pods are yet to tell."""
@@ -175,11 +198,15 @@ class PlayedRollout:
 
 
 def taken(before: dict[str, Replica], history: PlayedRollout, decided: Schedule, served: frozenset[str]) -> list[str]:
-    """Return the replicas that served and that the rollout took down in a pass: ended for a new one, or changed."""
+    """Return the replicas that served and that the rollout took down in a pass: ended for a new one, or changed.
+
+    One that goes on to serve while its copies are changed one after the other is not taken down.
+    """
     ended = {end.replica.uid for end in decided.ending if end.cause is EndCause.ROLLED_OUT}
     changed = {
         uid
         for uid, replica in before.items()
         if (now := history.fleet.replicas.get(uid)) and pods_of(now) != pods_of(replica)
+        if not (replica.interface and replica.interface == now.interface)
     }
     return sorted((ended | changed) & served)

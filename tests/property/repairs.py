@@ -5,7 +5,6 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from profiles import with_content
-from property.played_rollout import copies_of
 from property.rollouts import RolloutHistory
 from property.strategies import Draw
 
@@ -17,15 +16,6 @@ class RepairHistory(RolloutHistory):
         #: The pods that crash: of which replica, and what they are made of.
         self.crashing: set[tuple[str, object]] = set()
         super().__init__(draw)
-        if draw(st.booleans()):
-            self.fill()
-
-    def fill(self) -> None:
-        """Let every node of the fleet be taken, so that no other replica has room."""
-        for name, cluster in self.fleet.clusters.items():
-            held = sum(copies_of(each) for each in self.fleet.replicas.values() if each.cluster == name)
-            pools = tuple(replace(pool, nodes=held) for pool in cluster.pools or ())
-            self.fleet.clusters[name] = replace(cluster, pools=pools)
 
     def crash(self) -> None:
         """Let the pods of some replica that serves crash."""
@@ -44,7 +34,7 @@ class RepairHistory(RolloutHistory):
         super().observe(uid)
         replica = self.fleet.replicas.get(uid)
         if replica and self.fleet.clusters[replica.cluster].answers:
-            crashed = (uid, self.pods.get(uid)) in self.crashing
+            crashed = (uid, self.pods.get(uid)) in self.crashing and uid not in self.serving
             self.fleet.replicas[uid] = replace(replica, crashed=crashed)
 
     def fix(self) -> None:

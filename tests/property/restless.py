@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from modelplane.model.fleet import Cluster, Effect, Taint
 from modelplane.model.rollout import Amount
-from property.played_rollout import copies_of, pods_of
+from property.played_rollout import copies_of
 from property.rollouts import RolloutHistory
 from property.strategies import Draw
 
@@ -17,8 +17,7 @@ _ADDRESS = "192.0.2.1"
 class RestlessWorld(RolloutHistory):
     """A deployment with a rival on clusters to which everything happens that may happen, in any order.
 
-    A change of its pods takes one copy of a replica at once; the others serve with the earlier pods until the new ones
-    come up. On a cluster that does not answer a pass of a replica changes nothing but what the pass has seen.
+    On a cluster that does not answer a pass of a replica changes nothing but what the pass has seen.
     """
 
     def __init__(self, draw: Draw) -> None:
@@ -57,39 +56,19 @@ class RestlessWorld(RolloutHistory):
         self.pass_all()
         self.come_up()
 
-    def remaining(self, uid: str) -> int:
-        """Return how many copies of a replica go on to serve while its pods are changed."""
-        return min(self.serving.get(uid, 0), copies_of(self.fleet.replicas[uid]) - 1)
-
     def own_pass(self, uid: str) -> None:
-        """Let a replica have its own pass, which changes its pods one copy after the other."""
+        """Let a replica have its own pass, which changes its pods, and sees how many copies of them serve."""
         replica = self.fleet.replicas.get(uid)
         if replica is None or replica.ending:
             return
         if not self.fleet.clusters[replica.cluster].answers:
             self.fleet.replicas[uid] = replace(replica, stale=False)
             return
-        left, restarts = self.remaining(uid), self.pods.get(uid) != pods_of(replica)
         super().own_pass(uid)
-        if restarts and left:
-            self.serving[uid] = left
-        now = self.fleet.replicas[uid]
-        self.fleet.replicas[uid] = replace(now, ready=uid in self.serving and replica.ready)
-        if restarts or copies_of(replica) != self.serving.get(uid):
-            self.fleet.replicas[uid] = replace(self.fleet.replicas[uid], complete=False, copies=left)
-
-    def observe(self, uid: str) -> None:
-        """Let a replica say how many of its copies serve, unless its cluster does not answer."""
-        self.own_pass(uid)
-        replica = self.fleet.replicas.get(uid)
-        if replica is None or not self.fleet.clusters[replica.cluster].answers:
-            return
-        copies = self.serving.get(uid, 0)
-        complete = copies == copies_of(replica)
-        if complete:
-            self.fleet.serve([uid])
-        ready = complete or (copies > 0 and replica.has_served)
-        now = replace(self.fleet.replicas[uid], ready=ready, complete=complete, copies=copies)
+        now, copies = self.fleet.replicas[uid], self.serving.get(uid, 0)
+        now = replace(now, ready=copies > 0 and replica.ready)
+        if uid in self.earlier or copies != copies_of(replica):
+            now = replace(now, complete=False, copies=copies)
         self.fleet.replicas[uid] = now
 
     def lose_copy(self) -> None:

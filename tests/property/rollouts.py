@@ -18,6 +18,15 @@ class RolloutHistory(PlayedRollout):
     def __init__(self, draw: Draw) -> None:
         super().__init__(draw)
         self._written = 0
+        if draw(st.booleans()):
+            self.fill()
+
+    def fill(self) -> None:
+        """Let every node of the fleet be taken, so that no other replica has room."""
+        for name, cluster in self.fleet.clusters.items():
+            held = sum(copies_of(each) for each in self.fleet.replicas.values() if each.cluster == name)
+            pools = tuple(replace(pool, nodes=held) for pool in cluster.pools or ())
+            self.fleet.clusters[name] = replace(cluster, pools=pools)
 
     def restage(self) -> None:
         """Let another volume be staged on a cluster, or none be Ready there for a while."""

@@ -39,14 +39,12 @@ def unseen(world: RestlessWorld) -> Uids:
 
 
 def restarted(world: RestlessWorld, before: Mapping[str, Replica]) -> Uids:
-    """Return the replicas of which fewer copies will serve, because the pass changed the pods that they run."""
+    """Return the replicas of which no copy will serve, because the pass changed the pods that they run."""
     own = {replica.uid: replica for replica in world.own()}
     return frozenset(
         uid
         for uid, replica in before.items()
-        if uid in own
-        and pods_of(own[uid]) != pods_of(replica) == world.pods.get(uid)
-        and world.remaining(uid) < world.serving.get(uid, 0)
+        if uid in own and pods_of(own[uid]) != pods_of(replica) == world.pods.get(uid) and not world.remaining(uid)
     )
 
 

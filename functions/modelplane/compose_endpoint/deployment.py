@@ -9,7 +9,6 @@ from typing import Any
 
 from modelplane.composing.hold import held
 from modelplane.composing.placement_message import PlacementMessage, read_placements
-from modelplane.composing.served_name import served_model
 from modelplane.model.conditions import Status
 from modelplane.model.names import (
     API_VERSION,
@@ -22,6 +21,7 @@ from modelplane.model.routing import Copies
 from modelplane.observed.endpoint import is_composed
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.replica import ready_status, serving_copies
+from modelplane.observed.served_name import served_model
 from modelplane.step import Desired, Manifest, Object, Request, Result
 
 

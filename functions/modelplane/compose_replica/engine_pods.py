@@ -6,12 +6,12 @@ from typing import Any
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.spec import Engine, Member, Phase
 from modelplane.compose_replica.validation import decode_port
-from modelplane.composing.engine_port import engine_port
-from modelplane.composing.served_name import names_weights
 from modelplane.kube.claim import claim_template
 from modelplane.kube.pod import EnginePod, finding_weights, pod_template, serving
 from modelplane.kube.sidecar import decode_sidecar
 from modelplane.model.names import ENGINE_PORT, LABEL_ROLE
+from modelplane.observed.engine_port import engine_port
+from modelplane.observed.served_name import names_weights
 
 #: Environment that tells a pair's engines at which address others fetch a prompt's KV cache.
 _SIDE_CHANNEL: tuple[dict[str, Any], ...] = (

@@ -7,10 +7,10 @@ from typing import Any
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.readiness import DEPLOYMENT_READY
 from modelplane.compose_replica.spec import Engine, Phase, ReplicaSpec
-from modelplane.composing.flags import number_in, read_flag
 from modelplane.kube.picker import endpoint_picker
 from modelplane.model.deployment import PREFILL_DECODE
 from modelplane.model.names import workload_name
+from modelplane.observed.flags import number_in, read_flag
 
 #: Default number of tokens in a block of an engine's prefix cache.
 _BLOCK_SIZE = 16

@@ -58,8 +58,8 @@ class Readiness:
 
     @property
     def serving(self) -> int:
-        """Return how many copies go on to serve: a change of the templates takes one of them at once."""
-        return self.available - self.restarting
+        """Return how many copies go on to serve: a change of the templates takes one, an unavailable one first."""
+        return min(self.available, self.desired - 1) if self.restarting else self.available
 
 
 def engine_of(resource: str) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from modelplane.compose_replica.spec import Engine, Phase, ReplicaSpec
-from modelplane.composing.engine_port import DECODE_PORT, LAST_PORT, engine_port
 from modelplane.composing.messages import sentences
 from modelplane.model.deployment import PREFILL_DECODE, Role
 from modelplane.model.names import ENGINE_PORT
+from modelplane.observed.engine_port import DECODE_PORT, LAST_PORT, engine_port
 from modelplane.observed.fields import mapping, mappings, text
 
 #: The roles of members that make an engine.

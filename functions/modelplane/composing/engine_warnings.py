@@ -4,9 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from modelplane.composing.engine_port import DECODE_PORT, engine_port
 from modelplane.composing.messages import sentences
-from modelplane.composing.served_name import (
+from modelplane.model.deployment import PREFILL_DECODE, Role
+from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
+from modelplane.observed.engine_port import DECODE_PORT, engine_port
+from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.memo import once_per_version
+from modelplane.observed.served_name import (
     container_of,
     is_staged,
     loaded_model,
@@ -14,10 +18,6 @@ from modelplane.composing.served_name import (
     served_name,
     serving_container,
 )
-from modelplane.model.deployment import PREFILL_DECODE, Role
-from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
-from modelplane.observed.fields import mapping, mappings, text
-from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
 #: The field of a member that claims devices: in a ModelDeployment, and in a ModelReplica.

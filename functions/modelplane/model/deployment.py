@@ -81,7 +81,8 @@ class Profile:
     only profile of a deployment that states its engines itself; then nothing is required of a pool. Otherwise
     `requires` is what a pool has to declare, and `cluster_selector` holds labels that its cluster must carry.
     `revision` is the hash of its content and its device requests. `acting` are the labels and annotations of its pods
-    that have an effect on a cluster. `digest` is the digest of its entry in the ClusterModel.
+    that have an effect on a cluster. `digest` is the digest of its entry in the ClusterModel. `interface` is the digest
+    of what clients see of its engines, "" where an engine has one copy alone.
     """
 
     engines: tuple[Engine, ...]
@@ -92,6 +93,7 @@ class Profile:
     revision: str = ""
     acting: frozenset[str] = frozenset()
     digest: str = ""
+    interface: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Placement:
     present spec, and its cluster answers. `profile` is the profile of its engines. `volume` is the claim of the cache
     to mount (with APPLY), "" while none is staged there. `ending`: it only exists until its pods have finished their
     requests. `carries`: its spec was as asked before this pass. `changes`: this pass changes its engines, so that its
-    conditions are outdated.
+    conditions are outdated; `by_copy`: it goes on to serve meanwhile.
     """
 
     cluster: str
@@ -61,6 +61,7 @@ class Placement:
     ending: bool = False
     carries: bool = True
     changes: bool = False
+    by_copy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,14 @@ def see_serving(replica: Replica, cluster: Cluster | Gap | Malformed | None) -> 
     return Serving.UNSEEN if replica.stale else Serving.NOW
 
 
+def serves_through(before: str, after: str) -> bool:
+    """Tell whether a replica goes on to serve while its pods are changed one copy after the other.
+
+    `before` and `after` are the interfaces of its engines: both have several copies of each, which are reached alike.
+    """
+    return bool(before) and before == after
+
+
 def is_broken(replica: Replica) -> bool:
     """Tell whether a replica has crashed, by its last report for its present spec: only another spec may help."""
     return replica.crashed and not replica.ready and not replica.stale

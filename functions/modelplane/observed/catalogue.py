@@ -15,7 +15,7 @@ from modelplane.observed.bounds import over_bound, selector_texts
 from modelplane.observed.deployment import acting_metadata, count_carried, read_engine
 from modelplane.observed.fields import mapping, mappings, number
 from modelplane.observed.memo import once_per_pair
-from modelplane.observed.stamp import profile_digest, revision, wanted_content
+from modelplane.observed.stamp import interface, profile_digest, revision, wanted_content
 from modelplane.observed.strict import read_strictly
 from modelplane.step import Object
 
@@ -81,6 +81,7 @@ def _read(obj: Object, model: str, expansion: Expansion) -> _Profile | str:
         revision(stated),
         acting_metadata(stated_engines),
         digest=found,
+        interface=interface(spec, spec["engines"]),
     )
     which = {"model": model, "name": expansion.name, "digest": found}
     taken = {

@@ -24,7 +24,7 @@ from modelplane.observed.bounds import find_over_bound
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.resources import read_asked, read_shared_memory
-from modelplane.observed.stamp import own_choice, revision, wanted_content
+from modelplane.observed.stamp import interface, own_choice, revision, wanted_content
 from modelplane.observed.strict import read_strictly
 from modelplane.step import RESPONSE_LIMIT, Object
 
@@ -114,7 +114,13 @@ def acting_metadata(engines: Iterable[api.Engine]) -> frozenset[str]:
 
 def _own_profile(obj: Object, spec: api.ModelDeploymentSpec) -> Profile:
     engines = spec.engines or []
-    return Profile(tuple(map(read_engine, engines)), wanted_content(obj), acting=acting_metadata(engines))
+    stated = mapping(obj.body.get("spec"))
+    return Profile(
+        tuple(map(read_engine, engines)),
+        wanted_content(obj),
+        acting=acting_metadata(engines),
+        interface=interface(stated, stated.get("engines")),
+    )
 
 
 @once_per_version

@@ -27,7 +27,7 @@ from modelplane.observed.fields import (
 )
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.resources import read_asked, read_bytes
-from modelplane.observed.stamp import carried_content, own_choice, stamp_digest
+from modelplane.observed.stamp import carried_content, interface, own_choice, stamp_digest
 from modelplane.observed.tolerations import read_tolerations
 from modelplane.step import Object
 
@@ -182,20 +182,22 @@ def _served_content(obj: Object, content: str) -> str:
 @once_per_version
 def read_own_replica(obj: Object) -> Replica:
     """Return a deployment's own replica, with the digests of its pods' content."""
-    content = carried_content(obj)
+    content, spec = carried_content(obj), mapping(obj.body.get("spec"))
     builder = count(mapping(obj.body.get("status")).get("builder"))
-    profile = mapping(mapping(obj.body.get("spec")).get("profile"))
+    profile = mapping(spec.get("profile"))
     return replace(
         read_replica(obj),
         content=content,
         served_content=_served_content(obj, content),
         revision=labels(obj).get(LABEL_REVISION, ""),
         outdated_builder=0 < builder < BUILDER,
-        cache=text(mapping(mapping(obj.body.get("spec")).get("modelCacheRef")).get("name")),
+        cache=text(mapping(spec.get("modelCacheRef")).get("name")),
         volume=_volume(obj),
         model=text(profile.get("model")),
         digest=text(profile.get("digest")),
         choice=own_choice(obj),
+        interface=interface(spec, spec.get("engines")),
+        served_interface=interface(spec, mapping(obj.body.get("status")).get("servedEngines")),
     )
 
 

@@ -12,10 +12,12 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from modelplane.api import modeldeployment, modelreplica
-from modelplane.model.deployment import PREFERRED
-from modelplane.model.names import ANNOTATION_PICKER
-from modelplane.observed.fields import mapping, mappings
+from modelplane.model.deployment import PREFERRED, Role
+from modelplane.model.names import ANNOTATION_PICKER, MODELS_PATH
+from modelplane.observed.engine_port import engine_port
+from modelplane.observed.fields import count, mapping, mappings
 from modelplane.observed.resources import lift
+from modelplane.observed.served_name import names_weights, served_name, serving_container
 from modelplane.step import Object
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -94,6 +96,22 @@ def carried_content(replica: Object) -> str:
     spec = mapping(replica.body.get("spec"))
     engines = [_reduced(modelreplica.Engine, engine) for engine in mappings(spec.get("engines"))]
     return _content(engines, spec, replica)
+
+
+def interface(spec: Mapping[str, Any], engines: Any) -> str:
+    """Return the digest of what clients see of engines: names, roles, ports, and the models that they serve.
+
+    While it stays, pods of two specs can serve side by side. "" where an engine has one copy alone.
+    """
+    found, weights = [], MODELS_PATH if spec.get("modelCacheRef") else ""
+    for engine in mappings(engines):
+        _, container = serving_container(engine)
+        roles = sorted(str(member.get("role", Role.STANDALONE)) for member in mappings(engine.get("members")))
+        if count(engine.get("copies", 1)) <= 1:
+            return ""
+        model = served_name(container) or ("" if names_weights(container) else weights)
+        found.append([engine.get("name"), roles, engine_port(container).number, model])
+    return _digest(sorted(found, key=str)) if found else ""
 
 
 def profile_digest(spec: Mapping[str, Any]) -> str:

@@ -60,7 +60,8 @@ def failing(rule: Rule, world: World = healthy) -> World:
     """Return a world in which workloads fail.
 
     `rule` is asked for every ModelReplica in each pass. While it returns a text, no pod of the workloads of the
-    replica's present spec becomes available, and each pod reports the text; with None, `world` answers.
+    replica's present spec becomes available, and each pod reports the text; with None, `world` answers. Copies of an
+    earlier spec that a rollout has not changed yet stay.
     """
     failures = _Failures(rule)
     return _Layered(world, failures.statuses, failures.pods)

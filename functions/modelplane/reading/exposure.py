@@ -27,9 +27,11 @@ def _selects(selector: Manifest, labels: Manifest) -> bool:
     return all(key in _PLACED or labels.get(key) == value for key, value in selector.items())
 
 
-def propose_service(namespace: str, name: str) -> str:
-    """Return the manifest of a ModelService that serves a deployment under its name, as YAML in one line."""
-    selector = f"{{matchLabels: {{{LABEL_DEPLOYMENT}: {name}}}}}"
-    metadata = f"{{name: {name}, namespace: {namespace}}}"
-    spec = f"{{endpoints: [{{selector: {selector}}}]}}"
-    return f"{{apiVersion: {API_VERSION}, kind: ModelService, metadata: {metadata}, spec: {spec}}}"
+def propose_service(namespace: str, name: str) -> Manifest:
+    """Return the manifest of a ModelService that serves a deployment under its name."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ModelService",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"endpoints": [{"selector": {"matchLabels": {LABEL_DEPLOYMENT: name}}}]},
+    }

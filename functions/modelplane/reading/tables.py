@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+import yaml
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -47,9 +48,10 @@ def show(
         console.print(_refused(refused))
     without = next(filter(_has_no_url, deployments), None)
     if without:
-        manifest = propose_service(without["namespace"], without["name"])
-        # One line is copied as one, whatever the width of the terminal.
-        console.print(Text(f"For a URL of {without['name']} apply {manifest}", style=_WAITING), soft_wrap=True)
+        manifest = yaml.safe_dump(propose_service(without["namespace"], without["name"]), sort_keys=False)
+        console.print(Text(f"For a URL of {without['name']} apply this ModelService:", style=_WAITING))
+        # Lines are copied as they are, whatever the width of the terminal.
+        console.print(Text(manifest), soft_wrap=True)
 
 
 def _has_no_url(deployment: Manifest) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import FleetView, Placement, Schedule
-from modelplane.model.serving import was_ready
+from modelplane.model.serving import serves_through, was_ready
 from modelplane.schedule.held import held_replicas
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_lost, is_reachable
 from modelplane.schedule.rollout import hold_message, replica_message, waiting_edit
@@ -17,9 +17,14 @@ _NAMED = 3
 
 
 def has_ready_replica(placement: Placement) -> bool:
-    """Tell whether the replica of a placement was last reported Ready for its present spec."""
+    """Tell whether the replica of a placement was last reported Ready, and its pods have not been changed since.
+
+    A change of one copy after the other does not count: the others go on to serve.
+    """
     replica = placement.replica
-    return replica is not None and was_ready(replica) and not placement.changes
+    if replica is None or (placement.changes and not placement.by_copy):
+        return False
+    return was_ready(replica) or (replica.ready and serves_through(replica.served_interface, replica.interface))
 
 
 def _count_leaving(view: FleetView, schedule: Schedule) -> int:

@@ -94,4 +94,5 @@ def _placement(work: Work, own: OwnReplica) -> Placement:
         volume=own.volume,
         carries=carried,
         changes=own.stamp is not Stamp.HOLD and not carried,
+        by_copy=own.by_copy,
     )

@@ -77,5 +77,5 @@ def change(work: Work, own: OwnReplica) -> bool:
         apply(work, own, found, found.engines)
     own.outdated = own.stamp is not Stamp.APPLY
     if not own.outdated:
-        own.serving = Serving.NOT
+        own.serving = Serving.PARTLY if own.by_copy else Serving.NOT
     return not own.outdated

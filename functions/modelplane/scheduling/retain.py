@@ -10,7 +10,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import EndCause, Needs, Stamp
-from modelplane.model.serving import see_serving
+from modelplane.model.serving import Serving, see_serving, serves_through
 from modelplane.scheduling.eligible import drift
 from modelplane.scheduling.endings import must_leave
 from modelplane.scheduling.hardware import layout
@@ -74,6 +74,7 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
         own.kept = True
         return
     found = work.own_pools.resolve(own, cluster)
+    own.by_copy = _changes_by_copy(work, own, found)
     if found.undecided:
         own.hold(_CONTINUES if work.budget.postponed else _TOO_MANY)
     elif found.engines is None:
@@ -87,6 +88,13 @@ def _check_pools(work: Work, own: OwnReplica, cluster: Cluster) -> None:
         _outdate(work, own, found)
     else:
         apply(work, own, found, found.engines)
+
+
+def _changes_by_copy(work: Work, own: OwnReplica, found: InPlace) -> bool:
+    """Tell whether a replica goes on to serve while its pods are changed to those asked for, copy by copy."""
+    wanted = own.profile or work.deployment.find_profile(found.profile)
+    seen = own.serving in (Serving.PARTLY, Serving.NOW)
+    return seen and wanted is not None and serves_through(own.replica.interface, wanted.interface)
 
 
 def _stays_pinned(work: Work, own: OwnReplica, cluster: Cluster) -> bool:
@@ -136,8 +144,15 @@ def _leave_pools(work: Work, own: OwnReplica, cluster: Cluster, found: InPlace) 
 
 
 def _waits(work: Work, own: OwnReplica) -> bool:
-    """Tell whether an edit waits for the rollout; a replica that never served with its present spec does not wait."""
-    return own.replica.proven or work.deployment.rollout.paused
+    """Tell whether an edit waits for the rollout; a replica that never served with its present spec does not wait.
+
+    One that serves with copies of an earlier spec, while they are changed one after the other, waits with an edit that
+    would end that.
+    """
+    replica = own.replica
+    goes_on = not replica.stale or serves_through(replica.served_interface, replica.interface)
+    changing = own.serving is Serving.PARTLY and goes_on and not own.by_copy
+    return replica.proven or work.deployment.rollout.paused or changing
 
 
 def _outdate(work: Work, own: OwnReplica, found: InPlace) -> None:

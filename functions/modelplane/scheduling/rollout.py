@@ -134,12 +134,23 @@ class RolloutStep:
         )
         return not starting or len(idle) == len(others)
 
+    def may_change_by_copy(self, own: OwnReplica) -> bool:
+        """Tell whether a replica that serves on meanwhile may be changed in place, which takes nothing down.
+
+        Only one is at a time: the next when it has all its copies, so that an edit that breaks copies breaks one.
+        """
+        return own.by_copy and not self._changed
+
     @property
     def _starting(self) -> int:
         """Return how many replicas are as asked, or about to be placed, and do not serve yet."""
-        counted = [own for own in self.members if own.counted]
-        changed = sum(own.reachable and not (own.outdated or own.serves_now) for own in counted)
-        return changed + max(0, self.replicas - len(counted))
+        return self._changed + max(0, self.replicas - sum(own.counted for own in self.members))
+
+    @property
+    def _changed(self) -> int:
+        """Return how many replicas are as asked and do not serve with all their copies yet."""
+        counted = (own for own in self.members if own.counted)
+        return sum(own.reachable and not (own.outdated or own.serves_now) for own in counted)
 
     def take(self, surge: Change, change: Change) -> None:
         """Change as many replicas as the budgets allow: by surge where there is room, else in place."""
@@ -149,7 +160,8 @@ class RolloutStep:
             if tried and surge(own):
                 continue
             self.no_room |= tried
-            may = ((tried or in_place_first) and self.may_change(own)) or self.may_repair(own)
+            may = (tried or in_place_first) and (self.may_change(own) or self.may_change_by_copy(own))
+            may = may or self.may_repair(own)
             if may and not own.surge_only:
                 change(own)
 

@@ -20,7 +20,8 @@ class OwnReplica:
     `leaving` is the cause for which it goes once others serve, `ending` the cause for which it goes now. `listed_only`:
     it is in a list and not among the observed resources, so it must be composed before it can end. `serving`: what can
     be seen of whether it serves; `reachable`: its cluster answers. `outdated`: it has served with a spec that is no
-    longer what the deployment asks for; `surge_only`: only a new replica can take its place. `volume`: the claim of the
+    longer what the deployment asks for; `surge_only`: only a new replica can take its place; `by_copy`: it goes on to
+    serve while it is changed in place, one copy after the other. `volume`: the claim of the
     cache that it should mount. `profile`: the profile that it runs on, None where the deployment no longer has it;
     `rank`: that profile's position in the order of preference; `place`: its position among all profiles of the
     ClusterModel, including those that cannot be used. `kept`: it keeps the engines that it was placed with, because it
@@ -39,6 +40,7 @@ class OwnReplica:
     reachable: bool = True
     outdated: bool = False
     surge_only: bool = False
+    by_copy: bool = False
     volume: str = ""
     profile: Profile | None = None
     rank: int = 0

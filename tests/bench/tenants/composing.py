@@ -6,8 +6,8 @@ from typing import Any
 from bench.fleet import NAMESPACE, Manifest, deployment, from_server
 from bench.passes import Scene
 from bench.tenants.table import Case, fleet
-from modelplane.composing.flags import READ_LIMIT
 from modelplane.model.names import API_VERSION, LABEL_CLUSTER
+from modelplane.observed.flags import READ_LIMIT
 
 _STEP = ("compose-replica",)
 #: What an API server holds of one object, so that a spec cannot be larger.

@@ -164,9 +164,7 @@ def test_no_value_of_a_secret_is_printed(output: str) -> None:
 def test_tables_show_fleet_placements_reasons_and_refusals_in_100_columns() -> None:
     tainted = cluster("south", taints=[{"key": "maintenance", "effect": "NoSchedule"}])
     text = preview([*FLEET, tainted, refused_class(), deployment(replicas=3)]).stdout
-    of_tables, copied, _ = text.partition("For a URL of chat apply ")
-    assert copied
-    assert max(len(line) for line in of_tables.splitlines()) <= 100
+    assert max(len(line) for line in text.splitlines()) <= 100
     assert "\x1b" not in text
     for expected in (
         "Fleet",
@@ -256,9 +254,12 @@ def test_a_deployment_that_no_service_selects_says_so_with_the_manifest_to_apply
     chat["spec"]["replicaLabels"] = {"tier": "gold"}
     text = preview([*FLEET, chat, *services]).stdout
     assert ("team/chat  1 of 1 placed  no ModelService" in text) is not routed
-    _, found, after = text.partition("For a URL of chat apply ")
+    _, found, after = text.partition("For a URL of chat apply this ModelService:\n")
     assert bool(found) is not routed
     if not routed:
-        manifest = yaml.safe_load(after.rpartition("}")[0] + "}")
+        block, _, rest = after.partition("\n\n")
+        assert "{" not in block
+        assert rest.startswith("1 of 1 replica of 1 deployment placed")
+        manifest = yaml.safe_load(block)
         assert manifest == service(CHAT)
         assert "no ModelService" not in preview([*FLEET, chat, *services, manifest]).stdout

@@ -12,10 +12,11 @@ TEAM = "team"
 BROKEN, FIXED = "example.org/engine:broken", "example.org/engine:fixed"
 
 
-def written(image: str, *, gang: bool = False) -> dict[str, Any]:
+def written(image: str, *, gang: bool = False, copies: int = 1) -> dict[str, Any]:
     """Return a deployment whose only replica takes all nodes of the fleet."""
     found = deployment("chat")
     (engine,) = found["spec"]["engines"]
+    engine["copies"] = copies
     (member,) = engine["members"]
     member["template"] = {"spec": {"containers": [{"name": "engine", "image": image, "command": ["serve"]}]}}
     if gang:
@@ -86,3 +87,22 @@ def test_a_crashed_replica_on_a_cluster_that_does_not_answer_waits() -> None:
     control.apply(written(FIXED))
     control.settle()
     assert image_of(control) == BROKEN
+
+
+@pytest.mark.parametrize("gang", [False, True], ids=["pods", "gangs"])
+@pytest.mark.parametrize("good", [True, False], ids=["a good edit", "a bad edit"])
+def test_the_only_replica_on_a_full_fleet_is_edited_copy_by_copy_and_serves_all_along(gang: bool, good: bool) -> None:
+    def rule(replica: dict[str, Any]) -> str | None:
+        container = replica["spec"]["engines"][0]["members"][0]["template"]["spec"]["containers"][0]
+        return "no such file" if container["image"] == FIXED and not good else None
+
+    control = ControlPlane((hardware(), cluster("east", nodes=4 if gang else 2)), world=failing(rule))
+    control.apply(written(BROKEN, gang=gang, copies=2))
+    assert control.settle()
+    control.apply(written(FIXED, gang=gang, copies=2))
+    for _ in range(20):
+        settled = control.settle(max_passes=1)
+        assert conditions(control)["ReplicasReady"] == "True"
+        assert all(endpoint["spec"]["ready"] for endpoint in control.list("ModelEndpoint"))
+    (replica,) = control.list("ModelReplica")
+    assert (image_of(control), replica["status"]["complete"], settled) == (FIXED, good, True)

@@ -140,7 +140,8 @@ def _given(composed: Replica, one: Deployment, placement: Placement) -> Replica:
     """Return a replica with what is composed into it of the profile that it is placed with."""
     profile = one.find_profile(placement.profile)
     content = profile.content if profile else composed.content
-    given = replace(composed, profile=placement.profile, content=content, choice=one.choice)
+    seen = profile.interface if profile else composed.interface
+    given = replace(composed, profile=placement.profile, content=content, choice=one.choice, interface=seen)
     model = one.model.name if one.model else ""
     return replace(given, model=model, digest=profile.digest) if profile else given
 
@@ -214,7 +215,8 @@ class Scene:
         for uid in uids or tuple(self.replicas):
             r = self.replicas[uid]
             now = replace(r, ready=True, stale=False, has_served=True)
-            self.replicas[uid] = replace(now, served_engines=r.engines, served_content=r.content)
+            now = replace(now, served_engines=r.engines, served_content=r.content, complete=True)
+            self.replicas[uid] = replace(now, served_interface=r.interface)
 
     def flap(self, *uids: str) -> None:
         """Let replicas say that they are not Ready."""

@@ -8,7 +8,7 @@ from modelplane.model.deployment import Deployment, Engine, Member, Role
 from modelplane.model.fleet import Effect, Taint
 from modelplane.model.placement import EndCause, Schedule, Stamp
 from modelplane.model.rollout import Amount, Rollout
-from profiles import with_content, with_engines
+from profiles import OTHER_PORT, with_content, with_engines
 from unit.scheduling.scene import (
     Scene,
     at_once,
@@ -193,6 +193,74 @@ def test_32_by_default_the_only_replica_on_a_full_fleet_serves_on() -> None:
     for _ in range(3):
         decided = scene.run(edited(one))
     assert (carried(scene), decided.rolling and decided.rolling.no_room) == (["v1"], True)
+
+
+def of_copies(replicas: int, copies: int = 2, rollout: Rollout | None = None) -> Deployment:
+    """Return a deployment of so many replicas, each of copies of a whole node."""
+    return with_engines(old(replicas, rollout), (standalone(copies=copies),))
+
+
+def starts(scene: Scene, uid: str, *, left: int) -> None:
+    """Let a replica be changed copy by copy, so that `left` copies serve and the next one does not come up yet."""
+    now = replace(scene.replicas[uid], ready=left > 0, complete=False, copies=left)
+    scene.replicas[uid] = now
+
+
+def test_35_copies_are_changed_without_room_for_a_surge_in_one_replica_after_the_other() -> None:
+    one = of_copies(2)
+    scene = serving(one, a=4)
+    for many in (1, 2):
+        decided = scene.run(edited(one))
+        assert (decided.ending, carried(scene).count("v2")) == ((), many)
+        changed = [uid for uid, each in scene.replicas.items() if each.content == "v2" != each.served_content]
+        starts(scene, *changed, left=1)
+        scene.run(edited(one))
+        assert carried(scene).count("v2") == many
+        scene.serve()
+    assert scene.run(edited(one)).rolling is None
+
+
+def test_where_there_is_room_a_replica_with_copies_surges() -> None:
+    one = of_copies(1)
+    scene = serving(one, a=4)
+    assert places(scene.run(edited(one))) == ["-a/0", "a/1"]
+
+
+TAKEN_DOWN: dict[str, tuple[Deployment, Deployment]] = {
+    "one copy": (of_copies(1, 1), edited(of_copies(1, 1))),
+    "one copy from now on": (of_copies(1), edited(of_copies(1, 1))),
+    "another port": (of_copies(1), edited(of_copies(1), OTHER_PORT)),
+    "paused": (of_copies(1), edited(of_copies(1, rollout=Rollout(paused=True)))),
+}
+
+
+@pytest.mark.parametrize(("one", "edit"), TAKEN_DOWN.values(), ids=TAKEN_DOWN)
+def test_an_edit_that_copies_do_not_serve_through_waits_for_room(one: Deployment, edit: Deployment) -> None:
+    scene = serving(one, a=one.profiles[0].engines[0].copies)
+    for _ in range(3):
+        scene.run(edit)
+    assert carried(scene) == ["v1"]
+
+
+def test_a_replica_with_copies_that_cannot_be_seen_is_not_changed() -> None:
+    one = of_copies(1)
+    scene = serving(one, a=2)
+    scene.change("a", answers=False)
+    scene.run(edited(one))
+    assert carried(scene) == ["v1"]
+
+
+@pytest.mark.parametrize(("then", "has"), [("v4", "v4"), ("v1", "v1"), (OTHER_PORT, "v2")])
+def test_while_its_copies_are_changed_a_replica_takes_another_edit_unless_that_would_end_what_serves(
+    then: str, has: str
+) -> None:
+    one = of_copies(1)
+    scene = serving(one, a=2)
+    scene.run(edited(one))
+    (uid,) = scene.replicas
+    starts(scene, uid, left=1)
+    scene.run(edited(one, then))
+    assert carried(scene) == [has]
 
 
 def test_a_surge_never_needs_a_response_larger_than_what_can_be_sent() -> None:

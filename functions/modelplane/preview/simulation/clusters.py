@@ -14,6 +14,10 @@ _RUNNING_PODS = frozenset(
 #: Fields of a workload's status that count available pods.
 _OF_AVAILABLE_PODS = frozenset({"readyReplicas", "availableReplicas", "numberReady", "numberAvailable"})
 
+#: The kinds whose pods a rollout changes one copy after the other, and the count of those that it has changed.
+_ROLLED = frozenset({"Deployment.apps", "LeaderWorkerSet.leaderworkerset.x-k8s.io"})
+_UPDATED = "updatedReplicas"
+
 #: Gateways of simulated clusters answer under this domain.
 GATEWAY_DOMAIN = "gateways.example"
 
@@ -24,16 +28,34 @@ def status_on_cluster(obj: Manifest, cluster: str) -> Tree | None:
     return found(obj, cluster) if found else None
 
 
-def status_while_starting(obj: Manifest, cluster: str) -> Tree | None:
-    """Return the status of an object none of whose pods is available; the normal one for a kind without pods."""
+def status_while_starting(obj: Manifest, cluster: str, left: int = 0) -> Tree | None:
+    """Return the status of an object whose pods start, but for `left` that are available and of an earlier template.
+
+    A kind without pods has its normal status.
+    """
     found = status_on_cluster(obj, cluster)
     if found is None or not runs_pods(obj):
         return found
     if _kind(obj) == _JOB:
         return {"active": 1}
+    counts = dict.fromkeys(found.keys() & _OF_AVAILABLE_PODS, left)
+    if left and _UPDATED in found:
+        counts[_UPDATED] = _count(obj, "replicas") - left
     unavailable = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}
-    none = dict.fromkeys(found.keys() & _OF_AVAILABLE_PODS, 0)
-    return {**found, **none, **({"conditions": [unavailable]} if "conditions" in found else {})}
+    conditions = {"conditions": [unavailable]} if "conditions" in found and not left else {}
+    return {**found, **counts, **conditions}
+
+
+def left_by_rollout(obj: Manifest, before: Manifest, *, edited: bool) -> int:
+    """Return how many pods of an earlier template a rollout leaves available, one copy being changed at a time.
+
+    `before` is the last status, of another template if the object is `edited`. What is not rolled out has none.
+    """
+    copies, updated = _count(obj, "replicas"), before.get(_UPDATED)
+    available = before.get("availableReplicas", before.get("readyReplicas"))
+    if _kind(obj) not in _ROLLED or not isinstance(available, int) or not isinstance(updated, int):
+        return 0
+    return min(available, copies - 1) if edited or updated < copies else 0
 
 
 def runs_pods(obj: Manifest) -> bool:

@@ -7,7 +7,7 @@ ready again in the next pass.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from modelplane.preview.simulation.clusters import status_on_cluster, status_while_starting
+from modelplane.preview.simulation.clusters import left_by_rollout, status_on_cluster, status_while_starting
 from modelplane.preview.simulation.stacks import ABSENT, is_absent_part, is_absent_release
 from modelplane.preview.store import View
 from modelplane.reading.kinds import key_of, qualify
@@ -65,12 +65,20 @@ def cluster_of(obj: Manifest) -> str:
 
 
 def starting(obj: Manifest, now: str, message: str = "") -> Tree:
-    """Return the status of an Object that is applied, none of whose pods is available yet; `message` is of Ready."""
+    """Return the status of an Object that is applied, whose pods start; `message` is of Ready.
+
+    None of them is available yet, but for those that a rollout has not changed yet.
+    """
     conditions = [
         condition_of(obj, now, "Ready", "False", "Creating", message=message),
         condition_of(obj, now, "Synced", "True", "ReconcileSuccess"),
     ]
-    return _with_manifest(obj, conditions, status_while_starting)
+    before, edited = mapping(obj, "status", "atProvider", "manifest", "status"), is_edited(obj)
+
+    def status_of(held: Manifest, cluster: str) -> Tree | None:
+        return status_while_starting(held, cluster, left_by_rollout(held, before, edited=edited))
+
+    return _with_manifest(obj, conditions, status_of)
 
 
 def condition_of(  # noqa: PLR0913 - the fields of a condition

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.composing.flags import number_in, read_flag, tokens
+from modelplane.observed.flags import number_in, read_flag, tokens
 
 
 def shell(script: str, *more: str) -> dict[str, Any]:

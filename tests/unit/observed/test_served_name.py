@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.composing.served_name import served_model
+from modelplane.observed.served_name import served_model
 from modelplane.step import Object
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.composing.engine_port import engine_port
+from modelplane.observed.engine_port import engine_port
 
 PORTS: dict[str, tuple[dict[str, Any], int]] = {
     "nothing tells": ({}, 8000),

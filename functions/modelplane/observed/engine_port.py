@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from modelplane.composing.flags import number_in, programs, read_flag
 from modelplane.model.names import ENGINE_PORT
+from modelplane.observed.flags import number_in, programs, read_flag
 
 #: Default port of a decode engine: its sidecar has the engines' port.
 DECODE_PORT: Final = 8001

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from modelplane.composing.flags import following, read_flag
 from modelplane.model.deployment import Role
 from modelplane.model.names import MODELS_PATH
 from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.flags import following, read_flag
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
