@@ -111,6 +111,11 @@ class LiveFleet(Calls):
         ready(len(wanted))
         eventually(spread, within=SOON)
 
+    def assert_gone(self, deployment: str) -> None:
+        """Assert that nothing is left of a deployment, not even a pod that finishes its requests."""
+        left = [each["metadata"]["name"] for each in self.fleet.replicas(deployment)]
+        assert not left, left
+
     def assert_spread(self, deployment: str) -> None:
         """Assert that each cluster has one replica of a deployment, which takes requests."""
         endpoints = self.fleet.endpoints(deployment)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from e2e import scenes
 from e2e.fleet import SOON
 from e2e.services import model_service
 from gateways.calls import CHAT, in_time, lost
-from gateways.live import LiveFleet
+from gateways.live import STAYS, LiveFleet
 from gateways.live_pages import open_page
 from gateways.openai_calls import LONG
 from gateways.pods import not_ready
@@ -26,7 +27,7 @@ from modelplane.model.names import (
     SYSTEM_NAMESPACE,
     endpoint_hostname,
 )
-from modelplane_dev.plane.control_plane import ENDPOINT
+from modelplane_dev.plane.control_plane import DEPLOYMENT, ENDPOINT
 from modelplane_dev.plane.gateways.live import INFERENCE_GATEWAY_KIND, PROVIDER_ADDRESS
 from modelplane_dev.plane.gateways.provider import HTTP_PORT
 from modelplane_dev.plane.issuer import SECRET
@@ -138,6 +139,37 @@ def test_a_fallback_gets_no_requests_while_the_first_tier_is_healthy_and_all_whe
     live.wait_chat(url)
     counts = live.send_many(url, REQUESTS_SENT)
     assert (lost(counts), counts[HOST]) == ({}, REQUESTS_SENT), counts
+
+
+@pytest.fixture
+def copied(live: LiveFleet) -> Iterator[str]:
+    """Return the name of a deployment whose only replica has two copies."""
+    selector, name = {"matchLabels": {"scenario": live.fleet.tag}}, "copied"
+    live.fleet.deploy(name, engines=[scenes.engine(1, copies=2)], clusterSelector=selector, tolerations=[STAYS])
+    live.fleet.wait_ready(name)
+    yield name
+    live.fleet.plane.hub.api.delete(DEPLOYMENT, name, live.fleet.tag)
+    eventually(lambda: live.assert_gone(name), within=SOON)
+
+
+def test_a_killed_copy_loses_no_request_and_sends_none_to_the_fallback(
+    live: LiveFleet, providers: Providers, copied: str, engines: dict[str, Process]
+) -> None:
+    url = providers.serve(copied, entry({LABEL_DEPLOYMENT: copied}), vendor(providers) | {"priority": 1})
+    dying, left = sorted(name for name in engines if name.startswith(f"{copied}-"))
+    before, after = live.send_around(engines[dying].kill, url, REQUESTS_SENT, first=REQUESTS_SENT)
+    assert before[dying] > 0, before
+    with not_ready(live, dying):
+
+        def partly() -> None:
+            status = live.fleet.replica(copied)["status"]
+            assert (status["complete"], live.fleet.counts(copied)) == (False, (1, 1)), status
+
+        eventually(partly, within=SOON)
+        counts = live.send_many(url, REQUESTS_SENT)
+    assert [lost(each) for each in (before, after, counts)] == [{}, {}, {}], (before, after, counts)
+    assert [each[HOST] for each in (before, after, counts)] == [0, 0, 0], (before, after, counts)
+    assert counts[left] == REQUESTS_SENT, counts
 
 
 def test_one_lost_endpoint_of_two_spills_a_third_until_its_service_has_taken_it_out(

@@ -72,6 +72,7 @@ def _private(certificate: str) -> PrivateGateway:
         certificate=certificate,
         authority=AUTHORITY,
         namespaces=_NAMESPACES,
+        to_copies=True,
     )
 
 

@@ -19,6 +19,7 @@ class PrivateGateway:
 
     `certificate` is the Secret with its pair, `authority` the ConfigMap with the CA that it knows callers by.
     `namespaces` says where routes may come from (allowedRoutes), `service_type` how its Service is reached.
+    `to_copies`: it leads to pods of which several are alike.
     """
 
     name: str
@@ -28,6 +29,7 @@ class PrivateGateway:
     namespaces: Mapping[str, Any] = field(default_factory=lambda: FROM_ALL)
     service_type: str = "LoadBalancer"
     replicas: int = 2
+    to_copies: bool = False
 
     def surroundings(self) -> dict[str, dict[str, Any]]:
         """Return what there has to be before the Gateway is: its pods, policies and answers, by what they are."""
@@ -35,7 +37,7 @@ class PrivateGateway:
         return {
             "envoy-proxy": envoy_proxy(*at, replicas=self.replicas, service_type=self.service_type),
             "client-traffic-policy": client_traffic_policy(*at, self.name, authority=self.authority),
-            "traffic-policy": hop_traffic_policy(*at, self.name),
+            "traffic-policy": hop_traffic_policy(*at, self.name, to_copies=self.to_copies),
             "answer-503": direct_response(*at, status=503, message=_UNKNOWN, code="unavailable"),
         }
 

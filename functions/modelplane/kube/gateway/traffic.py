@@ -37,6 +37,14 @@ _RETRY_ALONE: Final = {
     "numRetries": 1,
     "retryOn": {"triggers": _RETRY["retryOn"]["triggers"], "httpStatusCodes": [502, 503, 504]},
 }
+#: Requests that a pod did not take, or that ended with it before a byte of an answer, go to another copy on the cluster
+#: itself. The public gateway would count them as failures of the endpoint and eject it, and send all requests to the
+#: fallback although other copies serve.
+_RETRY_COPY: Final = {
+    "numRetries": 2,
+    "retryOn": {"triggers": ["connect-failure", "refused-stream", "reset"]},
+    "perRetry": {"backOff": {"baseInterval": "25ms", "maxInterval": "250ms"}},
+}
 #: An endpoint that fails gets no requests for a while. By Envoy's default, 10 percent, one of three is never ejected.
 #: 500 and 501 do not count (0: never), because one caller's request can cause them. They would end the service of the
 #: others, or send them to a fallback that costs money.
@@ -148,8 +156,10 @@ def service_traffic_policy(name: str, namespace: str, route: str, traffic: Traff
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 
-def hop_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any]:
-    """Return the policy of the traffic from a Gateway to what it alone leads to: nothing is tried again here.
+def hop_traffic_policy(name: str, namespace: str, gateway: str, *, to_copies: bool = False) -> dict[str, Any]:
+    """Return the policy of the traffic from a Gateway to what it alone leads to.
+
+    What a pod does not take is tried at another copy where it leads `to_copies`; otherwise nothing is tried again here.
 
     What the gateway itself answers with 500, a picker that is dead or a reference to what is not there, becomes 503:
     the public gateway sends that to another endpoint, and 500 not.
@@ -168,6 +178,7 @@ def hop_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str, Any
         **_timeouts(_IDLE),
         "responseOverride": [broken],
     }
+    spec |= {"retry": dict(_RETRY_COPY)} if to_copies else {}
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 
