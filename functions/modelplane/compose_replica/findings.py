@@ -171,10 +171,17 @@ class ReplicaFindings:
 
     @cached_property
     def has_crashed(self) -> bool:
-        """Tell whether it does not serve because containers of an engine without a copy have crashed."""
+        """Tell whether it does not serve because containers of an engine without a copy have crashed.
+
+        That holds until it serves or its pods are changed: what crashes again and again runs for a while in between,
+        and the pods of a gang are others each time.
+        """
+        if self.serves or any(found.restarting for _, found in self.engines.values()):
+            return False
         without = (manifest for manifest, found in self.engines.values() if found.available <= 0)
         names = {text(mapping(manifest.get("metadata")).get("name")) for manifest in without}
-        return not self.serves and not self.crashed_pods.isdisjoint(names)
+        before = mapping(self.replica.body.get("status")).get("crashed") is True
+        return bool(names) and (before or not self.crashed_pods.isdisjoint(names))
 
     def _answers(self, resource: str) -> bool:
         """Tell whether an object of the edge is applied, or is a workload with a copy."""

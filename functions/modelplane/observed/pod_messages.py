@@ -66,26 +66,32 @@ def _complaints(pod: Mapping[str, Any]) -> Iterator[str]:
 def _has_crashed(pod: Mapping[str, Any]) -> bool:
     """Tell whether a container of a pod has ended with an error, or is restarted again and again.
 
-    A failing probe alone is no crash: the engine may answer again.
+    A failing probe alone is no crash: the engine may answer again. A LeaderWorkerSet deletes the pods of a gang as soon
+    as a container of one is restarted: there the container before counts.
     """
     status = mapping(pod.get("status"))
+    if mapping(pod.get("metadata")).get("deletionTimestamp"):
+        restarted = (each for each in mappings(status.get("containerStatuses")) if count(each.get("restartCount")))
+        return any(_ended_with_error(each, "lastState") for each in restarted)
     for field in ("initContainerStatuses", "containerStatuses"):
         for found in mappings(status.get(field)):
-            state = mapping(found.get("state"))
-            if mapping(state.get("waiting")).get("reason") in _CRASHED or count(
-                mapping(state.get("terminated")).get("exitCode")
-            ):
+            waiting = mapping(mapping(found.get("state")).get("waiting"))
+            if waiting.get("reason") in _CRASHED or _ended_with_error(found, "state"):
                 return True
     return False
 
 
+def _ended_with_error(container: Mapping[str, Any], state: str) -> bool:
+    return count(mapping(mapping(container.get(state)).get("terminated")).get("exitCode")) > 0
+
+
 def crashed_pods(pods: Iterable[Remote], label: str) -> frozenset[str]:
-    """Return the values of a label of pods that have crashed and are not being deleted."""
+    """Return the values of a label of pods that have crashed."""
     found = set()
     for remote in pods:
         pod = remote.manifest or {}
         metadata = mapping(pod.get("metadata"))
-        if not metadata.get("deletionTimestamp") and _has_crashed(pod):
+        if _has_crashed(pod):
             found.add(text(mapping(metadata.get("labels")).get(label)))
     return frozenset(found)
 

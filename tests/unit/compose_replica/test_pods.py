@@ -103,6 +103,8 @@ def test_what_pods_complain_of_is_reported_by_the_replica_and_by_its_workload(
 
 #: Not ready, and nothing else: the container runs.
 PROBE = {"phase": "Running", "containerStatuses": [{"ready": False, "state": {"running": {}}}]}
+#: The container before has ended with an error; a LeaderWorkerSet deletes such a pod and the rest of its gang.
+RESTARTED = {"containerStatuses": [{"state": {"running": {}}, "lastState": ended(1, "Error"), "restartCount": 1}]}
 CRASHES: dict[str, tuple[list[dict[str, Any]], bool]] = {
     "nothing yet": ([], False),
     "a failing probe": ([pod(PROBE)] * 2, False),
@@ -113,6 +115,11 @@ CRASHES: dict[str, tuple[list[dict[str, Any]], bool]] = {
     "cannot run its command": ([pod(waiting("RunContainerError", "no such file"))], True),
     "an init container": ([pod({"initContainerStatuses": [{"state": ended(1, "Error")}]})], True),
     "one that is going": ([pod(waiting("CrashLoopBackOff"), deletionTimestamp="2026-01-01T00:00:00Z")], False),
+    "one that is going because it was restarted": (
+        [pod(RESTARTED, deletionTimestamp="2026-01-01T00:00:00Z")],
+        True,
+    ),
+    "one that was restarted, and is not going": ([pod(RESTARTED)], False),
     "of another workload": ([pod(waiting("CrashLoopBackOff"), workload="other")], False),
     "malformed": ([pod({"containerStatuses": [7, {"state": {"terminated": {"exitCode": "x"}}}]})], False),
 }
@@ -123,6 +130,18 @@ def test_a_replica_has_crashed_if_containers_of_an_engine_without_a_copy_ended_w
     pods: list[dict[str, Any]], crashed: bool
 ) -> None:
     assert (given.run(BODY, starting(), pods=pods).status or {}).get("crashed", False) is crashed
+
+
+def test_what_has_crashed_has_until_it_serves_or_its_pods_are_changed() -> None:
+    found = given.run(BODY, starting(), pods=CRASHES["crashes again and again"][0]).status or {}
+    assert found["crashed"] is True
+    runs = given.run({**BODY, "status": found}, starting(), pods=[pod(PROBE)]).status or {}
+    assert runs["crashed"] is True
+    serves = given.run({**BODY, "status": runs}, given.serving(BODY)).status or {}
+    assert "crashed" not in serves
+    image = {"spec": {"containers": [given.container(image="new")]}}
+    edited = given.replica(given.engine(copies=2, members=[given.member(template=image)]), status=runs)
+    assert "crashed" not in (given.run(edited, starting(), pods=[pod(PROBE)]).status or {})
 
 
 def test_a_replica_that_serves_with_its_other_copies_has_not_crashed() -> None:
