@@ -48,7 +48,9 @@ def show(
         console.print(_refused(refused))
     without = next(filter(_has_no_url, deployments), None)
     if without:
-        manifest = yaml.safe_dump(propose_service(without["namespace"], without["name"]), sort_keys=False)
+        manifest = yaml.safe_dump(
+            propose_service(without["namespace"], without["name"]), sort_keys=False, default_flow_style=None
+        )
         console.print(Text(f"For a URL of {without['name']} apply this ModelService:", style=_WAITING))
         # Lines are copied as they are, whatever the width of the terminal.
         console.print(Text(manifest), soft_wrap=True)

@@ -258,7 +258,7 @@ def test_a_deployment_that_no_service_selects_says_so_with_the_manifest_to_apply
     assert bool(found) is not routed
     if not routed:
         block, _, rest = after.partition("\n\n")
-        assert "{" not in block
+        assert len(block.splitlines()) > 5
         assert rest.startswith("1 of 1 replica of 1 deployment placed")
         manifest = yaml.safe_load(block)
         assert manifest == service(CHAT)

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from modelplane.cli import main
 from modelplane.preview import ControlPlane
 from modelplane_dev.folders import ROOT
 
@@ -175,3 +177,54 @@ def test_a_model_over_two_nodes_is_one_gang_of_whole_nodes() -> None:
         request["exactly"]["count"] for claim in claims for request in claim["spec"]["spec"]["devices"]["requests"]
     ]
     assert sorted(set(counts)) == [1, 8]
+
+
+#: What the preview of each manifest says: its files, and lines that it prints.
+PREVIEWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "an engine of one pod": (
+        ("docs/tour/fleet.yaml", "docs/tour/single.yaml"),
+        ("ml-team/qwen3-8b  1 of 1 placed  no ModelService", "For a URL of qwen3-8b apply this ModelService:"),
+    ),
+    "a gang and its cache": (
+        ("docs/tour/fleet.yaml", "docs/tour/gang.yaml"),
+        ("  cw-h200  0  qwen3-coder on frontier  serving", "ModelCache ml-team/qwen3-coder  Ready"),
+    ),
+    "a pair": (
+        ("docs/tour/fleet.yaml", "docs/tour/pair.yaml"),
+        ("  cw-h200  0  decode on frontier, prefill on frontier  serving",),
+    ),
+    "a model and its URL": (
+        ("docs/tour/fleet.yaml", "docs/tour/service.yaml"),
+        ("ml-team/qwen-demo  1 of 1 placed", "ModelService ml-team/qwen  Ready"),
+    ),
+    "a replica by hand": (
+        ("docs/tour/fleet.yaml", "docs/tour/replica.yaml"),
+        ("ModelReplica ml-team/qwen3-8b-eks-l4-0  Ready",),
+    ),
+    "an environment with its engines": (
+        ("docs/tour/environment.yaml", "docs/tour/engines.yaml"),
+        (
+            "  prod-coreweave-us-east  0  vllm on medium-models  serving",
+            "  prod-coreweave-us-east  0  vllm on frontier-multinode  serving",
+        ),
+    ),
+    "a model of the catalogue": (
+        ("examples/catalogue/fleet.yaml", "examples/catalogue/kimi-k2-instruct.yaml"),
+        (
+            "  prod-coreweave-us-east  0  vllm-h200-multinode on frontier-multinode  serving",
+            "ClusterModel kimi-k2-instruct  Ready",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "lines"), PREVIEWS.values(), ids=PREVIEWS)
+def test_the_preview_of_each_manifest_says_what_becomes_of_it(files: tuple[str, ...], lines: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(main, ["preview", *(str(ROOT / file) for file in files)])
+    assert done.exit_code == 0, done.output
+    assert [line for line in lines if line not in done.stdout.splitlines()] == []
+
+
+def test_every_manifest_of_the_tour_is_previewed() -> None:
+    previewed = {file for files, _ in PREVIEWS.values() for file in files}
+    assert {str(file.relative_to(ROOT)) for file in TOUR.glob("*.yaml")} <= previewed
