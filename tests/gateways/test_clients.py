@@ -12,6 +12,7 @@ from e2e.fleet import SOON
 from e2e.services import model_service
 from gateways.calls import CHAT, CURL
 from gateways.live import SERVED, LiveFleet
+from modelplane.kube.gateway.answers import LONGEST_ID
 from modelplane.model.names import ENGINE_PORT
 from modelplane_dev.components.builds import litellm
 from modelplane_dev.folders import ROOT
@@ -192,6 +193,8 @@ def test_an_answer_has_the_id_of_its_request_and_the_log_has_id_and_reason_of_ea
     _, found = live.ask_with_headers(f"{url}{CHATS}", CHAT, key)
     given = found["x-request-id"]
     assert len(given) == 36
+    _, found = live.ask_with_headers(f"{url}{CHATS}", CHAT, f"x-request-id: {'x' * 300}")
+    assert found["x-request-id"] == "x" * LONGEST_ID
 
     def limited() -> None:
         answer, found = live.ask_with_headers(f"{url}{CHATS}", CHAT, key, f"x-request-id: limited-{tag}")

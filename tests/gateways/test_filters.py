@@ -138,6 +138,14 @@ def test_a_request_that_lasts_too_long_for_its_service_ejects_no_endpoint(alone:
     assert alone.active_ejections() == 0
 
 
+def test_no_caller_sets_limits_of_time_or_tries_of_the_gateway_s_own(alone: EnvoyAlone) -> None:
+    asked = {"x-envoy-upstream-rq-timeout-ms": "1", "x-envoy-upstream-rq-per-try-timeout-ms": "1"}
+    asked |= {"x-envoy-max-retries": "9", "x-envoy-retry-on": "5xx", "x-envoy-hedge-on-per-try-timeout": "true"}
+    for _ in range(4):
+        assert _ask(alone, "/site/v1/models", {**asked, "X-Seconds": "0.1"})[0] == 200
+    assert alone.active_ejections() == 0
+
+
 def _pipeline(alone: EnvoyAlone, session: str, status: int, count: int = 1) -> str:
     """Send requests one behind the other, and return all answers."""
     request = f"GET /affine/v1/models HTTP/1.1\r\nHost: a\r\nX-Session: {session}\r\nX-Status: {status}\r\n"
