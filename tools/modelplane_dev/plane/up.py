@@ -33,7 +33,9 @@ from modelplane_dev.plane.waiting import PlaneError, eventually
 from modelplane_dev.processes.background import Background
 from modelplane_dev.processes.process import Process, ProcessError
 
-KEEPER = Background(ROOT / "build" / "up", (sys.executable, "-m", "modelplane_dev.plane.up", "keep"))
+#: Its folder; a test has one of its own.
+FOLDER = Path(os.environ.get("MODELPLANE_UP") or ROOT / "build" / "up")
+KEEPER = Background(FOLDER, (sys.executable, "-m", "modelplane_dev.plane.up", "keep"))
 #: Seconds that everything may take to come up.
 PATIENCE = 600.0
 #: The deployment, and the ModelService over it, that docs/try.md tries.
