@@ -1,8 +1,10 @@
-"""A least-recently-used cache that is bounded by the weight of its content."""
+"""Least-recently-used caches that are bounded by the weight of their content."""
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
 from functools import wraps
 from gc import get_referents
@@ -17,6 +19,9 @@ V = TypeVar("V")
 #: Bytes of an entry besides its value: the key, a tuple of short texts, and its places in the table.
 ENTRY: Final = 512
 
+
+#: How often a cache has to be filled anew until the entries of an owner that uses none of them are no longer in use.
+IDLE: Final = 4
 
 #: Types that values refer to without keeping them alive.
 _SHARED: Final = (type, Enum)
@@ -66,18 +71,38 @@ class Lru(Generic[V]):
             self._kept.move_to_end(key)
             return found[0]
 
+    @property
+    def weight(self) -> int:
+        """Return what all entries weigh."""
+        return self._weight
+
     def put(self, key: Hashable, value: V, weight: int) -> None:
         """Store a value of this weight under `key`, replacing the present one; see `admit` for a new one."""
+        self.store(key, value, weight)
+
+    def store(self, key: Hashable, value: V, weight: int) -> list[Hashable]:
+        """Do as `put`, and return the keys of the entries that had to go."""
         weight += ENTRY
+        evicted: list[Hashable] = []
         with self._lock:
             if key not in self._kept and self._weight + weight > self.limit and not self._admitted():
-                return
+                return evicted
             replaced = self._kept.pop(key, None)
             self._kept[key] = value, weight
             self._weight += weight - replaced[1] if replaced else weight + self._hold(key)
             while self._weight > self.limit:
-                evicted, (_, freed) = self._kept.popitem(last=False)
-                self._weight -= freed + self._release(evicted)
+                evicted.append(self._evict())
+        return evicted
+
+    def evict(self) -> Hashable:
+        """Remove the least recently used entry, and return its key."""
+        with self._lock:
+            return self._evict()
+
+    def _evict(self) -> Hashable:
+        evicted, (_, freed) = self._kept.popitem(last=False)
+        self._weight -= freed + self._release(evicted)
+        return evicted
 
     def _admitted(self) -> bool:
         """Tell whether a new entry is stored although others have to go for it."""
@@ -100,6 +125,81 @@ class Lru(Generic[V]):
             return 0
         del self._shared[part]
         return weight
+
+
+#: On whose behalf this thread computes: the namespace of the composite, None outside of a server.
+_OWNER: Final[ContextVar[Hashable]] = ContextVar("owner", default=None)
+
+
+@contextmanager
+def owned_by(owner: Hashable) -> Iterator[None]:
+    """Let what runs in the `with` statement store entries on behalf of an owner."""
+    token = _OWNER.set(owner)
+    try:
+        yield
+    finally:
+        _OWNER.reset(token)
+
+
+class FairLru(Generic[V]):
+    """Values by key, at most `limit` in weight, which the owners of entries share fairly; threads may use it.
+
+    When it is full, the least recently used entry goes of the owner whose entries weigh most; before that, those of
+    owners whose entries are no longer in use (`IDLE`). So as long as an owner in use has no more than the limit
+    divided by their number, nothing that others store evicts its entries. An entry belongs to whoever stored it, and is
+    found by all. `share` is as for `Lru`, counted once for each owner.
+    """
+
+    def __init__(self, limit: int, share: Callable[[Any], tuple[Hashable, int]] | None = None) -> None:
+        self.limit: Final = limit
+        self._share = share
+        self._lock = threading.Lock()
+        self._owner_of: dict[Hashable, Hashable] = {}
+        #: The weight of everything that was ever stored.
+        self._stored = 0
+        #: The entries of each owner with what had been stored when they were last used, the longest ago first.
+        self._parts: OrderedDict[Hashable, tuple[Lru[V], int]] = OrderedDict()
+
+    def find(self, key: Hashable) -> V | None:
+        """Return the value under `key`, None when there is none."""
+        with self._lock:
+            if key not in self._owner_of:
+                return None
+            return self._part(self._owner_of[key]).find(key)
+
+    def get(self, key: Hashable, make: Callable[[], tuple[V, int]]) -> V:
+        """Return the value under `key`; when there is none, `make` gives it and its weight. As for `Lru`."""
+        found = self.find(key)
+        if found is None:
+            found, weight = make()
+            self.put(key, found, weight)
+        return found
+
+    def put(self, key: Hashable, value: V, weight: int) -> None:
+        """Store a value of this weight under `key`, replacing the present one."""
+        with self._lock:
+            owner = self._owner_of.setdefault(key, _OWNER.get())
+            self._stored += weight + ENTRY
+            for evicted in self._part(owner).store(key, value, weight):
+                del self._owner_of[evicted]
+            while sum([part.weight for part, _ in self._parts.values()]) > self.limit:
+                self._evict()
+
+    def _part(self, owner: Hashable) -> Lru[V]:
+        """Return the entries of an owner, which are used now."""
+        part, _ = self._parts.get(owner) or (Lru[V](self.limit, self._share), 0)
+        self._parts[owner] = part, self._stored
+        self._parts.move_to_end(owner)
+        return part
+
+    def _evict(self) -> None:
+        owner, (part, used) = next(iter(self._parts.items()))
+        if self._stored - used < IDLE * self.limit:
+            owner, (part, _) = max(self._parts.items(), key=lambda each: each[1][0].weight)
+        if part.weight:
+            del self._owner_of[part.evict()]
+        if not part.weight:
+            del self._parts[owner]
 
 
 class Identity:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.lru import Lru
+from modelplane.lru import FairLru
 from modelplane.model.deployment import Deployment, Profile
 from modelplane.model.placement import Schedule, Stamp
 from modelplane.model.refusal import SearchBound
-from modelplane.scheduling import engine_match, search, selectors
+from modelplane.scheduling import engine_match, options, search, selectors
 from modelplane.scheduling.allowance import Allowance, allowed
 from property.fleet import Fleet, Snapshot, decide
 from property.strategies import engine_lists, examples, situations
@@ -25,7 +25,8 @@ def caches(limit: int) -> Iterator[None]:
     """Give the searches empty caches of so many bytes."""
     with pytest.MonkeyPatch.context() as patch:
         for searches in SEARCHES:
-            patch.setattr(searches, "_remembered", Lru(limit))
+            patch.setattr(searches, "_remembered", FairLru(limit))
+        patch.setattr(options, "_ASSEMBLED", FairLru(limit))
         yield
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.lru import ENTRY, Lru, weigh
+from modelplane.lru import ENTRY, IDLE, FairLru, Lru, owned_by, weigh
 
 
 def _fill(cache: Lru[str], *keys: str) -> list[str]:
@@ -176,3 +176,51 @@ def test_a_new_value_of_a_key_is_stored_where_new_keys_are_not() -> None:
         cache.put(key, "first", 0)
     cache.put("b", "second", 0)
     assert [cache.find(key) for key in ("a", "b", "c")] == ["first", "second", None]
+
+
+def _of(owner: str, cache: FairLru[str], *keys: str) -> list[str | None]:
+    """Store values of weight 1 for an owner, and return which of them are there in the end."""
+    with owned_by(owner):
+        for key in keys:
+            cache.put(key, key, 1)
+    return [cache.find(key) for key in keys]
+
+
+def test_nothing_that_others_store_evicts_the_fair_share_of_an_owner() -> None:
+    cache = FairLru[str](4 * (ENTRY + 1))
+    assert _of("a", cache, "a1", "a2") == ["a1", "a2"]
+    assert _of("b", cache, *(f"b{at}" for at in range(9)))[-2:] == ["b7", "b8"]
+    assert [cache.find(key) for key in ("a1", "a2", "b6")] == ["a1", "a2", None]
+
+
+def test_of_the_owner_with_most_the_entry_that_was_used_longest_ago_goes() -> None:
+    cache = FairLru[str](4 * (ENTRY + 1))
+    _of("a", cache, "a1", "a2", "a3")
+    _of("b", cache, "b1")
+    cache.find("a1")
+    _of("b", cache, "b2")
+    assert [cache.find(key) for key in ("a1", "a2", "a3", "b1", "b2")] == ["a1", None, "a3", "b1", "b2"]
+
+
+def test_an_entry_is_found_by_all_owners_and_counts_for_the_first() -> None:
+    cache = FairLru[str](4 * (ENTRY + 1))
+    _of("a", cache, "both", "a1", "a2")
+    _of("b", cache, "both", "b1", "b2")
+    assert [cache.find(key) for key in ("both", "a1", "a2", "b1", "b2")] == ["both", None, "a2", "b1", "b2"]
+
+
+def test_what_an_owner_no_longer_uses_makes_room_once_the_cache_was_filled_several_times() -> None:
+    cache = FairLru[str](4 * (ENTRY + 1))
+    _of("idle", cache, "old")
+    for at in range(IDLE * 4 - 1):
+        assert _of("a", cache, f"a{at}") == [f"a{at}"]
+    assert _of("a", cache, "a1", "a2", "a3", "a4") == ["a1", "a2", "a3", "a4"]
+    assert cache.find("old") is None
+
+
+def test_a_value_too_heavy_for_all_owners_is_not_kept_and_evicts_nothing_of_others() -> None:
+    cache = FairLru[str](4 * (ENTRY + 1))
+    _of("a", cache, "a1")
+    with owned_by("b"):
+        cache.put("heavy", "x", 5 * ENTRY)
+    assert (cache.find("a1"), cache.find("heavy")) == ("a1", None)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import Any, Final, Generic, TypeVar, cast
 
-from modelplane.lru import Lru
+from modelplane.lru import FairLru
 from modelplane.model.refusal import SearchBound
 from modelplane.scheduling.allowance import Allowance, PostponedError, current
 
@@ -108,7 +108,10 @@ class SearchBudget:
 
 
 class Searches(Generic[K, V]):
-    """A cache of search results by their inputs, with the states they took; bounded in bytes, shared by threads."""
+    """A cache of search results by their inputs, with the states they took; bounded in bytes, shared by threads.
+
+    Namespaces have fair shares of it, so that a search of many passes goes on whatever the others search.
+    """
 
     def __init__(
         self,
@@ -117,7 +120,7 @@ class Searches(Generic[K, V]):
         share: Callable[[K], tuple[Hashable, int]] | None = None,
     ) -> None:
         #: (result, states). The result is None for a search that was ended because its pass had no states left.
-        self._remembered: Lru[tuple[V | SearchBound | None, int]] = Lru(limit, share)
+        self._remembered: FairLru[tuple[V | SearchBound | None, int]] = FairLru(limit, share)
         self._weigh = weigh
 
     def find(self, key: K, budget: SearchBudget, search: Callable[[Meter], V]) -> V | SearchBound:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from modelplane.catalogue import Offer, driver_selector, no_gpu, offer_of
 from modelplane.cel import Outcome
-from modelplane.lru import Lru
+from modelplane.lru import FairLru
 from modelplane.model.deployment import Engine, Member, Profile
 from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_profile
 from modelplane.scheduling.budget import WORDING_STATES, Meter, SearchBudget
@@ -23,7 +23,7 @@ from modelplane.scheduling.selectors import PassVerdicts, Verdicts
 from modelplane.scheduling.ways import ClusterWays, EngineOption, EngineWays, OptionsByPool, weigh_ways
 
 #: The options on clusters, at most 8 MiB of them.
-_ASSEMBLED: Lru[ClusterWays] = Lru(8 * 1024 * 1024)
+_ASSEMBLED: FairLru[ClusterWays] = FairLru(8 * 1024 * 1024)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

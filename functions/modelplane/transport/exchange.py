@@ -9,6 +9,7 @@ from typing import Final
 
 import structlog
 
+from modelplane.lru import owned_by
 from modelplane.scheduling.allowance import Allowance, allowed
 from modelplane.step import Request, Result, Step
 from modelplane.step.call import StepOutcome, fail, identity, run
@@ -78,7 +79,8 @@ def _decide(step: Step, given: ParsedRequest, waited: float, turn: Turn) -> Step
         return StepOutcome(complete(given.request, Result(fatal=_late(given.request, waited))))
     if given.error is not None:
         return fail(given.request, given.error)
-    with allowed(Allowance(turn=partial(turn, given.request.composite.namespace))):
+    namespace = given.request.composite.namespace
+    with allowed(Allowance(turn=partial(turn, namespace))), owned_by(namespace):
         return run(step, given.request)
 
 

@@ -2,25 +2,30 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from modelplane.lru import Lru
+from modelplane.lru import FairLru, owned_by
 from modelplane.model.fleet import Effect, Taint
 from modelplane.model.placement import Schedule
 from modelplane.model.refusal import SearchBound
-from modelplane.scheduling import allowance, engine_match, search, selectors
+from modelplane.scheduling import allowance, engine_match, options, search, selectors
 from modelplane.scheduling.allowance import Allowance, allowed
 from modelplane.scheduling.budget import Meter, SearchBudget, Searches
 from modelplane.scheduling.explain import explain
 from unit.scheduling.scene import Scene, places, replica
 from unit.scheduling.test_budget import EACH, FIRST, OURS, fleet
 
+SEARCHES = (selectors.VERDICTS, engine_match.MATCHES, search.ASSIGNMENTS, search.COUNTS)
+_LIMIT = 1 << 20
+
 
 @pytest.fixture(autouse=True)
 def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    for searches in (selectors.VERDICTS, engine_match.MATCHES, search.ASSIGNMENTS, search.COUNTS):
-        monkeypatch.setattr(searches, "_remembered", Lru(1 << 20))
+    for searches in SEARCHES:
+        monkeypatch.setattr(searches, "_remembered", FairLru(_LIMIT))
+    monkeypatch.setattr(options, "_ASSEMBLED", FairLru(_LIMIT))
 
 
 def passes(scene: Scene, states: int) -> Iterator[Schedule]:
@@ -39,6 +44,24 @@ def test_what_is_not_reached_is_postponed_and_the_next_pass_continues_there() ->
         for found in passes(Scene(fleet(0, 0, 0, 0, 0)), FIRST + EACH)
     ]
     assert counted == [3, 0]
+
+
+@pytest.mark.parametrize("others", [1, 2, 8])
+def test_a_search_goes_on_whatever_other_namespaces_search_in_between(others: int) -> None:
+    scene = Scene(fleet(*[0] * 8))
+    left: list[int] = []
+    caches: list[Any] = [options._ASSEMBLED, *(searches._remembered for searches in SEARCHES)]
+    while not left or left[-1]:
+        with owned_by("ours"), allowed(Allowance(FIRST + EACH)):
+            found = scene.decide(OURS)
+        left.append(sum(isinstance(each, SearchBound) for each in found.refusals.values()))
+        for other in range(others):
+            with owned_by(f"other-{other}"):
+                for cache in caches:
+                    for number in range(50):
+                        cache.put((other, len(left), number), None, _LIMIT // 20)
+        assert len(left) <= 8
+    assert left == sorted(left, reverse=True)
 
 
 def test_nothing_is_placed_while_a_cluster_is_not_looked_at() -> None:
