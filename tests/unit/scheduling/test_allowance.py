@@ -58,8 +58,8 @@ def test_a_search_goes_on_whatever_other_namespaces_search_in_between(others: in
         for other in range(others):
             with owned_by(f"other-{other}"):
                 for cache in caches:
-                    for number in range(50):
-                        cache.put((other, len(left), number), None, _LIMIT // 20)
+                    for number in range(100 // others):
+                        cache.put((other, len(left), number), None, _LIMIT // 50)
         assert len(left) <= 8
     assert left == sorted(left, reverse=True)
 
