@@ -6,13 +6,18 @@ from typing import Any
 
 from apiserver.installed import RBAC, installed
 from apiserver.server import Server
-from modelplane.model.names import API_VERSION, LABEL_CLUSTER, SYSTEM_NAMESPACE
+from modelplane.model.names import API_VERSION, GROUP, LABEL_CLUSTER, SYSTEM_NAMESPACE
+from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.api import Kind
 from modelplane_dev.plane.cluster import ACCOUNTS, CROSSPLANE, PLATFORM, TEAM
 
 Manifest = dict[str, Any]
 
 PROVIDER = "kubernetes.m.crossplane.io"
+#: Its earlier kinds, which are of the cluster: the provider installs and reconciles them too.
+LEGACY_PROVIDER = "kubernetes.crossplane.io"
+#: The plural names of our kinds.
+KINDS = frozenset(file.parent.name for file in (ROOT / "apis").glob("*/definition.yaml"))
 NAMESPACE, OTHER = "ml", "team"
 REPLICA = Kind(API_VERSION, "ModelReplica")
 VIEWER = "viewer"
@@ -98,6 +103,31 @@ CONFIGS = {
 }
 
 
+def legacy(kind: str, version: str, spec: Manifest) -> Manifest:
+    """Return an object of the provider's earlier kinds."""
+    return {"apiVersion": f"{LEGACY_PROVIDER}/{version}", "kind": kind, "metadata": {"name": "stranger"}, "spec": spec}
+
+
+LEGACY: dict[str, Manifest] = {
+    "an Object": legacy(
+        "Object",
+        "v1alpha2",
+        {"forProvider": obj()["spec"]["forProvider"], "providerConfigRef": {"name": "east"}},
+    ),
+    "an Object on the default ProviderConfig": legacy(
+        "Object", "v1alpha2", {"forProvider": obj()["spec"]["forProvider"]}
+    ),
+    "a ProviderConfig with another namespace's kubeconfig": legacy(
+        "ProviderConfig",
+        "v1alpha1",
+        {"credentials": {"source": "Secret", "secretRef": {"namespace": SYSTEM_NAMESPACE, **KUBECONFIG}}},
+    ),
+    "a ProviderConfig with the provider's own identity": legacy(
+        "ProviderConfig", "v1alpha1", {"credentials": {"source": "InjectedIdentity"}}
+    ),
+}
+
+
 OWNER = {"apiVersion": API_VERSION, "kind": "ModelDeployment", "name": "chat", "uid": "1"}
 
 
@@ -116,13 +146,14 @@ def rights_installed(server: Server) -> Iterator[Server]:
     """
     more = [
         binding("modelplane-team", "member", within=NAMESPACE),
-        binding("modelplane-view", VIEWER),
+        binding("modelplane-view", VIEWER, within=OTHER),
+        binding("modelplane-view-fleet", VIEWER),
         binding("modelplane-platform", PLATFORM),
         binding("modelplane-platform", PLATFORM, within=SYSTEM_NAMESPACE, kind="Role"),
         binding("cluster-reader-writer", TEAM),
         binding("cluster-reader-writer", CROSSPLANE),
         binding("modelplane-cluster-configs", CROSSPLANE),
-        # Every right but `use`, as Crossplane's own role for those who edit gives it.
+        # Crossplane's own role for those who edit has every verb on what is composed, in the whole cluster here.
         {
             "apiVersion": f"{RBAC}/v1",
             "kind": "ClusterRole",
@@ -132,7 +163,9 @@ def rights_installed(server: Server) -> Iterator[Server]:
                     "apiGroups": ["*"],
                     "resources": ["*"],
                     "verbs": ["get", "list", "watch", "create", "update", "patch", "delete"],
-                }
+                },
+                {"apiGroups": [PROVIDER, LEGACY_PROVIDER], "resources": ["*"], "verbs": ["*"]},
+                {"apiGroups": [GROUP], "resources": sorted(KINDS), "verbs": ["*"]},
             ],
         },
     ]

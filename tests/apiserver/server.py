@@ -77,7 +77,9 @@ class Server:
 def definitions() -> Iterator[Manifest]:
     """Yield the definitions of every kind that is composed, and of our own: each XRD as Crossplane converts it."""
     yield from crds(sources.core_crds())
-    yield from crds(sources.provider_crds(), "kubernetes.m.*.yaml")
+    for each in crds(sources.provider_crds(), "kubernetes.*.yaml"):
+        # Crossplane would fill in where the provider converts its earlier kinds.
+        yield {**each, "spec": {**each["spec"], "conversion": {"strategy": "None"}}}
     yield from crds(sources.helm_provider_crds(), "helm.m.*.yaml")
     gateways = (sources.gateway_crds(), sources.envoy_gateway_crds(), sources.inference_pool_crds())
     for folder in (sources.lws_crds(), *gateways):

@@ -3,7 +3,7 @@
 import pytest
 
 from apiserver.installed import RBAC, refusal, refusal_of_change
-from apiserver.rights import CONFIGS, NAMESPACE, PROVIDER, REFERENCES, Manifest, binding, obj
+from apiserver.rights import CONFIGS, LEGACY, NAMESPACE, PROVIDER, REFERENCES, Manifest, binding, obj
 from apiserver.server import Server
 from modelplane_dev.plane.cluster import ADMIN, CROSSPLANE, TEAM
 
@@ -97,3 +97,29 @@ def test_a_role_with_every_verb_in_a_namespace_does_not_make_provider_configs(ru
         api = ruled.cluster.api
         api.request("DELETE", f"/apis/{RBAC}/v1/namespaces/{NAMESPACE}/rolebindings/editor-{TEAM}-clusterrole")
         api.request("DELETE", f"/apis/{RBAC}/v1/clusterroles/editor")
+
+
+@pytest.mark.parametrize("made", LEGACY.values(), ids=LEGACY)
+def test_the_earlier_kinds_of_the_provider_ask_for_the_same_right(ruled: Server, made: Manifest) -> None:
+    assert "let an administrator grant you the verb use on providerconfigs.modelplane.ai" in refusal(ruled, TEAM, made)
+    for user in (CROSSPLANE, ADMIN):
+        assert refusal(ruled, user, made) == ""
+
+
+def test_only_who_may_use_it_makes_a_provider_config_of_the_cluster_or_leads_one_elsewhere(ruled: Server) -> None:
+    own = CONFIGS["the provider's own identity"]
+    made = {**own, "kind": "ClusterProviderConfig", "metadata": {"name": "own"}}
+    assert "ClusterProviderConfig own acts with the rights of its provider" in refusal(ruled, TEAM, made)
+    assert refusal(ruled, CROSSPLANE, made) == ""
+
+
+def test_an_object_of_the_earlier_kinds_is_not_changed_either(ruled: Server) -> None:
+    made, crossplane = LEGACY["an Object"], ruled.cluster.api_of(CROSSPLANE)
+    path = f"{ruled.path(made)}/{made['metadata']['name']}"
+    crossplane.request("POST", ruled.path(made), made)
+    try:
+        turned = {"spec": {"forProvider": {"manifest": {"data": {"more": "mine"}}}}}
+        assert "gives every right" in refusal_of_change(ruled.cluster.api_of(TEAM), path, turned)
+        assert refusal_of_change(crossplane, path, turned) == ""
+    finally:
+        crossplane.request("DELETE", path)

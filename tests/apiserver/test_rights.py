@@ -5,10 +5,9 @@ from typing import NamedTuple
 import pytest
 
 from apiserver.installed import refusal, refusal_of_change
-from apiserver.rights import NAMESPACE, OTHER, PROVIDER, REPLICA, VIEWER, Manifest, obj, replica, subject
+from apiserver.rights import KINDS, NAMESPACE, OTHER, PROVIDER, REPLICA, VIEWER, Manifest, obj, replica, subject
 from apiserver.server import Server
-from modelplane.model.names import GROUP, SYSTEM_NAMESPACE
-from modelplane_dev.folders import ROOT
+from modelplane.model.names import GROUP, LABEL_MODEL, SYSTEM_NAMESPACE
 from modelplane_dev.plane.api import Api
 from modelplane_dev.plane.cluster import ADMIN, CROSSPLANE, EVERYWHERE, PLATFORM, TEAM, namespace
 from modelplane_dev.plane.waiting import eventually
@@ -18,6 +17,8 @@ READ, WRITE = ("get", "list", "watch"), ("create", "update", "patch", "delete")
 OF_A_TEAM = ("modelcaches", "modeldeployments", "modelendpoints", "modelservices")
 #: Kinds that Modelplane composes in its own namespace: nobody writes them.
 INNER = ("servingstacks",)
+#: What the verb `use` is asked for of.
+CONFIGS = ("clusterproviderconfigs", "providerconfigs")
 OF_THE_PLATFORM = ("clustermodels", "inferenceclasses", "inferenceclusters", "inferencegateways")
 
 
@@ -41,25 +42,47 @@ RIGHTS = (
     Right("member", ("update", "patch"), GROUP, tuple(f"{each}/status" for each in OF_A_TEAM), NAMESPACE, may=False),
     Right("member", WRITE, GROUP, OF_THE_PLATFORM, None, may=False),
     Right("member", (*READ, *WRITE), PROVIDER, ("objects",), NAMESPACE, may=False),
-    Right("member", ("use",), PROVIDER, ("clusterproviderconfigs", "providerconfigs"), None, may=False),
+    Right("member", ("use",), GROUP, CONFIGS, None, may=False),
+    Right(TEAM, ("use",), PROVIDER, CONFIGS, None, may=True),
+    Right(TEAM, ("use",), GROUP, CONFIGS, None, may=False),
+    Right(CROSSPLANE, ("use",), GROUP, CONFIGS, None, may=True),
     Right("member", READ, "", ("secrets",), NAMESPACE, may=False),
-    Right(VIEWER, READ, GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=True),
+    Right(VIEWER, READ, GROUP, (*OF_A_TEAM, "modelreplicas"), OTHER, may=True),
+    Right(VIEWER, READ, GROUP, (*OF_A_TEAM, "modelreplicas"), NAMESPACE, may=False),
+    Right(VIEWER, READ, GROUP, OF_THE_PLATFORM, None, may=True),
     Right(VIEWER, WRITE, GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=False),
     Right(VIEWER, READ, "", ("secrets",), SYSTEM_NAMESPACE, may=False),
     Right(PLATFORM, (*READ, *WRITE), GROUP, (*OF_A_TEAM, *OF_THE_PLATFORM, "modelreplicas"), OTHER, may=True),
-    *(Right(user, READ, GROUP, INNER, SYSTEM_NAMESPACE, may=True) for user in (VIEWER, PLATFORM)),
+    Right(PLATFORM, READ, GROUP, INNER, SYSTEM_NAMESPACE, may=True),
+    Right(VIEWER, READ, GROUP, INNER, OTHER, may=True),
+    Right(VIEWER, READ, GROUP, INNER, SYSTEM_NAMESPACE, may=False),
     *(Right(user, WRITE, GROUP, INNER, SYSTEM_NAMESPACE, may=False) for user in ("member", VIEWER, PLATFORM)),
     Right("member", READ, GROUP, INNER, SYSTEM_NAMESPACE, may=False),
     Right(PLATFORM, ("update", "patch"), GROUP, ("modelreplicas/status", "inferenceclusters/status"), OTHER, may=False),
-    Right(PLATFORM, ("use",), PROVIDER, ("clusterproviderconfigs", "providerconfigs"), None, may=True),
+    Right(PLATFORM, ("use",), GROUP, CONFIGS, None, may=True),
     Right(PLATFORM, (*READ, *WRITE), "", ("secrets",), SYSTEM_NAMESPACE, may=True),
     Right(PLATFORM, READ, "", ("secrets",), OTHER, may=False),
 )
 
 
 def test_every_kind_is_in_the_roles() -> None:
-    kinds = {file.parent.name for file in (ROOT / "apis").glob("*/definition.yaml")}
-    assert {*OF_A_TEAM, *OF_THE_PLATFORM, *INNER, "modelreplicas"} == kinds
+    assert {*OF_A_TEAM, *OF_THE_PLATFORM, *INNER, "modelreplicas"} == KINDS
+
+
+def test_a_replica_by_hand_keeps_no_cluster_model_from_being_deleted(ruled: Server) -> None:
+    made, team = replica(), ruled.cluster.api_of(TEAM)
+    labelled = {**made, "metadata": {**made["metadata"], "labels": {**made["metadata"]["labels"], LABEL_MODEL: "m"}}}
+    words = "only Modelplane labels a ModelReplica with its ClusterModel"
+    assert words in refusal(ruled, TEAM, labelled)
+    for user in (CROSSPLANE, PLATFORM):
+        assert refusal(ruled, user, labelled) == ""
+    path = f"{ruled.path(made)}/{made['metadata']['name']}"
+    ruled.cluster.api.request("POST", ruled.path(made), made)
+    try:
+        assert words in refusal_of_change(team, path, {"metadata": {"labels": {LABEL_MODEL: "m"}}})
+        assert refusal_of_change(team, path, {"metadata": {"labels": {"app": "mine"}}}) == ""
+    finally:
+        ruled.cluster.api.request("DELETE", path)
 
 
 @pytest.mark.parametrize("right", RIGHTS)
