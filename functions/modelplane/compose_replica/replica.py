@@ -11,7 +11,7 @@ from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.obstacle import Obstacle, cluster_mismatch, denied_metadata, reach
-from modelplane.compose_replica.readiness import Readiness, readiness_of
+from modelplane.compose_replica.readiness import Readiness, engine_of, readiness_of
 from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.weights import Mount
@@ -23,6 +23,7 @@ from modelplane.composing.orphan import is_orphaning, only_observes, policy_of, 
 from modelplane.composing.pod_messages import REPLICA_PODS
 from modelplane.composing.references import arrange
 from modelplane.composing.site import Site
+from modelplane.kube.workload import is_idle
 from modelplane.model.conditions import Reason, Status
 from modelplane.model.deployment import Role
 from modelplane.model.fleet import Walls
@@ -49,7 +50,15 @@ def _instance(request: Request, spec: ReplicaSpec, config: str, volume: str, ord
     site = Site(replica.namespace, spec.cluster, config, walls)
     deployment = labels(replica).get(LABEL_DEPLOYMENT, "")
     drops_all = builder.drops_all(request.observed, order, asked=walls.drops_all)
-    return Instance(site, replica.name, deployment, volume, spec.drain_seconds, drops_all)
+    return Instance(site, replica.name, deployment, volume, spec.drain_seconds, drops_all, _idle(request, order))
+
+
+def _idle(request: Request, order: builder.Order) -> frozenset[str]:
+    """Return the gangs without an available copy that are edited in this pass, or are composed as idle already."""
+    remotes, edited = _remotes(request), builder.ran(request.observed) != order.digest
+    gangs = {name: each for name, each in remotes.items() if each.kind == "LeaderWorkerSet" and each.manifest}
+    there = (name for name, each in gangs.items() if edited or is_idle(each.wanted))
+    return frozenset(engine_of(name) for name in there if readiness_of(name, remotes).available <= 0)
 
 
 def _observe_pods(request: Request, spec: ReplicaSpec, site: Site, workloads: list[str]) -> dict[str, Any]:

@@ -47,11 +47,15 @@ def leader_worker_set(  # noqa: PLR0913 - what a gang is made of
     workers: int,
     leader: Mapping[str, Any],
     worker: Mapping[str, Any],
+    idle: bool = False,
 ) -> dict[str, Any]:
     """Return the LeaderWorkerSet of `copies` gangs, each a pod of `leader` and `workers` pods of `worker`.
 
     A gang restarts as a whole, and a rollout deletes one before it creates the next. The pods are marked with a digest
     of both templates, because the LeaderWorkerSet's status does not say which generation it counts.
+
+    `idle`: no gang is available. A StatefulSet of Kubernetes 1.35 updates no pod while maxUnavailable pods are not
+    available, broken ones included (MaxUnavailableStatefulSet). So one more may be, and an edit replaces all.
     """
     mark = digest(json.dumps([leader, worker, workers], sort_keys=True))
     return {
@@ -68,11 +72,17 @@ def leader_worker_set(  # noqa: PLR0913 - what a gang is made of
             },
             "rolloutStrategy": {
                 "type": "RollingUpdate",
-                "rollingUpdateConfiguration": {"maxSurge": 0, "maxUnavailable": 1},
+                "rollingUpdateConfiguration": {"maxSurge": 0, "maxUnavailable": copies + 1 if idle else 1},
             },
             "startupPolicy": "LeaderCreated",
         },
     }
+
+
+def is_idle(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether a manifest is that of an idle LeaderWorkerSet."""
+    strategy = manifest.get("spec", {}).get("rolloutStrategy", {}).get("rollingUpdateConfiguration", {})
+    return bool(strategy.get("maxUnavailable", 1) > 1)
 
 
 def stateful_set(name: str, namespace: str) -> dict[str, Any]:

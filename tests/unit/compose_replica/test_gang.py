@@ -222,3 +222,17 @@ def test_a_leader_without_devices_may_share_a_node_with_its_workers() -> None:
     assert apart.items() <= worker["metadata"]["labels"].items()
     assert not apart.items() <= leader["metadata"]["labels"].items()
     assert "requiredDuringSchedulingIgnoredDuringExecution" not in leader["spec"]["affinity"]["podAntiAffinity"]
+
+
+@pytest.mark.parametrize(("ready", "edited", "most"), [(2, True, 1), (1, True, 1), (0, True, 3), (0, False, 1)])
+def test_an_edit_replaces_all_gangs_where_none_is_available_else_one_after_the_other(
+    ready: int, edited: bool, most: int
+) -> None:
+    """A StatefulSet of Kubernetes 1.35 replaces no pod while as many as may be unavailable are."""
+    observed = seen()
+    for resource in ("leaderworkerset-main", "leaders-main"):
+        _set(resource, readyReplicas=ready)(observed)
+    served = given.run(BODY, seen()).status
+    body = given.replica(given.gang(copies=2, nodes=4 if edited else 3), status=served)
+    made = given.manifest_of(given.run(body, observed), "leaderworkerset-main")
+    assert made["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"] == {"maxSurge": 0, "maxUnavailable": most}
