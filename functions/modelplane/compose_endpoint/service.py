@@ -1,6 +1,7 @@
 """Composes a ModelService: one URL of the public gateway over the endpoints that it selects."""
 
 from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint import service_keys
 from modelplane.compose_endpoint import service_report as report
 from modelplane.compose_endpoint.service_inputs import ServiceInputs, read_inputs, requirements
 from modelplane.compose_endpoint.service_objects import compose_objects
@@ -10,7 +11,7 @@ from modelplane.composing.requirements import GATEWAY_KINDS, missing_kinds
 from modelplane.model.conditions import Condition, Reason, ServiceCondition, Status
 from modelplane.model.observation import Malformed
 from modelplane.observed.strict import read_strictly
-from modelplane.step import AWAITING, Request, Result
+from modelplane.step import Request, Result
 
 
 def _obstacle(missing: str, inputs: ServiceInputs) -> str:
@@ -23,7 +24,7 @@ def _obstacle(missing: str, inputs: ServiceInputs) -> str:
 
 
 def compose(request: Request) -> Result:
-    """Return the service's Backends and route. Endpoints are not watched, so the TTL is 10 s."""
+    """Return the service's Backends and route."""
     spec, last = read_strictly(ModelServiceSpec, request.composite), report.last_status(request.composite)
     if isinstance(spec, Malformed):
         malformed = Condition(ServiceCondition.ROUTING_READY, Status.FALSE, Reason.CONFIGURING, str(spec))
@@ -45,6 +46,6 @@ def compose(request: Request) -> Result:
         conditions=(resolved, routed),
         requirements=needs,
         schemas=GATEWAY_KINDS,
-        ttl=AWAITING,
+        ttl=service_keys.ttl(request, spec),
         ready=resolved.status is Status.TRUE and routed.status is Status.TRUE,
     )

@@ -3,16 +3,19 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from modelplane.api.modelservice import ModelServiceSpec
 from modelplane.compose_endpoint.secret_value import lacking, read_value
 from modelplane.composing import requirements as require
-from modelplane.step import Request, Requirement
+from modelplane.step import AWAITING, SETTLED, Request, Requirement
 from modelplane.step.sealed import Sealed
 
 #: A valid key in a header: a trailing line break is a common mistake.
 _USABLE: Final = re.compile(rb"[!-~]{1,4096}")
+#: Bytes of Secrets that are read every 10 seconds: 64 of the largest size take a quarter of a second each time.
+MOST_READ: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,16 @@ def requirements(spec: ModelServiceSpec, namespace: str) -> tuple[Requirement, .
     """Return the requirements of the Secrets with keys; one that holds several is required once."""
     names = sorted({key.secretRef.name for key in spec.keys or ()})
     return tuple(require.source("Secret", name, namespace) for name in names)
+
+
+def ttl(request: Request, spec: ModelServiceSpec) -> timedelta:
+    """Return how soon a service is reconciled again: after 10 s, or after a minute if its Secrets are large.
+
+    Neither its endpoints nor its Secrets are watched.
+    """
+    needs = requirements(spec, request.composite.namespace)
+    read = sum(found.size for each in needs for found in request.required.get(each.name, ()))
+    return AWAITING if read <= MOST_READ else SETTLED
 
 
 def read_keys(request: Request, spec: ModelServiceSpec) -> CallerKeys:

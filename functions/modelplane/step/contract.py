@@ -42,6 +42,11 @@ class Object:
         return self
 
     @property
+    def size(self) -> int:
+        """Return how many bytes of the request the object takes, 0 outside of a server."""
+        return 0
+
+    @property
     def metadata(self) -> Mapping[str, Any]:
         """Return `metadata`, empty when missing or malformed."""
         found = self.body.get("metadata")

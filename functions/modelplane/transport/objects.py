@@ -60,6 +60,11 @@ class WireObject(Object):
         return _BODIES.get(self.key, lambda: self._read(decode))
 
     @property
+    def size(self) -> int:
+        """Return how many bytes of the request the object takes."""
+        return len(self._wire)
+
+    @property
     def outline(self) -> Object:
         """Return the object without its pod templates, which are not parsed."""
         return _Outline(self)

@@ -8,8 +8,10 @@ from modelplane.model.names import API_VERSION, INFERENCE_GATEWAY
 #: Entries of a service, labels of a selector, keys of callers: as many as may be.
 _ENTRIES, _LABELS, _KEYS = 16, 16, 64
 _ENDPOINTS = 2000
-#: Secrets of a service: fewer than its keys may name, because the request is held beside them.
+#: Secrets of a service with many keys: fewer than its keys may name, because the request is held beside them.
 _CROWDED = 16
+#: Bytes of the largest Secret that an API server holds, and Secrets of that size.
+_LARGEST, _LARGE = 1_300_000, 40
 
 
 def _gateway() -> Manifest:
@@ -54,12 +56,11 @@ def _largest_service(number: int) -> Manifest:
     return {**service, "metadata": {**service["metadata"], "annotations": {"note": "x" * 262_000}}}
 
 
-def _crowded() -> Scene:
-    """Return the pass of a service of which each key is in a Secret of a megabyte of keys without values."""
-    data = {f"{key:05}": "" for key in range(90_000)}
+def _keyed(many: int, data: dict[str, str]) -> Scene:
+    """Return the pass of a service of which each key is in a Secret of its own with these values."""
     kind = {"apiVersion": "v1", "kind": "Secret"}
-    secrets = [{**kind, "metadata": {"name": f"s{at}", "namespace": NAMESPACE}, "data": data} for at in range(_CROWDED)]
-    keys = [{"name": f"k{at}", "secretRef": {"name": f"s{at}", "key": "k"}} for at in range(_CROWDED)]
+    secrets = [{**kind, "metadata": {"name": f"s{at}", "namespace": NAMESPACE}, "data": data} for at in range(many)]
+    keys = [{"name": f"k{at}", "secretRef": {"name": f"s{at}", "key": "k"}} for at in range(many)]
     entries: list[Manifest] = [{"selector": {"matchLabels": {"none": "such"}}}]
     written = [from_server(secret, f"uid-secret-{at}", 8_000_000 + at) for at, secret in enumerate(secrets)]
     return Scene(_service(0, entries, keys=keys), {}, fleet(_gateway(), *written))
@@ -67,7 +68,14 @@ def _crowded() -> Scene:
 
 CASES = (
     Case(
-        f"{_CROWDED} keys of a service, each in a Secret of 90,000 keys without values", _crowded, ("compose-endpoint",)
+        f"{_CROWDED} keys of a service, each in a Secret of 90,000 keys without values",
+        lambda: _keyed(_CROWDED, {f"{key:05}": "" for key in range(90_000)}),
+        ("compose-endpoint",),
+    ),
+    Case(
+        f"{_LARGE} keys of a service, each in a Secret of 1.3 MB, once a minute",
+        lambda: _keyed(_LARGE, {"k": "a2V5", "other": "QUFB" * (_LARGEST // 4)}),
+        ("compose-endpoint",),
     ),
     Case("16 selectors of a service, each for the same 2,000 endpoints of 2 kB", _overlapping, ("compose-endpoint",)),
     Case(

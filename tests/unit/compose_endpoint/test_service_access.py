@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from modelplane.api.modelservice import ModelServiceSpec
+from modelplane.compose_endpoint import service_keys
 from modelplane.model.routing import Endpoint
+from modelplane.step import Object, Request
 from modelplane.step.secrets import MOST_KEYS
 from property.routes import address
 from property.services import Service, bare
@@ -239,3 +242,23 @@ def test_pages_of_other_origins_may_call_with_and_without_keys() -> None:
     found.settle()
     assert {"apiKeyAuth", "cors"} <= found.store["security-policy"]["spec"].keys()
     assert lets_through(found)
+
+
+class Sized(Object):
+    """A Secret as a server receives it, of so many bytes."""
+
+    @property
+    def size(self) -> int:
+        return int(self.body["bytes"])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "seconds"), [((0, 0), 10), ((2_000, 1024 * 1024 - 2_000), 10), ((2_000, 1024 * 1024), 60)]
+)
+def test_a_service_whose_secrets_are_large_is_reconciled_once_a_minute(sizes: tuple[int, ...], seconds: int) -> None:
+    keys = [{"name": f"k{at}", "secretRef": {"name": f"s{at}", "key": "k"}} for at in range(len(sizes))]
+    spec = ModelServiceSpec.model_validate({"endpoints": [{"selector": {"matchLabels": {"a": "b"}}}], "keys": keys})
+    composite = Object({"metadata": {"name": "chat", "namespace": "ml"}}, "chat")
+    names = [each.name for each in service_keys.requirements(spec, "ml")]
+    found = {name: (Sized({"bytes": size}, name),) for name, size in zip(names, sizes, strict=True)}
+    assert service_keys.ttl(Request(composite, required=found), spec).total_seconds() == seconds
