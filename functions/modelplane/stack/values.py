@@ -6,7 +6,8 @@ from typing import Any, Final
 _ON_GPU_NODES: Final = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 _ALL: Final = {"includeAll": True}
 
-CERT_MANAGER: Final[dict[str, Any]] = {"crds": {"enabled": True}}
+#: Its hook would wait for the webhook, and fail the release where that is slow. Its pods tell.
+CERT_MANAGER: Final[dict[str, Any]] = {"crds": {"enabled": True}, "startupapicheck": {"enabled": False}}
 
 GATEWAY: Final[dict[str, Any]] = {
     # Its policy would forbid every older bundle of Gateway API's CRDs on the whole cluster, also to who manages them.
