@@ -15,8 +15,9 @@ CHARTS_VARIABLE: Final = "MODELPLANE_CHARTS"
 INSTALLING: Final = ("Observe", "Create", "Update")
 #: Revisions that Helm keeps of a release, each in a Secret.
 _HISTORY: Final = 3
-#: Longest that a hook of a chart may take. The provider's token may be good for 5 minutes only.
-_HOOKS_TIMEOUT: Final = "4m"
+#: Longest that a hook of a chart may take. The provider's token may be good for 5 minutes only. It is written as the
+#: provider writes it: another spelling would be another version of the Release with each of its writes and ours.
+_HOOKS_TIMEOUT: Final = "4m0s"
 _OCI: Final = "oci://"
 
 
@@ -46,12 +47,12 @@ def helm_config(name: str, *, credentials: Mapping[str, Any], identity: Mapping[
 def release(chart: Chart, *, config: str, install: bool) -> dict[str, Any]:
     """Return the Release of a chart; without `install` it only observes what the cluster has under its name.
 
-    It does not wait for pods: what runs is read from the workloads, and a slow image would make Helm begin anew.
+    It does not wait for pods (the provider leaves out the field `wait` if that is false): what runs is read from the
+    workloads, and a slow image would make Helm begin anew.
     """
     for_provider: dict[str, Any] = {
         "chart": {"name": chart.name, "repository": repository(chart), "version": chart.version},
         "namespace": chart.namespace,
-        "wait": False,
         "waitTimeout": _HOOKS_TIMEOUT,
         "maxHistory": _HISTORY,
     }

@@ -175,7 +175,7 @@ class Reason(StrEnum):
     PINNED = "Pinned", "Replicas stay as they were placed: edits of the ClusterModel are for new ones only."
     PARTIAL = "Partial", "The artifact is staged on some of the clusters."
     PARTS_RUNNING = "PartsRunning", "Every part of the stack runs that engines need."
-    PART_FAILED = "PartFailed", "A part of the stack could not be installed, and will not be by itself."
+    PART_FAILED = "PartFailed", "A part of the stack could not be installed; the message says why, and what to do."
     PART_MISSING = "PartMissing", "A part of the stack is not on the cluster, and Modelplane is not to install it."
     PAUSED = "Paused", "The rollout is paused: replicas that are not at the present revision stay as they are."
     POLICY_REJECTED = "PolicyRejected", "The gateway did not accept a policy of the service."

@@ -38,7 +38,13 @@ def revision_secret(chart: Chart, release: ReleaseState) -> str:
 
 
 def problem(chart: Chart, release: ReleaseState) -> Problem | None:
-    """Return what is wrong with a release and stays so until somebody acts, None if nothing is."""
+    """Return what is wrong with a release and may stay so until somebody acts, None if nothing is.
+
+    Without a release on the cluster the provider's error is all there is: of what exists and is not Helm's, of a kind
+    that is missing, or of a chart that cannot be pulled.
+    """
+    if release.found is not Found.THERE and release.may_install and release.error:
+        return Problem(release.error, "It is tried again every minute")
     state, stuck = release.state, release.failed >= ROLLBACK_LIMIT
     if release.found is not Found.THERE or not (stuck or state == _ROLLING_BACK):
         return None

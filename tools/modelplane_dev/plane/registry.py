@@ -70,7 +70,7 @@ def serve(certificates: Certificates, archives: Iterable[Path], prefix: str = "c
             if self.command == "GET":
                 self.wfile.write(content)
 
-        do_HEAD = do_GET
+        do_HEAD = do_GET  # noqa: N815 - as http.server calls it
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
