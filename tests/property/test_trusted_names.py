@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 
-from modelplane.model.names import NAME_LIMIT, endpoint_object, service_object
+from modelplane.model.names import NAME_LIMIT, endpoint_object, picker_name, service_object, workload_name
 from property.object_names import labels, names, parts
 
 RESERVED = re.compile(r"-mp-[0-9a-f]{16}$")
@@ -32,3 +32,14 @@ def test_parts_of_different_composites_or_of_one_have_different_names(
     keys = {(named, name, each) for named in (0, 1) for name in (one, other) for each in (part, another)}
     kinds: tuple[Named, Named] = (service_object, endpoint_object)
     assert len({kinds[named](name, namespace, each) for named, name, each in keys}) == len(keys)
+
+
+@given(replica=labels, other=labels, engine=labels, namespace=labels)
+def test_no_engine_of_any_replica_has_the_name_of_a_picker(
+    replica: str, other: str, engine: str, namespace: str
+) -> None:
+    picker = picker_name(namespace, replica)
+    assert re.fullmatch(r"[a-z]([-a-z0-9]*)-[0-9a-f]{16}", picker)
+    assert len(picker) <= 49
+    assert not re.search(r"-[0-9a-f]{8}$", picker)
+    assert re.search(r"-[0-9a-f]{8}$", workload_name(f"{other}-{engine}", namespace, other, engine))

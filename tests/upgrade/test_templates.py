@@ -26,9 +26,16 @@ def test_the_code_composes_the_pod_templates_of_the_last_revision() -> None:
     assert changed == [], how
 
 
+#: Revisions of which only new workloads have something: what exists is composed as before, so no builder tells them
+#: apart. 9: the label and the name of endpoint pickers (`compose_replica.picker`).
+OF_NEW_ONES = frozenset({9})
+
+
 def test_each_revision_of_an_engines_or_pickers_templates_has_a_builder_number() -> None:
     engines = [{name: each for name, each in found.items() if not name.startswith("cache-")} for found in revisions()]
-    assert sum(one != two for one, two in pairwise(engines)) + 1 == BUILDER
+    changed = {number for number, (one, two) in enumerate(pairwise(engines), 2) if one != two}
+    assert changed >= OF_NEW_ONES
+    assert len(changed - OF_NEW_ONES) + 1 == BUILDER
 
 
 def test_every_revision_of_the_templates_is_in_the_changelog() -> None:

@@ -9,9 +9,13 @@ from modelplane.compose_replica.readiness import DEPLOYMENT_READY
 from modelplane.compose_replica.spec import Engine, Phase, ReplicaSpec
 from modelplane.kube.picker import endpoint_picker
 from modelplane.model.deployment import PREFILL_DECODE
-from modelplane.model.names import workload_name
+from modelplane.model.names import LABEL_PICKER, LABEL_WORKLOAD, picker_name
+from modelplane.observed.fields import mapping, text
 from modelplane.observed.flags import number_in, read_flag
+from modelplane.observed.remote import Remote
 
+#: Composition resource name of the picker's Deployment.
+_PICKER = "picker"
 #: Default number of tokens in a block of an engine's prefix cache.
 _BLOCK_SIZE = 16
 _LARGEST_BLOCK = 65536
@@ -31,6 +35,12 @@ class Picker:
 
     name: str
     objects: Mapping[str, dict[str, Any]]
+
+
+def observed_name(remotes: Mapping[str, Remote]) -> str:
+    """Return the name of the picker that a replica has on its cluster, "" for none."""
+    found = (each for name, each in sorted(remotes.items()) if name == _PICKER or name.startswith(f"{_PICKER}-"))
+    return next((text(mapping(each.wanted.get("metadata")).get("name")) for each in found), "")
 
 
 def _block_size(engines: tuple[Engine, ...]) -> int:
@@ -84,16 +94,18 @@ def picker_config(spec: ReplicaSpec) -> dict[str, Any]:
 def compose_picker(instance: Instance, spec: ReplicaSpec) -> Picker:
     """Return the picker of a replica's InferencePool, which has the replica's name.
 
-    The resource name of its Deployment does not end in an engine's name, so it is reported separately.
+    The resource name of its Deployment does not end in an engine's name, so it is reported separately. A picker of an
+    earlier version keeps its name and its selector, which cannot change: another would restart it.
     """
-    site = instance.site
-    name = workload_name(f"{instance.replica}-picker", site.team, instance.replica, "edge", "picker")
+    site, fresh = instance.site, picker_name(instance.site.team, instance.replica)
+    name = instance.picker or fresh
+    label = LABEL_PICKER if name == fresh else LABEL_WORKLOAD
     objects = {}
     for made in endpoint_picker(
-        name, instance.site.namespace, instance.labels, pool=instance.name, config=picker_config(spec)
+        name, site.namespace, instance.labels, pool=instance.name, config=picker_config(spec), label=label
     ):
         if made["kind"] == "Deployment":
-            objects["picker"] = site.place(made, ready_when=DEPLOYMENT_READY, watch=True)
+            objects[_PICKER] = site.place(made, ready_when=DEPLOYMENT_READY, watch=True)
         else:
             objects[f"picker-{made['kind'].lower()}"] = site.place(made)
     return Picker(name, objects)

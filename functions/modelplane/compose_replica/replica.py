@@ -11,6 +11,7 @@ from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.obstacle import Obstacle, cluster_mismatch, denied_metadata, reach
+from modelplane.compose_replica.picker import observed_name
 from modelplane.compose_replica.readiness import Readiness, engine_of, readiness_of
 from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
@@ -50,7 +51,8 @@ def _instance(request: Request, spec: ReplicaSpec, config: str, volume: str, ord
     site = Site(replica.namespace, spec.cluster, config, walls)
     deployment = labels(replica).get(LABEL_DEPLOYMENT, "")
     drops_all = builder.drops_all(request.observed, order, asked=walls.drops_all)
-    return Instance(site, replica.name, deployment, volume, spec.drain_seconds, drops_all, _idle(request, order))
+    idle, picker = _idle(request, order), observed_name(_remotes(request))
+    return Instance(site, replica.name, deployment, volume, spec.drain_seconds, drops_all, idle, picker)
 
 
 def _idle(request: Request, order: builder.Order) -> frozenset[str]:

@@ -59,7 +59,7 @@ def _container(namespace: str, pool: str) -> dict[str, Any]:
     }
 
 
-def _deployment(name: str, namespace: str, pool: str, config: str) -> dict[str, Any]:
+def _deployment(name: str, namespace: str, pool: str, config: str, label: str) -> dict[str, Any]:
     """Return the spec of the Deployment: one picker, so that it knows all prefixes; its successor starts first."""
     pod = {
         "serviceAccountName": name,
@@ -68,23 +68,23 @@ def _deployment(name: str, namespace: str, pool: str, config: str) -> dict[str, 
         "containers": [_container(namespace, pool)],
         "volumes": [{"name": "config", "configMap": {"name": name}}],
     }
-    metadata = {"labels": {LABEL_WORKLOAD: name}, "annotations": {ANNOTATION_CONFIG: digest(config)}}
+    metadata = {"labels": {LABEL_WORKLOAD: name, label: name}, "annotations": {ANNOTATION_CONFIG: digest(config)}}
     return {
         "replicas": 1,
-        "selector": {"matchLabels": {LABEL_WORKLOAD: name}},
+        "selector": {"matchLabels": {label: name}},
         "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
         "template": {"metadata": metadata, "spec": pod},
     }
 
 
-def endpoint_picker(
-    name: str, namespace: str, labels: Mapping[str, str], *, pool: str, config: Mapping[str, Any]
+def endpoint_picker(  # noqa: PLR0913 - what a picker is made of
+    name: str, namespace: str, labels: Mapping[str, str], *, pool: str, config: Mapping[str, Any], label: str
 ) -> list[dict[str, Any]]:
     """Return the objects of the picker of the InferencePool `pool`, all called `name`.
 
     `config` is its EndpointPickerConfig, written as JSON, which is also YAML. The picker reads it only once, so its
     pods have a digest of it, and another configuration starts another picker. Its pods have none of `labels`, which
-    would make them members of the pool.
+    would make them members of the pool. They are selected by `label`, whose value is `name`.
     """
     text = json.dumps(config, indent=2)
     ports = [
@@ -98,8 +98,8 @@ def endpoint_picker(
         ("rbac.authorization.k8s.io/v1", "Role", {"rules": _rules()}),
         ("rbac.authorization.k8s.io/v1", "RoleBinding", {"roleRef": role, "subjects": [subject]}),
         ("v1", "ConfigMap", {"data": {_FILE: text}}),
-        ("v1", "Service", {"spec": {"selector": {LABEL_WORKLOAD: name}, "ports": ports}}),
-        ("apps/v1", "Deployment", {"spec": _deployment(name, namespace, pool, text)}),
+        ("v1", "Service", {"spec": {"selector": {label: name}, "ports": ports}}),
+        ("apps/v1", "Deployment", {"spec": _deployment(name, namespace, pool, text, label)}),
     ]
     metadata = {"name": name, "namespace": namespace, "labels": dict(labels)}
     return [{"apiVersion": version, "kind": kind, "metadata": metadata, **body} for version, kind, body in parts]

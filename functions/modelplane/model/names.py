@@ -28,6 +28,8 @@ LABEL_ISOLATED = f"{GROUP}/isolated"
 LABEL_NAMESPACE_NAME = "kubernetes.io/metadata.name"
 #: On every pod of one engine of one replica: its workload's name.
 LABEL_WORKLOAD = f"{GROUP}/workload"
+#: On the pods of an endpoint picker, with its name: no engine's pods have it, whatever a team calls an engine.
+LABEL_PICKER = f"{GROUP}/picker"
 #: On the pods among them that claim devices, with the same value: their anti-affinity selects it.
 LABEL_CLAIMANT = f"{GROUP}/claimant"
 #: LeaderWorkerSet's own label on a gang's pods: the number of the copy.
@@ -194,6 +196,12 @@ def _readable(text: str) -> str:
 def workload_name(prefix: str, *parts: str) -> str:
     """Return a composed name for an inference cluster: DNS-1035 (a letter first, no dots), at most 49 characters."""
     return composed_name(_readable(prefix), *parts, limit=WORKLOAD_NAME_LIMIT)
+
+
+def picker_name(namespace: str, replica: str) -> str:
+    """Return the name of a replica's new endpoint picker, which no engine has: those end in 8 hex digits."""
+    parts = (namespace, replica, "edge", "picker")
+    return trusted_name(_readable(f"{replica}-picker"), *parts, limit=WORKLOAD_NAME_LIMIT)
 
 
 def replica_name(namespace: str, deployment: str, cluster: str, index: int) -> str:

@@ -78,7 +78,7 @@ def test_the_pool_selects_the_serving_pods_and_not_the_picker() -> None:
         assert selector.items() <= labels.items()
     picker = given.manifest_of(result, "picker")["spec"]["template"]["metadata"]["labels"]
     assert not selector.items() & picker.items()
-    assert given.manifest_of(result, "picker-service")["spec"]["selector"] == picker
+    assert given.manifest_of(result, "picker-service")["spec"]["selector"].items() <= picker.items()
 
 
 def test_each_route_leads_to_a_pool_of_its_own_of_the_same_pods_and_picker() -> None:
@@ -142,3 +142,42 @@ def test_an_engine_called_as_the_picker_is_distinct_from_it() -> None:
     result = given.run(body)
     names = {given.manifest_of(result, resource)["metadata"]["name"] for resource in ("picker", "deployment-picker")}
     assert len(names) == 2
+
+
+def _renamed(observed: dict[str, Any], before: str, after: str) -> dict[str, Any]:
+    """Return observed Objects with the picker as an earlier version has named and selected it."""
+    old = json.loads(
+        json.dumps(observed).replace(before, after).replace("modelplane.ai/picker", "modelplane.ai/workload")
+    )
+    return dict(old)
+
+
+@pytest.mark.parametrize("lost", [None, "picker"])
+def test_a_picker_of_an_earlier_version_keeps_its_name_and_its_selector_also_after_an_edit(lost: str | None) -> None:
+    name = given.manifest_of(given.run(BODY), "picker")["metadata"]["name"]
+    old = "pair-picker-0a1b2c3d"
+    observed = _renamed(given.serving(BODY), name, old)
+    observed.pop(lost or "", None)
+    for body in (BODY, given.pair("--port=8200", "--max-model-len=4096")):
+        result = given.run(body, observed)
+        made = given.manifest_of(result, "picker")
+        assert made["metadata"]["name"] == old
+        assert made["spec"]["selector"]["matchLabels"] == {"modelplane.ai/workload": old}
+        assert made["spec"]["template"]["metadata"]["labels"] == {"modelplane.ai/workload": old}
+        service = given.manifest_of(result, "picker-service")
+        assert service["metadata"]["name"] == old
+        assert service["spec"]["selector"] == {"modelplane.ai/workload": old}
+        pool = given.manifest_of(result, "inferencepool")
+        assert pool["spec"]["endpointPickerRef"]["name"] == old
+
+
+def test_no_pods_of_engines_have_the_label_by_which_a_pickers_service_selects_its_pods() -> None:
+    result = given.run(BODY)
+    name = given.manifest_of(result, "picker")["metadata"]["name"]
+    assert given.manifest_of(result, "picker-service")["spec"]["selector"] == {"modelplane.ai/picker": name}
+    assert given.manifest_of(result, "picker")["spec"]["selector"]["matchLabels"] == {"modelplane.ai/picker": name}
+    labels = given.manifest_of(result, "picker")["spec"]["template"]["metadata"]["labels"]
+    assert labels["modelplane.ai/picker"] == name
+    engines = [given.manifest_of(result, resource) for resource in result.desired if resource.startswith("deployment-")]
+    assert engines
+    assert not [each for each in engines if "modelplane.ai/picker" in str(each)]

@@ -19,6 +19,7 @@ from modelplane.model.pod_metadata import acting, find_denied
         "sidecar.istio.io/inject",
         "K8S.V1.cni.cncf.io/networks",
         "modelplane.ai/builder",
+        "modelplane.ai/picker",
         "io.kubernetes.cri-o.Devices",
         "io.kubernetes.cri-o.userns-mode/engine",
         "io.containers.trace-syscall",
