@@ -5,7 +5,8 @@ from typing import Final
 
 #: Domains whose keys, subdomains included, are read by components of clusters: Kubernetes and its add-ons
 #: (AppArmor profiles, autoscalers, queues), container runtimes and their plugins, attachments to other networks,
-#: gateways and meshes, identities of clouds, and what injects containers, Secrets or variables.
+#: gateways and meshes, identities of clouds, what injects containers, Secrets or variables, and what collects logs and
+#: metrics with credentials of its own.
 _ACTING: Final = (
     "kubernetes.io",
     "k8s.io",
@@ -38,18 +39,31 @@ _ACTING: Final = (
     "bank-vaults.io",
     "1password.io",
     "opentelemetry.io",
-    "admission.datadoghq.com",
     "dynatrace.com",
+    "instana-autotrace",
+    "instana.io",
+    "doppler.com",
+    "datadoghq.com",
+    "elastic.logs",
+    "elastic.metrics",
+    "prometheus.io",
+    "grafana.com",
+    "jaegertracing.io",
+    "volcano.sh",
+    "run.ai",
+    "konghq.com",
+    "traefik.io",
 )
-#: What keys of container runtimes begin with, whose domains stand the other way round: CRI-O and containerd, hooks,
-#: runc and crun (properties of systemd units, among others), Kata Containers, gVisor.
-_RUNTIMES: Final = (
+#: What keys begin with whose domains stand the other way round: those of container runtimes (CRI-O and containerd,
+#: hooks, runc and crun with properties of systemd units, Kata Containers, gVisor), and of Elastic's collectors.
+_REVERSED: Final = (
     "io.kubernetes.",
     "io.containers.",
     "org.systemd.",
     "run.oci.",
     "io.katacontainers.",
     "dev.gvisor.",
+    "co.elastic.",
 )
 #: Kubernetes' recommended labels, which have no effect.
 _HARMLESS: Final = ("app.kubernetes.io",)
@@ -66,7 +80,7 @@ def _is_below(prefix: str, domain: str) -> bool:
 
 
 def _acts(prefix: str) -> bool:
-    return prefix.startswith(_RUNTIMES) or any(_is_below(prefix, domain) for domain in (_OURS, *_ACTING))
+    return prefix.startswith(_REVERSED) or any(_is_below(prefix, domain) for domain in (_OURS, *_ACTING))
 
 
 def acting(keys: Iterable[str]) -> frozenset[str]:

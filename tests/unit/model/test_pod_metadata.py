@@ -47,6 +47,21 @@ from modelplane.model.pod_metadata import acting, find_denied
         "kuma.io/sidecar-injection",
         "dapr.io/enabled",
         "admission.datadoghq.com/enabled",
+        "ad.datadoghq.com/engine.checks",
+        "tags.datadoghq.com/env",
+        "co.elastic.logs/enabled",
+        "co.elastic.hints/package",
+        "elastic.logs/enabled",
+        "prometheus.io/scrape",
+        "volcano.sh/preemptable",
+        "run.ai/simple",
+        "k8s.grafana.com/scrape",
+        "sidecar.jaegertracing.io/inject",
+        "instana-autotrace",
+        "instana.io/agent",
+        "konghq.com/plugins",
+        "traefik.io/router",
+        "secrets.doppler.com/reload",
         "oneagent.dynatrace.com/inject",
     ],
 )
@@ -56,7 +71,7 @@ def test_what_a_cluster_acts_on_is_for_its_platform_to_open(key: str) -> None:
 
 @pytest.mark.parametrize(
     "key",
-    ["team", "prometheus.io/scrape", "app.kubernetes.io/name", "notk8s.io/a", "k8s/a", "io.kubernetesx", "a.run.oci.b"],
+    ["team", "example.org/scrape", "app.kubernetes.io/name", "notk8s.io/a", "k8s/a", "io.kubernetesx", "a.run.oci.b"],
 )
 def test_everything_else_is_the_teams(key: str) -> None:
     assert not acting([key])
