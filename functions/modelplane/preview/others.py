@@ -4,15 +4,17 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
-from modelplane.model.names import GROUP
+from modelplane.model.names import GROUP, SYSTEM_NAMESPACE
 from modelplane.reading.definitions import xrds
 from modelplane.reading.deployments import DEPLOYMENT
 from modelplane.reading.kinds import Key, qualify, refer
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, Tree, items
+from modelplane.stack import PARTS, Part
 
 _CLASS: Final = f"InferenceClass.{GROUP}"
 _CLUSTER: Final = f"InferenceCluster.{GROUP}"
+_STACK: Final = f"ServingStack.{GROUP}"
 #: Kinds of others that steps read, or that the control plane composes.
 _READ: Final = frozenset({"Secret", "ConfigMap", "Namespace"})
 _OURS_OF: Final = ("kubernetes.m.crossplane.io", "helm.m.crossplane.io", "protection.crossplane.io")
@@ -71,7 +73,29 @@ def _state_of(reader: Reader, key: Key, obj: Manifest) -> tuple[State, str, str]
     if key.kind == _CLASS and not _is_used(reader, key.name):
         return State.UNUSED, "NoPool", "no pool of an InferenceCluster names it"
     ready = _conditions(obj).get("Ready", {}).get("status") == "True" or key.kind == _CLASS
+    if ready and key.kind == _CLUSTER:
+        message = _stack_of(reader, key.name)
+        return State.READY, "ServingStack" if message else "", message
     return (State.READY, "", "") if ready else (State.NOT_READY, "NotReconciled", "nothing has become of it")
+
+
+#: What is said of parts of a cluster's serving stack, by a field of their rows and its value.
+_OF_PARTS: Final = (
+    ("Modelplane installs", "origin", "Modelplane"),
+    ("there already, by spec.stack", "state", "Present"),
+    ("missing", "state", "Missing"),
+)
+
+
+def _stack_of(reader: Reader, cluster: str) -> str:
+    """Return which parts of its serving stack a cluster is given, keeps or lacks, "" if it asks for none."""
+    found = reader.get(_STACK, SYSTEM_NAMESPACE, cluster)
+    rows = list(items(found, "status", "parts")) if found else []
+    said = []
+    for words, field, value in _OF_PARTS:
+        if named := [PARTS[Part(str(row["name"]))].title for row in rows if row.get(field) == value]:
+            said.append(f"{words}: {', '.join(named)}")
+    return "; ".join(said)
 
 
 def _conditions(obj: Manifest) -> Mapping[str, Manifest]:

@@ -34,14 +34,14 @@ def show(
     """Print a fleet, its deployments (as `reading.deployments` returns them), and what was refused.
 
     `others` are rows for the other objects (kind, namespace, name, state, reason, message). Classes and clusters that
-    are Ready are left out: the fleet's table has them.
+    are Ready and of which there is no more to say are left out: the fleet's table has them.
     """
     console.print(_fleet(reader))
     for deployment in deployments:
         console.print(_deployment(deployment))
     refused_names = {name for name, _ in refused}
     accepted = [row for row in others if _named(row) not in refused_names]
-    rest = [row for row in accepted if row["state"] != "Ready" or row["kind"] not in _FLEET]
+    rest = [row for row in accepted if row["state"] != "Ready" or row["kind"] not in _FLEET or row["message"]]
     if rest:
         console.print(_others(rest))
     if refused:

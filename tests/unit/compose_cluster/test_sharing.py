@@ -330,3 +330,9 @@ def test_the_walls_are_those_of_the_one_that_has_the_cluster_and_a_differing_fie
         "True",
         "spec.stack.isolation: InferenceCluster eu-1 has the cluster, and its spec.stack applies.",
     )
+
+
+def test_of_two_that_share_a_cluster_the_one_that_has_it_installs_the_stack() -> None:
+    stack = {"lws": "Managed"}
+    control, _ = begin(cluster("eu-1", pool="pool-eu-1", stack=stack), sharing("eu-2", stack=stack))
+    assert [each["metadata"]["name"] for each in control.list("ServingStack")] == ["eu-1"]

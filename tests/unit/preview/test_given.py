@@ -242,3 +242,23 @@ def test_a_given_secret_without_the_key_that_an_engine_reads_is_refused_and_its_
         assert (says in done.output) is not serves
         assert ("keys that it has: pass" in done.output) is not serves
         assert "eA==" not in done.output
+
+
+def test_of_a_cluster_is_said_which_parts_of_its_stack_are_installed_and_which_are_there() -> None:
+    east = cluster("east")
+    east["spec"]["stack"] = {"metrics": "Present"}
+    given = (hardware(), east)
+    assert others(*given)["InferenceCluster east"] == {
+        "kind": "InferenceCluster",
+        "namespace": "",
+        "name": "east",
+        "state": "Ready",
+        "reason": "ServingStack",
+        "message": "Modelplane installs: cert-manager, Envoy Gateway, Envoy AI Gateway, LeaderWorkerSet, NVIDIA's DRA "
+        "driver; there already, by spec.stack: Prometheus",
+    }
+    assert "Modelplane installs: cert-manager" in preview(given).stdout
+
+
+def test_a_cluster_that_asks_for_no_stack_has_no_word_of_one() -> None:
+    assert others(*FLEET)["InferenceCluster east"]["message"] == ""
