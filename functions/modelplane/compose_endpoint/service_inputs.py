@@ -8,10 +8,11 @@ from typing import Final
 from modelplane.api.modelservice import Endpoint as Entry
 from modelplane.api.modelservice import ModelServiceSpec
 from modelplane.compose_endpoint import service_keys
+from modelplane.compose_endpoint.part_names import service_part
 from modelplane.compose_endpoint.route_owner import ROUTE
 from modelplane.compose_endpoint.service_keys import CallerKeys
 from modelplane.composing import requirements as require
-from modelplane.model.names import digest, service_object
+from modelplane.model.names import digest
 from modelplane.model.routing import Address, Endpoint, EndpointState, PublicGateway, ServiceEntry
 from modelplane.observed.endpoint import read_endpoint
 from modelplane.observed.gateway import read_ejections, read_gateway, read_hostnames
@@ -82,7 +83,7 @@ def _ejected(request: Request) -> int | None:
     found, service = request.one(require.ejections()), request.composite
     if not isinstance(found, Object):
         return None
-    return read_ejections(found, service.namespace, service_object(service.name, service.namespace, ROUTE))
+    return read_ejections(found, service.namespace, service_part(request, ROUTE))
 
 
 def requirements(request: Request, spec: ModelServiceSpec) -> tuple[Requirement, ...]:

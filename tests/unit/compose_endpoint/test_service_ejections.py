@@ -38,6 +38,13 @@ def test_a_service_counts_what_the_gateway_has_ejected_of_it_where_that_is_known
     assert (service.reconcile().status or {})["endpoints"].get("ejected") == ejected
 
 
+def test_a_service_whose_route_an_earlier_version_named_counts_what_is_ejected_of_that_route() -> None:
+    service = settled(endpoints=[READY, CANARY])
+    service.store["route"]["metadata"]["name"] = "chat-1a2b3c"
+    service.ejections = json.dumps({"ml/chat-1a2b3c": 2})
+    assert (service.reconcile().status or {})["endpoints"]["ejected"] == 2
+
+
 def test_endpoints_resolved_says_how_many_are_ejected_and_why() -> None:
     service = settled(endpoints=[READY, CANARY], ejections=published())
     status, _, message = conditions(service)["EndpointsResolved"]
