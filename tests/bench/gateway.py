@@ -31,7 +31,7 @@ AT_ONCE, CONNECTIONS = 1200, 8
 LIMIT: Final = 4.0
 _SMALLEST: Final = 264
 #: Bytes of a request, and how many there are of each kind, one after the other.
-SIZES: Final = {"264 B": (_SMALLEST, 300), "20 KB": (20_000, 300), "2 MB": (2_000_000, 30)}
+SIZES: Final = {"264 B": (_SMALLEST, 300), "20 KB": (20_000, 300), "1 MB": (1_000_000, 30)}
 _API: Final = "type.googleapis.com/envoy"
 _EXTENSIONS: Final = f"{_API}.extensions.filters"
 _BUFFER: Final = 50 * 1024 * 1024

@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from modelplane.kube.gateway.access_log import access_log_filter
-from modelplane.kube.gateway.fleet_filter import fleet_filter
+from modelplane.kube.gateway.fleet_filter import PREFIX, fleet_filter
 from modelplane.kube.gateway.model_list import model_selection
 from modelplane.kube.gateway.model_name import served_model_filter
 from modelplane.kube.gateway.provider import model_filter, refused_filter
 from modelplane.kube.gateway.proxy import envoy_proxy
 from modelplane.kube.gateway.traffic import (
+    CALLERS_BUFFER,
     Traffic,
     client_traffic_policy,
     gateway_traffic_policy,
@@ -90,14 +91,18 @@ class _Engine(BaseHTTPRequestHandler):
 
 @dataclass(frozen=True, slots=True)
 class EnvoyAlone:
-    """The Envoy. By /provider its public gateway leads over the router, by /site over a cluster's, by /engine there."""
+    """The Envoy. By /provider its public gateway leads over the router, by /site over a cluster's, by /engine there.
+
+    At the port `fleet` is the fleet URL, whose requests reach the engine as they are sent to the gateway again.
+    """
 
     port: int
     administration: int
+    fleet: int
 
-    def connect(self) -> socket.socket:
-        """Return a connection to the public gateway."""
-        return socket.create_connection(("127.0.0.1", self.port), timeout=_PATIENCE)
+    def connect(self, port: int | None = None) -> socket.socket:
+        """Return a connection to the public gateway, or to another port."""
+        return socket.create_connection(("127.0.0.1", port or self.port), timeout=_PATIENCE)
 
     @property
     def reached(self) -> list[dict[str, str]]:
@@ -128,7 +133,9 @@ def _at(port: int, address: str = "127.0.0.1") -> dict[str, Any]:
     return {"address": {"socket_address": {"address": address, "port_value": port}}}
 
 
-def _listener(port: int, filters: list[dict[str, Any]], *routes: dict[str, Any]) -> dict[str, Any]:
+def _listener(
+    port: int, filters: list[dict[str, Any]], *routes: dict[str, Any], buffer: int = 50 * 2**20
+) -> dict[str, Any]:
     router = {
         "name": "router",
         "typed_config": {"@type": f"{_FILTERS}.http.router.v3.Router", "suppress_envoy_headers": True},
@@ -149,7 +156,7 @@ def _listener(port: int, filters: list[dict[str, Any]], *routes: dict[str, Any])
         },
     }
     chain = {"filters": [{"name": "http", "typed_config": manager}]}
-    return {"name": str(port), **_at(port), "filter_chains": [chain], "per_connection_buffer_limit_bytes": 50 * 2**20}
+    return {"name": str(port), **_at(port), "filter_chains": [chain], "per_connection_buffer_limit_bytes": buffer}
 
 
 def _route(prefix: str, cluster: str, **more: Any) -> dict[str, Any]:
@@ -165,7 +172,8 @@ def _limit() -> dict[str, Any]:
 def _runtime() -> dict[str, Any]:
     """Return the values that Envoy has from its bootstrap."""
     patches = envoy_proxy("p", "n", replicas=1)["spec"]["bootstrap"]["jsonPatches"]
-    values = {each["path"].rpartition("/")[2]: each["value"] for each in patches}
+    found = {each["path"]: each["value"] for each in patches if "/static_layer/" in each["path"]}
+    values = {path.rpartition("/")[2]: value for path, value in found.items()}
     return {"layers": [{"name": "all", "static_layer": values}]}
 
 
@@ -223,7 +231,7 @@ def _comparable(port: int) -> dict[str, Any]:
     return _listener(port, [], *routes) | _at(port, "0.0.0.0")  # noqa: S104 - of all loopback addresses
 
 
-def _configuration(public: int, administration: int, engine: int) -> dict[str, Any]:
+def _configuration(alone: EnvoyAlone, engine: int) -> dict[str, Any]:
     router, site, paid, compared, others = (free_port() for _ in range(5))
     unknown = {"direct_response": {"status": 404}}
     team, system = (
@@ -238,7 +246,7 @@ def _configuration(public: int, administration: int, engine: int) -> dict[str, A
     engines = _route("/", "engine")
     listeners = [
         _listener(
-            public,
+            alone.port,
             _lua(access_log_filter("a", "n", "g", tokens=True, passed=OWN)),
             _route("/provider", "router", retry_policy=_RETRY),
             _route("/site", "site", retry_policy=_RETRY),
@@ -247,6 +255,14 @@ def _configuration(public: int, administration: int, engine: int) -> dict[str, A
             _route("/affine", "affine", hash_policy=[{"header": {"header_name": "x-session"}}]),
             {"name": team, **_route("/unknown-paths/chat/", "engine")},
             {"name": system, "match": {"prefix": "/"}, **unknown},
+            buffer=CALLERS_BUFFER,
+        ),
+        _listener(
+            alone.fleet,
+            _lua(fleet_filter("f", "n", ["r"], OWN)),
+            _route(PREFIX, "engine"),
+            {"match": {"prefix": "/v1"}, "direct_response": {"status": 503}},
+            buffer=CALLERS_BUFFER,
         ),
         _listener(router, _lua(model_filter("m", "n", "r", MODEL)), engines),
         _listener(site, _lua(served_model_filter("s", "n", "g")), engines),
@@ -264,17 +280,17 @@ def _configuration(public: int, administration: int, engine: int) -> dict[str, A
         _affine(compared),
     ]
     resources = {"listeners": listeners, "clusters": clusters}
-    return {"admin": _at(administration), "layered_runtime": _runtime(), "static_resources": resources}
+    return {"admin": _at(alone.administration), "layered_runtime": _runtime(), "static_resources": resources}
 
 
 @contextmanager
 def envoy_alone() -> Iterator[EnvoyAlone]:
     """Run the Envoy and the engine."""
-    found = EnvoyAlone(free_port(), free_port())
+    found = EnvoyAlone(free_port(), free_port(), free_port())
     with ThreadingHTTPServer(("127.0.0.1", 0), _Engine) as engine, tempfile.TemporaryDirectory() as folder:
         threading.Thread(target=engine.serve_forever, daemon=True).start()
         file = Path(folder, "envoy.json")
-        file.write_text(json.dumps(_configuration(found.port, found.administration, engine.server_port)))
+        file.write_text(json.dumps(_configuration(found, engine.server_port)))
         command = (
             envoy(),
             "--config-path",

@@ -1,4 +1,4 @@
-"""Measures how long chats take: `python -m ... REQUESTS WORKERS URL MODEL`, which prints p50 and p99 in ms as JSON."""
+"""Measures chats: `python -m ... REQUESTS WORKERS URL MODEL [KEY]`, which prints p50 and p99 in ms as JSON."""
 
 import json
 import sys
@@ -20,9 +20,9 @@ def _times(caller: Caller, requests: int) -> list[float]:
     return found[1:]
 
 
-def main(requests: str, workers: str, url: str, model: str) -> None:
+def main(requests: str, workers: str, url: str, model: str, key: str = "") -> None:
     """Send the requests, divided among the workers."""
-    callers = [Caller(url, model) for _ in range(int(workers))]
+    callers = [Caller(url, model, key=key) for _ in range(int(workers))]
     each = int(requests) // len(callers)
     with ThreadPoolExecutor(len(callers)) as pool:
         found = sorted(t for times in pool.map(lambda caller: _times(caller, each), callers) for t in times)

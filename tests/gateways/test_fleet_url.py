@@ -97,11 +97,6 @@ def test_each_engine_sees_the_first_name_that_it_serves_where_a_request_names_th
     streamed = live.ask(URL, CHAT | {"model": short, "stream": True}).text
     assert json.loads(streamed.partition("\n")[0].removeprefix("data: "))["model"] in SERVED.values()
     assert streamed.rstrip().endswith("[DONE]")
-    status, text = _post(
-        live, "/v1/chat/completions", json.dumps(CHAT | {"model": short}), "Transfer-Encoding: chunked"
-    )
-    assert status == 200
-    assert json.loads(text)["model"] in SERVED.values()
 
 
 def _assert_seen(live: LiveFleet, url: str, model: str, expected: dict[str, set[str]]) -> None:
@@ -206,20 +201,21 @@ def test_what_there_is_no_service_for_is_answered_and_never_sent_round_again(liv
         assert status == 404, (path, text)
 
 
-def test_what_is_too_large_is_refused_with_and_without_a_length(live: LiveFleet, services: str, tmp_path: Path) -> None:
+def test_what_is_too_large_or_has_no_length_is_refused(live: LiveFleet, services: str, tmp_path: Path) -> None:
     def send(size: int, *headers: str) -> tuple[int, str]:
         file = tmp_path / "body.json"
         text = f'{{"model": "{services}/open", "messages": [], "user": "'
         file.write_text(f'{text}{"a" * (size - len(text) - 2)}"}}')
         return _post(live, "/v1/chat/completions", f"@{file}", *headers)
 
-    for headers in ((), ("Transfer-Encoding: chunked",)):
-        # Envoy answers before it has read it all, and then closes the connection, which curl may find first.
-        status, text = eventually(partial(send, LIMIT + 1, *headers), within=SOON)
-        assert (status, json.loads(text)["error"]["code"]) == (413, "request_too_large")
-        status, text = send(LIMIT, *headers)
-        assert status == 200, text[:200]
-        assert json.loads(text)["model"] == SERVED["llama"]
+    # Envoy answers before it has read it all, and then closes the connection, which curl may find first.
+    status, text = eventually(partial(send, LIMIT + 1), within=SOON)
+    assert (status, json.loads(text)["error"]["code"]) == (413, "request_too_large")
+    status, text = eventually(partial(send, LIMIT, "Transfer-Encoding: chunked"), within=SOON)
+    assert (status, json.loads(text)["error"]["code"]) == (411, "length_required")
+    status, text = send(LIMIT)
+    assert status == 200, text[:200]
+    assert json.loads(text)["model"] == SERVED["llama"]
 
 
 def test_services_without_keys_are_listed_as_models_and_each_can_be_read(live: LiveFleet, services: str) -> None:

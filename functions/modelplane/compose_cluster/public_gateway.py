@@ -72,7 +72,7 @@ def _surroundings(request: Request, spec: InferenceGatewaySpec, client_pair: str
             PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas, tokens=tokens, client_pair=client_pair
         ),
         _LOG: access_log_filter(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, tokens=tokens, passed=passed),
-        _CALLERS: client_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
+        _CALLERS: client_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, checked=spec.requireKeys),
         _TRAFFIC: gateway_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
         _NOT_FOUND: direct_response(
             UNKNOWN_PATHS, SYSTEM_NAMESPACE, status=404, message=_NOT_FOUND_MESSAGE, code="not_found"

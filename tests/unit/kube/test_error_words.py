@@ -60,6 +60,7 @@ def _errors() -> Iterator[tuple[str, str]]:
 EXPECTED = {
     "bad_gateway": (502, "BadGatewayError"),
     "invalid_api_key": (401, "AuthenticationError"),
+    "length_required": (411, "BadRequestError"),
     "loop_detected": (508, "APIError"),
     "model_not_found": (404, "NotFoundError"),
     "model_required": (400, "BadRequestError"),

@@ -60,7 +60,11 @@ RULES: dict[str, tuple[Any, Any]] = {
         "responseOverride" in POLICY,
         False,
     ),
-    "a prompt of up to 50 MiB can be sent again": (CALLERS["connection"], {"bufferLimit": "50Mi"}),
+    "no more than 1 MiB of a caller's request is held": (CALLERS["connection"], {"bufferLimit": "1Mi"}),
+    "where every caller has a key, a prompt of up to 50 MiB can be sent again": (
+        client_traffic_policy("c", "modelplane-system", "g", checked=True)["spec"]["connection"],
+        {"bufferLimit": "50Mi"},
+    ),
     "large prompts arrive at once": (
         CALLERS["http2"],
         {

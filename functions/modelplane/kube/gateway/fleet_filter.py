@@ -7,23 +7,32 @@ from modelplane.kube.gateway.answers import answers_filter
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
 from modelplane.kube.gateway.model_name import FIND_MODEL
+from modelplane.kube.gateway.traffic import CALLERS_BUFFER
 from modelplane.model.names import HEADER_MODEL, HEADER_UNNAMED
 
-#: Bytes of a body that are looked through. A long array of numbers takes a worker 70 ms for each MB.
-LIMIT: Final = 8 * 1024 * 1024
+#: Bytes of a body whose service is looked for in it: as many as a listener of callers holds.
+LIMIT: Final = CALLERS_BUFFER
+#: Bytes of a body that may always be held, and those of all larger ones that a worker of Envoy holds at a time: until a
+#: body is there, nothing is known of its caller.
+_SMALL, _HELD = 64 * 1024, 64 * 1024 * 1024
 #: What the filter makes of `/v1`: below it lies what is sent on, as `<namespace>/<service>/<rest>`, and below that
 #: where the caller has named the engine's own model.
 PREFIX: Final = "/v1/~"
 NAMED: Final = f"{PREFIX}/~"
 #: The namespace whose services are not served: their paths begin as those of the fleet URL, and could come back to it.
 UNSERVED: Final = "v1"
-TOO_LARGE: Final = "The fleet URL takes at most 8 MiB of a request. Send it to the URL of the service."
+TOO_LARGE: Final = (
+    f"The fleet URL takes at most {LIMIT // 2**20} MiB of a request without the header {HEADER_MODEL}. Send that, or"
+    " the request to the URL of the service."
+)
 
 #: The path that it sets is below `/v1` still. After this Envoy looks for a route anew, and a service's own must not be
 #: found: whether callers need a key was decided by the first route, and only the second pass asks for it.
 _SEND: Final = """
 local function refuse(handle, status, body)
-  handle:respond({[':status'] = status, ['content-type'] = 'application/json'}, body)
+  local answer = {[':status'] = status, ['content-type'] = 'application/json'}
+  if status == '429' then answer['retry-after'] = '1' end
+  handle:respond(answer, body)
 end
 local function base_url(headers)
   local host = string.match(headers:get(':authority') or '', '^[%w.:%[%]-]+$')
@@ -42,6 +51,25 @@ local function split(model)
   end
   return namespace .. '/' .. service, name
 end
+local held, collected = 0, 0
+-- Returns a value that holds room for a body as long as it lives: that of a caller who hangs up is collected.
+local function hold(size)
+  if size <= SMALL then return true end
+  if held + size > HELD and collected ~= os.time() then
+    collected = os.time()
+    collectgarbage()
+  end
+  if held + size > HELD then return nil end
+  held = held + size
+  local room = newproxy(true)
+  getmetatable(room).__gc = function()
+    held, size = held - size, 0
+  end
+  return room
+end
+local function release(room)
+  if room ~= true then getmetatable(room).__gc() end
+end
 function envoy_on_request(handle)
   local headers = handle:headers()
   local rest = string.match(headers:get(':path') or '', '^/v1(/[^/?].*)$')
@@ -55,12 +83,21 @@ function envoy_on_request(handle)
     return headers:replace(':path', PREFIX .. '/' .. service .. rest)
   end
   if find(headers:get('content-type') or '', 'multipart/', 1, true) then return refuse_unnamed(handle) end
-  if (tonumber(headers:get('content-length') or '') or 0) > LIMIT then return refuse(handle, '413', TOO_LARGE) end
+  local size = tonumber(headers:get('content-length') or '')
+  if not size then
+    local method = headers:get(':method')
+    if method == 'GET' or method == 'HEAD' or method == 'DELETE' then return refuse_unnamed(handle) end
+    return refuse(handle, '411', NO_LENGTH)
+  end
+  if size > LIMIT then return refuse(handle, '413', TOO_LARGE) end
+  local room = hold(size)
+  if not room then return refuse(handle, '429', FULL) end
   local body = handle:body()
+  release(room)
   if not body then return refuse_unnamed(handle) end
-  if body:length() > LIMIT then return refuse(handle, '413', TOO_LARGE) end
   local text = body:getBytes(0, body:length())
-  local first, last = find_model(text)
+  local first, last, busy = find_model(text)
+  if busy then return refuse(handle, '429', BUSY) end
   if not first then return refuse_unnamed(handle) end
   local service, name = split((string.gsub(sub(text, first, last), '\\\\/', '/')))
   if not service then return refuse(handle, '404', UNKNOWN) end
@@ -80,6 +117,24 @@ _BASE: Final = "<base>"
 _REFUSALS: Final = {
     "NOT_FOUND": (404, "There is nothing at this path.", "not_found"),
     "TOO_LARGE": (413, TOO_LARGE, "request_too_large"),
+    "NO_LENGTH": (
+        411,
+        f"Send the length of the body, name the service in the header {HEADER_MODEL}, or send the request to the URL of"
+        " the service.",
+        "length_required",
+    ),
+    "FULL": (
+        429,
+        f"The gateway holds as many requests as it can whose service stands in the body. Name it in the header "
+        f"{HEADER_MODEL}, send the request to the URL of the service, or try again later.",
+        "rate_limit_exceeded",
+    ),
+    "BUSY": (
+        429,
+        "The name of the model stands behind too many parts of the body for now. Put it first, name the service in the "
+        f"header {HEADER_MODEL}, or try again later.",
+        "rate_limit_exceeded",
+    ),
     "NO_MODEL": (
         400,
         "Name one model, as <namespace>/<service>: in the body where that is a JSON object, else in the header "
@@ -98,7 +153,14 @@ _REFUSALS: Final = {
 def _constants() -> str:
     texts = {name: f"[==[{error_body(*refusal)}]==]" for name, refusal in _REFUSALS.items()}
     texts["NO_MODEL"] = f"{{{texts['NO_MODEL'].replace(_BASE, ']==], [==[')}}}"
-    values = {"LIMIT": str(LIMIT), "PREFIX": f"'{PREFIX}'", "NAMED": f"'{NAMED}'", **texts}
+    values = {
+        "LIMIT": str(LIMIT),
+        "SMALL": str(_SMALL),
+        "HELD": str(_HELD),
+        "PREFIX": f"'{PREFIX}'",
+        "NAMED": f"'{NAMED}'",
+        **texts,
+    }
     return "".join(f"local {name} = {value}\n" for name, value in values.items())
 
 

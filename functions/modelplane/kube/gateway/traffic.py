@@ -67,6 +67,10 @@ HEALTH_PATH: Final = "/healthz"
 #: The longest silence of a stream where a service says nothing else.
 _IDLE: Final = "1h"
 _NO_LIMIT: Final = "0s"
+#: Bytes of a request that a gateway holds in order to send it again, or to read it: where callers may have no key, and
+#: elsewhere. Envoy Gateway can say it by listener, and not by route.
+CALLERS_BUFFER: Final = 2**20
+LARGE_BUFFER: Final = 50 * 2**20
 #: Callers of a rule: an expression of their names has at most 1,024 characters.
 _GROUP: Final = 8
 
@@ -197,22 +201,29 @@ def loop_traffic_policy(name: str, namespace: str, routes: Sequence[str]) -> dic
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 
-def client_traffic_policy(
-    name: str, namespace: str, gateway: str, *, authority: str | None = None, listener: str | None = None
+def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
+    name: str,
+    namespace: str,
+    gateway: str,
+    *,
+    authority: str | None = None,
+    listener: str | None = None,
+    checked: bool = False,
 ) -> dict[str, Any]:
     """Return the policy of the traffic from callers to a Gateway, or to one `listener`: there it replaces the other.
 
     With an `authority`, a ConfigMap with CA certificates, only the public gateway may call: by name, because clusters'
     gateways have certificates of the same CA.
 
-    Only a request that fits into the buffer can be sent again; by default that is 32 KiB, and prompts are larger. What
+    Only a request that fits into the buffer can be sent again. It is large where nobody calls without a key: `checked`
+    says that all services have keys. What
     is wrong with one request ends its stream alone: on the connection of the public gateway to another are those of
     all callers. Every answer has the id of its request, a caller's own or a new one, whatever an endpoint says.
     """
     reserved = [{"type": "Prefix", "value": prefix} for prefix in _RESERVED_HEADERS]
     spec: dict[str, Any] = {
         "targetRefs": [target("Gateway", gateway) | ({"sectionName": listener} if listener else {})],
-        "connection": {"bufferLimit": "50Mi"},
+        "connection": {"bufferLimit": f"{(LARGE_BUFFER if checked or authority else CALLERS_BUFFER) >> 20}Mi"},
         "http1": {"http10": {}},
         "http2": {
             "initialStreamWindowSize": "16Mi",

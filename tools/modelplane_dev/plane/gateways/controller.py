@@ -176,6 +176,11 @@ class Gateways:
         lines = self._administration_at("stats?filter=[.]rds[.].*[.]config_reload$").splitlines()
         return sum(int(line.rpartition(": ")[2]) for line in lines)
 
+    def resident_bytes(self) -> int:
+        """Return how much memory Envoy has."""
+        (line,) = (each for each in Path(f"/proc/{self.envoy.pid}/status").read_text().splitlines() if "VmRSS" in each)
+        return int(line.split()[1]) * 1024
+
     def requests_received(self) -> int:
         """Return how many requests all of Envoy's listeners have received."""
         lines = self._administration_at("stats?filter=^http[.]http-.*[.]downstream_rq_total$").splitlines()

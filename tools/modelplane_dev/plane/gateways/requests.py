@@ -21,11 +21,12 @@ def body_of(model: str = MODEL, prompt: str = "Hello") -> str:
 
 @dataclass(slots=True)
 class Caller:
-    """A caller of the service at a URL, or of a model at the fleet's, always with the same prompt."""
+    """A caller of the service at a URL, or of a model at the fleet's, always with the same prompt and key."""
 
     url: str
     model: str = MODEL
     prompt: str = "Hello"
+    key: str = ""
     _path: str = field(init=False)
     _body: str = field(init=False)
     _connection: http.client.HTTPConnection = field(init=False)
@@ -43,7 +44,9 @@ class Caller:
         try:
             # Who is answered before the whole request was read may find the connection closed, and reads the answer.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                self._connection.request("POST", self._path, self._body, {"Content-Type": "application/json"})
+                headers = {"Content-Type": "application/json"}
+                headers |= {"Authorization": f"Bearer {self.key}"} if self.key else {}
+                self._connection.request("POST", self._path, self._body, headers)
             answer = self._connection.getresponse()
             status = CUT
             body = answer.read()
