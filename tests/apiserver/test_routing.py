@@ -1,5 +1,6 @@
 """Every object of the control cluster's gateway is one that an API server with Envoy Gateway's kinds takes."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -102,6 +103,7 @@ OBJECTS = {
         "p", "modelplane-system", replicas=2, tokens=True, client_pair="pair"
     ),
     **{f"private: {name}": body for name, body in PRIVATE.surroundings().items()},
+    **{f"router: {name}": body for name, body in replace(PRIVATE, alone=True).surroundings().items()},
     "a private gateway": PRIVATE.gateway(),
     "its answer to other hosts": PRIVATE.unknown_hosts(),
     "a filter of what engines serve": served_model_filter("f", "modelplane-system", "g"),

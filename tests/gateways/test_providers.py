@@ -28,7 +28,7 @@ from modelplane.model.names import (
     endpoint_hostname,
 )
 from modelplane_dev.plane.control_plane import DEPLOYMENT, ENDPOINT
-from modelplane_dev.plane.gateways.live import INFERENCE_GATEWAY_KIND, PROVIDER_ADDRESS
+from modelplane_dev.plane.gateways.live import ENDPOINT_HOSTS, INFERENCE_GATEWAY_KIND, PROVIDER_ADDRESS
 from modelplane_dev.plane.gateways.provider import HTTP_PORT
 from modelplane_dev.plane.issuer import SECRET
 from modelplane_dev.plane.waiting import eventually
@@ -331,6 +331,8 @@ def test_the_page_on_providers_leads_to_each_of_them(live: LiveFleet, providers:
     live.fleet.plane.hub.api.apply(model_service("chat", live.fleet.tag, {"llama": 1}))
     for script in open_page(live, "use-a-provider", tmp_path):
         live.shell(script, tmp_path)
+    hosts = {"spec": {"endpointHosts": [*ENDPOINT_HOSTS]}}
+    live.fleet.plane.hub.api.patch(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY, hosts)
     live.wait_chat(live.url("chat"))
     for name, (host, root, header, value, model) in ON_THE_PAGE.items():
         providers.serve(f"page-{name}", entry({PROVIDER: name}))
@@ -344,10 +346,12 @@ def test_an_address_is_refused_until_the_gateway_allows_it(live: LiveFleet, prov
     api = live.fleet.plane.hub.api
     providers.write_endpoint("inside", url=f"http://{PROVIDER_ADDRESS}:{HTTP_PORT}", host="inside.example.com")
     eventually(lambda: providers.assert_routing("inside", "False", "InvalidHost"), within=SOON)
-    api.patch(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY, {"spec": {"endpointHosts": [PROVIDER_ADDRESS]}})
+    api.patch(
+        INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY, {"spec": {"endpointHosts": [*ENDPOINT_HOSTS, PROVIDER_ADDRESS]}}
+    )
     try:
         eventually(lambda: providers.assert_routing("inside"), within=SOON)
         providers.serve("inside", entry({PROVIDER: "inside"}))
         assert providers.reached("inside.example.com")
     finally:
-        api.patch(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY, {"spec": {"endpointHosts": None}})
+        api.patch(INFERENCE_GATEWAY_KIND, INFERENCE_GATEWAY, {"spec": {"endpointHosts": [*ENDPOINT_HOSTS]}})

@@ -34,6 +34,7 @@ class External:
     namespaces: tuple[str, ...] = ()
     gateway: dict[str, Any] | None = field(default_factory=lambda: {"services": {"router": ROUTER}})
     allowed: tuple[str, ...] = ()
+    policy: str = "Public"
     kinds: bool = True
     name: str = "groq"
     store: Store = field(default_factory=dict)
@@ -56,7 +57,8 @@ class External:
         if kind == "Namespace":
             return (obj({"kind": kind, "metadata": {"name": name}}),) if name in self.namespaces else ()
         gateway = {"kind": kind, "metadata": {"name": name}, "status": self.gateway}
-        return () if self.gateway is None else (obj({**gateway, "spec": {"endpointHosts": list(self.allowed)}}),)
+        spec = {"endpointHosts": list(self.allowed), "endpointHostPolicy": self.policy}
+        return () if self.gateway is None else (obj({**gateway, "spec": spec}),)
 
     def reconcile(self) -> Result:
         """Return what a pass decides, once all that it requires is fetched."""

@@ -145,7 +145,7 @@ BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
         "spec.tls.hostname": 253,
         "spec.tls.secretRef.name": 253,
         "spec.endpointHosts": 64,
-        "spec.endpointHosts[]": 253,
+        "spec.endpointHosts[]": 323,
     },
     "ModelCache": {
         "spec.huggingFace.repo": 200,

@@ -72,6 +72,7 @@ class InferenceGatewaySpec(BaseModel):
     tls: Tls | None = None
     requireKeys: bool = False
     endpointHosts: list[str] | None = None
+    endpointHostPolicy: Literal["Public", "Listed"] = "Public"
     replicas: int = 2
     accessLog: AccessLog | None = None
     stack: Stack | None = None

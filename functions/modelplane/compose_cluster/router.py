@@ -1,6 +1,7 @@
 """The router: the Gateway that requests to external providers pass. Only the public gateway may call it.
 
-Its Service is of type ClusterIP. A listener of the public Gateway was rejected: all listeners share one public Service.
+Its pods connect to whatever teams name, themselves included, so they listen on nothing else. Its Service is of type
+ClusterIP. A listener of the public Gateway was rejected: all listeners share one public Service.
 """
 
 from typing import Final
@@ -27,7 +28,9 @@ def bodies(request: Request, class_name: str, replicas: int) -> dict[str, Manife
     bundle = authority.read_bundle(request)
     if not bundle:
         return {}
-    private = PrivateGateway(ROUTER, class_name, ROUTER_PAIR, ROUTER, service_type="ClusterIP", replicas=replicas)
+    private = PrivateGateway(
+        ROUTER, class_name, ROUTER_PAIR, ROUTER, service_type="ClusterIP", replicas=replicas, alone=True
+    )
     around: dict[str, Manifest] = {
         _CERTIFICATE: pair(ROUTER_PAIR, SERVER_NAME, "server auth"),
         AUTHORITY: authority_config_map(ROUTER, SYSTEM_NAMESPACE, bundle),

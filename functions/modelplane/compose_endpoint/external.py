@@ -70,12 +70,12 @@ def _taken(request: Request) -> Condition:
     return _condition(Reason.BACKEND_CONFIGURED)
 
 
-def _shown(route: Object, taken: Condition, *, off: bool) -> Condition:
+def _shown(route: Object, inputs: ExternalInputs, *, off: bool) -> Condition:
     """Return RoutingReady for an endpoint whose route is accepted: True once its last change is accepted too."""
     unaccepted = unaccepted_change(route, ROUTER)
     if unaccepted:
         return _condition(Reason.WAITING_FOR_GATEWAY, unaccepted)
-    return _condition(Reason.BACKEND_CONFIGURED, _OFF) if off else taken
+    return _condition(Reason.BACKEND_CONFIGURED, " ".join(filter(None, (_OFF if off else "", inputs.notes))))
 
 
 def compose(request: Request) -> Result:
@@ -100,7 +100,7 @@ def compose(request: Request) -> Result:
     taken = _taken(request)
     # The accepted route keeps working while a change waits.
     accepted = taken.status is Status.TRUE
-    ready = _shown(request.observed[ROUTE], taken, off=not may_serve(endpoint)) if accepted else taken
+    ready = _shown(request.observed[ROUTE], inputs, off=not may_serve(endpoint)) if accepted else taken
     desired = compose_objects(request, spec, inputs.provider, inputs)
     return Result(
         desired={name: Desired.of(body, ready=name in request.observed) for name, body in desired.items()},

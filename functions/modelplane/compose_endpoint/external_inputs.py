@@ -8,11 +8,13 @@ from typing import Final
 from modelplane.api.modelendpoint import ModelEndpointSpec
 from modelplane.compose_endpoint.secret_value import lacking, read_value
 from modelplane.composing import requirements as require
+from modelplane.composing.messages import sentences
 from modelplane.model.conditions import Reason
 from modelplane.model.routing import Provider, PublicGateway
 from modelplane.observed.endpoint import PORTS, URL, NoAddress, is_dns_name, is_ip
+from modelplane.observed.fields import mapping, mappings
 from modelplane.observed.gateway import read_gateway
-from modelplane.routing.hosts import is_own, refuse_host
+from modelplane.routing.hosts import is_own, refuse_host, refuse_port
 from modelplane.step import Object, Request, Requirement
 from modelplane.step.sealed import Sealed
 
@@ -23,6 +25,14 @@ _USABLE: Final = re.compile(rb"[!-~]([ -~]{0,8190}[!-~])?")
 #: Envoy sends no header with a control character, and answers each request with 503.
 _PREFIX: Final = re.compile(r"[^\x00-\x1f\x7f]*")
 _API: Final = "/v1"
+#: Composition resource name of the Backend.
+BACKEND: Final = "backend"
+#: Fixed headers that are not sent: those by which a gateway is told how to send a request, those of this gateway, and
+#: those without which a cloud's metadata are not served.
+UNSENT: Final = re.compile(
+    r"x-envoy-.*|keep-alive|proxy-connection|expect|cdn-loop|modelplane-.*|metadata.*|x-aws-ec2-metadata-.*",
+    re.IGNORECASE,
+)
 #: A valid path for HTTPRoutes and Envoy: on one control character, Envoy Gateway stops publishing all teams' routes.
 PATH: Final = re.compile(r"[^\x00-\x1f\x7f]{1,1024}")
 
@@ -33,6 +43,7 @@ class ExternalInputs:
 
     `credential` is the complete value of its header, None without a usable one, `authority` the certificates of the CA;
     `missing` says which of them the spec names and do not exist. `gateway` is None if there is no InferenceGateway.
+    `notes` say what an endpoint should not have, and has kept of an earlier version.
     """
 
     provider: Provider | NoAddress
@@ -40,6 +51,7 @@ class ExternalInputs:
     authority: Sealed | None
     missing: tuple[str, ...]
     gateway: PublicGateway | None
+    notes: str
 
 
 def _host(spec: ModelEndpointSpec) -> str:
@@ -82,7 +94,14 @@ def read_inputs(request: Request, spec: ModelEndpointSpec, needs: Sequence[Requi
             unusable = f"has no valid X.509 certificates in PEM under key {named.key}"
             wrong = unusable if given else lacking(request, named.name, named.key)
             missing.append(_words(request, "spec.tls.caSecretRef", named.name, wrong))
-    return ExternalInputs(_provider(request, spec, gateway), credential, authority, tuple(missing), gateway)
+    return ExternalInputs(
+        _provider(request, spec, gateway),
+        credential,
+        authority,
+        tuple(missing),
+        gateway,
+        _notes(request, spec, gateway),
+    )
 
 
 def _read_credential(request: Request, spec: ModelEndpointSpec) -> tuple[Sealed | None, str]:
@@ -106,20 +125,69 @@ def _words(request: Request, field: str, name: str, wrong: str) -> str:
     return f"{field}: Secret {request.composite.namespace}/{name} {wrong}. Write it"
 
 
+def _allows(gateway: PublicGateway | None, host: str, namespace: str, port: int | None) -> bool:
+    """Tell whether the InferenceGateway allows a host by name, at a port or at any."""
+    return any(each.allows(host, namespace, port) for each in (gateway.endpoint_hosts if gateway else ()))
+
+
+def _refused_host(
+    request: Request, spec: ModelEndpointSpec, gateway: PublicGateway | None, port: int
+) -> tuple[str, str, str] | None:
+    """Return the field, its host and why an endpoint may not name that, None if it may."""
+    namespace, last = request.composite.namespace, _namespace(spec)
+    named = {"spec.url": (_host(spec), port), **({"spec.host": (spec.host, None)} if spec.host else {})}
+    for field, (host, at) in named.items():
+        if _allows(gateway, host, namespace, at):
+            continue
+        completed = field == "spec.url" and bool(last) and bool(request.all(require.namespace(last)))
+        why = refuse_host(host, is_namespace=completed)
+        if not why and at is not None and gateway and gateway.listed_only:
+            why = "is not listed, and spec.endpointHostPolicy is Listed"
+        if not why and at is not None and not _leads_to(request, host, at):
+            why = refuse_port(at)
+        if why:
+            return field, host, why
+    return None
+
+
+def _leads_to(request: Request, host: str, port: int) -> bool:
+    """Tell whether the composed Backend leads to a host and port already, of an earlier version for example."""
+    backend = request.observed.get(BACKEND)
+    endpoints = mappings(mapping(backend.body.get("spec")).get("endpoints")) if backend else ()
+    named = (mapping(each.get("fqdn")) for each in endpoints)
+    return any((each.get("hostname"), each.get("port")) == (host, port) for each in named)
+
+
+def _notes(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway | None) -> str:
+    """Return what an endpoint should not have, and has kept of an earlier version."""
+    parts, notes = URL.fullmatch(spec.url), []
+    port = int(parts[3] or PORTS[parts[1]]) if parts else 0
+    refused = (
+        refuse_port(port) if parts and not _allows(gateway, _host(spec), request.composite.namespace, port) else ""
+    )
+    if refused:
+        notes.append(
+            f"spec.url: the host {_host(spec)} {refused}; after an edit it is refused, and the NetworkPolicy of the "
+            "router may close it before. Let spec.endpointHosts of InferenceGateway default allow it"
+        )
+    unsent = sorted(filter(UNSENT.fullmatch, spec.headers or {}))
+    if unsent:
+        notes.append(f"spec.headers: {', '.join(unsent)} is not sent. Remove it")
+    return sentences(*notes)
+
+
 def _provider(request: Request, spec: ModelEndpointSpec, gateway: PublicGateway | None) -> Provider | NoAddress:
     parts, host = URL.fullmatch(spec.url), _host(spec)
     if parts is None:
         return NoAddress(Reason.INVALID_URL, f"spec.url: {spec.url} is not http or https, a host and a path")
-    allowed = gateway.endpoint_hosts if gateway else frozenset[str]()
-    is_namespace = bool(request.all(require.namespace(_namespace(spec)))) if _namespace(spec) else False
-    named = {"spec.url": (host, is_namespace), **({"spec.host": (spec.host, False)} if spec.host else {})}
-    for field, (name, of_namespace) in named.items():
+    for field, name in {"spec.url": host, "spec.host": spec.host or ""}.items():
         if is_own(name, gateway.own_hosts if gateway else ()):
             return NoAddress(Reason.INVALID_HOST, f"{field}: {name} is the gateway itself. Name another host.")
-        why = refuse_host(name, allowed, is_namespace=of_namespace)
-        if why:
-            remedy = "Name another, or let spec.endpointHosts of InferenceGateway default allow it"
-            return NoAddress(Reason.INVALID_HOST, f"{field}: the host {name} {why}. {remedy}.")
+    refused = _refused_host(request, spec, gateway, int(parts[3] or PORTS[parts[1]]))
+    if refused:
+        field, name, why = refused
+        remedy = "Name another, or let spec.endpointHosts of InferenceGateway default allow it"
+        return NoAddress(Reason.INVALID_HOST, f"{field}: the host {name} {why}. {remedy}.")
     provider = Provider(
         host=host,
         is_ip=is_ip(host),

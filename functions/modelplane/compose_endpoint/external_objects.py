@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from modelplane.api.modelendpoint import ModelEndpointSpec
-from modelplane.compose_endpoint.external_inputs import AUTHORIZATION, PATH, ExternalInputs
+from modelplane.compose_endpoint.external_inputs import AUTHORIZATION, BACKEND, PATH, UNSENT, ExternalInputs
 from modelplane.compose_endpoint.part_names import endpoint_part
 from modelplane.compose_endpoint.route_owner import ROUTE, outlive_route
 from modelplane.composing.hold import held, hold_all
@@ -26,13 +26,12 @@ from modelplane.step import Manifest, Request
 from modelplane.step.sealed import Sealed
 
 #: Composition resource names.
-_BACKEND: Final = "backend"
 _MODEL: Final = "model"
 _CREDENTIAL: Final = "credential"
 _FILTER: Final = "filter"
 _AUTHORITY: Final = "authority"
 #: Which object refers to which, besides the route, which needs all of them.
-_REFERENCES: Final = {_FILTER: _CREDENTIAL, _BACKEND: _AUTHORITY}
+_REFERENCES: Final = {_FILTER: _CREDENTIAL, BACKEND: _AUTHORITY}
 
 
 def _fixed(
@@ -41,8 +40,8 @@ def _fixed(
     """Return the objects besides the route."""
     namespace = request.composite.namespace
     authority = endpoint_part(request, _AUTHORITY) if inputs.authority else None
-    called = endpoint_part(request, _BACKEND)
-    made: dict[str, Any] = {_BACKEND: provider_backend(called, namespace, provider, authority)}
+    called = endpoint_part(request, BACKEND)
+    made: dict[str, Any] = {BACKEND: provider_backend(called, namespace, provider, authority)}
     if inputs.authority:
         made[_AUTHORITY] = provider_secret(endpoint_part(request, _AUTHORITY), namespace, CA_KEY, inputs.authority)
     secret = endpoint_part(request, _CREDENTIAL) if inputs.credential else None
@@ -63,10 +62,10 @@ def _route(request: Request, spec: ModelEndpointSpec, provider: Provider) -> Man
             name=endpoint_part(request, ROUTE),
             namespace=endpoint.namespace,
             host=endpoint_hostname(endpoint.name, endpoint.namespace),
-            backend=endpoint_part(request, _BACKEND),
+            backend=endpoint_part(request, BACKEND),
             filter=endpoint_part(request, _FILTER),
             credential_header=spec.credential.header if spec.credential else None,
-            headers=spec.headers or {},
+            headers={name: value for name, value in (spec.headers or {}).items() if not UNSENT.fullmatch(name)},
         ),
         provider,
     )

@@ -112,13 +112,27 @@ class BackendReference:
 
 
 @dataclass(frozen=True, slots=True)
+class AllowedHost:
+    """A host, in lower case, that hand-written endpoints may name: of a namespace or all (""), at a port or all (0)."""
+
+    host: str
+    namespace: str = ""
+    port: int = 0
+
+    def allows(self, host: str, namespace: str, port: int | None) -> bool:
+        """Tell whether an endpoint of a namespace may name a host, at a port or (None) at any that is allowed."""
+        known = self.host == host and self.namespace in {"", namespace}
+        return known and (port is None or self.port in {0, port})
+
+
+@dataclass(frozen=True, slots=True)
 class PublicGateway:
     """The gateway of the control cluster: its base URL, "" while it has none, and whether callers need a key.
 
     `router` is the DNS name of the router, "" until it serves; `endpoint_hosts` are the hosts that hand-written
-    endpoints may name in any case, `own_hosts` the gateway's own address and names. `ca_bundle` are the CA certificates
-    (PEM) by which it and the clusters' gateways verify each other, "" while there is none. `listeners` are those that
-    services attach to, () if not published yet.
+    endpoints may name in any case, and with `listed_only` the only ones, `own_hosts` the gateway's own address and
+    names. `ca_bundle` are the CA certificates (PEM) by which it and the clusters' gateways verify each other, "" while
+    there is none. `listeners` are those that services attach to, () if not published yet.
     """
 
     url: str
@@ -126,5 +140,6 @@ class PublicGateway:
     listeners: tuple[str, ...] = ()
     ca_bundle: str = ""
     router: str = ""
-    endpoint_hosts: frozenset[str] = frozenset()
+    endpoint_hosts: tuple[AllowedHost, ...] = ()
+    listed_only: bool = False
     own_hosts: frozenset[str] = frozenset()

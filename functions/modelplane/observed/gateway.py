@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from modelplane.model.names import EJECTIONS_KEY, ENVOY_NAMESPACE, LISTENER_HTTP, LISTENER_HTTPS, PUBLIC_GATEWAY
-from modelplane.model.routing import BackendReference, PublicGateway
+from modelplane.model.routing import AllowedHost, BackendReference, PublicGateway
 from modelplane.observed.endpoint import URL, is_dns_name, is_ip
 from modelplane.observed.fields import count, excerpt, mapping, mappings, number, text, texts
 from modelplane.observed.memo import once_per_version
@@ -31,7 +31,8 @@ def read_gateway(obj: Object) -> PublicGateway:
         listeners=tuple(texts(status.get("listeners"))),
         ca_bundle=text(status.get("caBundle")),
         router=text(mapping(status.get("services")).get("router")),
-        endpoint_hosts=frozenset(host.lower() for host in texts(spec.get("endpointHosts"))),
+        endpoint_hosts=tuple(map(_allowed, texts(spec.get("endpointHosts")))),
+        listed_only=spec.get("endpointHostPolicy") == "Listed",
         own_hosts=frozenset(_own_hosts(spec, status)),
     )
 
@@ -43,6 +44,13 @@ def read_ejections(published: Object, namespace: str, route: str) -> int | None:
     except ValueError:
         return None
     return count(found.get(f"{namespace}/{route}")) if isinstance(found, dict) else None
+
+
+def _allowed(entry: str) -> AllowedHost:
+    """Return the host that an entry `[<namespace>/]<host>[:<port>]` allows."""
+    namespace, _, where = entry.rpartition("/")
+    host, _, port = where.partition(":")
+    return AllowedHost(host.lower(), namespace, int(port) if port.isascii() and port.isdecimal() else 0)
 
 
 def _own_hosts(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Iterator[str]:

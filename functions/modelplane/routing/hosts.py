@@ -22,14 +22,22 @@ def is_own(host: str, own: Container[str]) -> bool:
     return host.strip("[]") in own or f"{host}.".startswith(_GATEWAYS)
 
 
-def refuse_host(host: str, allowed: Container[str], *, is_namespace: bool) -> str:
-    """Return why an endpoint may not name a host, "" if it may: requests come from within the control cluster.
+#: Ports of a public host that need no leave.
+_PORTS: Final = (80, 443)
 
-    `allowed` are the hosts that the InferenceGateway allows. `is_namespace`: the control cluster has a namespace with
-    the name of the last label, so that a pod's resolver completes the host to that of a Service or pod there.
+
+def refuse_port(port: int) -> str:
+    """Return why an endpoint may not name a port of a host that is not allowed by name, "" if it may."""
+    return "" if port in _PORTS else f"is called at port {port}, which is neither 80 nor 443"
+
+
+def refuse_host(host: str, *, is_namespace: bool) -> str:
+    """Return why an endpoint may not name a host that is not allowed by name, "" if it may.
+
+    Requests come from within the control cluster. `is_namespace`: it has a namespace with the name of the last label,
+    so that a pod's resolver completes the host to that of a Service or pod there. To which address a name leads is not
+    known here: that is for the network.
     """
-    if host in allowed:
-        return ""
     if _is_ip(host):
         return "is an IP address"
     if f".{host}".endswith(_INSIDE):

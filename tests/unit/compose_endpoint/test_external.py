@@ -81,7 +81,7 @@ ROOTS: dict[str, tuple[dict[str, Any], str, tuple[str, int]]] = {
         "/p/q/v1",
         ("api.example.com", 443),
     ),
-    "an older prefix": (spec("http://api.example.com:8000", rewritePath="/p/"), "/p/v1", ("api.example.com", 8000)),
+    "an older prefix": (spec("http://api.example.com:443", rewritePath="/p/"), "/p/v1", ("api.example.com", 443)),
 }
 
 
@@ -277,6 +277,26 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "InvalidHost",
         f"spec.url: {ROUTER} is the gateway itself",
     ),
+    "a port that is not opened": (
+        {"spec": spec("http://localtest.me:19000/v1")},
+        "InvalidHost",
+        "spec.url: the host localtest.me is called at port 19000, which is neither 80 nor 443",
+    ),
+    "a host of another namespace": (
+        {"spec": spec("http://models.shop.svc"), "allowed": ("shop/models.shop.svc",)},
+        "InvalidHost",
+        "is a name inside",
+    ),
+    "a host at another port": (
+        {"spec": spec("http://models.shop.svc"), "allowed": ("models.shop.svc:8000",)},
+        "InvalidHost",
+        "is a name inside",
+    ),
+    "a public host where the list is complete": (
+        {"spec": spec(), "allowed": ("other.example.com",), "policy": "Listed"},
+        "InvalidHost",
+        "is not listed, and spec.endpointHostPolicy is Listed",
+    ),
     "no kinds": ({"kinds": False}, "WaitingForGateway", "Install Envoy Gateway"),
     "no gateway": ({"gateway": None}, "WaitingForGateway", "there is no InferenceGateway default"),
     "no router": ({"gateway": {}}, "WaitingForGateway", "Gateway modelplane-system/provider-router does not serve yet"),
@@ -297,6 +317,41 @@ def test_an_endpoint_by_hand_that_cannot_be_reached_says_why_and_composes_nothin
 @pytest.mark.parametrize("allowed", ["models.shop.svc", "Models.Shop.SVC"])
 def test_the_inference_gateway_may_allow_a_host_inside_in_any_case_of_letters(allowed: str) -> None:
     assert "route" in settled(spec=spec("http://models.shop.svc:8000"), allowed=(allowed,)).store
+
+
+@pytest.mark.parametrize(
+    "allowed", ["a.example.com", "a.example.com:8000", "ml/a.example.com", "ml/A.example.com:8000"]
+)
+@pytest.mark.parametrize("policy", ["Public", "Listed"])
+def test_the_inference_gateway_may_allow_a_host_to_a_namespace_and_at_a_port(allowed: str, policy: str) -> None:
+    external = External(spec=spec("https://a.example.com:8000"), allowed=(allowed,), policy=policy)
+    external.settle()
+    assert "route" in external.store
+
+
+def test_an_endpoint_at_a_port_that_was_allowed_before_is_kept_and_says_what_to_do_until_it_is_edited() -> None:
+    external = settled(spec=spec("https://a.example.com:8000"), allowed=("a.example.com",))
+    external.accept()
+    was, external.allowed = external.desired(), ()
+    status, reason, message = condition(external)
+    assert (status, reason) == ("True", "BackendConfigured")
+    assert message.startswith("spec.url: the host a.example.com is called at port 8000, which is neither 80 nor 443;")
+    assert message.endswith("Let spec.endpointHosts of InferenceGateway default allow it.")
+    assert external.desired() == was
+    external.spec = spec("https://a.example.com:8001")
+    assert condition(external)[:2] == ("False", "InvalidHost")
+
+
+UNSENT = ["x-envoy-max-retries", "X-Envoy-Retry-On", "Keep-Alive", "Proxy-Connection", "Expect", "CDN-Loop", "Metadata"]
+
+
+@pytest.mark.parametrize("name", [*UNSENT, "metadata-flavor", "X-aws-ec2-metadata-token", "modelplane-served-model"])
+def test_a_fixed_header_that_says_how_requests_are_sent_is_not_sent_and_named(name: str) -> None:
+    external = settled(spec=spec(headers={name: "1", "x-team": "search"}))
+    external.accept()
+    fixed = rule(external)["filters"][1]["requestHeaderModifier"]["set"]
+    assert fixed == [{"name": "x-team", "value": "search"}]
+    assert condition(external)[2] == f"spec.headers: {name} is not sent. Remove it."
 
 
 def test_an_address_that_is_allowed_is_dialled_as_an_address() -> None:

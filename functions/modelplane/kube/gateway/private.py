@@ -10,6 +10,8 @@ from modelplane.kube.gateway.route import unknown_paths
 from modelplane.kube.gateway.traffic import client_traffic_policy, hop_traffic_policy
 from modelplane.model.names import LABEL_GATEWAY, LISTENER_HTTPS, SYSTEM_NAMESPACE
 
+#: After how long a connection takes no more requests.
+_RENEWED: Final = "10m"
 _UNKNOWN: Final = "There is no endpoint of this name here."
 
 
@@ -19,7 +21,8 @@ class PrivateGateway:
 
     `certificate` is the Secret with its pair, `authority` the ConfigMap with the CA that it knows callers by.
     `namespaces` says where routes may come from (allowedRoutes), `service_type` how its Service is reached.
-    `to_copies`: it leads to pods of which several are alike.
+    `to_copies`: it leads to pods of which several are alike. With `alone` its pods listen on no other port, and
+    connections are replaced now and then: nothing tells them of its end.
     """
 
     name: str
@@ -30,13 +33,16 @@ class PrivateGateway:
     service_type: str = "LoadBalancer"
     replicas: int = 2
     to_copies: bool = False
+    alone: bool = False
 
     def surroundings(self) -> dict[str, dict[str, Any]]:
         """Return what there has to be before the Gateway is: its pods, policies and answers, by what they are."""
         at = (self.name, SYSTEM_NAMESPACE)
         return {
-            "envoy-proxy": envoy_proxy(*at, replicas=self.replicas, service_type=self.service_type),
-            "client-traffic-policy": client_traffic_policy(*at, self.name, authority=self.authority),
+            "envoy-proxy": envoy_proxy(*at, replicas=self.replicas, service_type=self.service_type, alone=self.alone),
+            "client-traffic-policy": client_traffic_policy(
+                *at, self.name, authority=self.authority, renewed=_RENEWED if self.alone else None
+            ),
             "traffic-policy": hop_traffic_policy(*at, self.name, to_copies=self.to_copies),
             "answer-503": direct_response(*at, status=503, message=_UNKNOWN, code="unavailable"),
         }

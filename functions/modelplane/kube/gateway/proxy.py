@@ -22,6 +22,36 @@ _MEMORY: Final = "4Gi"
 _RUNTIME: Final[Mapping[str, int]] = {"outlier_detection.enforcing_success_rate": 0}
 
 
+#: Seconds that an Envoy pod may take to end.
+_DRAIN: Final = 3600
+#: Envoy's administration where no request can be sent: an abstract socket of its pod.
+_ADMINISTRATION: Final[Mapping[str, Any]] = {
+    "op": "replace",
+    "path": "/admin/address",
+    "value": {"pipe": {"path": "@administration"}},
+}
+#: What Envoy Gateway runs beside Envoy to drain it listens itself, and needs the port of the administration. Without it
+#: a pod waits: its connections end one by one, as the policy of the callers has it.
+_WITHOUT_PORTS: Final[Mapping[str, Any]] = {
+    "type": "StrategicMerge",
+    "value": {
+        "spec": {
+            "template": {
+                "spec": {
+                    "containers": [
+                        {
+                            "name": "envoy",
+                            "lifecycle": {"preStop": {"$patch": "replace", "sleep": {"seconds": _DRAIN}}},
+                        },
+                        {"name": "shutdown-manager", "$patch": "delete"},
+                    ]
+                }
+            }
+        }
+    },
+}
+
+
 def gateway_class(name: str) -> dict[str, Any]:
     """Return the GatewayClass of the gateways that Envoy Gateway runs for Modelplane."""
     spec = {"controllerName": CONTROLLER}
@@ -56,11 +86,13 @@ def envoy_proxy(  # noqa: PLR0913 - what the pods of a Gateway are made of
     tokens: bool | None = None,
     service_type: str = "LoadBalancer",
     client_pair: str | None = None,
+    alone: bool = False,
 ) -> dict[str, Any]:
     """Return the EnvoyProxy of a Gateway, which a load balancer makes reachable where the Service's type says so.
 
     It logs requests, with or without `tokens`; None leaves logs as Envoy Gateway has them. `client_pair` is the Secret
-    with the certificate that it shows to endpoints with TLS, None where it shows none.
+    with the certificate that it shows to endpoints with TLS, None where it shows none. `alone`: its pods listen on no
+    port but those of its listeners and that of the readiness probe.
 
     The Service is named, so that its DNS name is known. The traffic policy Local, Envoy Gateway's default, never gets
     an address on some clouds. Any change of a listener's filters closes its older streams after the drain time, by
@@ -70,13 +102,18 @@ def envoy_proxy(  # noqa: PLR0913 - what the pods of a Gateway are made of
     if service_type == "LoadBalancer":
         service["externalTrafficPolicy"] = "Cluster"
     limited = {"limits": {"memory": _MEMORY}, "requests": {"cpu": "100m", "memory": "512Mi"}}
-    deployment = {"replicas": replicas, "container": {"resources": limited}}
+    deployment: dict[str, Any] = {"replicas": replicas, "container": {"resources": limited}}
+    if alone:
+        deployment["patch"] = _WITHOUT_PORTS
     kubernetes = {"envoyDeployment": deployment, "envoyService": service}
+    patches = [*_runtime_patches(), *_overload_patches(), *([_ADMINISTRATION] if alone else [])]
     spec: dict[str, Any] = {
         "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
-        "shutdown": {"drainTimeout": "3600s"},
-        "bootstrap": {"type": "JSONPatch", "jsonPatches": [*_runtime_patches(), *_overload_patches()]},
+        "shutdown": {"drainTimeout": f"{_DRAIN}s"},
+        "bootstrap": {"type": "JSONPatch", "jsonPatches": patches},
     }
+    if alone:
+        spec["telemetry"] = {"metrics": {"prometheus": {"disable": True}}}
     if tokens is not None:
         spec["telemetry"] = {"accessLog": access_log(tokens=tokens)}
     if client_pair:

@@ -209,6 +209,7 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
     authority: str | None = None,
     listener: str | None = None,
     checked: bool = False,
+    renewed: str | None = None,
 ) -> dict[str, Any]:
     """Return the policy of the traffic from callers to a Gateway, or to one `listener`: there it replaces the other.
 
@@ -216,7 +217,7 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
     gateways have certificates of the same CA.
 
     Only a request that fits into the buffer can be sent again. It is large where nobody calls without a key: `checked`
-    says that all services have keys. What
+    says that all services have keys. A connection takes no more requests after `renewed`. What
     is wrong with one request ends its stream alone: on the connection of the public gateway to another are those of
     all callers. Every answer has the id of its request, a caller's own or a new one, whatever an endpoint says.
     """
@@ -238,6 +239,8 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
         },
         "healthCheck": {"path": HEALTH_PATH},
     }
+    if renewed:
+        spec["connection"]["connectionLimit"] = {"maxConnectionDuration": renewed}
     if authority:
         trusted = {"group": "", "kind": "ConfigMap", "name": authority}
         named = {"dnsNames": [{"type": "Exact", "value": CLIENT_NAME}]}

@@ -65,8 +65,8 @@ _AVAILABLE = {"type": "Available", "status": "True", "reason": "Fake", "message"
 class Gateways:
     """Envoy Gateway on a cluster. `hosts` is what its network's DNS knows; `stack` ends what it has started.
 
-    `envoy` is the Envoy of its Gateway, once that is open. `names` are resolved there besides those of Services, and
-    `authorities` is the file of the CAs that every program knows.
+    `envoy` is the Envoy of its Gateway, and `router` that of the router, once they are open. `names` are resolved there
+    besides those of Services, and `authorities` is the file of the CAs that every program knows.
     """
 
     cluster: Cluster
@@ -77,16 +77,17 @@ class Gateways:
     stack: ExitStack = field(default_factory=ExitStack)
     names: dict[str, str] = field(default_factory=dict)
     envoy: Process = field(init=False)
+    router: Process = field(init=False)
 
     def open(self, gateway: str, address: str) -> None:
         """Run the Envoy of the Gateway at an address of the network, once the controller has created its Deployment."""
         self.envoy = self.open_beside(gateway, address)
 
-    def open_beside(self, gateway: str, address: str, administration: int = _ADMINISTRATION) -> Process:
-        """Run the Envoy of one more Gateway, whose port of administration is another, and return it."""
+    def open_beside(self, gateway: str, address: str) -> Process:
+        """Run the Envoy of one more Gateway, and return it."""
         self.resolve_services()
         deployment = self._made(_DEPLOYMENT, gateway)
-        envoy = self.stack.enter_context(self._envoy(deployment, administration))
+        envoy = self.stack.enter_context(self._envoy(deployment))
         self.network.run("address", "ip", "address", "replace", f"{address}/32", "dev", "lo")
         service = self._made(_SERVICE, gateway)
         self.forward_ports(gateway, address, *(each["port"] for each in service["spec"]["ports"]))
@@ -181,6 +182,22 @@ class Gateways:
         (line,) = (each for each in Path(f"/proc/{self.envoy.pid}/status").read_text().splitlines() if "VmRSS" in each)
         return int(line.split()[1]) * 1024
 
+    def containers(self, gateway: str) -> list[dict[str, Any]]:
+        """Return the containers of the pods that Envoy Gateway makes for a Gateway."""
+        found: list[dict[str, Any]] = self._made(_DEPLOYMENT, gateway)["spec"]["template"]["spec"]["containers"]
+        return found
+
+    def listening_ports(self, process: Process) -> set[int]:
+        """Return the TCP ports on which a process of the network listens."""
+        lines = self.network.output("ss", "-Hltnp").splitlines()
+        return {int(each.split()[3].rpartition(":")[2]) for each in lines if f"pid={process.pid}," in each}
+
+    def router_listeners(self) -> dict[str, int]:
+        """Return the ports of the router's listeners by name, as its Envoy says at its socket."""
+        asked = ("curl", "-sS", "--fail", "--abstract-unix-socket", "administration")
+        listed = json.loads(self.network.output(*asked, "http://envoy/listeners?format=json"))["listener_statuses"]
+        return {each["name"]: each["local_address"]["socket_address"]["port_value"] for each in listed}
+
     def requests_received(self) -> int:
         """Return how many requests all of Envoy's listeners have received."""
         lines = self._administration_at("stats?filter=^http[.]http-.*[.]downstream_rq_total$").splitlines()
@@ -246,7 +263,7 @@ class Gateways:
     def _patch_status(self, kind: Kind, manifest: Manifest, status: Mapping[str, Any]) -> None:
         self.cluster.api.patch(kind, manifest["metadata"]["name"], {"status": status}, NAMESPACE, "status")
 
-    def _envoy(self, deployment: Manifest, administration: int) -> Process:
+    def _envoy(self, deployment: Manifest) -> Process:
         """Return Envoy with the arguments of a Deployment; a folder holds what a pod would mount."""
         name = deployment["metadata"]["name"]
         pod = deployment["spec"]["template"]["spec"]
@@ -259,7 +276,7 @@ class Gateways:
             (mounted / file).write_text(text.replace(_CERTIFICATES, str(secrets)))
         arguments = [each.replace("$(ENVOY_POD_NAME)", f"{name}-0") for each in container["args"]]
         at = arguments.index("--config-yaml") + 1
-        arguments[at] = _bootstrap(arguments[at].replace("/sds", str(mounted)), administration)
+        arguments[at] = _bootstrap(arguments[at].replace("/sds", str(mounted)))
         arguments.remove("--cpuset-threads")
         more = ("--use-dynamic-base-id", "--concurrency", "1")
         return self.network.process(f"{self.network.name}-envoy-{name}", envoy(), *arguments, *more)
@@ -284,10 +301,9 @@ def service_name(service: str, namespace: str) -> str:
     return f"{service}.{namespace}.svc.cluster.local"
 
 
-def _bootstrap(text: str, administration: int) -> str:
+def _bootstrap(text: str) -> str:
     """Return Envoy's bootstrap with the controller on this host, and without the values of a pod's variables."""
     found = yaml.safe_load(text.replace("$(ENVOY_SERVICE_ZONE)", ""))
-    found["admin"]["address"]["socket_address"]["port_value"] = administration
     for listener in found["static_resources"].get("listeners", ()):
         listener["address"]["socket_address"]["port_value"] = STATISTICS
     for cluster in found["static_resources"]["clusters"]:

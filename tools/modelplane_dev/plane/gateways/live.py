@@ -10,6 +10,7 @@ from pathlib import Path
 from modelplane.model.names import (
     API_VERSION,
     CLUSTER_GATEWAY,
+    ENGINE_PORT,
     ENVOY_NAMESPACE,
     INFERENCE_GATEWAY,
     PUBLIC_GATEWAY,
@@ -40,21 +41,28 @@ PROVIDERS = (
 )
 #: One more provider, which no test stops.
 QUIET_PROVIDER, QUIET_ADDRESS = "quiet.provider.example", "203.0.113.96"
+#: Names that resolve to the router's own pod, and to the metadata of a cloud.
+LOOPBACK_NAME, METADATA_NAME = "loopback.example.net", "metadata.example.net"
 #: A name of the public gateway that Modelplane does not know.
 GATEWAY_ALIAS = "gateway.example.net"
 _NAMES = {
+    LOOPBACK_NAME: "127.0.0.1",
+    METADATA_NAME: "169.254.169.254",
     GATEWAY_ALIAS: ADDRESS,
     f"{PUBLIC_GATEWAY}.{ENVOY_NAMESPACE}.svc.cluster.local": ADDRESS,
     f"{ROUTER}.{ENVOY_NAMESPACE}.svc.cluster.local": ROUTER_ADDRESS,
     **dict.fromkeys(PROVIDERS, PROVIDER_ADDRESS),
     QUIET_PROVIDER: QUIET_ADDRESS,
 }
+#: What ModelEndpoints may name: providers at the ports of the fakes.
+ENDPOINT_HOSTS = (*(f"{name}:{provider.HTTP_PORT}" for name in PROVIDERS), f"{QUIET_PROVIDER}:{ENGINE_PORT}")
 
 
 def inference_gateway() -> Manifest:
     """Return the InferenceGateway."""
     metadata = {"name": INFERENCE_GATEWAY}
-    return {"apiVersion": API_VERSION, "kind": INFERENCE_GATEWAY_KIND.kind, "metadata": metadata, "spec": {}}
+    spec = {"endpointHosts": [*ENDPOINT_HOSTS]}
+    return {"apiVersion": API_VERSION, "kind": INFERENCE_GATEWAY_KIND.kind, "metadata": metadata, "spec": spec}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,7 @@ class LiveGateways:
 
     def open_router(self) -> None:
         """Run the router, through which requests to external providers go."""
-        self.public.open_beside(ROUTER, ROUTER_ADDRESS, administration=19002)
+        self.public.router = self.public.open_beside(ROUTER, ROUTER_ADDRESS)
 
     def run_providers(self, folder: Path) -> Process:
         """Run the fake of external providers, with its folder.
