@@ -23,10 +23,11 @@ from modelplane_dev.processes.process import START
 
 Manifest = dict[str, Any]
 
-ROUTE_WORDS = "only Modelplane attaches routes to Gateways of modelplane-system"
+ROUTE_WORDS = "only Modelplane attaches routes and listeners to Gateways of modelplane-system"
 POLICY_WORDS = "only Modelplane makes policies"
 BACKEND_WORDS = "only Modelplane makes Backends and HTTPRouteFilters"
 TRUST_WORDS = "only Modelplane writes the ConfigMaps and Secrets of ModelServices"
+NAMESPACE_WORDS = "targetSelectors select targets of the policy's own namespace alone"
 SELECTOR_WORDS = "targetSelectors that name no label of your own"
 ROUTE = service_object("chat", "ml", "route")
 
@@ -55,6 +56,15 @@ def trusted(name: str) -> Manifest:
     return authority_config_map(name, "ml", "pem")
 
 
+def listeners(parent: Manifest) -> Manifest:
+    listener = {"name": "own", "port": 8080, "protocol": "HTTP"}
+    return gateway_object("ListenerSet", "foreign", "ml", {"parentRef": parent, "listeners": [listener]})
+
+
+def labelled(**more: Any) -> Manifest:
+    return policy({"targetSelectors": [BY_LABEL | {"matchLabels": {"app": "theirs"}} | more]})
+
+
 def composed(manifest: Manifest, resource: str) -> Manifest:
     """Return an object as Crossplane has composed it under a composition resource name."""
     return {**manifest, "metadata": {**manifest["metadata"], "annotations": {RESOURCE_NAME: resource}}}
@@ -75,6 +85,7 @@ FOREIGN: dict[str, tuple[Manifest, str]] = {
     "a route to another Gateway of ours": (route({"name": "any", "namespace": SYSTEM_NAMESPACE}), ROUTE_WORDS),
     "a route in the system namespace": (unknown_paths("foreign", ["http"], "f"), ROUTE_WORDS),
     "a gRPC route": (route(OURS, kind="GRPCRoute"), ROUTE_WORDS),
+    "listeners of the public Gateway": (listeners(OURS), ROUTE_WORDS),
     "a policy of the Gateway": (gateway_traffic_policy("foreign", SYSTEM_NAMESPACE, PUBLIC_GATEWAY), POLICY_WORDS),
     "a policy of a service's route": (policy(BY_NAME), POLICY_WORDS),
     "traffic of a service's route": (service_traffic_policy("t", "ml", ROUTE, Traffic("5m")) or {}, POLICY_WORDS),
@@ -101,6 +112,8 @@ FOREIGN: dict[str, tuple[Manifest, str]] = {
         TRUST_WORDS,
     ),
     "a policy of any route": (policy({"targetSelectors": [BY_LABEL]}), SELECTOR_WORDS),
+    "of routes in all namespaces": (labelled(namespaces={"from": "All"}), NAMESPACE_WORDS),
+    "of routes in others": (labelled(namespaces={"from": "Selector", "selector": {}}), NAMESPACE_WORDS),
     "of what a service composed": (
         policy({"targetSelectors": [BY_LABEL | {"matchLabels": {"crossplane.io/composite": "chat"}}]}),
         SELECTOR_WORDS,
@@ -116,7 +129,9 @@ ALLOWED = {
     "a policy of its own route": policy(OF_THEIRS),
     "a Backend of its own": backend("mine", "ml"),
     "a filter of its own": backend_host("mine", "ml"),
-    "of routes with its own label": policy({"targetSelectors": [BY_LABEL | {"matchLabels": {"app": "theirs"}}]}),
+    "of routes with its own label": labelled(),
+    "of routes with its own label in its namespace": labelled(namespaces={"from": "Same"}),
+    "listeners of a Gateway of its own": listeners(THEIRS),
 }
 
 
