@@ -60,8 +60,9 @@ _PATIENCE: Final = 60.0
 
 
 class _Engine(BaseHTTPRequestHandler):
-    """Answers with the status in X-Status and the body in X-Body, else with the length of the request and its model.
+    """Answers with the status in X-Status, headers in X-Headers and the body in X-Body.
 
+    Without that body it says the length of the request and its model.
     It does so after X-Seconds, and gives each answer an id of its own.
     """
 
@@ -78,6 +79,8 @@ class _Engine(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         if body:
             self.send_header("X-Request-Id", "own")
+            for name, value in json.loads(self.headers.get("X-Headers", "{}")).items():
+                self.send_header(name, value)
             self.send_header("Content-Type", self.headers.get("X-Type", "application/json"))
         self.end_headers()
         with suppress(BrokenPipeError):  # whoever has not waited
@@ -152,6 +155,7 @@ def _listener(
                 {"header": {"key": each["name"], "value": each["value"]}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
                 for each in _CLIENTS["headers"]["lateResponseHeaders"]["set"]
             ],
+            "response_headers_to_remove": _CLIENTS["headers"]["lateResponseHeaders"]["remove"],
             "virtual_hosts": [{"name": "all", "domains": ["*"], "routes": list(routes)}],
         },
     }

@@ -227,3 +227,24 @@ def test_what_has_passed_another_gateway_of_modelplane_is_tried_once(
     headers = {"X-Status": "429", **({"CDN-Loop": passed} if passed else {})}
     assert _ask(alone, "/provider/v1/models", headers)[0] == 429
     assert len(alone.reached) - before == tries
+
+
+def test_an_answer_acts_on_no_other_service_in_a_browser(alone: EnvoyAlone) -> None:
+    shared = {
+        "Set-Cookie": "session=mine; Path=/",
+        "Service-Worker-Allowed": "/",
+        "Alt-Svc": 'h2="elsewhere.example:443"',
+        "Clear-Site-Data": '"*"',
+        "Strict-Transport-Security": "max-age=31536000",
+        "Reporting-Endpoints": 'default="https://elsewhere.example"',
+    }
+    own = {"X-Own": "a", "Content-Security-Policy": "default-src *"}
+    with _connection(alone) as connection:
+        headers = {"X-Headers": json.dumps(shared | own), "X-Type": "text/html", "X-Body": "<script></script>"}
+        connection.request("GET", "/engine/v1/models", None, headers)
+        answer = connection.getresponse()
+        answer.read()
+    assert [name for name in shared if answer.getheader(name)] == []
+    assert answer.getheader("X-Own") == "a"
+    assert answer.getheader("Content-Security-Policy") == "sandbox"
+    assert answer.getheader("X-Content-Type-Options") == "nosniff"

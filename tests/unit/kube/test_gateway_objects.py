@@ -74,8 +74,8 @@ RULES: dict[str, tuple[Any, Any]] = {
         },
     ),
     "a request keeps its id, or is given one, and its answer has it": (
-        (CALLERS["headers"]["requestID"], CALLERS["headers"]["lateResponseHeaders"]),
-        ("PreserveOrGenerate", {"set": [{"name": "x-request-id", "value": "%REQ(X-REQUEST-ID):128%"}]}),
+        (CALLERS["headers"]["requestID"], CALLERS["headers"]["lateResponseHeaders"]["set"][0]),
+        ("PreserveOrGenerate", {"name": "x-request-id", "value": "%REQ(X-REQUEST-ID):128%"}),
     ),
     "a load balancer may ask by HTTP/1.0": (CALLERS["http1"], {"http10": {}}),
 }

@@ -62,6 +62,20 @@ _PANIC: Final = 1
 _RESERVED_HEADERS: Final = ("x-modelplane-", "x-gateway-", "x-prefiller-", "x-ai-eg-")
 
 
+#: Headers of answers by which one team's engine or provider would act on the others' in a browser: all services share
+#: the gateway's origin.
+_ORIGIN_HEADERS: Final = (
+    "alt-svc",
+    "clear-site-data",
+    "nel",
+    "report-to",
+    "reporting-endpoints",
+    "service-worker-allowed",
+    "set-cookie",
+    "strict-transport-security",
+)
+#: A page that an engine answers with has an origin of its own, and no text is taken for another kind.
+_SANDBOX: Final[Mapping[str, str]] = {"content-security-policy": "sandbox", "x-content-type-options": "nosniff"}
 #: Where the gateway itself says 200 while it takes requests, and 503 while it ends.
 HEALTH_PATH: Final = "/healthz"
 #: The longest silence of a stream where a service says nothing else.
@@ -219,8 +233,10 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
     Only a request that fits into the buffer can be sent again. It is large where nobody calls without a key: `checked`
     says that all services have keys. A connection takes no more requests after `renewed`. What
     is wrong with one request ends its stream alone: on the connection of the public gateway to another are those of
-    all callers. Every answer has the id of its request, a caller's own or a new one, whatever an endpoint says.
+    all callers. Every answer has the id of its request, a caller's own or a new one, whatever an endpoint says,
+    and nothing in it acts on other services in a browser.
     """
+    response = {"x-request-id": f"%REQ(X-REQUEST-ID):{LONGEST_ID}%", **_SANDBOX}
     reserved = [{"type": "Prefix", "value": prefix} for prefix in _RESERVED_HEADERS]
     spec: dict[str, Any] = {
         "targetRefs": [target("Gateway", gateway) | ({"sectionName": listener} if listener else {})],
@@ -234,7 +250,10 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
         "tcpKeepalive": dict(_KEEPALIVE),
         "headers": {
             "earlyRequestHeaders": {"removeOnMatch": reserved},
-            "lateResponseHeaders": {"set": [{"name": "x-request-id", "value": f"%REQ(X-REQUEST-ID):{LONGEST_ID}%"}]},
+            "lateResponseHeaders": {
+                "set": [{"name": name, "value": value} for name, value in response.items()],
+                "remove": list(_ORIGIN_HEADERS),
+            },
             "requestID": "PreserveOrGenerate",
         },
         "healthCheck": {"path": HEALTH_PATH},
