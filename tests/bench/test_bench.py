@@ -178,7 +178,7 @@ def test_what_the_gateway_adds_is_measured_at_both_urls_beside_a_direct_connecti
     assert all(figure.value > 0 and figure.yardstick for figure in found)
     for way in ("service URL", "fleet URL"):
         named = {figure.name for figure in found if figure.name.startswith(f"gateway, {way}, ")}
-        wanted = [f"{size}, p{percent}" for size in ("264 B", "20 KB", "2 MB") for percent in (50, 99)]
+        wanted = [f"{size}, p{percent}" for size in ("264 B", "20 KB", "1 MB") for percent in (50, 99)]
         assert named == {f"gateway, {way}, {each}" for each in (*wanted, "8 connections")}
 
 

@@ -14,7 +14,7 @@ from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
 REQUESTS_SENT = 400
-#: Characters of a prompt with which a request is just below 50 MiB, how many such requests are sent, and how many are
+#: Characters of a prompt with which a request is just below 1 MiB, how many such requests are sent, and how many are
 #: under way at a time: each is held whole by two Envoys, the caller and the engine.
 LARGE, LARGE_SENT, AT_A_TIME = 2**20 - 1024, 12, 2
 #: Requests while most endpoints are dead, and how many are under way at a time.
