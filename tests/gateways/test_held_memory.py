@@ -1,6 +1,7 @@
 """What 500 connections without a key cost the public gateway, and whoever calls it with one."""
 
 import json
+import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from e2e.services import SERVICE, model_service
 from gateways import holders
 from gateways.live import LiveFleet
 from modelplane.kube.gateway.fleet_filter import LIMIT
+from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.gateways.live import ADDRESS
 from modelplane_dev.plane.waiting import eventually
 
@@ -34,7 +36,7 @@ def _holding(live: LiveFleet, *kinds: dict[str, Any]) -> Iterator[Counter[str]]:
     """Hold connections; the counter has the statuses of their answers afterwards."""
     found: Counter[str] = Counter()
     pipe = subprocess.PIPE
-    environment = {"PYTHONPATH": "tests"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
     command = live.gateways.public.network.command(executable, "-m", holders.__name__, ADDRESS)
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
         assert process.stdin

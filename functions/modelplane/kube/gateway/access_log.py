@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from modelplane.kube.gateway.answers import LONGEST_ID, answers
 from modelplane.kube.gateway.filters import error_body
+from modelplane.kube.gateway.fleet_filter import PREFIX
 from modelplane.kube.gateway.kinds import envoy_object, target
 from modelplane.kube.gateway.route import UNKNOWN_PATHS
 from modelplane.model.names import HEADER_CALLER, SYSTEM_NAMESPACE
@@ -40,6 +41,7 @@ _NO_MODEL: Final = error_body(
 ).split(_MODEL)
 #: Notes caller and service: the route takes away the header with the one and rewrites the path with the other. The path
 #: of a service that does not exist leads to the route for unknown paths, of which a team's namespace may have the name.
+#: What comes to the fleet URL's own paths is sent to the gateway again, and has passed it only then.
 _NOTE: Final = f"""
 function envoy_on_request(handle)
   local info, headers = handle:streamInfo(), handle:headers()
@@ -49,7 +51,7 @@ function envoy_on_request(handle)
   local service, rest = string.match(headers:get(':path') or '', '^/([a-z0-9-]+/[a-z0-9.-]+)/v1(.?)')
   if service then metadata:set('{_METADATA}', 'service', service) end
   if not admit(handle) then return end
-  pass(headers)
+  if not string.find(headers:get(':path') or '', '^{PREFIX}') then pass(headers) end
   if not service or not string.find('/?', rest, 1, true) then return end
   if string.find(info:routeName() or '', 'httproute/{SYSTEM_NAMESPACE}/{UNKNOWN_PATHS}/', 1, true) == 1 then
     local text = [==[{_NO_MODEL[0]}]==] .. service .. [==[{_NO_MODEL[1]}]==]
