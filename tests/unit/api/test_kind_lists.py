@@ -30,7 +30,8 @@ def resources(role: str, verb: str) -> set[str]:
 def test_who_may_look_and_the_platform_see_every_kind_and_the_platform_writes_all_but_the_inner_ones() -> None:
     plurals = {names["plural"] for names in KINDS.values()}
     inner = {KINDS[kind]["plural"] for kind in INNER}
-    assert resources("view", "list") == resources("platform", "list") == plurals
+    assert resources("view", "list") | resources("view-fleet", "list") == resources("platform", "list") == plurals
+    assert resources("view", "list") & resources("view-fleet", "list") == set()
     assert resources("platform", "create") == plurals - inner
     assert resources("team", "create") & inner == set()
 
