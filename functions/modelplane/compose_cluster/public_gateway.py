@@ -12,7 +12,7 @@ from modelplane.kube.gateway.filters import direct_response
 from modelplane.kube.gateway.listener_filters import filters_limit, filters_policy, filters_route, no_keys
 from modelplane.kube.gateway.proxy import envoy_proxy, gateway_class, public_gateway
 from modelplane.kube.gateway.route import UNKNOWN_PATHS, https_redirect, unknown_paths
-from modelplane.kube.gateway.traffic import client_traffic_policy, gateway_traffic_policy
+from modelplane.kube.gateway.traffic import CALLERS_BUFFER, LARGE_BUFFER, client_traffic_policy, gateway_traffic_policy
 from modelplane.kube.usage import protected
 from modelplane.model.names import (
     API_VERSION,
@@ -72,7 +72,7 @@ def _surroundings(request: Request, spec: InferenceGatewaySpec, client_pair: str
             PUBLIC_GATEWAY, SYSTEM_NAMESPACE, replicas=spec.replicas, tokens=tokens, client_pair=client_pair
         ),
         _LOG: access_log_filter(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, tokens=tokens, passed=passed),
-        _CALLERS: client_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, checked=spec.requireKeys),
+        _CALLERS: client_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, buffer=_buffer(spec)),
         _TRAFFIC: gateway_traffic_policy(PUBLIC_GATEWAY, SYSTEM_NAMESPACE, PUBLIC_GATEWAY),
         _NOT_FOUND: direct_response(
             UNKNOWN_PATHS, SYSTEM_NAMESPACE, status=404, message=_NOT_FOUND_MESSAGE, code="not_found"
@@ -83,6 +83,11 @@ def _surroundings(request: Request, spec: InferenceGatewaySpec, client_pair: str
     }
 
 
+def _buffer(spec: InferenceGatewaySpec) -> int:
+    """Return the bytes of a request that a listener holds, few while there may be services without keys."""
+    return LARGE_BUFFER if spec.requireKeys else CALLERS_BUFFER
+
+
 def _gateway(request: Request, spec: InferenceGatewaySpec, pair: str | None) -> dict[str, Manifest]:
     """Return the Gateway and the objects of its listeners; `pair` is the Secret of the internal one, if any."""
     certificate = spec.tls.secretRef.name if spec.tls else certificate_in_use(request)
@@ -90,7 +95,12 @@ def _gateway(request: Request, spec: InferenceGatewaySpec, pair: str | None) -> 
     made: dict[str, Manifest] = {}
     if internal:
         made[_INTERNAL_CALLERS] = client_traffic_policy(
-            _INTERNAL_NAME, SYSTEM_NAMESPACE, PUBLIC_GATEWAY, authority=ROUTER, listener=LISTENER_INTERNAL
+            _INTERNAL_NAME,
+            SYSTEM_NAMESPACE,
+            PUBLIC_GATEWAY,
+            authority=ROUTER,
+            listener=LISTENER_INTERNAL,
+            buffer=_buffer(spec),
         )
     made[GATEWAY] = public_gateway(
         PUBLIC_GATEWAY,

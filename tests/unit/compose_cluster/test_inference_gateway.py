@@ -167,9 +167,11 @@ def test_streams_outlive_a_change_of_the_listener_and_large_prompts_can_be_sent_
     store = serving("http", spec={"replicas": 3})
     proxy = store["envoy-proxy"]["spec"]
     assert proxy["shutdown"] == {"drainTimeout": "3600s"}
-    assert proxy["provider"]["kubernetes"]["envoyDeployment"] == {"replicas": 3}
+    assert proxy["provider"]["kubernetes"]["envoyDeployment"]["replicas"] == 3
     callers = store["client-traffic-policy"]["spec"]
-    assert callers["connection"] == {"bufferLimit": "50Mi"}
+    assert callers["connection"] == {"bufferLimit": "1Mi"}
+    keyed = serving("http", spec={"requireKeys": True})["client-traffic-policy"]["spec"]
+    assert keyed["connection"] == {"bufferLimit": "50Mi"}
     removed = {each["value"] for each in callers["headers"]["earlyRequestHeaders"]["removeOnMatch"]}
     assert removed == {"x-modelplane-", "x-gateway-", "x-prefiller-", "x-ai-eg-"}
 

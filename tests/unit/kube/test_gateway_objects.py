@@ -8,6 +8,7 @@ from modelplane.kube.gateway.answers import PROVIDER_REFUSED
 from modelplane.kube.gateway.backend import backend
 from modelplane.kube.gateway.route import ServiceRoute, service_route
 from modelplane.kube.gateway.traffic import (
+    LARGE_BUFFER,
     Traffic,
     client_traffic_policy,
     gateway_traffic_policy,
@@ -62,7 +63,7 @@ RULES: dict[str, tuple[Any, Any]] = {
     ),
     "no more than 1 MiB of a caller's request is held": (CALLERS["connection"], {"bufferLimit": "1Mi"}),
     "where every caller has a key, a prompt of up to 50 MiB can be sent again": (
-        client_traffic_policy("c", "modelplane-system", "g", checked=True)["spec"]["connection"],
+        client_traffic_policy("c", "modelplane-system", "g", buffer=LARGE_BUFFER)["spec"]["connection"],
         {"bufferLimit": "50Mi"},
     ),
     "large prompts arrive at once": (

@@ -7,7 +7,7 @@ from typing import Any, Final
 from modelplane.kube.gateway.filters import direct_response
 from modelplane.kube.gateway.proxy import FROM_ALL, envoy_proxy, https_gateway
 from modelplane.kube.gateway.route import unknown_paths
-from modelplane.kube.gateway.traffic import client_traffic_policy, hop_traffic_policy
+from modelplane.kube.gateway.traffic import LARGE_BUFFER, client_traffic_policy, hop_traffic_policy
 from modelplane.model.names import LABEL_GATEWAY, LISTENER_HTTPS, SYSTEM_NAMESPACE
 
 #: After how long a connection takes no more requests.
@@ -41,7 +41,11 @@ class PrivateGateway:
         return {
             "envoy-proxy": envoy_proxy(*at, replicas=self.replicas, service_type=self.service_type, alone=self.alone),
             "client-traffic-policy": client_traffic_policy(
-                *at, self.name, authority=self.authority, renewed=_RENEWED if self.alone else None
+                *at,
+                self.name,
+                authority=self.authority,
+                buffer=LARGE_BUFFER,
+                renewed=_RENEWED if self.alone else None,
             ),
             "traffic-policy": hop_traffic_policy(*at, self.name, to_copies=self.to_copies),
             "answer-503": direct_response(*at, status=503, message=_UNKNOWN, code="unavailable"),

@@ -222,7 +222,7 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
     *,
     authority: str | None = None,
     listener: str | None = None,
-    checked: bool = False,
+    buffer: int = CALLERS_BUFFER,
     renewed: str | None = None,
 ) -> dict[str, Any]:
     """Return the policy of the traffic from callers to a Gateway, or to one `listener`: there it replaces the other.
@@ -230,8 +230,8 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
     With an `authority`, a ConfigMap with CA certificates, only the public gateway may call: by name, because clusters'
     gateways have certificates of the same CA.
 
-    Only a request that fits into the buffer can be sent again. It is large where nobody calls without a key: `checked`
-    says that all services have keys. A connection takes no more requests after `renewed`. What
+    Only a request that fits into the `buffer` can be sent again. It is large where nobody calls without a key. A
+    connection takes no more requests after `renewed`. What
     is wrong with one request ends its stream alone: on the connection of the public gateway to another are those of
     all callers. Every answer has the id of its request, a caller's own or a new one, whatever an endpoint says,
     and nothing in it acts on other services in a browser.
@@ -240,7 +240,7 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
     reserved = [{"type": "Prefix", "value": prefix} for prefix in _RESERVED_HEADERS]
     spec: dict[str, Any] = {
         "targetRefs": [target("Gateway", gateway) | ({"sectionName": listener} if listener else {})],
-        "connection": {"bufferLimit": f"{(LARGE_BUFFER if checked or authority else CALLERS_BUFFER) >> 20}Mi"},
+        "connection": {"bufferLimit": f"{buffer >> 20}Mi"},
         "http1": {"http10": {}},
         "http2": {
             "initialStreamWindowSize": "16Mi",
