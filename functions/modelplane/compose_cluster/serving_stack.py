@@ -64,7 +64,8 @@ def compose(request: Request) -> Result:
 def _compose(request: Request, spec: ServingStackSpec) -> Result:
     seen, asked = observe(request), asked_of(spec)
     verdicts = decide(asked, seen, observe_only=bool(spec.observeOnly))
-    found = unusable(request)
+    needed = Asked.MANAGED in asked.values() or bool(seen.releases)
+    found = unusable(request) if needed else None
     blocked = found or _unsuitable(spec, asked)
     bodies = _held(request, observe_only=bool(spec.observeOnly))
     config = provider_config(spec.clusterName)
@@ -78,8 +79,8 @@ def _compose(request: Request, spec: ServingStackSpec) -> Result:
         desired={name: Desired.of(body, ready=name in request.observed) for name, body in bodies.items()},
         status=_status(verdicts),
         conditions=(condition,),
-        requirements=requirements(request),
-        schemas=KINDS,
+        requirements=requirements(request) if needed else (),
+        schemas=KINDS if needed else (),
         ttl=ALONE if done else AWAITING if blocked else SETTLED,
         ready=condition.status is Status.TRUE,
         fatal=found.message if found and found.lost else None,

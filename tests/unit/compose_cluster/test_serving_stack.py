@@ -299,6 +299,13 @@ def test_without_its_provider_nothing_of_it_is_composed_and_what_to_do_is_said(
     assert result.fatal is None
 
 
+def test_a_stack_that_is_all_present_needs_no_provider() -> None:
+    present = {"parts": dict.fromkeys(map(str, Part), "Present")}
+    cluster = Cluster(spec=present, runs=set(Part), kinds={"helm-release": None, "helm-config": None})
+    result = cluster.settle()
+    assert (condition(result).status, result.schemas, result.requirements) == ("True", (), ())
+
+
 def test_releases_whose_kind_is_gone_stop_the_pass_so_that_nothing_is_deleted() -> None:
     cluster = Cluster()
     cluster.settle()
