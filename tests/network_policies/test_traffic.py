@@ -48,7 +48,7 @@ REACHES: dict[str, Row] = {
     "a named host reaches an engine": ("host of gatewayCIDRs", "engine", "8000/TCP"),
     # "Whatever else reaches engines, such as what scrapes their metrics, needs a label on its namespace"
     "a labelled namespace reaches an engine": ("labelled monitoring", "engine", "8000/TCP"),
-    # "It limits no traffic out of pods"
+    # "Modelplane limits no traffic out of pods" unless spec.stack.egress is NoMetadata
     "an engine reaches DNS": ("engine", "DNS", "53/UDP"),
     "an engine reaches the internet": ("engine", "host on the internet", "443/TCP"),
     "an engine reaches the metadata of its cloud": ("engine", "metadata of the cloud", "80/TCP"),
@@ -103,6 +103,13 @@ def around(scene: Scene) -> dict[str, Peer]:
         "host on the internet": Peer("203.0.113.1"),
         "metadata of the cloud": Peer("169.254.169.254"),
         "API server": Peer("10.96.0.1"),
+        "DNS cache of the node": Peer("169.254.20.10"),
+        "EKS pod identity": Peer("169.254.170.23"),
+        "EKS pod identity by IPv6": Peer("fd00:ec2::23"),
+        "host on the internet by IPv6": Peer("2001:db8::1"),
+        "metadata of AWS by IPv6": Peer("fd00:ec2::254"),
+        "metadata of Azure": Peer("168.63.129.16"),
+        "metadata of Alibaba Cloud": Peer("100.100.100.200"),
     }
     return {**scene.pods, **outside}
 
@@ -159,3 +166,46 @@ def test_every_way_into_a_closed_namespace_is_one_that_the_pages_name() -> None:
         for policy in narrowed:
             policy["spec"]["ingress"][0]["from"].remove(way)
         assert not all(verdicts(closed(), REACHES.values(), narrowed)), f"no row needs {way}"
+
+
+#: What gives a pod the identity of its node.
+METADATA = ("metadata of the cloud", "metadata of AWS by IPv6", "metadata of Azure", "metadata of Alibaba Cloud")
+#: What pods go on to reach.
+OTHERS: tuple[Row, ...] = (
+    ("engine", "DNS", "53/UDP"),
+    ("engine", "DNS cache of the node", "53/UDP"),
+    ("engine", "EKS pod identity", "80/TCP"),
+    ("engine", "EKS pod identity by IPv6", "80/TCP"),
+    ("engine", "host on the internet", "443/TCP"),
+    ("engine", "host on the internet by IPv6", "443/TCP"),
+    ("picker", "API server", "443/TCP"),
+    ("picker", "engine", "8000/TCP"),
+    ("download", "host on the internet", "443/TCP"),
+    ("engine", "labelled monitoring", "4317/TCP"),
+    ("worker", "leader", "31234/TCP"),
+)
+REFUSED: tuple[Row, ...] = tuple((pod, to, "80/TCP") for pod in ("engine", "picker", "download") for to in METADATA)
+
+
+@pytest.mark.parametrize(
+    ("stack", "refuses"),
+    [
+        ({}, False),
+        ({"egress": "None"}, False),
+        ({"egress": "NoMetadata"}, True),
+        ({"egress": "NoMetadata", "isolation": "Enforced"}, True),
+        ({"egress": "NoMetadata", "isolation": "Open"}, False),
+    ],
+)
+def test_no_metadata_refuses_what_gives_a_pod_its_nodes_identity_and_nothing_else(
+    stack: Mapping[str, Any], refuses: bool
+) -> None:
+    scene = build_scene({**NETWORKS, **stack})
+    assert set(verdicts(scene, REFUSED)) == {not refuses}
+    assert set(verdicts(scene, OTHERS)) == {True}
+
+
+def test_what_leaves_is_open_again_where_it_is_not_refused_any_more() -> None:
+    scene = build_scene({"egress": "NoMetadata"}, {"egress": "None"})
+    assert set(verdicts(scene, REFUSED)) == {True}
+    assert set(verdicts(scene, DOES_NOT_REACH.values())) == {False}

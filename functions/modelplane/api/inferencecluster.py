@@ -77,6 +77,7 @@ class Stack(BaseModel):
     """The walls between the teams on the cluster, and the parts of the serving stack. Where a part is set, Modelplane cares for all of them: Managed, which is meant where a part is left out, installs it unless it is there already; Present only checks for it. Where none is set, Modelplane installs and checks for none but the gateway."""
 
     isolation: Literal["Open", "NewNamespaces", "Enforced"] = "NewNamespaces"
+    egress: Literal["None", "NoMetadata"] = "None"
     podMetadataPrefixes: list[str] | None = None
     gatewayCIDRs: list[str] | None = None
     podSecurity: Literal["Warn", "Enforce"] = "Warn"
@@ -165,6 +166,7 @@ class Walls(BaseModel):
     """What isolates teams on the cluster, of the InferenceCluster that has it; missing where that is this one, whose spec.stack applies."""
 
     isolation: str | None = None
+    egress: str | None = None
     gatewayCIDRs: list[str] | None = None
     podSecurity: str | None = None
 

@@ -32,6 +32,7 @@ def _walls(walls: Walls) -> dict[str, Any]:
     """Return what isolates teams on a whole cluster as `spec.stack` has it; the rest is of each InferenceCluster."""
     return {
         "isolation": str(walls.isolation),
+        "egress": "NoMetadata" if walls.refuses_metadata else "None",
         "gatewayCIDRs": list(walls.gateway_cidrs),
         "podSecurity": "Enforce" if walls.enforces_pod_security else "Warn",
     }

@@ -108,7 +108,7 @@ class Site:
         stays when the namespace is opened, and then allows everything.
         """
         if is_closed(self.walls, seen):
-            wanted = closed(self.team, self.walls.gateway_cidrs)
+            wanted = closed(self.team, self.walls.gateway_cidrs, refuses_metadata=self.walls.refuses_metadata)
         elif policy or read_mark(seen):
             wanted = opened(self.team)
         else:

@@ -38,23 +38,36 @@ def tenant(namespace: str, mark: Mark = Mark.NONE, *, enforces_pod_security: boo
     }
 
 
+#: All pods, and all addresses but those at which clouds give a pod the identity of its node: AWS and most others, AWS
+#: by IPv6, Azure, Alibaba Cloud. Other link-local addresses stay, which DNS caches and pod identities have. Some
+#: network plugins count no pods to addresses and need the first.
+_NO_METADATA: Final[tuple[dict[str, Any], ...]] = (
+    {"namespaceSelector": {}},
+    {"ipBlock": {"cidr": "0.0.0.0/0", "except": ["169.254.169.254/32", "168.63.129.16/32", "100.100.100.200/32"]}},
+    {"ipBlock": {"cidr": "::/0", "except": ["fd00:ec2::254/128"]}},
+)
+
+
 def _policy(namespace: str, ingress: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    spec = {"podSelector": {}, "policyTypes": ["Ingress"], "ingress": list(ingress)}
+    spec: dict[str, Any] = {"podSelector": {}, "policyTypes": ["Ingress"], "ingress": list(ingress)}
     metadata = {"name": _POLICY, "namespace": tenant_namespace(namespace)}
     return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec}
 
 
-def closed(namespace: str, cidrs: Sequence[str]) -> dict[str, Any]:
+def closed(namespace: str, cidrs: Sequence[str], *, refuses_metadata: bool = False) -> dict[str, Any]:
     """Return the NetworkPolicy with which only a team's own pods, those of gateways and these networks reach its pods.
 
     A gateway is recognized by labels of its pods, but not in namespaces that Modelplane creates: teams label pods
-    there.
+    there. With `refuses_metadata` its pods do not reach the metadata of their node's cloud.
     """
     labelled = {"namespaceSelector": {"matchLabels": {LABEL_REACHES_ENGINES: "true"}}}
     elsewhere = {"matchExpressions": [{"key": LABEL_NAMESPACE, "operator": "DoesNotExist"}]}
     gateways = [{"namespaceSelector": elsewhere, "podSelector": {"matchLabels": dict(each)}} for each in _GATEWAYS]
     networks = [{"ipBlock": {"cidr": cidr}} for cidr in cidrs]
-    return _policy(namespace, [{"from": [{"podSelector": {}}, labelled, *gateways, *networks]}])
+    policy = _policy(namespace, [{"from": [{"podSelector": {}}, labelled, *gateways, *networks]}])
+    if refuses_metadata:
+        policy["spec"] |= {"policyTypes": ["Ingress", "Egress"], "egress": [{"to": list(_NO_METADATA)}]}
+    return policy
 
 
 def opened(namespace: str) -> dict[str, Any]:

@@ -113,12 +113,14 @@ class Walls:
     """What isolates the teams on a cluster from each other.
 
     In a namespace that `isolation` closes, pods are reached only by the team's own pods, those of gateways, and the
-    hosts of `gateway_cidrs`. `enforces_pod_security`: the pod security standard baseline is enforced. `drops_all`:
+    hosts of `gateway_cidrs`; with `refuses_metadata` they do not reach the metadata of their node's cloud.
+    `enforces_pod_security`: the pod security standard baseline is enforced. `drops_all`:
     engines that are built from now on have only the Linux capabilities that they add.
     """
 
     isolation: Isolation = Isolation.NEW_NAMESPACES
     gateway_cidrs: tuple[str, ...] = ()
+    refuses_metadata: bool = False
     enforces_pod_security: bool = False
     drops_all: bool = False
 

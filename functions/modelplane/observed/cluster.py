@@ -99,6 +99,7 @@ def read_walls(obj: Object) -> Walls:
     return Walls(
         isolation=Isolation(asked) if asked in tuple(Isolation) else Isolation.NEW_NAMESPACES,
         gateway_cidrs=tuple(map(text, cidrs)) if isinstance(cidrs, list) else (),
+        refuses_metadata=walls.get("egress") == "NoMetadata",
         enforces_pod_security=walls.get("podSecurity") == "Enforce",
         drops_all=stack.get("engineCapabilities") == "None",
     )

@@ -93,6 +93,7 @@ spec:
       cache: {storageClassName: a, runAsUser: 1}
   stack:
     isolation: NewNamespaces
+    egress: None
     podMetadataPrefixes: [a.example.com]
     gatewayCIDRs: [192.0.2.0/24]
     podSecurity: Warn
@@ -134,6 +135,7 @@ spec:
       cache: {storageClassName: b, runAsUser: 2}
   stack:
     isolation: Open
+    egress: NoMetadata
     podMetadataPrefixes: [b.example.com]
     gatewayCIDRs: [198.51.100.0/24]
     podSecurity: Enforce
