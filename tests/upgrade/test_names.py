@@ -20,7 +20,7 @@ READY = Endpoint("e-1", {"tier": "a"}, address("e-1", mutual_tls=True), ready=Tr
 KEYS = {"keys": [{"name": "ann", "secretRef": {"name": "keys", "key": "ann"}}], "cors": {"allowOrigins": ["*"]}}
 TIMES = {"timeouts": {"request": "30s"}, "affinity": {"header": "x-session"}}
 PROVIDER = {
-    "url": "https://api.example.com:8443/openai/v1",
+    "url": "https://api.example.com/openai/v1",
     "model": "vendor/model",
     "credential": {"secretRef": {"name": "s", "key": "k"}},
     "tls": {"caSecretRef": {"name": "s", "key": "ca"}},
