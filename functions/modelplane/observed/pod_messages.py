@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from modelplane.model.names import LABEL_GANG
 from modelplane.observed.fields import count, excerpt, mapping, mappings, text
 from modelplane.observed.remote import Remote
 
@@ -67,10 +68,13 @@ def _has_crashed(pod: Mapping[str, Any]) -> bool:
     """Tell whether a container of a pod has ended with an error, or is restarted again and again.
 
     A failing probe alone is no crash: the engine may answer again. A LeaderWorkerSet deletes the pods of a gang as soon
-    as a container of one is restarted: there the container before counts.
+    as a container of one is restarted: there the container before counts. Any other pod that is being deleted may have
+    served until then, however its containers once ended.
     """
-    status = mapping(pod.get("status"))
-    if mapping(pod.get("metadata")).get("deletionTimestamp"):
+    status, metadata = mapping(pod.get("status")), mapping(pod.get("metadata"))
+    if metadata.get("deletionTimestamp"):
+        if LABEL_GANG not in mapping(metadata.get("labels")):
+            return False
         restarted = (each for each in mappings(status.get("containerStatuses")) if count(each.get("restartCount")))
         return any(_ended_with_error(each, "lastState") for each in restarted)
     for field in ("initContainerStatuses", "containerStatuses"):

@@ -19,9 +19,11 @@ def starting() -> dict[str, dict[str, Any]]:
     return found
 
 
-def pod(status: dict[str, Any], workload: str = WORKLOAD, **metadata: Any) -> dict[str, Any]:
-    """Return the Object that the provider makes for a pod it looks at."""
-    there = {"metadata": {"labels": {"modelplane.ai/workload": workload}, **metadata}, "status": status}
+def pod(status: dict[str, Any], workload: str = WORKLOAD, gang: str | None = None, **metadata: Any) -> dict[str, Any]:
+    """Return the Object that the provider makes for a pod it looks at; a LeaderWorkerSet labels those of a gang."""
+    labels = {"modelplane.ai/workload": workload}
+    labels |= {"leaderworkerset.sigs.k8s.io/group-index": gang} if gang else {}
+    there = {"metadata": {"labels": labels, **metadata}, "status": status}
     return {
         "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",
         "kind": "Object",
@@ -115,9 +117,13 @@ CRASHES: dict[str, tuple[list[dict[str, Any]], bool]] = {
     "cannot run its command": ([pod(waiting("RunContainerError", "no such file"))], True),
     "an init container": ([pod({"initContainerStatuses": [{"state": ended(1, "Error")}]})], True),
     "one that is going": ([pod(waiting("CrashLoopBackOff"), deletionTimestamp="2026-01-01T00:00:00Z")], False),
-    "one that is going because it was restarted": (
-        [pod(RESTARTED, deletionTimestamp="2026-01-01T00:00:00Z")],
+    "one of a gang that is going because it was restarted": (
+        [pod(RESTARTED, gang="0", deletionTimestamp="2026-01-01T00:00:00Z")],
         True,
+    ),
+    "one that was restarted once, and goes with its node": (
+        [pod(RESTARTED, deletionTimestamp="2026-01-01T00:00:00Z")],
+        False,
     ),
     "one that was restarted, and is not going": ([pod(RESTARTED)], False),
     "of another workload": ([pod(waiting("CrashLoopBackOff"), workload="other")], False),
