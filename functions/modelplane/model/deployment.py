@@ -82,7 +82,7 @@ class Profile:
     `requires` is what a pool has to declare, and `cluster_selector` holds labels that its cluster must carry.
     `revision` is the hash of its content and its device requests. `acting` are the labels and annotations of its pods
     that have an effect on a cluster. `digest` is the digest of its entry in the ClusterModel. `interface` is the digest
-    of what clients see of its engines, "" where an engine has one copy alone.
+    of what clients see of its engines, "" where they cannot serve beside those of another spec.
     """
 
     engines: tuple[Engine, ...]

@@ -71,8 +71,8 @@ class Replica:
     deployment's profile that it was placed with, `model` the ClusterModel of that profile, "" for none, and `digest`
     the digest of the profile then. `choice` is the digest of the deployment's own fields that affect pods. `stale`: its
     Ready condition is of an earlier generation. `interface` and `served_interface` are the digests of what clients see
-    of its engines, now and when it was last complete, "" where an engine has one copy alone. `refused`: its own pass
-    reports that its engines cannot be composed as written, and none of them runs.
+    of its engines, now and when it was last complete, "" where they cannot serve beside those of another spec.
+    `refused`: its own pass reports that its engines cannot be composed as written, and none of them runs.
     """
 
     namespace: str

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from modelplane.api import modeldeployment, modelreplica
-from modelplane.model.deployment import PREFERRED, Role
+from modelplane.model.deployment import PREFERRED, PREFILL_DECODE, Role
 from modelplane.model.names import ANNOTATION_PICKER, MODELS_PATH
 from modelplane.observed.engine_port import engine_port
 from modelplane.observed.fields import count, mapping, mappings
@@ -101,8 +101,11 @@ def carried_content(replica: Object) -> str:
 def interface(spec: Mapping[str, Any], engines: Any) -> str:
     """Return the digest of what clients see of engines: names, roles, ports, and the models that they serve.
 
-    While it stays, pods of two specs can serve side by side. "" where an engine has one copy alone.
+    While it stays, pods of two specs can serve side by side. "" where an engine has one copy alone, and for a pair: its
+    halves pass each other KV caches, which those of another spec may not be able to read.
     """
+    if mapping(spec.get("serving")).get("mode") == PREFILL_DECODE:
+        return ""
     found, weights = [], MODELS_PATH if spec.get("modelCacheRef") else ""
     for engine in mappings(engines):
         _, container = serving_container(engine)

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from modelplane.api import modeldeployment, modelreplica
-from modelplane.observed.stamp import carried_content, revision, stamp_digest, wanted_content
+from modelplane.model.serving import serves_through
+from modelplane.observed.stamp import carried_content, interface, revision, stamp_digest, wanted_content
 from modelplane.preview import ControlPlane
 from modelplane.step import Object
 
@@ -155,6 +156,38 @@ def test_a_device_request_is_part_of_the_revision() -> None:
 )
 def test_the_stamp_is_all_that_pods_are_made_of(edit: Edit, *, same: bool) -> None:
     assert (stamp_digest(edited(CARRIED, edit), "weights-0") == stamp_digest(Object(CARRIED, ""), "weights-0")) is same
+
+
+def of_a_pair(body: Body) -> None:
+    engine = body["spec"]["engines"][0]
+    halves = [{**engine, "name": name, "phase": name.title()} for name in ("prefill", "decode")]
+    body["spec"].update(serving={"mode": "PrefillDecode"}, engines=halves)
+
+
+SEEN: dict[str, tuple[Edit, bool]] = {
+    "nothing": (nothing, True),
+    "the image": (lambda body: container(body).update(image="vllm:2"), True),
+    "another flag": (lambda body: container(body).update(args=["--b"]), True),
+    "devices": (lambda body: member(body)["deviceRequests"][0].update(count=2), True),
+    "another port": (lambda body: container(body).update(args=["--a", "--port=9000"]), False),
+    "another model": (lambda body: container(body).update(args=["--a", "--model=other/model"]), False),
+    "another name of the model": (lambda body: container(body).update(args=["--a", "--served-model-name=m"]), False),
+    "another name of the engine": (lambda body: body["spec"]["engines"][0].update(name="other"), False),
+    "one copy": (lambda body: body["spec"]["engines"][0].update(copies=1), False),
+    "a pair": (of_a_pair, False),
+}
+
+
+@pytest.mark.parametrize(("edit", "same"), SEEN.values(), ids=SEEN)
+def test_copies_of_two_specs_serve_side_by_side_where_clients_see_the_same_engines(edit: Edit, *, same: bool) -> None:
+    before, after = (edited(CARRIED, each).body["spec"] for each in (nothing, edit))
+    found = (interface(before, before["engines"]), interface(after, after["engines"]))
+    assert serves_through(*found) is same
+
+
+def test_halves_of_pairs_of_two_specs_do_not_serve_side_by_side() -> None:
+    spec = edited(CARRIED, of_a_pair).body["spec"]
+    assert not serves_through(interface(spec, spec["engines"]), interface(spec, spec["engines"]))
 
 
 def test_another_volume_is_another_stamp() -> None:
