@@ -270,7 +270,8 @@ KINDS = {
 
 def test_a_load_balancer_may_ask_by_http_1_0(live: LiveFleet) -> None:
     ask = (*CURL, "--http1.0", "--output", "/dev/null", "--write-out", "%{http_code}")
-    assert live.gateways.public.network.output(*ask, f"http://{ADDRESS}/healthz") == "200"
+    for host in ((), ("--header", "Host;")):
+        assert live.gateways.public.network.output(*ask, *host, f"http://{ADDRESS}/healthz") == "200"
 
 
 @pytest.mark.usefixtures("quiet_provider")

@@ -138,6 +138,15 @@ def test_a_request_that_lasts_too_long_for_its_service_ejects_no_endpoint(alone:
     assert alone.active_ejections() == 0
 
 
+def test_a_request_that_is_not_complete_in_time_is_answered_in_words(alone: EnvoyAlone) -> None:
+    with alone.connect() as connection:
+        connection.sendall(b"POST /limited/v1/models HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
+        head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).decode().partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 408 "), head
+    assert _error(body)[0] == "request_timeout"
+    assert alone.active_ejections() == 0
+
+
 def test_no_caller_sets_limits_of_time_or_tries_of_the_gateway_s_own(alone: EnvoyAlone) -> None:
     asked = {"x-envoy-upstream-rq-timeout-ms": "1", "x-envoy-upstream-rq-per-try-timeout-ms": "1"}
     asked |= {"x-envoy-max-retries": "9", "x-envoy-retry-on": "5xx", "x-envoy-hedge-on-per-try-timeout": "true"}

@@ -1,8 +1,8 @@
 """The words of errors, by the rules with which LiteLLM tells its exceptions apart.
 
-LiteLLM itself is no dependency of the tests: its present versions want older versions of openai and huggingface_hub
-than are pinned here, and bring thirty other packages. These are the rules of its `exception_mapping_utils.py` (1.106)
-for servers with OpenAI's API, in their order, which decide before the status does.
+LiteLLM itself calls real gateways in `tests/gateways/test_clients.py`, with packages of its own: its present versions
+want older versions of openai and huggingface_hub than are pinned here. These are the rules of its
+`exception_mapping_utils.py` (1.106) for servers with OpenAI's API, in their order, which decide before the status does.
 """
 
 import json
@@ -19,6 +19,7 @@ _BY_STATUS = {
     400: "BadRequestError",
     401: "AuthenticationError",
     404: "NotFoundError",
+    408: "Timeout",
     429: "RateLimitError",
     502: "BadGatewayError",
     503: "ServiceUnavailableError",
@@ -69,6 +70,7 @@ EXPECTED = {
     "rate_limit_exceeded": (429, "RateLimitError"),
     "request_headers_too_large": (431, "BadRequestError"),
     "request_too_large": (413, "BadRequestError"),
+    "request_timeout": (408, "Timeout"),
     "timeout": (504, "Timeout"),
     "unavailable": (503, "ServiceUnavailableError"),
     "upgrade_not_supported": (400, "BadRequestError"),

@@ -16,6 +16,7 @@ _TOO_LARGE: Final = "The request is larger than the gateway takes."
 #: Message and code by status.
 _ANSWERS: Final[Mapping[int, tuple[str, str]]] = {
     401: (NO_KEY, "invalid_api_key"),
+    408: ("The request was not complete within the time that it may take.", "request_timeout"),
     429: ("There are more requests than this service takes at a time. Try again later.", "rate_limit_exceeded"),
     502: ("The endpoint failed before it answered.", "bad_gateway"),
     503: ("No endpoint of this service can take the request now.", "unavailable"),

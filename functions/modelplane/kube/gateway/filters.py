@@ -7,7 +7,11 @@ from modelplane.kube.gateway.kinds import ENVOY_GROUP, envoy_object
 
 KIND = "HTTPRouteFilter"
 #: The types of errors that are neither the usual one of their status, by code.
-_TYPES: Final = {"not_found": "not_found_error", "rate_limit_exceeded": "rate_limit_error"}
+_TYPES: Final = {
+    "not_found": "not_found_error",
+    "rate_limit_exceeded": "rate_limit_error",
+    "request_timeout": "timeout_error",
+}
 
 
 def backend_host(name: str, namespace: str) -> dict[str, Any]:

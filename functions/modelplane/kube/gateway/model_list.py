@@ -12,11 +12,15 @@ from typing import Any, Final
 from modelplane.kube.gateway.answers import answers_filter
 from modelplane.kube.gateway.filters import error_body
 from modelplane.kube.gateway.kinds import envoy_object, target
+from modelplane.model.names import HEADER_MODEL
 
 #: Path of the list; that of a model is below it.
 MODELS_PATH: Final = "/v1/models"
 _UNKNOWN: Final = error_body(
-    404, "There is no such model in the list. Services that need a key are not in it.", "model_not_found"
+    404,
+    "There is no such model in the list. Services that need a key are not in it: to see what one serves, request the "
+    f"list with its key and the header {HEADER_MODEL}: <namespace>/<service>.",
+    "model_not_found",
 )
 _NO_BODY: Final = error_body(405, "Read a model with GET.", "method_not_allowed")
 #: A request without a body has no list to read the model from: HEAD is for the list alone.
