@@ -134,7 +134,7 @@ golden: $(READY) ## Rewrite what tests compare with: manifests, output in the do
 	@MODELPLANE_GOLDEN=write $(BIN)/python -m pytest -m golden
 
 .PHONY: climb
-climb: $(READY) ## Look for the deployment that costs a scheduling pass most (CLIMB=... to choose)
+climb: $(READY) ## Look for what costs a pass of each function most (CLIMB=... to choose)
 	@$(BIN)/python tests/bench/climb.py $(CLIMB)
 
 .PHONY: bench

@@ -154,17 +154,23 @@ def settle(scene: Scene, steps: Sequence[tuple[str, Call]]) -> Scene:
         if last == before:
             return scene
         before = last
-        scene = _applied(scene, messages.Response.FromString(last), version=1_000_000 * (number + 1))
+        scene = applied(scene, last, version=1_000_000 * (number + 1))
     raise NotSettledError(f"{scene.composite['metadata']['name']} does not settle within {_PASSES} passes")
 
 
-def _applied(scene: Scene, response: Any, version: int) -> Scene:
-    """Return the scene with what is desired applied and serving."""
+def applied(scene: Scene, wire: bytes, version: int) -> Scene:
+    """Return the scene with what a response desires applied and serving."""
+    response: Any = messages.Response.FromString(wire)
     status = decode(response.desired.composite.resource).get("status", {})
     conditions = [{"type": one.type, "status": "True", "reason": one.reason} for one in response.conditions]
     composite = {**scene.composite, "status": {**status, "conditions": [*ready(), *conditions]}}
     observed = {
-        name: serving(decode(resource.resource), name, scene.composite, version)
+        name: serving(_named(decode(resource.resource), name), name, scene.composite, version)
         for name, resource in sorted(response.desired.resources.items())
     }
     return replace(scene, composite=composite, observed=observed)
+
+
+def _named(manifest: Manifest, resource: str) -> Manifest:
+    """Return a composed resource with the name that it has, or else one as Crossplane gives it."""
+    return {**manifest, "metadata": {"name": f"composed-{resource}", **manifest.get("metadata", {})}}
