@@ -1,5 +1,6 @@
 """What the topologies of docs/tour become on an inference cluster, as docs/promises.md says."""
 
+import copy
 from typing import Any
 
 import pytest
@@ -139,6 +140,14 @@ def test_without_a_cluster_selector_every_cluster_is_considered_and_with_one_tho
     found = control.get("ModelDeployment", TEAM, "qwen3-8b")
     assert found is not None
     assert [each["cluster"] for each in found["status"]["placements"]] == ["a100-west"]
+    for selector, considered in (({}, 4), ({"clusterSelector": chosen["spec"]["clusterSelector"]}, 1)):
+        larger = copy.deepcopy(single(**selector))
+        larger["spec"]["engines"][0]["members"][0]["nodeSelector"]["devices"][0]["count"] = 64
+        control = ControlPlane([*manifests("fleet"), larger])
+        assert control.settle()
+        found = control.get("ModelDeployment", TEAM, "qwen3-8b")
+        assert found is not None
+        assert sum(each["count"] for each in found["status"]["reasons"]) == considered
 
 
 def test_a_label_that_no_cluster_carries_is_named() -> None:

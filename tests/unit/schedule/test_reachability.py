@@ -77,6 +77,7 @@ def test_a_cluster_whose_gateway_has_lost_its_address_cannot_be_reached() -> Non
     assert (found.status, found.reason, result.ready) == ("Unknown", "ClusterUnreachable", False)
     words = "the gateway of cluster a has lost its address, 1 replica there, 1 ready when last seen"
     assert found.message == f"1 of 1 replicas ready; {words}: restore the gateway"
+    assert [each["name"] for each in (result.status or {})["placements"]] == [own.name]
 
 
 def test_what_is_known_of_the_other_replicas_is_said_beside_the_clusters_that_cannot_be_reached() -> None:
