@@ -60,7 +60,7 @@ def _held_objects(request: Request, observation: ClusterObservation) -> dict[str
     return (
         {each: body for each, body in kept.items() if each not in shared}
         | {each: body for each, body in found.items() if each in shared}
-        | (stack.watched(request) if observation.of_others else {})
+        | (stack.watched(request) if observation.of_others else stack.kept(request, known=observation.is_own))
     )
 
 

@@ -77,10 +77,20 @@ def bodies(
     """
     if observe_only:
         return watched(request)
-    seen, parts = request.observed.get(RESOURCE), parts_of(spec)
+    parts = parts_of(spec)
     if not (parts and known and provision.kubeconfig):
-        return {RESOURCE: held(seen.body)} if seen else {}
+        return kept(request, known=known)
     return {RESOURCE: _body(request.composite.name, provision.kubeconfig, parts)}
+
+
+def kept(request: Request, *, known: bool) -> dict[str, Manifest]:
+    """Return the ServingStack that was composed, held; where it only observed it installs again once `known`."""
+    seen = request.observed.get(RESOURCE)
+    if not seen:
+        return {}
+    body = held(seen.body)
+    spec = {field: value for field, value in body["spec"].items() if not (known and field == "observeOnly")}
+    return {RESOURCE: {**body, "spec": spec}}
 
 
 def watched(request: Request) -> dict[str, Manifest]:

@@ -26,7 +26,7 @@ _SHOWN: Final = {
 
 def decide(asked: Mapping[Part, Asked], seen: StackObservation, *, observe_only: bool = False) -> Verdicts:
     """Return the verdicts. Parts that are left out of `asked` are not installed; with `observe_only`, none is."""
-    origins = {part: _origin(part, asked.get(part), seen) for part in PARTS}
+    origins = {part: _origin(part, asked.get(part), seen, observe_only=observe_only) for part in PARTS}
     charts: dict[str, ChartVerdict] = {}
     for name, (part, chart) in CHARTS.items():
         handled, origin = asked.get(part), origins[part]
@@ -50,21 +50,27 @@ def decide(asked: Mapping[Part, Asked], seen: StackObservation, *, observe_only:
     return Verdicts(parts, charts)
 
 
-def _origin(part: Part, asked: Asked | None, seen: StackObservation) -> Origin | None:
-    """Return who has installed a part, None while nobody has or it is not known."""
+def _origin(part: Part, asked: Asked | None, seen: StackObservation, *, observe_only: bool) -> Origin | None:
+    """Return who has installed a part, None while nobody has or it is not known.
+
+    With `observe_only` that is what was recorded before: what is seen may be on another cluster.
+    """
+    if observe_only:
+        return seen.origins.get(part)
     releases = [seen.release(chart.name) for chart in PARTS[part].charts]
-    if any(each and (each.may_install or each.found is Found.THERE) for each in releases):
-        return Origin.MODELPLANE
     recorded = seen.origins.get(part)
-    if recorded is Origin.MODELPLANE:
+    if recorded is Origin.MODELPLANE or any(each and each.may_install for each in releases):
+        return Origin.MODELPLANE
+    # A release that is seen may still be that of another cluster, where the kubeconfig led until now.
+    if recorded is Origin.OTHER and asked is Asked.MANAGED:
         return recorded
+    if any(each and each.found is Found.THERE for each in releases):
+        return Origin.MODELPLANE
     # Present is the user's word that it is not Modelplane's, and Managed afterwards that it may become so.
     if asked is not Asked.MANAGED:
         return None
     unclaimed = all(each and each.found is Found.ABSENT for each in releases)
-    if recorded is Origin.OTHER or (unclaimed and seen.shows(part) is Found.THERE):
-        return Origin.OTHER
-    return None
+    return Origin.OTHER if unclaimed and seen.shows(part) is Found.THERE else None
 
 
 def _waits(chart: Chart, earlier: Mapping[str, ChartVerdict]) -> tuple[str, ...]:

@@ -252,6 +252,19 @@ def test_on_a_cluster_of_another_nothing_is_installed_and_nothing_that_is_change
     assert old.installing() == DEFAULT
 
 
+def test_what_another_cluster_has_changes_nothing_once_the_kubeconfig_leads_back() -> None:
+    cluster, theirs = Cluster(runs={Part.CERT_MANAGER}), Cluster()
+    before = cluster.settle().status
+    theirs.settle()
+    runs, releases, cluster.installed = cluster.runs, cluster.releases, []
+    cluster.runs, cluster.releases, cluster.spec = set(), dict(theirs.releases), {"observeOnly": True}
+    cluster.settle()
+    cluster.runs, cluster.releases, cluster.spec = runs, releases, {}
+    result = cluster.settle()
+    assert cluster.installed == [], "not over what somebody else has installed there"
+    assert result.status == before
+
+
 #: What the control cluster has of provider-helm, and what is said then.
 PROVIDERS: dict[str, tuple[dict[str, Any], str, str]] = {
     "nothing": (

@@ -76,6 +76,21 @@ def test_on_another_cluster_than_before_the_stack_only_observes() -> None:
     assert given.bodies(result)["serving-stack"]["spec"]["observeOnly"] is True
 
 
+#: The spec of an InferenceCluster that has stopped asking for parts, and one that is invalid.
+STANDING = {"without parts": given.cluster(), "invalid": given.cluster(given.pool(nodeCount="two"))}
+
+
+@pytest.mark.parametrize("body", STANDING.values(), ids=STANDING)
+def test_it_installs_as_before_once_the_cluster_is_known_again_and_not_before(body: dict[str, Any]) -> None:
+    only = composed()
+    only["spec"] = {**only["spec"], "observeOnly": True}
+    back = given.bodies(given.run(body, given.reached(**{"serving-stack": only})))
+    assert back["serving-stack"]["spec"] == composed()["spec"]
+    silent = given.looking("Namespace", {}, "dial tcp: connection refused")
+    unknown = given.bodies(given.run(body, given.reached(**{"serving-stack": only, "kube-system": silent})))
+    assert unknown["serving-stack"]["spec"] == only["spec"]
+
+
 def test_a_part_that_does_not_run_keeps_new_replicas_away_and_says_which() -> None:
     seen = given.reached(**{"serving-stack": told(serves=False, reason="PartFailed", message="LWS: x.")})
     result = given.run(cluster(lws="Managed"), seen)
