@@ -76,7 +76,11 @@ def held_result(
     status: Manifest | None = None,
     objects: Mapping[str, Manifest] | None = None,
 ) -> Result:
-    """Return a result that keeps the observed resources, or `objects` of them, and the status, and is not ready."""
+    """Return a result that keeps the observed resources, or `objects` of them, and the status, and is not ready.
+
+    Here each resource counts as ready. Replicas and caches hold by results of their own (`compose_replica/replica`,
+    `compose_cache/cache`): each of their Objects is as ready as it was observed, and what serves stays Ready meanwhile.
+    """
     kept = hold_all(request) if objects is None else objects
     return Result(
         desired={name: Desired.of(body, ready=True) for name, body in kept.items()},
