@@ -61,7 +61,7 @@ class ClusterObservation:
         """Return ClusterReady for the connection alone: whether the cluster answers and is the right one."""
         kind, probed = ClusterCondition.CLUSTER_READY, self.probe
         failure = out_of_sync("", {called(_KUBE_SYSTEM): probed}) if probed and probed.synced is False else ""
-        if self.mistaken and self.strays:
+        if self.mistaken and self.foreign:
             return replace(self.mistaken, message=sentences(self.mistaken.message, failure))
         if failure:
             return Condition(kind, Status.FALSE, Reason.UNREACHABLE, failure)

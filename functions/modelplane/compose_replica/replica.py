@@ -84,21 +84,39 @@ def _manifests(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[st
     }
 
 
+def _with_policies(
+    request: Request, found: ReplicaFindings, objects: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    """Return the Objects with the policy of their cluster, and what is no longer desired until it has that too.
+
+    One that only observed for a while, and was deleted so, would leave on the cluster what it represents.
+    """
+    cluster = found.spec.cluster if found.spec else ""
+    left = {name: body for name, body in hold_all(request).items() if name not in objects}
+    first = {name: with_policy(body, cluster, found.policy) for name, body in left.items()}
+    return {name: with_policy(body, cluster, found.policy) for name, body in objects.items()} | {
+        name: body for name, body in first.items() if body != left[name]
+    }
+
+
 def _result(
-    found: ReplicaFindings, objects: Mapping[str, Mapping[str, Any]], requirements: tuple[Requirement, ...] = ()
+    request: Request,
+    found: ReplicaFindings,
+    objects: Mapping[str, Mapping[str, Any]],
+    requirements: tuple[Requirement, ...] = (),
 ) -> Result:
     def is_ready(resource: str) -> bool:
         return resource in found.states and found.states[resource].complete
 
     if _PODS in objects:
         requirements = (*requirements, REPLICA_PODS.requirement(found.replica))
-    conditions, cluster = report.conditions(found), found.spec.cluster if found.spec else ""
+    conditions = report.conditions(found)
     accepted = all(condition.status is Status.TRUE for condition in conditions)
     settled = accepted and found.complete and not found.sync_failure
     return Result(
         desired={
-            resource: Desired.of(with_policy(body, cluster, found.policy), ready=is_ready(resource))
-            for resource, body in objects.items()
+            resource: Desired.of(body, ready=is_ready(resource))
+            for resource, body in _with_policies(request, found, objects).items()
         },
         status=report.status(found, conditions[0]),
         conditions=conditions,
@@ -117,7 +135,7 @@ def _hold(
 ) -> Result:
     """Return a result that holds all observed resources and reports the obstacle."""
     objects = hold_all(request)
-    return _result(_findings(request, spec, objects, obstacle), objects, requirements)
+    return _result(request, _findings(request, spec, objects, obstacle), objects, requirements)
 
 
 def _find_refusal(request: Request, spec: ReplicaSpec) -> Obstacle | None:
@@ -128,7 +146,7 @@ def _find_refusal(request: Request, spec: ReplicaSpec) -> Obstacle | None:
 
 def _drop(request: Request, spec: ReplicaSpec, obstacle: Obstacle, requirements: tuple[Requirement, ...]) -> Result:
     """Return a result that composes nothing, for a replica that never served."""
-    return _result(_findings(request, spec, {}, obstacle), {}, requirements)
+    return _result(request, _findings(request, spec, {}, obstacle), {}, requirements)
 
 
 def _findings(
@@ -219,9 +237,8 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     order, seen = _order(request, spec, mount), remotes.get(_NAMESPACE)
     instance = _instance(request, spec, config, mount.volume, order)
     if unclaimed := _find_unclaimed(request, instance.site):
-        return _result(
-            _findings(request, spec, {}, unclaimed), {_NAMESPACE: instance.site.claim_namespace(seen)}, requirements
-        )
+        claim = {_NAMESPACE: instance.site.claim_namespace(seen)}
+        return _result(request, _findings(request, spec, {}, unclaimed), claim, requirements)
     if denied := _find_denied(request, spec, order):
         return _hold(request, spec, denied, requirements)
     objects = builder.build(workloads.compose(instance, spec), request.observed, order)
@@ -240,7 +257,7 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
         resource: with_kept_reference(body, request.observed.get(resource)) for resource, body in objects.items()
     }
     templates = {name: held(request.observed[name].body) for name, each in remotes.items() if is_claim_template(each)}
-    return _result(findings, arrange(objects, {}, used_templates(remotes), templates), requirements)
+    return _result(request, findings, arrange(objects, {}, used_templates(remotes), templates), requirements)
 
 
 def _end(request: Request, spec: ReplicaSpec) -> Result:
@@ -248,7 +265,7 @@ def _end(request: Request, spec: ReplicaSpec) -> Result:
     stays = waits(request.one(require.cluster(spec.cluster)))
     objects = hold_all(request) if stays else ending.remaining(request)
     found = replace(_findings(request, spec, objects), ended=ending.is_over(request))
-    return _result(found, objects, (require.cluster(spec.cluster), *ending.requirements(request)))
+    return _result(request, found, objects, (require.cluster(spec.cluster), *ending.requirements(request)))
 
 
 def compose(request: Request) -> Result:

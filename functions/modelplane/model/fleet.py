@@ -133,6 +133,7 @@ class Cluster:
     be placed there, and existing replicas are not checked against them. `address` is what to dial for the cluster's
     gateway (`status.gateway.hostname`, else `status.gateway.address`), None while unknown; `mutual_tls`: by mutual TLS.
     `answers` is False once its API server does not answer: its pods keep running, and their state is not known.
+    `foreign`: it is another one than before, or of another installation, so that nothing is changed or removed there.
     `orphaned`: its owner has declared that it will never answer again. `stages_caches`: it names a storage class for
     caches. `allowed`: the labels that a namespace must carry for its deployments to use the cluster, None for all
     namespaces. `replicas` is the number that it counted when it was last reconciled. `pod_metadata` are the prefixes of
@@ -145,6 +146,7 @@ class Cluster:
     ready: bool = False
     answers: bool = True
     orphaned: bool = False
+    foreign: bool = False
     address: str | None = None
     mutual_tls: bool = False
     deleting: bool = False

@@ -13,7 +13,7 @@ class Serving(IntEnum):
     `NOT`: it has never served, or was last seen not to serve. `PARTLY`: it serves with some of its copies, or with
     copies of an earlier spec until its pods are changed. `NOW`: it is complete: all copies of its present spec serve,
     and its cluster answers. `UNSEEN`: it was last seen to serve, with whichever pods, and may still do: its cluster
-    does not answer, or what it last reported is about an earlier spec that makes the same pods.
+    does not answer or is another one, or what it last reported is about an earlier spec that makes the same pods.
     """
 
     NOT = 0
@@ -31,7 +31,7 @@ def see_serving(replica: Replica, cluster: Cluster | Gap | Malformed | None) -> 
     """Return what can be seen of whether a replica serves; nothing can where its cluster is not known."""
     if not (replica.has_served and replica.ready):
         return Serving.NOT
-    if not (isinstance(cluster, Cluster) and cluster.answers):
+    if not (isinstance(cluster, Cluster) and cluster.answers) or cluster.foreign:
         return Serving.UNSEEN
     if not replica.proven or not (replica.stale or replica.complete):
         return Serving.PARTLY

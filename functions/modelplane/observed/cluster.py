@@ -161,6 +161,7 @@ def read_cluster(obj: Object) -> Cluster:
         address=text(gateway.get("hostname")) or text(gateway.get("address")) or None,
         mutual_tls=gateway.get("mutualTLS") is True,
         orphaned=is_abandoned(obj),
+        foreign=is_foreign(obj),
         deleting=deleting(obj),
         taints=_taints(spec.get("taints")),
         pools=_pools(status.get("gpuPools")),

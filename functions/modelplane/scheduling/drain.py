@@ -19,10 +19,15 @@ def _cluster(replica: Replica, view: FleetView) -> Cluster | Gap | Malformed | N
 
 
 def _has_pods(replica: Replica, view: FleetView) -> bool:
-    """Tell whether the pods of a replica may have requests: it has served, and its cluster answers."""
+    """Tell whether a replica is not removed at once.
+
+    Its pods may have requests: it has served, and its cluster answers. Or they could not be removed now, and would stay
+    for ever: while the kubeconfig leads to another cluster a removed Object leaves behind what it represents.
+    """
     cluster = _cluster(replica, view)
-    answers = not isinstance(cluster, Cluster) or (cluster.answers and not cluster.orphaned)
-    return replica.has_served and answers and cluster is not Gap.ABSENT
+    if not isinstance(cluster, Cluster):
+        return replica.has_served and cluster is not Gap.ABSENT
+    return not cluster.orphaned and (cluster.foreign or (replica.has_served and cluster.answers))
 
 
 def _is_over(replica: Replica, view: FleetView) -> bool:

@@ -94,3 +94,13 @@ def test_on_a_cluster_of_another_installation_the_gateway_is_only_observed_until
 
 def parts_of(bodies: dict[str, Any]) -> list[str]:
     return [name for name, each in bodies.items() if name.startswith("gateway-part-") and each["kind"] == "Object"]
+
+
+def test_a_cluster_of_another_installation_that_does_not_answer_stays_theirs_and_says_both() -> None:
+    lost = given.looking("Namespace", {"metadata": {"uid": "uid-1"}}, "dial tcp: connection refused")
+    seen = reached("there") | {"kube-system": lost}
+    body = given.cluster(status=PUBLISHED)
+    found = given.condition(given.run(body, seen, installation=[named()], same_cluster=[]), "ClusterReady")
+    assert found.reason == "OtherInstallation", "as Unreachable its replicas would write there once it answers"
+    assert "with id there has this cluster" in found.message
+    assert "connection refused" in found.message

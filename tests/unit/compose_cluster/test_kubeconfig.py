@@ -149,6 +149,52 @@ def test_replicas_write_nothing_to_another_cluster_and_are_as_they_were_once_the
     assert [there.deleted for there in world.each.values()] == [[], []]
 
 
+#: What makes a cluster one on which nothing may be changed, and what makes it as it was.
+ANOTHER = ("another cluster", "another installation")
+
+
+def make_another(world: Clusters, how: str, *, back: bool = False) -> None:
+    """Let the kubeconfig of eu-1 lead to another cluster, or its cluster be marked by another installation."""
+    if how == "another cluster":
+        world.lead("eu-1", "eu-1" if back else "eu-2")
+    else:
+        there = world.each["eu-1"].there
+        there[shared.MARK] = {**there[shared.MARK], "data": {"id": "here" if back else "there"}}
+
+
+def workloads(there: PhysicalCluster) -> list[str]:
+    """Return what runs on a cluster and is reached there."""
+    return sorted(kind for kind, _, _ in there.there if kind in ("Deployment", "Service"))
+
+
+@pytest.mark.parametrize("how", ANOTHER)
+@pytest.mark.parametrize("starts", [True, False], ids=["has served", "has never served"])
+def test_a_replica_that_is_scaled_away_meanwhile_waits_and_leaves_nothing_behind(how: str, starts: bool) -> None:
+    control, world = begin()
+    control.apply(deployment())
+    if starts:
+        shared.settle(control)
+    else:
+        control.reconcile("ModelDeployment", "team", "chat")
+        control.reconcile("ModelReplica", "team", control.list("ModelReplica")[0]["metadata"]["name"])
+        control.reconcile("InferenceCluster", None, "eu-1")
+    own, other = world.each.values()
+    make_another(world, how)
+    for _ in range(3):
+        control.reconcile("InferenceCluster", None, "eu-1")
+        for each in control.list("ModelReplica"):
+            control.reconcile("ModelReplica", "team", each["metadata"]["name"])
+    fewer = deployment()
+    fewer["spec"]["replicas"] = 0
+    control.apply(fewer)
+    shared.settle(control)
+    assert workloads(own), "it cannot be removed now"
+    assert other.deleted == []
+    make_another(world, how, back=True)
+    shared.settle(control)
+    assert (control.list("ModelReplica"), workloads(own)) == ([], [])
+
+
 def test_on_a_cluster_of_nobody_nothing_is_made_once_it_is_known_to_be_another() -> None:
     control, world = begin()
     there = world.each["eu-2"]

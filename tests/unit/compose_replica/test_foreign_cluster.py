@@ -90,8 +90,19 @@ def test_an_ending_replica_stays_whole_until_the_kubeconfig_leads_back_and_ends_
     waiting = given.run(body, seen, cluster=[foreign()])
     assert waiting.desired.keys() == seen.keys()
     assert "ended" not in (waiting.status or {}) or (waiting.status or {})["ended"] is False
-    ends = given.run(body, seen, cluster=[given.cluster()])
+    managed = given.run(body, seen, cluster=[given.cluster()])
+    assert policies(managed)["deployment-main"] != ["Observe"], "if it only observed, its pods would stay"
+    ends = given.run(body, then(ALL, managed), cluster=[given.cluster()])
     assert "deployment-main" not in ends.desired
+
+
+def test_what_an_edit_has_replaced_meanwhile_is_managed_again_before_it_goes() -> None:
+    seen = away(ALL)[1]
+    engine = {**ALL["spec"]["engines"][0], "name": "other"}
+    body = {**ALL, "spec": {**ALL["spec"], "engines": [engine, *ALL["spec"]["engines"][1:]]}}
+    back = given.run(body, seen, cluster=[given.cluster()])
+    assert "deployment-other" in back.desired
+    assert policies(back)["deployment-main"] != ["Observe"]
 
 
 def test_one_whose_cluster_is_abandoned_as_well_ends_and_deletes_nothing_there() -> None:
