@@ -185,6 +185,36 @@ class TemplateMetadata(BaseModel):
     annotations: dict[str, str] | None = None
 
 
+class Port(BaseModel):
+    name: str
+    containerPort: int
+
+
+class HttpGet(BaseModel):
+    """Request that the engine answers with a status from 200 to 399."""
+
+    path: str | None = None
+    port: int | str | None = None
+
+
+class StartupProbe(BaseModel):
+    """How the engine says that it has loaded; it may take two hours."""
+
+    httpGet: HttpGet
+
+
+class ReadinessProbe(BaseModel):
+    """How the engine says that it takes requests."""
+
+    httpGet: HttpGet
+
+
+class LivenessProbe(BaseModel):
+    """How the engine says that it need not be restarted."""
+
+    httpGet: HttpGet
+
+
 class Capabilities(BaseModel):
     """Linux capabilities."""
 
@@ -231,6 +261,10 @@ class Container(BaseModel):
     command: list[str] | None = None
     args: list[str] | None = None
     env: list[Env] | None = None
+    ports: list[Port] | None = None
+    startupProbe: StartupProbe | None = None
+    readinessProbe: ReadinessProbe | None = None
+    livenessProbe: LivenessProbe | None = None
     securityContext: SecurityContext | None = None
     resources: Resources | None = None
 

@@ -11,9 +11,9 @@ from modelplane.compose_replica.picker import compose_picker
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.kube.gateway.route import host_route, path_route
 from modelplane.kube.inference_pool import inference_pool, pool_backend
-from modelplane.kube.pod import PORT_NAME
 from modelplane.kube.service import service, service_backend
 from modelplane.model.names import LABEL_SERVING, workload_name
+from modelplane.observed.engine_port import engine_port
 
 
 def _by_path(instance: Instance) -> str:
@@ -37,7 +37,8 @@ def _routes(
 def compose_service(instance: Instance, spec: ReplicaSpec) -> dict[str, dict[str, Any]]:
     """Return the Objects of an edge that spreads requests over the serving pods, by composition resource name."""
     site, ports = instance.site, {requests_port(engine) for engine in spec.engines}
-    port = ports.pop() if len(ports) == 1 else PORT_NAME
+    # Engines on different ports have one name for them (`validation`).
+    port = ports.pop() if len(ports) == 1 else engine_port(spec.engines[0].serving.container).name
     front = service(
         instance.name, site.namespace, instance.labels, selector={LABEL_SERVING: instance.replica}, target=port
     )

@@ -7,11 +7,12 @@ from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.spec import Engine, Member, Phase
 from modelplane.compose_replica.validation import decode_port
 from modelplane.kube.claim import claim_template
-from modelplane.kube.pod import EnginePod, finding_weights, pod_template, serving
+from modelplane.kube.pod import EnginePod, Health, finding_weights, listening, pod_template, serving
 from modelplane.kube.sidecar import decode_sidecar
 from modelplane.model.names import ENGINE_PORT, LABEL_ROLE
 from modelplane.observed.engine_port import engine_port
-from modelplane.observed.served_name import names_weights
+from modelplane.observed.engines import known_engine
+from modelplane.observed.served_name import weights_flag
 
 #: Environment that tells a pair's engines at which address others fetch a prompt's KV cache.
 _SIDE_CHANNEL: tuple[dict[str, Any], ...] = (
@@ -87,12 +88,20 @@ def _with_side_channel(engine: Engine, container: Mapping[str, Any]) -> dict[str
 
 def worker_pod(instance: Instance, engine: Engine, member: Member, container: Mapping[str, Any]) -> dict[str, Any]:
     """Return the template of the pods of `member` around `container`, which take no requests."""
-    return _pod(instance, engine, member, _with_side_channel(engine, container))
+    health = _health(container, engine_port(container).number)
+    return _pod(instance, engine, member, listening(_with_side_channel(engine, container), health))
+
+
+def _health(container: Mapping[str, Any], port: int) -> Health:
+    """Return what the engine in a container is asked on a port, unless its container says."""
+    known = known_engine(container)
+    return Health(port, known.ready, known.live)
 
 
 def _with_weights(instance: Instance, container: dict[str, Any]) -> dict[str, Any]:
     """Return the container with the path of the cache's weights, unless its arguments already name a model."""
-    return finding_weights(container) if instance.volume and not names_weights(container) else container
+    flag = weights_flag(container) if instance.volume else ""
+    return finding_weights(container, flag) if flag else container
 
 
 def requests_port(engine: Engine) -> int:
@@ -113,5 +122,5 @@ def serving_pod(instance: Instance, engine: Engine, member: Member, container: M
     if engine.phase is Phase.DECODE:
         port = decode_port(engine)
         sidecars = [decode_sidecar(port)]
-    container = serving(_with_weights(instance, container), port)
+    container = serving(_with_weights(instance, container), _health(container, port))
     return _pod(instance, engine, member, container, labels=labels, sidecars=sidecars)

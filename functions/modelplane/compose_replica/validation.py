@@ -6,9 +6,10 @@ from typing import Final
 
 from modelplane.compose_replica.spec import Engine, Phase, ReplicaSpec
 from modelplane.composing.messages import sentences
+from modelplane.kube.pod import PROBES
 from modelplane.model.deployment import PREFILL_DECODE, Role
-from modelplane.model.names import ENGINE_PORT
-from modelplane.observed.engine_port import DECODE_PORT, LAST_PORT, engine_port
+from modelplane.model.names import ENGINE_PORT, ENGINE_PORT_NAME
+from modelplane.observed.engine_port import DECODE_PORT, LAST_PORT, PORTS, engine_port
 from modelplane.observed.fields import mapping, mappings, text
 
 #: The roles of members that make an engine.
@@ -62,7 +63,30 @@ def _wrong_ports(spec: ReplicaSpec) -> Iterator[str]:
             fault = f"{path}: {port.flag} {port.given} is the port of the decode sidecar, which takes the requests"
         else:
             continue
-        yield sentences(fault, f"Set another one, such as {port.flag}={DECODE_PORT}.")
+        yield sentences(fault, f"Set another one, such as {port.setting(DECODE_PORT)}.")
+
+
+def _wrong_probes(spec: ReplicaSpec) -> Iterator[str]:
+    """Yield probes on a port by a name that the container's ports do not have: no request would reach the engine."""
+    for engine in spec.engines:
+        for index, member in enumerate(engine.members):
+            where = f"spec.engines[{engine.name}].members[{index}].template.spec.containers[0]"
+            names = [text(port.get("name")) for port in mappings(member.container.get(PORTS))]
+            for probe in PROBES:
+                port = mapping(mapping(member.container.get(probe)).get("httpGet")).get("port")
+                if isinstance(port, str) and port not in names:
+                    fault = f"{where}.{probe}.httpGet.port: {port!r} is not the name of a port in {PORTS}"
+                    yield sentences(fault, f"Use {', '.join(names) or 'a number'}, or add it to {PORTS}.")
+
+
+def _wrong_names(spec: ReplicaSpec) -> Iterator[str]:
+    """Yield that engines behind one Service listen on different ports by different names: it can send to one name."""
+    ports = {engine.name: engine_port(engine.serving.container) for engine in spec.engines}
+    if spec.picked or len({port.number for port in ports.values()}) < 2 or len({p.name for p in ports.values()}) < 2:
+        return
+    listed = ", ".join(f"{name} on {port.name} {port.number}" for name, port in ports.items())
+    fault = f"spec.engines: engines take requests on different ports by different names ({listed})"
+    yield sentences(fault, f"Name the port of each {ENGINE_PORT_NAME} in its {PORTS}.")
 
 
 def _wrong_fields(spec: ReplicaSpec) -> Iterator[str]:
@@ -85,7 +109,8 @@ def _offered(path: str) -> str:
 
 def find_problems(spec: ReplicaSpec) -> str:
     """Return what of the replica cannot be composed as written, "" if everything can."""
-    found = [*_wrong_members(spec), *_wrong_fields(spec)]
+    found = [*_wrong_members(spec), *_wrong_fields(spec), *_wrong_probes(spec)]
+    found += [] if found else _wrong_names(spec)
     if spec.mode == PREFILL_DECODE and not found:
         phases = sorted(str(engine.phase or "none") for engine in spec.engines)
         if phases != [Phase.DECODE, Phase.PREFILL]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from modelplane.composing.messages import sentences
 from modelplane.model.deployment import PREFILL_DECODE, Role
 from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
-from modelplane.observed.engine_port import DECODE_PORT, engine_port
+from modelplane.observed.engine_port import DECODE_PORT, declared_port, engine_port, told_port
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.served_name import (
@@ -53,6 +53,7 @@ def find_warnings(obj: Object) -> tuple[str, ...]:
     picked = mapping(obj.metadata.get("annotations")).get(ANNOTATION_PICKER) == "true"
     cached = bool(spec.get("modelCacheRef"))
     found = [*_weights(engines, cached=cached), *map(_workers, engines)]
+    found += map(_disagreeing_port, engines)
     found += [*map(_unnamed_weights, engines), *map(_other_weights, engines)] if cached else []
     if mapping(spec.get("serving")).get("mode") == PREFILL_DECODE:
         found += map(_paired_port, engines)
@@ -117,7 +118,16 @@ def _unreadable_port(engine: _Engine) -> str:
     if not port.is_unreadable:
         return ""
     fault = f"{engine.path}: {port.flag} {port.given!r} is no port number, requests and probes go to {port.number}"
-    return sentences(fault, f"Write the number, such as {port.flag}={ENGINE_PORT}.")
+    return sentences(fault, f"Write the number, such as {port.setting(ENGINE_PORT)}.")
+
+
+def _disagreeing_port(engine: _Engine) -> str:
+    """Return that an engine is told another port than its `ports` declare."""
+    declared, told = declared_port(engine.container), told_port(engine.container)
+    if declared is None or told.given in (None, str(declared.number)) or told.is_unreadable:
+        return ""
+    fault = f"{engine.path}: {told.flag} is {told.given}, and requests and probes go to {declared.number}"
+    return sentences(fault, f"Set {declared.setting(told.number)}, or {told.setting(declared.number)}.")
 
 
 def _picked_ports(engines: Sequence[_Engine]) -> str:
@@ -137,9 +147,9 @@ def _paired_port(engine: _Engine) -> str:
         if port.given is not None:
             return ""
         took = f"{engine.path}: no {port.flag}, the decode sidecar takes {ENGINE_PORT}"
-        return sentences(f"{took} and expects the engine on {DECODE_PORT}", f"Set {port.flag}={DECODE_PORT}.")
+        return sentences(f"{took} and expects the engine on {DECODE_PORT}", f"Set {port.setting(DECODE_PORT)}.")
     if port.is_unreadable or port.number == ENGINE_PORT:
         return ""
     listens = f"{port.flag} is {port.given}" if port.given else f"no {port.flag}, it listens on {port.number}"
     fault = f"{engine.path}: {listens}, requests and probes are sent to port {ENGINE_PORT}"
-    return sentences(fault, f"Listen on port {ENGINE_PORT}: set {port.flag}={ENGINE_PORT}.")
+    return sentences(fault, f"Listen on port {ENGINE_PORT}: set {port.setting(ENGINE_PORT)}.")

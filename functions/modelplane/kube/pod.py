@@ -8,6 +8,7 @@ from modelplane.kube.volume import claimed
 from modelplane.model.names import (
     CLAIM_NAME,
     ENGINE_PORT,
+    ENGINE_PORT_NAME,
     ENV_LEADER_ADDRESS,
     ENV_RANK,
     GPU_TAINT,
@@ -68,32 +69,83 @@ class EnginePod:
         return bool(self.claim or self.resources)
 
 
-#: The name of the port on which an engine takes requests.
-PORT_NAME: Final = "http"
+#: The probes of a container.
+STARTUP, READINESS, LIVENESS = "startupProbe", "readinessProbe", "livenessProbe"
+PROBES: Final = (STARTUP, READINESS, LIVENESS)
 
 
-def serving(container: Mapping[str, Any], port: int = ENGINE_PORT) -> dict[str, Any]:
-    """Return the container with the port and the probes of an engine that serves requests on `port`.
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What an engine is asked unless its container says: its port, and the paths of the probes.
+
+    `live` is the path of the liveness probe, "" for what the readiness probe asks.
+    """
+
+    port: int = ENGINE_PORT
+    ready: str = "/health"
+    live: str = "/health"
+
+
+def _requests(container: Mapping[str, Any], health: Health) -> dict[str, dict[str, Any]]:
+    """Return the request of each probe: as it is written, with what that leaves out added.
+
+    An engine has started once it is ready, so its startup probe asks what its readiness probe does.
+    """
+
+    def request(probe: str, default: Mapping[str, Any]) -> dict[str, Any]:
+        stated = (container.get(probe) or {}).get("httpGet")
+        return {"path": default["path"], "port": health.port, **stated} if stated else dict(default)
+
+    ready = request(READINESS, {"path": health.ready, "port": health.port})
+    live = {"path": health.live, "port": health.port} if health.live else ready
+    return {STARTUP: request(STARTUP, ready), READINESS: ready, LIVENESS: request(LIVENESS, live)}
+
+
+def _ports(container: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{**port, "protocol": "TCP"} for port in container.get("ports") or ()]
+
+
+def serving(container: Mapping[str, Any], health: Health) -> dict[str, Any]:
+    """Return the container with the ports and the probes of an engine that serves requests.
+
+    What it states of them stays.
 
     Readiness waits 5 s for an answer, because with one second it flaps on large models. Liveness needs several failures
     and, like readiness, starts only after the startup probe, so a long load is no failure. A container that a probe
     restarts has nothing to drain, so it gets Kubernetes' default grace period instead of the pod's.
     """
     restart = {"terminationGracePeriodSeconds": _STOP_SECONDS}
-    health = {"httpGet": {"path": "/health", "port": port}}
+    asked = _requests(container, health)
     return {
         **container,
-        "ports": [{"name": PORT_NAME, "containerPort": port, "protocol": "TCP"}],
-        "startupProbe": {
-            **health,
+        "ports": _ports(container) or [{"name": ENGINE_PORT_NAME, "containerPort": health.port, "protocol": "TCP"}],
+        STARTUP: {
+            "httpGet": asked[STARTUP],
             **restart,
             "periodSeconds": _STARTUP_PERIOD,
             "timeoutSeconds": 5,
             "failureThreshold": STARTUP_SECONDS // _STARTUP_PERIOD,
         },
-        "readinessProbe": {**health, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
-        "livenessProbe": {**health, **restart, "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6},
+        READINESS: {
+            "httpGet": asked[READINESS],
+            "periodSeconds": 10,
+            "timeoutSeconds": 5,
+            "failureThreshold": 3,
+        },
+        LIVENESS: {
+            "httpGet": asked[LIVENESS],
+            **restart,
+            "periodSeconds": 20,
+            "timeoutSeconds": 10,
+            "failureThreshold": 6,
+        },
     }
+
+
+def listening(container: Mapping[str, Any], health: Health) -> dict[str, Any]:
+    """Return the container of an engine's pod that takes no requests, with the ports and probes that it states."""
+    stated = {field: value for field, value in serving(container, health).items() if container.get(field)}
+    return {**container, **stated}
 
 
 #: Variables of a gang's engines. The values are LeaderWorkerSet's own variables, which come before these.
@@ -111,9 +163,9 @@ def ganged(container: Mapping[str, Any]) -> dict[str, Any]:
     return {**container, "env": [*injected, *rows]}
 
 
-def finding_weights(container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the container with the argument for the path of the weights, after the user's arguments."""
-    return {**container, "args": [*(container.get("args") or ()), f"--model={MODELS_PATH}"]}
+def finding_weights(container: Mapping[str, Any], flag: str) -> dict[str, Any]:
+    """Return the container with a flag for the path of the weights, after the user's arguments."""
+    return {**container, "args": [*(container.get("args") or ()), f"{flag}={MODELS_PATH}"]}
 
 
 def _draining(seconds: int) -> dict[str, Any]:
@@ -137,12 +189,16 @@ def drops_all(manifest: Any) -> bool:
 
 
 def _container(pod: EnginePod) -> dict[str, Any]:
-    """Return the engine container with shared memory and its claim; nothing else of the user's is changed."""
+    """Return the engine container with shared memory and its claim; nothing else of the user's is changed.
+
+    When it crashes, the end of its log says why, for few engines write a termination message.
+    """
     mounts: list[dict[str, Any]] = [{"name": _SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108
     if pod.volume:
         mounts.append({"name": _MODELS, "mountPath": MODELS_PATH, "readOnly": True})
     security = {"securityContext": _security(pod)}
-    container = {**pod.container, **security, **_draining(pod.drain_seconds), "volumeMounts": mounts}
+    why = {"terminationMessagePolicy": "FallbackToLogsOnError"}
+    container = {**pod.container, **why, **security, **_draining(pod.drain_seconds), "volumeMounts": mounts}
     resources = {**pod.resources, **({"claims": [{"name": CLAIM_NAME}]} if pod.claim else {})}
     return container | ({"resources": resources} if resources else {})
 

@@ -136,6 +136,8 @@ GPU_TAINT = "nvidia.com/gpu"
 #: The pool without GPUs of a cloud's cluster; no GPU pool may have its name.
 SYSTEM_POOL = "system"
 ENGINE_PORT = 8000
+#: The name of the port on which an engine takes requests, where its container names none.
+ENGINE_PORT_NAME = "http"
 #: In the environment of a gang's engine containers: the leader's address, and the pod's number in the gang.
 ENV_LEADER_ADDRESS = "MODELPLANE_LEADER_ADDRESS"
 ENV_RANK = "MODELPLANE_RANK"

@@ -5,7 +5,7 @@ from typing import Final
 
 #: The version of the code that composes pod templates: raised whenever a template of an engine or an endpoint picker
 #: changes for unchanged input.
-BUILDER: Final = 5
+BUILDER: Final = 6
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,56 +1,64 @@
-"""The port on which an engine takes requests, read from its command and arguments."""
+"""The port on which an engine takes requests: its declared port, else what its flags, command and image tell."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from modelplane.model.names import ENGINE_PORT
-from modelplane.observed.flags import number_in, programs, read_flag
+from modelplane.model.names import ENGINE_PORT, ENGINE_PORT_NAME
+from modelplane.observed.engines import default_port, known_engine, port_setting
+from modelplane.observed.fields import count, mappings, text
+from modelplane.observed.flags import number_in, read_flag
 
 #: Default port of a decode engine: its sidecar has the engines' port.
 DECODE_PORT: Final = 8001
 LAST_PORT: Final = 65535
-
-
-@dataclass(frozen=True, slots=True)
-class _Program:
-    """A model server: the flags for its port, and its default port."""
-
-    flags: tuple[str, ...]
-    port: int
-
-
-_PORT: Final = ("--port",)
-#: The common servers, by the name of their command or Python module. Others are assumed to listen on the engines' port
-#: unless they have `--port`. `vllm serve` and `trtllm-serve` use the engines' port by default.
-_PROGRAMS: Final[Mapping[str, _Program]] = {
-    "sglang.launch_server": _Program(_PORT, 30000),
-    "sglang": _Program(_PORT, 30000),
-    "llama-server": _Program(_PORT, 8080),
-    "lmdeploy": _Program(("--server-port",), 23333),
-    "text-generation-launcher": _Program(("--port", "-p"), 3000),
-    "tritonserver": _Program(("--http-port",), 8000),
-}
-_ANY: Final = _Program(_PORT, ENGINE_PORT)
+#: The field that declares ports.
+PORTS: Final = "ports"
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """The port of an engine: `given` is the text of the flag, None if it is the server's default or assumed."""
+    """The port of an engine, and what sets it: `flag` is a flag, a variable, or a declared port.
+
+    `given` is the text that it is set to, None if the port is the engine's default or assumed.
+    """
 
     number: int
     flag: str
     given: str | None = None
+    name: str = ENGINE_PORT_NAME
 
     @property
     def is_unreadable(self) -> bool:
         """Tell whether the given port is not a number, such as a shell variable; `number` is then assumed."""
         return self.given is not None and number_in(self.given, most=LAST_PORT) is None
 
+    def setting(self, number: int) -> str:
+        """Return how to set the port to a number."""
+        return f"{self.flag}: {number}" if self.flag.startswith(PORTS) else f"{self.flag}={number}"
+
+
+def declared_port(container: Mapping[str, Any]) -> Port | None:
+    """Return the port for requests among a container's declared ports: the one named http, else the first."""
+    ports = list(mappings(container.get(PORTS)))
+    found = next((each for each in ports if each.get("name") == ENGINE_PORT_NAME), next(iter(ports), None))
+    if found is None:
+        return None
+    number, name = count(found.get("containerPort")), text(found.get("name"))
+    return Port(number, f"{PORTS}[{name}].containerPort", str(number), name)
+
+
+def told_port(container: Mapping[str, Any]) -> Port:
+    """Return the port that the engine in a container is told by a flag or a variable, or has by default."""
+    engine = known_engine(container)
+    given = read_flag(container, *engine.port_flags) if engine.port_flags else None
+    by_variable = given is None and port_setting(container) is not None
+    given = port_setting(container) if by_variable else given
+    flag = engine.port_variable if by_variable or not engine.port_flags else engine.port_flags[0]
+    number = None if given is None else number_in(given, most=LAST_PORT)
+    return Port(default_port(container) if given is None else number or ENGINE_PORT, flag, given)
+
 
 def engine_port(container: Mapping[str, Any]) -> Port:
     """Return the port on which the engine in a container listens."""
-    program = next((_PROGRAMS[name] for name in sorted(programs(container)) if name in _PROGRAMS), _ANY)
-    given = read_flag(container, *program.flags)
-    number = None if given is None else number_in(given, most=LAST_PORT)
-    return Port(program.port if given is None else number or ENGINE_PORT, program.flags[0], given)
+    return declared_port(container) or told_port(container)

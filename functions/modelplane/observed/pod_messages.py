@@ -52,6 +52,24 @@ def _of_container(status: Mapping[str, Any]) -> str:
     return _ended(state)
 
 
+def _unanswered(container: Mapping[str, Any], status: Mapping[str, Any]) -> str:
+    """Return which request a container that runs does not answer, "" if it is ready or runs no probe.
+
+    It may be loading: a kubelet says only that the probe does not succeed.
+    """
+    if "running" not in mapping(status.get("state")) or status.get("ready") is not False or "started" not in status:
+        return ""
+    probe = "readinessProbe" if status["started"] else "startupProbe"
+    asked = mapping(mapping(container.get(probe)).get("httpGet"))
+    if not asked:
+        return ""
+    loads = "" if status["started"] else "loads, or "
+    return (
+        f"{loads}does not answer GET {text(asked.get('path')) or '/'} on port {asked.get('port')}; if it answers "
+        f"elsewhere, set ports or {probe} of its container"
+    )
+
+
 def _complaints(pod: Mapping[str, Any]) -> Iterator[str]:
     """Yield the problems of a pod."""
     status = mapping(pod.get("status"))
@@ -62,6 +80,10 @@ def _complaints(pod: Mapping[str, Any]) -> Iterator[str]:
         yield _joined(excerpt(status.get("reason")) or "Failed", excerpt(status.get("message")))
     for field in ("initContainerStatuses", "containerStatuses"):
         yield from filter(None, map(_of_container, mappings(status.get(field))))
+    containers = {each.get("name"): each for each in mappings(mapping(pod.get("spec")).get("containers"))}
+    for found in mappings(status.get("containerStatuses")):
+        if message := _unanswered(containers.get(found.get("name"), {}), found):
+            yield message
 
 
 def _has_crashed(pod: Mapping[str, Any]) -> bool:

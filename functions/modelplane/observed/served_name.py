@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from modelplane.model.deployment import Role
 from modelplane.model.names import MODELS_PATH
+from modelplane.observed.engines import known_engine
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.flags import following, read_flag
 from modelplane.observed.memo import once_per_version
@@ -34,6 +35,11 @@ def names_weights(container: Mapping[str, Any]) -> bool:
     first = next(iter(container.get("args") or ()), "-")
     named = read_flag(container, *LOADS) is not None or not text(first).startswith("-")
     return bool(container.get("command")) or named
+
+
+def weights_flag(container: Mapping[str, Any]) -> str:
+    """Return the flag by which an engine that names no model is given a folder of weights, "" if it is given none."""
+    return "" if names_weights(container) else known_engine(container).weights
 
 
 def served_name(container: Mapping[str, Any]) -> str | None:
@@ -69,6 +75,6 @@ def served_model(replica: Object) -> str:
     spec = mapping(replica.body.get("spec"))
     containers = [serving_container(each)[1] for each in mappings(spec.get("engines"))]
     weights = MODELS_PATH if spec.get("modelCacheRef") else ""
-    names = {served_name(each) or ("" if names_weights(each) else weights) for each in containers}
+    names = {served_name(each) or (weights if weights_flag(each) else "") for each in containers}
     name = names.pop() if len(names) == 1 else ""
     return name if _NAME.fullmatch(name) else ""

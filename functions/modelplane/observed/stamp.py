@@ -17,7 +17,7 @@ from modelplane.model.names import ANNOTATION_PICKER, MODELS_PATH
 from modelplane.observed.engine_port import engine_port
 from modelplane.observed.fields import count, mapping, mappings
 from modelplane.observed.resources import lift
-from modelplane.observed.served_name import names_weights, served_name, serving_container
+from modelplane.observed.served_name import served_name, serving_container, weights_flag
 from modelplane.step import Object
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -112,7 +112,7 @@ def interface(spec: Mapping[str, Any], engines: Any) -> str:
         roles = sorted(str(member.get("role", Role.STANDALONE)) for member in mappings(engine.get("members")))
         if count(engine.get("copies", 1)) <= 1:
             return ""
-        model = served_name(container) or ("" if names_weights(container) else weights)
+        model = served_name(container) or (weights if weights_flag(container) else "")
         found.append([engine.get("name"), roles, engine_port(container).number, model])
     return _digest(sorted(found, key=str)) if found else ""
 

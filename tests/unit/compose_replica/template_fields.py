@@ -61,6 +61,10 @@ _CONTAINER: Final[dict[str, Any]] = {
         {"name": "FIELD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name", "apiVersion": "v1"}}},
     ],
     "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}, "seccompProfile": {"type": "RuntimeDefault"}},
+    "ports": [{"name": "http", "containerPort": 9000}, {"name": "admin", "containerPort": 9001}],
+    "startupProbe": {"httpGet": {"path": "/s", "port": 9000}},
+    "readinessProbe": {"httpGet": {"path": "/r", "port": 9000}},
+    "livenessProbe": {"httpGet": {"path": "/l", "port": 9000}},
     "resources": {"requests": {"cpu": 1, "memory": "1Gi"}, "limits": {"cpu": 2, "memory": "2Gi"}},
 }
 _MEMBER: Final[dict[str, Any]] = {
@@ -156,6 +160,10 @@ EDITS: Final = (
     *_within(f"{_TEMPLATE}.spec.containers.securityContext", seccompProfile__type="Unconfined"),
     *_within(f"{_TEMPLATE}.spec.containers.resources", requests__cpu=2, requests__memory="2Gi"),
     *_within(f"{_TEMPLATE}.spec.containers.resources", limits__cpu=3, limits__memory="3Gi"),
+    *_within(f"{_TEMPLATE}.spec.containers.ports", name="web", containerPort=9002),
+    *_within(f"{_TEMPLATE}.spec.containers.startupProbe", httpGet__path="/s2", httpGet__port=9001),
+    *_within(f"{_TEMPLATE}.spec.containers.readinessProbe", httpGet__path="/r2", httpGet__port="admin"),
+    *_within(f"{_TEMPLATE}.spec.containers.livenessProbe", httpGet__path="/l2", httpGet__port=9001),
     _of_env(0, "name", to="OTHER"),
     _of_env(0, "value", to="b"),
     _of_env(1, "valueFrom.secretKeyRef.name", to="other"),

@@ -31,7 +31,15 @@ CONTAINERS = st.fixed_dictionaries(
 )
 #: What makes a container run and serve; nothing of it is the engine's business.
 PROBES = {"startupProbe", "readinessProbe", "livenessProbe"}
-AROUND = {"ports", "lifecycle", "volumeMounts", "resources", "securityContext", *PROBES}
+AROUND = {
+    "ports",
+    "lifecycle",
+    "volumeMounts",
+    "resources",
+    "securityContext",
+    "terminationMessagePolicy",
+    *PROBES,
+}
 GANG = [
     {"name": "MODELPLANE_LEADER_ADDRESS", "value": "$(LWS_LEADER_ADDRESS)"},
     {"name": "MODELPLANE_RANK", "value": "$(LWS_WORKER_INDEX)"},

@@ -1,0 +1,175 @@
+"""The inference engines that are known by name: where each listens, what it answers when it is well, and its flags.
+
+An engine is known by the program that a container starts or, if that says nothing, by the name of its image, whatever
+registry that is in. Of another one nothing is known, and what is written in the container holds before all of this.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.catalogue.flags import SGLANG, VLLM
+from modelplane.model.names import ENGINE_PORT
+from modelplane.observed.fields import mappings, text
+from modelplane.observed.flags import programs
+
+_PORT: Final = ("--port",)
+_HEALTH: Final = "/health"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEngine:
+    """What the documentation of an engine, at `source`, says of it.
+
+    `images` are parts of the paths of its images, `programs` commands and Python modules. `port` is its default port,
+    `image_port` what its image sets instead, if it does. `port_flags` and `port_variable` change it. `ready` and `live`
+    are the paths that answer once it takes requests, and as long as it need not be restarted. `weights` is the flag for
+    a folder of weights, "" if none takes one; `tensor` and `pipeline` are flags of the sizes of a gang.
+    """
+
+    name: str
+    source: str
+    programs: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    port: int = ENGINE_PORT
+    image_port: int | None = None
+    port_flags: tuple[str, ...] = _PORT
+    port_variable: str = ""
+    ready: str = _HEALTH
+    live: str = _HEALTH
+    weights: str = ""
+    tensor: tuple[str, ...] = ()
+    pipeline: tuple[str, ...] = ()
+
+
+#: An engine of which nothing is known: it is asked as vLLM is, and by its liveness probe what its readiness probe asks.
+UNKNOWN: Final = KnownEngine("", "", live="", weights=VLLM.model[0])
+
+ENGINES: Final = (
+    KnownEngine(
+        "vLLM",
+        "https://docs.vllm.ai/en/latest/cli/serve/",
+        programs=("vllm", "vllm.entrypoints.openai.api_server"),
+        images=("vllm", "vllm-openai"),
+        weights=VLLM.model[0],
+        tensor=VLLM.tensor,
+        pipeline=VLLM.pipeline,
+    ),
+    KnownEngine(
+        "SGLang",
+        "https://docs.sglang.ai/advanced_features/server_arguments.html",
+        programs=("sglang", "sglang.launch_server"),
+        images=("sglang",),
+        port=30000,
+        weights=SGLANG.model[0],
+        tensor=SGLANG.tensor,
+        pipeline=SGLANG.pipeline,
+    ),
+    KnownEngine(
+        "TensorRT-LLM",
+        "https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html",
+        programs=("trtllm-serve",),
+        images=("tensorrt-llm",),
+        tensor=("--tp-size",),
+        pipeline=("--pp-size",),
+    ),
+    KnownEngine(
+        "TGI",
+        "https://huggingface.co/docs/text-generation-inference/reference/launcher",
+        programs=("text-generation-launcher",),
+        images=("text-generation-inference",),
+        port=3000,
+        image_port=80,
+        port_flags=("--port", "-p"),
+        port_variable="PORT",
+        weights="--model-id",
+        tensor=("--num-shard",),
+    ),
+    KnownEngine(
+        "llama.cpp",
+        "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
+        programs=("llama-server",),
+        images=("llama.cpp",),
+        port=8080,
+        port_variable="LLAMA_ARG_PORT",
+    ),
+    KnownEngine(
+        "NIM",
+        "https://docs.nvidia.com/nim/large-language-models/latest/reference/environment-variables.html",
+        images=("nim",),
+        port_flags=(),
+        port_variable="NIM_SERVER_PORT",
+        ready="/v1/health/ready",
+        live="/v1/health/live",
+    ),
+    KnownEngine(
+        "Triton",
+        "https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/protocol/README.html",
+        programs=("tritonserver",),
+        images=("tritonserver",),
+        port_flags=("--http-port",),
+        ready="/v2/health/ready",
+        live="/v2/health/live",
+    ),
+    KnownEngine(
+        "Ollama",
+        "https://docs.ollama.com/faq",
+        programs=("ollama",),
+        images=("ollama",),
+        port=11434,
+        port_flags=(),
+        port_variable="OLLAMA_HOST",
+        ready="/api/version",
+        live="/api/version",
+    ),
+    KnownEngine(
+        "LMDeploy",
+        "https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html",
+        programs=("lmdeploy",),
+        images=("lmdeploy",),
+        port=23333,
+        port_flags=("--server-port",),
+    ),
+)
+_BY_PROGRAM: Final = {program: engine for engine in ENGINES for program in engine.programs}
+_BY_IMAGE: Final = {part: engine for engine in ENGINES for part in engine.images}
+
+
+def _image_parts(image: str) -> Iterator[str]:
+    """Yield the parts of an image's path, the last one first, without registry, tag and digest."""
+    parts = image.partition("@")[0].split("/")
+    registry, last = parts[0], parts[-1].partition(":")[0]
+    named = parts[1:-1] if len(parts) > 1 and (set(".:") & set(registry) or registry == "localhost") else parts[:-1]
+    yield last
+    yield from reversed(named)
+
+
+def _of_image(container: Mapping[str, Any]) -> KnownEngine | None:
+    return next((_BY_IMAGE[part] for part in _image_parts(text(container.get("image"))) if part in _BY_IMAGE), None)
+
+
+def known_engine(container: Mapping[str, Any]) -> KnownEngine:
+    """Return the engine in a container, `UNKNOWN` if neither its command nor its image tells."""
+    started = next((_BY_PROGRAM[name] for name in sorted(programs(container)) if name in _BY_PROGRAM), None)
+    return started or _of_image(container) or UNKNOWN
+
+
+def default_port(container: Mapping[str, Any]) -> int:
+    """Return the port on which the engine in a container listens if nothing in the container sets another one."""
+    engine = known_engine(container)
+    set_by_image = engine.image_port if _of_image(container) is engine else None
+    return set_by_image or engine.port
+
+
+def port_setting(container: Mapping[str, Any]) -> str | None:
+    """Return what the variable for the engine's port says, None if it is not set or names no port."""
+    variable = known_engine(container).port_variable
+    row = next((row for row in mappings(container.get("env")) if variable and row.get("name") == variable), None)
+    if row is None:
+        return None
+    if "valueFrom" in row:
+        return f"$({variable})"
+    value = text(row.get("value"))
+    # OLLAMA_HOST is a host, with a port or without.
+    port = value.rpartition(":")[2]
+    return value if variable.endswith("PORT") else port if port.isdecimal() else None
