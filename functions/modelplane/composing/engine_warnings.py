@@ -8,15 +8,17 @@ from modelplane.composing.messages import sentences
 from modelplane.model.deployment import PREFILL_DECODE, Role
 from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
 from modelplane.observed.engine_port import DECODE_PORT, declared_port, engine_port, told_port
+from modelplane.observed.engines import known_engine
 from modelplane.observed.fields import mapping, mappings, text
+from modelplane.observed.flags import read_flag
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.served_name import (
     container_of,
     is_staged,
     loaded_model,
-    names_weights,
     served_name,
     serving_container,
+    weights_flag,
 )
 from modelplane.step import Object
 
@@ -54,6 +56,7 @@ def find_warnings(obj: Object) -> tuple[str, ...]:
     cached = bool(spec.get("modelCacheRef"))
     found = [*_weights(engines, cached=cached), *map(_workers, engines)]
     found += map(_disagreeing_port, engines)
+    found += map(_unequal_sizes, engines)
     found += [*map(_unnamed_weights, engines), *map(_other_weights, engines)] if cached else []
     if mapping(spec.get("serving")).get("mode") == PREFILL_DECODE:
         found += map(_paired_port, engines)
@@ -97,10 +100,22 @@ def _workers(engine: _Engine) -> str:
 def _unnamed_weights(engine: _Engine) -> str:
     """Return that a Worker has no model to load: only members that take requests get the path of cached weights."""
     worker = engine.member(Role.WORKER)
-    if worker is None or names_weights(container_of(worker)):
+    flag = weights_flag(container_of(worker)) if worker is not None else ""
+    if not flag:
         return ""
-    fault = f"engine {engine.name}: its Worker has no command and no --model, and is not told where the weights are"
-    return sentences(fault, f"Give it a command, or the argument --model={MODELS_PATH}.")
+    fault = f"engine {engine.name}: its Worker has no command and no {flag}, and is not told where the weights are"
+    return sentences(fault, f"Give it a command, or the argument {flag}={MODELS_PATH}.")
+
+
+def _unequal_sizes(engine: _Engine) -> str:
+    """Return that the halves of a gang are told different sizes of it, with which neither finds the other."""
+    worker, known = container_of(engine.member(Role.WORKER) or {}), known_engine(engine.container)
+    for flags in filter(None, (known.tensor, known.pipeline)):
+        leaders, workers = read_flag(engine.container, *flags), read_flag(worker, *flags)
+        if leaders and workers and leaders != workers:
+            fault = f"engine {engine.name}: {flags[0]} is {leaders} in its Leader and {workers} in its Worker"
+            return sentences(fault, "Give both the same.")
+    return ""
 
 
 def _several(engines: Sequence[_Engine]) -> str:

@@ -94,6 +94,7 @@ def template(**fields: Any) -> dict[str, Any]:
         ({"args": ["--model-path", "/mnt/models"]}, False),
         ({"args": ["/mnt/models", "--headless"]}, False),
         ({"command": ["/bin/join-ray"]}, False),
+        ({"image": "nvcr.io/nim/meta/llama:1"}, False),
     ],
 )
 def test_a_worker_that_is_not_told_what_to_load_is_warned_of(given: dict[str, Any], *, warned: bool) -> None:
@@ -104,6 +105,31 @@ def test_a_worker_that_is_not_told_what_to_load_is_warned_of(given: dict[str, An
     cached = {"name": "weights"}
     assert warnings(gang(template=template(**given)), modelCacheRef=cached) == (expected if warned else ())
     assert expected[0] not in warnings(gang(template=template(**given)))
+
+
+SIZES: dict[str, tuple[str, str, str, str]] = {
+    "vLLM's tensor size": ("vllm/vllm-openai", "--tensor-parallel-size=8", "-tp=4", "--tensor-parallel-size is 8"),
+    "SGLang's pipeline size": ("lmsysorg/sglang", "--pp-size=2", "--pipeline-parallel-size=4", "--pp-size is 2"),
+    "TensorRT-LLM's tensor size": ("nvidia/tensorrt-llm/release", "--tp_size=8", "--tp_size=4", "--tp-size is 8"),
+    "the same by another name": ("lmsysorg/sglang", "--tp-size=8", "--tp=8", ""),
+    "the leader's alone": ("vllm/vllm-openai", "--tensor-parallel-size=8", "--headless", ""),
+    "an engine of which nothing is known": ("own", "--tp-size=8", "--tp-size=4", ""),
+}
+
+
+@pytest.mark.parametrize(("image", "leader", "worker", "expected"), SIZES.values(), ids=SIZES)
+def test_the_halves_of_a_gang_that_are_told_different_sizes_are_warned_of(
+    image: str, leader: str, worker: str, expected: str
+) -> None:
+    members = [
+        {"role": role, "nodeSelector": {}, "template": template(image=image, args=["--model=/mnt/models", size])}
+        for role, size in (("Leader", leader), ("Worker", worker))
+    ]
+    found = [each for each in warnings({"name": "main", "members": members}) if "in its Worker" in each]
+    assert (f"engine main: {expected} in its Leader and 4 in its Worker. Give both the same." in found) == bool(
+        expected
+    )
+    assert len(found) == bool(expected)
 
 
 @pytest.mark.parametrize(
