@@ -13,7 +13,7 @@ from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, HFValidationE
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status  # type: ignore[attr-defined]
 
 from modelplane.hydrate.failure import BrokenError, LastingError, NoResumeError, ShortError
-from modelplane.hydrate.plan import File, Plan, find_misplaced
+from modelplane.hydrate.plan import File, Plan, find_refused
 from modelplane.model.staging import HydrateExit
 
 #: Seconds without a byte after which a connection counts as broken.
@@ -79,7 +79,7 @@ class Hub:
             api = HfApi(endpoint=self.endpoint, token=self.token or False)
             found = api.model_info(repo, revision=revision or None, files_metadata=True, timeout=_SILENCE)
         files = []
-        if wrong := find_misplaced(sibling.rfilename for sibling in found.siblings or ()):
+        if wrong := find_refused([sibling.rfilename for sibling in found.siblings or ()]):
             raise LastingError(HydrateExit.CORRUPT, f"{named}: {wrong}")
         for sibling in found.siblings or ():
             checksum = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id

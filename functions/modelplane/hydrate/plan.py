@@ -2,14 +2,18 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
 
 #: Modelplane's own folder at the root of the volume.
 OURS = ".modelplane"
+#: The most files of a snapshot, as many as the hub recommends for a repository, and the most parts of a path.
+MOST_FILES, MOST_PARTS = 100_000, 64
 _CHUNK = 8 * 1024 * 1024
+#: Characters of a path in a message.
+_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,11 @@ def read_plan(found: Mapping[str, Any]) -> Plan:
     Anybody with access to the volume may have written it: a plan with a path outside of the snapshot is invalid.
     """
     files = tuple(File(str(path), int(size), str(kind), str(checksum)) for path, size, kind, checksum in found["files"])
-    if wrong := find_misplaced(file.path for file in files):
+    if wrong := find_refused([file.path for file in files]):
         raise ValueError(wrong)
+    # A negative size would reduce the total that is checked against the limit.
+    if any(file.size < 0 for file in files):
+        raise ValueError("a negative size")
     return Plan(str(found["repo"]), str(found["revision"]), str(found["commit"]), files)
 
 
@@ -86,22 +93,30 @@ def find_same(paths: Iterable[str]) -> str:
     return ""
 
 
-def find_misplaced(paths: Iterable[str]) -> str:
-    """Return which of the paths is outside of the snapshot, "" if none is."""
-    wrong = next((path for path in paths if not stays_inside(path)), None)
-    return "" if wrong is None else f"{wrong!r} is not the name of a file inside the snapshot"
+def find_refused(paths: Sequence[str]) -> str:
+    """Return why no snapshot can have these paths, "" if one can."""
+    if len(paths) > MOST_FILES:
+        return f"{len(paths)} files, and a snapshot has at most {MOST_FILES}"
+    for path in paths:
+        if not stays_inside(path):
+            return f"{_shorten(path)} is not the name of a file inside the snapshot"
+        if (parts := len(PurePosixPath(path).parts)) > MOST_PARTS:
+            return f"the path {_shorten(path)} has {parts} parts, and may have at most {MOST_PARTS}"
+    return ""
 
 
-def verify(file: File, path: Path) -> bool:
-    """Tell whether `path` has the file's size and checksum."""
-    if not path.is_file() or path.stat().st_size != file.size:
-        return False
+def _shorten(path: str) -> str:
+    """Return a path in quotes, without its middle if it is long: a pod's status keeps 4 KiB of a message."""
+    return repr(path if len(path) <= _SHOWN else f"{path[: _SHOWN // 2]}...{path[-_SHOWN // 2 :]}")
+
+
+def verify(file: File, opened: BinaryIO) -> bool:
+    """Tell whether an opened file has the checksum of `file`."""
     if file.kind == "sha256":
         digest = hashlib.sha256()
     else:
         # Git names a blob by its SHA-1 over a header and the content; here it is only an integrity check.
         digest = hashlib.sha1(f"blob {file.size}\0".encode(), usedforsecurity=False)
-    with path.open("rb") as opened:
-        while chunk := opened.read(_CHUNK):
-            digest.update(chunk)
+    while chunk := opened.read(_CHUNK):
+        digest.update(chunk)
     return digest.hexdigest() == file.checksum

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from modelplane.hydrate.failure import BrokenError, LastingError, NoResumeError, ShortError
 from modelplane.hydrate.hub import Hub
-from modelplane.hydrate.plan import File, Plan, verify
+from modelplane.hydrate.plan import File, Plan
 from modelplane.hydrate.progress import Progress, readable
 from modelplane.hydrate.volume import Volume, writing
 from modelplane.model.staging import HydrateExit
@@ -48,18 +48,18 @@ class _Run:
 
     def bring(self, file: File) -> None:
         """Download, verify and place one file; raises HydrateError."""
-        if verify(file, self.volume.place(file)):
+        if self.volume.holds(file):
             self.progress.found(file.size)
             return
         self.progress.found(self.volume.begun(file))
         for _ in range(_WRONG_BYTES):
             self._download(file)
-            if verify(file, self.volume.part(file)):
+            if self.volume.has_all(file):
                 self.volume.accept(file)
                 return
             self.settings.say(f"{file.path}: other bytes than the hub promised; once more from the start")
             self.progress.found(-self.volume.begun(file))
-            self.volume.part(file).unlink(missing_ok=True)
+            self.volume.discard(file)
         raise LastingError(HydrateExit.CORRUPT, f"{file.path}: {_WRONG_BYTES} times other bytes than the hub promised")
 
     def _download(self, file: File) -> None:
@@ -80,7 +80,7 @@ class _Run:
             grown = self.volume.begun(file) - start
             if isinstance(broken, NoResumeError):
                 self.progress.found(-start)
-                self.volume.part(file).unlink(missing_ok=True)
+                self.volume.discard(file)
             if self.volume.begun(file) < file.size:
                 failures = 0 if grown else failures + 1
                 _pause(self.settings, broken, failures)

@@ -9,15 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 from modelplane.hydrate.failure import BrokenError, LastingError
-from modelplane.hydrate.plan import OURS, File, Plan, find_same, read_plan
+from modelplane.hydrate.plan import OURS, File, Plan, find_same, read_plan, verify
+from modelplane.hydrate.tree import Tree
 from modelplane.model.staging import HydrateExit
 
+_MARKER, _PINNED, _PARTS = f"{OURS}/staged.json", f"{OURS}/plan.json", f"{OURS}/parts"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 #: Errors that persist until the volume or its content is changed.
 _CLOSED = frozenset({
-    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP
 })  # fmt: skip
 
 
@@ -35,13 +38,10 @@ def writing() -> Iterator[None]:
         raise BrokenError(message) from error
 
 
-def _sync(folder: Path) -> None:
-    """Flush a folder's entries to disk."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+def _write_all(opened: BinaryIO, view: memoryview) -> None:
+    """Write all bytes to a file without a buffer."""
+    while view:
+        view = view[opened.write(view) :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,50 +56,43 @@ class Volume:
         return shutil.disk_usage(self.root).total
 
     @property
-    def _marker(self) -> Path:
-        return self.root / OURS / "staged.json"
+    def _tree(self) -> Tree:
+        return Tree(self.root)
 
-    @property
-    def _pinned(self) -> Path:
-        return self.root / OURS / "plan.json"
-
-    @property
     def _folds(self) -> bool:
         """Tell whether the volume treats names that differ in case as the same, such as SMB."""
-        (self.root / OURS).mkdir(parents=True, exist_ok=True)
-        return (self.root / OURS.upper()).exists()
+        with self._tree.folder(_MARKER, make=True):
+            return self._tree.exists(OURS.upper())
 
-    def _read(self, path: Path) -> Plan | None:
+    def _read(self, path: str) -> Plan | None:
         """Return a written plan, None if there is no readable one."""
         try:
-            return read_plan(json.loads(path.read_bytes()))
-        except (OSError, ValueError, KeyError, TypeError):
+            with self._tree.open(path) as opened:
+                return read_plan(json.loads(opened.read()))
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
 
-    def _write(self, path: Path, plan: Plan) -> None:
+    def _write(self, path: str, plan: Plan) -> None:
         """Write a plan atomically."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        made = path.with_suffix(".new")
-        with made.open("wb") as opened:
-            opened.write(json.dumps(plan.as_json()).encode())
-            opened.flush()
+        made = f"{path.removesuffix('.json')}.new"
+        with self._tree.open(made, os.O_RDWR | os.O_CREAT | os.O_TRUNC) as opened:
+            _write_all(opened, memoryview(json.dumps(plan.as_json()).encode()))
             os.fsync(opened.fileno())
-        made.replace(path)
-        _sync(path.parent)
+        self._tree.move(made, path)
 
     def staged(self, repo: str, revision: str, commit: str = "") -> Plan | None:
         """Return the staged plan, None unless the marker of this source and every file with its size exist.
 
         `commit` is the required commit, "" for any.
         """
-        plan = self._read(self._marker)
+        plan = self._read(_MARKER)
         if plan is None or not plan.is_of(repo, revision, commit):
             return None
-        return plan if all(self._size(self.place(file)) == file.size for file in plan.files) else None
+        return plan if all(self._tree.size(file.path) == file.size for file in plan.files) else None
 
     def pinned(self, repo: str, revision: str, commit: str = "") -> Plan | None:
         """Return the plan of an earlier run for this source, even one whose marker is no longer valid."""
-        plans = filter(None, (self._read(self._pinned), self._read(self._marker)))
+        plans = filter(None, (self._read(_PINNED), self._read(_MARKER)))
         return next((plan for plan in plans if plan.is_of(repo, revision, commit)), None)
 
     def begin(self, plan: Plan) -> None:
@@ -107,30 +100,39 @@ class Volume:
 
         Raises LastingError if two of its files would be one file on this volume.
         """
-        if self._folds and (same := find_same(file.path for file in plan.files)):
+        if self._folds() and (same := find_same(file.path for file in plan.files)):
             raise LastingError(HydrateExit.UNWRITABLE, f"the volume does not tell upper from lower case: {same}")
-        if self._marker.exists():
+        if self._tree.exists(_MARKER):
             # The staged plan counts as unfinished from now on, and is known until its files are removed.
-            self._marker.replace(self._pinned)
-            _sync(self._marker.parent)
-        if earlier := self._read(self._pinned):
+            self._tree.move(_MARKER, _PINNED)
+        if earlier := self._read(_PINNED):
             self._remove(earlier, keep=plan)
-        self._write(self._pinned, plan)
+        self._write(_PINNED, plan)
 
     def finish(self, plan: Plan) -> None:
         """Write the marker after everything else has been flushed, and remove the run's own files."""
-        self._write(self._marker, plan)
-        self._pinned.unlink(missing_ok=True)
-        shutil.rmtree(self.root / OURS / "parts", ignore_errors=True)
+        self._write(_MARKER, plan)
+        self._tree.remove(_PINNED)
+        with self._tree.folder(_PARTS) as (folder, name):
+            shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
 
-    def place(self, file: File) -> Path:
-        """Return the path of a file of the snapshot."""
-        return self.root / file.path
+    def holds(self, file: File) -> bool:
+        """Tell whether a file of the snapshot is in its place, with its size and checksum."""
+        return self._verified(file, file.path)
 
-    def part(self, file: File) -> Path:
+    def has_all(self, file: File) -> bool:
+        """Tell whether the unfinished file has the file's size and checksum."""
+        return self._verified(file, self.part(file))
+
+    def _verified(self, file: File, path: str) -> bool:
+        if self._tree.size(path) != file.size:
+            return False
+        with self._tree.open(path) as opened:
+            return verify(file, opened)
+
+    def part(self, file: File) -> str:
         """Return the path of the unfinished file, which depends on its content."""
-        name = sha256(f"{file.checksum} {file.path}".encode()).hexdigest()
-        return self.root / OURS / "parts" / name
+        return f"{_PARTS}/{sha256(f'{file.checksum} {file.path}'.encode()).hexdigest()}"
 
     def write(self, file: File, start: int, chunks: Iterable[bytes]) -> Iterator[int]:
         """Write chunks to an unfinished file from `start` on, at most up to its size, and yield the length of each.
@@ -138,34 +140,28 @@ class Volume:
         Chunks are written at their offsets, never appended: a run on a lost node may still write, and would otherwise
         add to what another run has verified.
         """
-        part = self.part(file)
-        part.parent.mkdir(parents=True, exist_ok=True)
-        part.touch()
-        with writing(), part.open("r+b", buffering=0) as opened:
+        with writing(), self._tree.open(self.part(file), os.O_RDWR | os.O_CREAT) as opened:
             opened.seek(start)
             try:
                 for chunk in chunks:
                     view = memoryview(chunk)[: file.size - opened.tell()]
                     length = len(view)
-                    while view:
-                        view = view[opened.write(view) :]
+                    _write_all(opened, view)
                     yield length
             finally:
                 os.fsync(opened.fileno())
 
     def accept(self, file: File) -> None:
         """Move a verified file to its place."""
-        place = self.place(file)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        self.part(file).replace(place)
-        _sync(place.parent)
-
-    def _size(self, path: Path) -> int:
-        return path.stat().st_size if path.is_file() else -1
+        self._tree.move(self.part(file), file.path)
 
     def begun(self, file: File) -> int:
         """Return the present size of an unfinished file in bytes."""
-        return max(0, self._size(self.part(file)))
+        return max(0, self._tree.size(self.part(file)))
+
+    def discard(self, file: File) -> None:
+        """Remove an unfinished file."""
+        self._tree.remove(self.part(file))
 
     def _remove(self, earlier: Plan, *, keep: Plan) -> None:
         """Remove the files of an earlier plan that are not in this one, and no other files."""
@@ -173,10 +169,8 @@ class Volume:
         unfinished = {self.part(file) for file in keep.files}
         for file in earlier.files:
             if self.part(file) not in unfinished:
-                self.part(file).unlink(missing_ok=True)
+                self.discard(file)
             if file.path in wanted:
                 continue
-            self.place(file).unlink(missing_ok=True)
-            for folder in self.place(file).relative_to(self.root).parents:
-                if folder != Path() and (self.root / folder).is_dir() and not any((self.root / folder).iterdir()):
-                    (self.root / folder).rmdir()
+            self._tree.remove(file.path)
+            self._tree.remove_empty_folders(file.path)

@@ -46,4 +46,7 @@ class HydrateExit(IntEnum):
             "spec.cluster.existing.cache.runAsUser of the InferenceCluster"
         ),
     )
-    CORRUPT = 76, "the hub sent other bytes than it announced, several times: try again later, or another revision"
+    CORRUPT = (
+        76,
+        "the hub's files are refused, for their bytes, names or number: try again later, or name another revision",
+    )

@@ -16,7 +16,7 @@ import pytest
 from modelplane.hydrate import HydrateSettings, hydrate, resolve
 from modelplane.hydrate.failure import HydrateError
 from modelplane.hydrate.hub import Hub
-from modelplane.hydrate.plan import File, verify
+from modelplane.hydrate.plan import File
 from modelplane.hydrate.volume import Volume
 from modelplane.model.staging import HydrateExit
 from unit.hydrate.fake_hub import Answer, FakeHub, content, serving
@@ -323,6 +323,140 @@ def test_a_plan_on_the_volume_that_leads_outside_removes_and_counts_nothing(
     assert outside.read_bytes() == b"x"
 
 
+#: Where a symbolic link on the volume leads out of it, and how the download that meets it ends.
+LINKS: dict[str, bool] = {
+    "sub": False,
+    "sub/folder": False,
+    ".modelplane": False,
+    ".modelplane/parts": False,
+    "config.json": True,
+    "sub/folder/tokenizer.json": True,
+}
+
+
+@pytest.mark.parametrize(("link", "replaced"), LINKS.items(), ids=LINKS)
+def test_a_symbolic_link_on_the_volume_is_not_followed(hub: FakeHub, tmp_path: Path, link: str, replaced: bool) -> None:
+    target, outside = tmp_path / "volume", tmp_path / "outside"
+    (target / link).parent.mkdir(parents=True)
+    outside.mkdir()
+    (target / link).symlink_to(outside / "victim" if replaced else outside)
+    if replaced:
+        run(hub, target)
+        assert not (target / link).is_symlink()
+        assert tree(target) == FILES
+    else:
+        failure = fails(hub, target)
+        assert failure.exit_code is HydrateExit.UNWRITABLE
+        assert str(failure) == (
+            f"not a folder, or a symbolic link, which is not followed; remove it from the volume: {link}"
+        )
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["plan.json", "plan.new", "staged.json", "staged.new"])
+def test_the_files_beside_the_snapshot_are_neither_read_nor_written_through_a_link(
+    hub: FakeHub, tmp_path: Path, name: str
+) -> None:
+    target, outside = tmp_path / "volume", tmp_path / "victim"
+    (target / ".modelplane").mkdir(parents=True)
+    plan = {"repo": "org/model", "revision": "main", "commit": hub.branch, "files": [["theirs", 0, "git", ""]]}
+    written = json.dumps(plan).encode()
+    outside.write_bytes(written)
+    (target / ".modelplane" / name).symlink_to(outside)
+    if name.endswith(".new"):
+        failure = fails(hub, target)
+        assert (failure.exit_code, f".modelplane/{name}" in str(failure)) == (HydrateExit.UNWRITABLE, True)
+    else:
+        run(hub, target)
+        assert tree(target) == FILES
+    assert outside.read_bytes() == written
+
+
+def test_an_unfinished_file_is_not_continued_through_a_link(hub: FakeHub, tmp_path: Path) -> None:
+    target, outside = tmp_path / "volume", tmp_path / "victim"
+    data = FILES["config.json"]
+    file = File("config.json", len(data), "sha256", sha256(data).hexdigest())
+    outside.write_bytes(b"theirs")
+    part = target / Volume(target).part(file)
+    part.parent.mkdir(parents=True)
+    part.symlink_to(outside)
+    with pytest.raises(HydrateError):
+        list(Volume(target).write(file, 0, [data]))
+    assert outside.read_bytes() == b"theirs"
+
+
+def test_what_an_earlier_plan_lists_is_not_removed_through_a_link(hub: FakeHub, tmp_path: Path) -> None:
+    target, outside = tmp_path / "volume", tmp_path / "outside"
+    (target / ".modelplane").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "victim").write_bytes(b"x")
+    (target / "theirs").symlink_to(outside)
+    forged = {"repo": "org/other", "revision": "main", "commit": "c", "files": [["theirs/victim", 1, "git", "0"]]}
+    (target / ".modelplane" / "plan.json").write_text(json.dumps(forged))
+    run(hub, target)
+    assert [path.name for path in outside.iterdir()] == ["victim"]
+
+
+def test_a_pipe_in_the_place_of_a_plan_does_not_stop_a_download(hub: FakeHub, tmp_path: Path) -> None:
+    (tmp_path / ".modelplane").mkdir()
+    os.mkfifo(tmp_path / ".modelplane" / "plan.json")
+    run(hub, tmp_path)
+    assert tree(tmp_path) == FILES
+
+
+DEEP = "/".join(["d"] * 2000)
+
+
+def test_a_path_of_more_parts_than_it_may_have_is_refused_with_their_number(tmp_path: Path) -> None:
+    with serving({**FILES, DEEP: b"x"}) as hub:
+        failure = fails(hub, tmp_path)
+    assert failure.exit_code is HydrateExit.CORRUPT
+    assert str(failure).endswith("has 2000 parts, and may have at most 64")
+    assert len(str(failure)) < 400
+    assert tree(tmp_path) == {}
+
+
+def test_a_path_of_the_most_parts_is_staged(tmp_path: Path) -> None:
+    files = {"/".join(["d"] * 64): b"x"}
+    with serving(files) as hub:
+        run(hub, tmp_path)
+    assert tree(tmp_path) == files
+
+
+def test_a_repository_of_more_files_than_it_may_have_is_refused_with_their_number(hub: FakeHub, tmp_path: Path) -> None:
+    def listing(path: str, answer: Answer) -> Answer:
+        status, headers, body = answer
+        if not path.startswith("/api/"):
+            return answer
+        found = json.loads(body)
+        found["siblings"] = [{"rfilename": str(number)} for number in range(100_001)]
+        return status, headers, json.dumps(found).encode()
+
+    hub.mishap = listing
+    failure = fails(hub, tmp_path)
+    assert failure.exit_code is HydrateExit.CORRUPT
+    assert str(failure) == "org/model at main: 100001 files, and a snapshot has at most 100000"
+
+
+#: Plans that somebody has written to the volume, of which nothing is read.
+FORGED = {
+    "nested without end": "[" * 100_000,
+    "a size that is no number of bytes": '{"files": [["a", 1e999, "git", "0"]]}',
+    "a negative size": (
+        '{"repo": "org/model", "revision": "main", "commit": "COMMIT", "files": [["a", -9, "git", "0"]]}'
+    ),
+    "too many parts": f'{{"repo": "o", "revision": "m", "commit": "c", "files": [["{DEEP}", 1, "git", "0"]]}}',
+}
+
+
+@pytest.mark.parametrize("text", FORGED.values(), ids=FORGED)
+def test_a_plan_on_the_volume_that_no_run_writes_is_none(hub: FakeHub, tmp_path: Path, text: str) -> None:
+    (tmp_path / ".modelplane").mkdir()
+    (tmp_path / ".modelplane" / "plan.json").write_text(text.replace("COMMIT", hub.branch))
+    run(hub, tmp_path)
+    assert tree(tmp_path) == FILES
+
+
 def test_a_repository_that_is_larger_than_it_may_be_is_not_begun(hub: FakeHub, tmp_path: Path) -> None:
     size = sum(map(len, FILES.values()))
     failure = fails(hub, tmp_path, limit=size - 1)
@@ -401,7 +535,8 @@ def test_two_runs_that_write_one_file_do_not_add_to_what_the_other_has_verified(
     late = volume.write(file, 0, iter((data[:1000], data[1000:2000], data[2000:] + b"more")))
     next(late)
     assert sum(volume.write(file, 1000, (data[1000:],))) == 2000
-    assert verify(file, volume.part(file))
+    assert volume.has_all(file)
     volume.accept(file)
     assert sum(late) == 2000
-    assert volume.place(file).read_bytes() == data
+    assert volume.holds(file)
+    assert tree(tmp_path) == {"model.bin": data}
