@@ -100,19 +100,15 @@ def _documents(file: str) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all((ROOT / file).read_text()))
 
 
-@pytest.mark.parametrize(
-    ("name", "module", "wanted"),
-    [("provider-kubernetes", PROVIDER, ">={0}"), ("provider-helm", HELM_PROVIDER, ">={0} <v1.4.0")],
-    ids=["provider-kubernetes", "provider-helm"],
-)
+@pytest.mark.parametrize(("name", "module"), [("provider-kubernetes", PROVIDER), ("provider-helm", HELM_PROVIDER)])
 def test_a_provider_that_is_installed_is_the_one_that_is_tested_and_that_the_configuration_asks_for(
-    name: str, module: tuple[str, str], wanted: str
+    name: str, module: tuple[str, str]
 ) -> None:
     (configuration,) = _documents("crossplane.yaml")
     (dependency,) = [each for each in configuration["spec"]["dependsOn"] if each["package"].endswith(f"/{name}")]
     (installed,) = [found for found in _documents(f"install/{name}.yaml") if found["kind"] == "Provider"]
     version = pinned(*module)
-    assert dependency["version"] == wanted.format(version)
+    assert dependency["version"] == f">={version} <v1.4.0"
     assert installed["spec"]["package"] == f"{dependency['package']}:{version}"
     assert installed["metadata"]["name"] == dependency["package"].partition("/")[2].replace("/", "-")
 
