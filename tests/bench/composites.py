@@ -165,7 +165,8 @@ def _service(sizes: Sizes, number: int = 0) -> Manifest:
     origins = [f"https://{'o' * 60}.{at}.example" for at in range(sizes["origins"])]
     spec |= {"cors": {"allowOrigins": origins}} if origins else {}
     annotations = {"note": "x" * sizes["note"]}
-    found = _object("ModelService", f"service-{number}", 7000 + number, spec=spec)
+    status = {} if keys else {"address": f"http://gateway.example.org/{number}"}
+    found = _object("ModelService", f"service-{number}", 7000 + number, spec=spec, status=status)
     return {**found, "metadata": {**found["metadata"], "annotations": annotations}}
 
 

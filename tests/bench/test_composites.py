@@ -1,13 +1,24 @@
 """The composites of the climb are those that a team may write, and searches of one seed try the same ones."""
 
 import json
+from collections.abc import Callable
+from importlib import import_module
 from random import Random
 from typing import Any, Final
 
 import pytest
 
 from bench.composites import COMPOSITES, OBJECT, Composite, Sizes
+from bench.fleet import Manifest
+from bench.passes import applied, run_pass
+from modelplane.cli.serve import FUNCTIONS
+from modelplane.lru import Lru
 from modelplane.preview.admission import InvalidObject, admit
+from modelplane.step.call import dispatch
+from modelplane.transport import objects
+from modelplane.transport.admission import Received
+from modelplane.transport.exchange import answer
+from modelplane.transport.wire import Wire
 
 #: Parts of which one is like the others.
 _ALIKE: Final = ("endpoints", "replicas", "services", "sources")
@@ -69,3 +80,40 @@ def test_an_object_that_no_api_server_holds_is_no_candidate() -> None:
     made, (secret,) = composite.build(sizes | {"bytes": 1_300_000})
     assert len(json.dumps(secret)) > OBJECT > len(json.dumps(made))
     assert composite.scene(sizes | {"bytes": 1_300_000}) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "many"),
+    [
+        ("compose-endpoint", "ModelEndpoint", "endpoints"),
+        ("compose-cluster, replicas", "ModelReplica", "replicas"),
+        ("compose-cluster, services", "ModelService", "services"),
+    ],
+)
+def test_what_a_pass_has_read_is_not_parsed_by_the_next_however_large(
+    name: str, kind: str, many: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[object] = []
+
+    def counted(decoder: Callable[[Wire], Manifest]) -> Callable[[Wire], Manifest]:
+        def count(wire: Wire) -> Manifest:
+            found = decoder(wire)
+            parsed.append(found.get("kind"))
+            return found
+
+        return count
+
+    monkeypatch.setattr(objects, "_BODIES", Lru[Manifest](1))  # holds nothing, as with many large objects
+    for decoder in ("decode", "decode_outline"):
+        monkeypatch.setattr(objects, decoder, counted(getattr(objects, decoder)))
+    composite = COMPOSITES[name]
+    step = dispatch(composite.step, import_module(FUNCTIONS[composite.step]).STEPS)
+    sizes = {part: min(values) for part, values in composite.values.items()}
+    scene = composite.scene({**sizes, many: 3, "label": 7})
+    assert scene is not None
+    steps = [(composite.step, lambda wire: answer(step, Received(wire)))]
+    last = run_pass(scene, steps).exchanges[-1].response
+    assert parsed.count(kind) >= 3
+    parsed.clear()
+    run_pass(applied(scene, last, 1), steps)
+    assert parsed.count(kind) == 0 < len(parsed)

@@ -13,6 +13,7 @@ from modelplane.model.replica import Replica
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import count, mappings, text
+from modelplane.observed.memo import once_per_version
 from modelplane.observed.replica import read_replica
 from modelplane.observed.resources import read_node, read_pods
 from modelplane.scheduling.by_hand import holding
@@ -70,8 +71,14 @@ def placed(request: Request) -> Residents | None:
 
 def _digest(residents: Iterable[Object]) -> str:
     """Return a digest of uids and generations, which a change of a status does not affect."""
-    lines = sorted(f"{text(obj.metadata.get('uid'))}/{count(obj.metadata.get('generation'))}" for obj in residents)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(sorted(map(_version, residents))).encode()).hexdigest()[:16]
+
+
+@once_per_version
+def _version(resident: Object) -> str:
+    """Return uid and generation, read from the outline, which `read_replica` has parsed: pod templates may be large."""
+    metadata = resident.outline.metadata
+    return f"{text(metadata.get('uid'))}/{count(metadata.get('generation'))}"
 
 
 def _read_pool(entry: Mapping[str, Any]) -> Pool:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from modelplane.compose_cluster.public_listeners import GATEWAY
 from modelplane.composing import requirements as require
@@ -24,6 +24,7 @@ from modelplane.model.names import (
 )
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.gateway import is_accepted, is_current, listener_of, read_listeners, rejection, serves
+from modelplane.observed.memo import once_per_version
 from modelplane.observed.service import is_open
 from modelplane.step import Manifest, Object, Request
 
@@ -46,6 +47,21 @@ _NO_INTERNAL: Final = (
 )
 
 
+class _Service(NamedTuple):
+    """A ModelService as it is listed: when it was created, in seconds, and whether it needs no key and is served."""
+
+    namespace: str
+    name: str
+    created: int
+    served: bool
+
+
+@once_per_version
+def _read_service(service: Object) -> _Service:
+    served = is_open(service) and service.namespace != UNSERVED
+    return _Service(service.namespace, service.name, _created(service), served)
+
+
 def _created(service: Object) -> int:
     try:
         return int(datetime.fromisoformat(text(service.metadata.get("creationTimestamp"))).timestamp())
@@ -53,29 +69,28 @@ def _created(service: Object) -> int:
         return 0
 
 
-def _open(services: Sequence[Object]) -> Sequence[Object]:
+def _open(services: Sequence[Object]) -> Sequence[_Service]:
     """Return the services that need no key, in the order in which they are listed if there are too many.
 
     The oldest service of every namespace comes first, then the second oldest of every one, and so on: no team's
     services displace another team's, and no new service an older one.
     """
-    by_namespace: dict[str, list[Object]] = {}
-    for each in services:
-        if is_open(each) and each.namespace != UNSERVED:
+    by_namespace: dict[str, list[_Service]] = {}
+    for each in map(_read_service, services):
+        if each.served:
             by_namespace.setdefault(each.namespace, []).append(each)
     ranks = {
-        (each.namespace, each.name): rank
+        each: rank
         for there in by_namespace.values()
-        for rank, each in enumerate(sorted(there, key=lambda each: (_created(each), each.name)))
+        for rank, each in enumerate(sorted(there, key=lambda each: (each.created, each.name)))
     }
-    served = (each for there in by_namespace.values() for each in there)
-    return sorted(served, key=lambda each: (ranks[each.namespace, each.name], each.namespace))
+    return sorted(ranks, key=lambda each: (ranks[each], each.namespace))
 
 
 def _models(services: Sequence[Object]) -> Iterator[FleetModel]:
     """Yield the services that are listed, in the order of their names."""
     for each in sorted(_open(services)[:MODELS_SHOWN], key=lambda each: (each.namespace, each.name)):
-        yield FleetModel(f"{each.namespace}/{each.name}", each.namespace, _created(each))
+        yield FleetModel(f"{each.namespace}/{each.name}", each.namespace, each.created)
 
 
 def _is_there(listeners: Sequence[str]) -> bool:

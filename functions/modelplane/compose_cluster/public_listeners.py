@@ -25,6 +25,7 @@ from modelplane.observed.gateway import (
     read_listeners,
     serves,
 )
+from modelplane.observed.memo import once_per_version
 from modelplane.step import Object, Request
 
 #: Composition resource names.
@@ -71,6 +72,7 @@ def _routed_services(request: Request) -> int | None:
     return None if services is None else sum(map(_follows, services))
 
 
+@once_per_version
 def _follows(service: Object) -> bool:
     paused = mapping(service.metadata.get("annotations")).get(_PAUSED) == "true"
     routed = is_true(service, ServiceCondition.ROUTING_READY) and is_true(service, "Synced")

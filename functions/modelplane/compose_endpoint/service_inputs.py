@@ -14,7 +14,7 @@ from modelplane.compose_endpoint.service_keys import CallerKeys
 from modelplane.composing import requirements as require
 from modelplane.model.names import digest
 from modelplane.model.routing import Address, Endpoint, EndpointState, PublicGateway, ServiceEntry
-from modelplane.observed.endpoint import read_endpoint
+from modelplane.observed.endpoint import read_placed_endpoint
 from modelplane.observed.gateway import read_ejections, read_gateway, read_hostnames
 from modelplane.routing.backends import Backends, plan_backends
 from modelplane.routing.listing import list_endpoints, select, state_of
@@ -119,10 +119,10 @@ def read_inputs(request: Request, spec: ModelServiceSpec, needs: Sequence[Requir
         return None
     found, selections = request.one(require.inference_gateway()), (each for each in needs if each.kind == ENDPOINT)
     namespace = request.composite.namespace
-    objects = {obj.name: obj for each in selections for obj in request.required[each.name]}
-    endpoints = [read_endpoint(obj) for obj in objects.values() if obj.namespace == namespace]
+    read = (read_placed_endpoint(obj) for each in selections for obj in request.required[each.name])
+    endpoints = {endpoint.name: endpoint for there, endpoint in read if there == namespace}
     entries = tuple(map(_entry, spec.endpoints))
-    selected = select(entries, endpoints)
+    selected = select(entries, endpoints.values())
     last = frozenset[str]().union(*map(read_hostnames, observed_backends(request).values()))
     return ServiceInputs(
         entries=entries,

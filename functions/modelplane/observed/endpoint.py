@@ -92,6 +92,12 @@ def read_endpoint(obj: Object) -> Endpoint:
     )
 
 
+@once_per_version
+def read_placed_endpoint(obj: Object) -> tuple[str, Endpoint]:
+    """Return an endpoint's namespace, and the endpoint; nothing is parsed of a version that was read before."""
+    return obj.namespace, read_endpoint(obj)
+
+
 def _copies(spec: Mapping[str, Any]) -> Copies:
     copies = text(spec.get("copies"))
     return Copies(copies) if copies in tuple(Copies) else Copies.ALL
