@@ -76,6 +76,7 @@ def _manifests() -> Iterator[Manifest]:
         if example["kind"] == "ModelDeployment" and example["metadata"]["name"] not in _DEPLOYMENTS:
             continue
         if example["kind"] == "InferenceCluster":
+            example["spec"]["stack"] = {"metrics": "Managed"}
             yield secret(example["spec"]["cluster"]["existing"]["secretRef"]["name"], "modelplane-system")
         if example["kind"] == "ModelCache":
             example["spec"]["huggingFace"]["authSecret"] = {"name": "hugging-face", "key": "token"}
