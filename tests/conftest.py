@@ -9,12 +9,16 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
 from golden import Golden
+from modelplane.kube.images import Image
 from modelplane_dev.processes.functions import Functions
 
 #: Whether `make soak` runs the tests: those that are marked `soak` too.
 SOAK = "MODELPLANE_SOAK" in os.environ
 #: Examples of every property when set; new random ones then, not the fixed ones of CI.
 EXAMPLES = os.environ.get("MODELPLANE_HYPOTHESIS_EXAMPLES")
+
+#: As the packages do.
+os.environ.setdefault(Image.MODELPLANE.variable, Image.MODELPLANE.default)
 
 settings.register_profile(
     "all",

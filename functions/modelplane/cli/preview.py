@@ -1,5 +1,6 @@
 """`modelplane preview PATH...`: what manifests become on a control plane, without a cluster."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -8,6 +9,7 @@ from rich.text import Text
 
 from modelplane.cli.console import echo, printing, progress
 from modelplane.cli.logs import configure_logs
+from modelplane.kube.images import Image
 from modelplane.model.names import LABEL_DEPLOYMENT
 from modelplane.preview import ControlPlane, InvalidObject
 from modelplane.preview.assumed import settle_assuming
@@ -52,6 +54,8 @@ def command(*, paths: tuple[str, ...], output: str, traced: str | None, strict: 
     Exit code: 0 all placed and Ready, 1 something unplaced, refused or not Ready, 2 bad input, 3 not settled.
     """
     configure_logs(debug=False)
+    # The packages of an installation name it.
+    os.environ[Image.MODELPLANE.variable] = Image.MODELPLANE.reference
     assumed: list[Key] = []
     with progress("Reconciling"):
         control, given, faults = load(paths)

@@ -13,7 +13,7 @@ from modelplane.composing.hold import held
 from modelplane.composing.messages import sentences
 from modelplane.composing.pod_messages import CACHE_PODS
 from modelplane.kube.hydration import COMMIT, Download, DownloadPod, hydration_job
-from modelplane.kube.images import Image, architectures
+from modelplane.kube.images import Image, architectures, unnamed_image
 from modelplane.model.names import LABEL_FILLS
 from modelplane.model.staging import StagingPhase
 from modelplane.observed.fields import mapping, mappings, text
@@ -122,7 +122,7 @@ def _job(staging: ClusterStaging, found: DownloadToken, pulls: PullSecrets) -> _
     token, or a volume that has grown.
     """
     made = _observed_job(staging)
-    if found.version is None or not pulls.complete:
+    if found.version is None or not pulls.complete or unnamed_image():
         return made
     new = _new_job(staging, found, pulls, made)
     if made is None or made.of_containers("env") != new.of_containers("env"):
@@ -175,7 +175,7 @@ def _messages(staging: ClusterStaging, job: _Job | None, missing: str) -> tuple[
     """Return the state of the Job and its pods' messages; a missing token comes first while there is no Job."""
     seen = job.seen if job else None
     if job is None or seen is None:
-        return (missing or "the download is starting",)
+        return (sentences(missing, "" if job else unnamed_image()) or "the download is starting",)
     if missing and not failed(seen):
         return (missing,)
     size = staging.spec.size_gib

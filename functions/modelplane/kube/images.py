@@ -13,7 +13,8 @@ from modelplane import __version__
 class Image(Enum):
     """An image: the environment variable that replaces it, and its default."""
 
-    #: The functions' own, which has the program `modelplane hydrate`. `make package` sets its variable.
+    #: The functions' own, which has the program `modelplane hydrate`. Packages that are built for a registry set its
+    #: variable; the default is its name below a registry.
     MODELPLANE = ("MODELPLANE_IMAGE", f"modelplane-compose-cache:v{__version__}")
     #: Chooses the pod of an InferencePool that serves a request.
     ENDPOINT_PICKER = ("MODELPLANE_IMAGE_ENDPOINT_PICKER", "ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.9.0")
@@ -28,6 +29,17 @@ class Image(Enum):
     def reference(self) -> str:
         """Return the image reference for a container."""
         return os.environ.get(self.variable) or self.default
+
+
+def unnamed_image() -> str:
+    """Return that the functions' image is not known, "" if it is: its default would mean any registry's."""
+    variable = Image.MODELPLANE.variable
+    if os.environ.get(variable):
+        return ""
+    return (
+        f"environment variable {variable} of modelplane-compose-cache is not set. Set it in install/functions.yaml to "
+        "the image of that function, with its registry"
+    )
 
 
 #: Environment variable with the architectures of the functions' image, separated by commas. `make package` sets it.

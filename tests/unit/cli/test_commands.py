@@ -69,6 +69,14 @@ def test_a_command_that_comes_to_no_answer_exits_with_a_code_that_is_none(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("image", [None, ""])
+def test_a_preview_takes_the_image_of_downloads_for_named(image: str | None) -> None:
+    paths = ["examples/fleet", "examples/caches"]
+    done = CliRunner().invoke(main, ["preview", *paths, "-o", "json"], env={"MODELPLANE_IMAGE": image})
+    assert '"kind": "ModelCache"' in done.stdout
+    assert "MODELPLANE_IMAGE" not in done.stdout
+
+
 def test_output_that_a_full_disk_does_not_take_is_no_answer() -> None:
     command = [sys.executable, "-c", "from modelplane.cli import main; main()", "cel", "-f", "examples/fleet"]
     with Path("/dev/full").open("w") as full:

@@ -38,6 +38,32 @@ def test_the_image_is_the_one_that_the_installation_names(monkeypatch: pytest.Mo
     assert container["image"] == "example.org/modelplane:v9"
 
 
+#: What says that the image is not known.
+UNNAMED = (
+    "environment variable MODELPLANE_IMAGE of modelplane-compose-cache is not set. Set it in install/functions.yaml to "
+    "the image of that function, with its registry"
+)
+
+
+def test_nothing_is_downloaded_with_an_image_that_nobody_has_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MODELPLANE_IMAGE")
+    result = given.passes(given.cache(), 3)
+    assert given.named(result, "Job") == []
+    assert UNNAMED in given.rows(result)["eu-1"]["message"]
+    condition = given.condition(result)
+    assert (condition.status, condition.reason) == (Status.FALSE, "Hydrating")
+    assert UNNAMED in condition.message
+
+
+def test_a_download_goes_on_with_its_image_when_none_is_named_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = given.cache()
+    before = given.passes(body, 3)
+    monkeypatch.delenv("MODELPLANE_IMAGE")
+    after = given.run(body, given.observed(before, job={"active": 1, "ready": 1}))
+    assert job(after) == job(before)
+    assert "MODELPLANE_IMAGE" not in given.rows(after)["eu-1"]["message"]
+
+
 def test_who_deletes_a_job_ends_its_pods_so_that_nothing_holds_the_volume() -> None:
     result = given.passes(given.cache(), 2)
     (resource,) = given.named(result, "Job")

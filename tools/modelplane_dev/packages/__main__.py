@@ -32,9 +32,8 @@ def describe_push(folder: Path, registry: str) -> str:
     ]
     if not registry:
         lines += [
-            f"Built without a registry: downloads of weights would use the image {Image.MODELPLANE.default}, which",
-            "inference clusters cannot pull. Build again with `make package REGISTRY=...`, or set the variable",
-            f"{Image.MODELPLANE.variable} in install/functions.yaml.",
+            "Built without a registry: weights are not downloaded, because the image for that is not known. Build",
+            f"again with `make package REGISTRY=...`, or set {Image.MODELPLANE.variable} in install/functions.yaml.",
         ]
     return "\n".join(lines)
 

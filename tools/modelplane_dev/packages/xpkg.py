@@ -34,7 +34,7 @@ def build_all(target: Path, registry: str = "") -> Iterator[Path]:
     The image gets its own name below `registry`: on the inference clusters it downloads weights.
     """
     own = Image.MODELPLANE
-    stamp = {own.variable: f"{registry.rstrip('/')}/{own.default}" if registry else own.default}
+    stamp = {own.variable: f"{registry.rstrip('/')}/{own.default}"} if registry else {}
     target.mkdir(parents=True, exist_ok=True)
     yield build_configuration(target / "modelplane.xpkg")
     runtime = image.build_image()
