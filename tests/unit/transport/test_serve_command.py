@@ -29,6 +29,7 @@ def test_help_lists_every_command_without_importing_what_they_need() -> None:
         "cel",
         "expand",
         "hydrate",
+        "observe",
         "preview",
         "profiles",
         "serve",
