@@ -108,7 +108,8 @@ class TestInstallation:
     def test_it_has_the_namespace_that_holds_kubeconfigs(self) -> None:
         assert yaml.safe_load((ROOT / "install" / "namespace.yaml").read_text())["metadata"]["name"] == SYSTEM_NAMESPACE
 
-    def test_the_provider_is_at_the_version_that_the_configuration_asks_for(self) -> None:
+    def test_the_provider_is_at_the_lowest_version_that_the_configuration_asks_for(self) -> None:
         asked = yaml.safe_load((ROOT / "crossplane.yaml").read_text())["spec"]["dependsOn"][0]
         provider = next(yaml.safe_load_all((ROOT / "install" / "provider-kubernetes.yaml").read_text()))
-        assert provider["spec"]["package"] == f"{asked['package']}:{asked['version'].removeprefix('>=')}"
+        lowest, _, _ = asked["version"].removeprefix(">=").partition(" ")
+        assert provider["spec"]["package"] == f"{asked['package']}:{lowest}"
