@@ -11,6 +11,7 @@ from modelplane.preview import control_plane
 from modelplane.preview.pipelines import pipeline_of
 from modelplane.reading.definitions import xrds
 from modelplane_dev.folders import ROOT
+from unit.api.argocd import scripts
 
 KINDS = {kind: xrd["spec"]["names"] for kind, xrd in xrds().items()}
 #: Kinds that Modelplane composes and nobody writes: those that `kubectl get modelplane` does not list.
@@ -57,3 +58,8 @@ def test_what_to_back_up_is_all_of_ours_and_of_the_providers_that_the_configurat
     groups = {f"{each['package'].rpartition('-')[2]}.m.crossplane.io" for each in asked}
     assert f"| all of `{GROUP}` |" in page
     assert {group for group in groups if f"`{group}`" not in page} == set()
+
+
+def test_argo_cd_is_told_the_health_of_every_kind_by_one_script() -> None:
+    assert set(scripts()) == set(KINDS)
+    assert len(set(scripts().values())) == 1
