@@ -32,7 +32,7 @@ def test_without_the_rights_of_install_a_replica_says_what_is_forbidden_and_with
             replica = fleet.assert_condition(fleet.replica("llama"), "ModelAccepted", "False")
             shown = str(replica["status"]["conditions"])
             assert "forbidden" in shown
-            assert "inferenceclusters" in shown
+            assert "use on clusterproviderconfigs.modelplane.ai" in shown
 
         eventually(forbidden, within=SOON)
     finally:
