@@ -72,6 +72,31 @@ def test_json_with_tabs_is_read() -> None:
     assert names(read("-", stdin=json.dumps(json.loads(config("a")), indent="\t"))) == ["a"]
 
 
+#: JSON that YAML 1.1 takes for something else, and its values.
+JSON_VALUES: dict[str, Any] = {"1e3": 1000.0, '"\\ud83d\\ude00"': "\U0001f600", '"\\/a"': "/a", "-0.5E-1": -0.05}
+
+
+@pytest.mark.parametrize(("text", "value"), JSON_VALUES.items(), ids=JSON_VALUES)
+def test_json_is_read_as_json(text: str, value: object) -> None:
+    assert read("-", stdin=f'{{"kind": "ConfigMap", "value": {text}}}')[0].obj["value"] == value
+
+
+def test_json_may_hold_no_number_that_is_none() -> None:
+    # As YAML has it: a text.
+    assert read("-", stdin='{"kind": "ConfigMap", "value": NaN}')[0].obj["value"] == "NaN"
+
+
+def test_a_field_of_json_is_found_on_its_line() -> None:
+    items = [json.loads(config("a")), json.loads(config("b"))]
+    text = json.dumps({"kind": "List", "items": items}, indent=1)
+    lines = [1 + at for at, line in enumerate(text.splitlines()) if '"name"' in line]
+    assert [each.source.line("metadata.name") for each in read("-", stdin=text)] == lines
+
+
+def test_several_json_documents_are_read() -> None:
+    assert names(read("-", stdin=f"{config('a')}\n---\n{config('b')}")) == ["a", "b"]
+
+
 #: YAML, and what Kubernetes takes it for.
 VALUES: dict[str, Any] = {
     "2026-01-01T00:00:00Z": "2026-01-01T00:00:00Z",
@@ -139,6 +164,9 @@ BROKEN = {
     "an item that is no object": ("kind: List\nitems:\n- 1", 3, "must be an object (a mapping), not int"),
     "a key twice": ("kind: A\nspec:\n- a: 1\n  b: 2\n  a: 3", 5, "duplicate key, first on line 3"),
     "a key twice on a line": ("{a: 1, a: 2}", 1, "duplicate key, first on line 1"),
+    "a key twice in JSON": ('{"a":\n {"b": 1,\n "b": 2}}', 3, "duplicate key, first on line 2"),
+    "a key twice in JSON with tabs": ('{\n\t"a": {"b": 1,\n\t"b": 2}}', 3, "duplicate key, first on line 2"),
+    "JSON that ends early": ('{"a":\n {"b": 1', 3, "invalid YAML: did not find expected"),
     "an alias of itself": ("a: &a [*a]", 1, "an alias (*) stands inside what it refers to"),
     "an alias of what it is deep in": ("a:\n- &a\n  b: {c: *a}", 3, "an alias (*) stands inside what it refers to"),
     "aliases of aliases": (_aliases("[{}]"), 7, "aliases (*) make this 5111111 characters long"),
