@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from modelplane.cli.console import progress
-from modelplane.cli.preview import load
+from modelplane.cli.preview import load, warn_unread
 from modelplane.preview import ControlPlane
 from modelplane.preview.assumed import settle_assuming
 from modelplane.preview.report import BAD_INPUT
@@ -27,4 +27,5 @@ def settled(paths: tuple[str, ...]) -> ControlPlane:
         click.echo(fault, err=True)
     if faults:
         sys.exit(BAD_INPUT)
+    warn_unread(control)
     return control

@@ -21,6 +21,7 @@ from modelplane.reading.manifests import InvalidInput, LocatedObject, read_manif
 from modelplane.reading.tables import show, total
 from modelplane.reading.trace import REPLICA, show_trace, trace
 from modelplane.reading.tree import Manifest, mapping
+from modelplane.reading.unread import word_unread
 
 _EXAMPLES = """\b
 Examples:
@@ -49,7 +50,7 @@ def command(*, paths: tuple[str, ...], output: str, traced: str | None, strict: 
     Each PATH is a file, a folder (every .yaml, .yml and .json in it at any depth) or - for standard input; files hold
     manifests or what kubectl exports. The functions of the control plane run here, on this machine; providers and
     clusters are simulated as healthy. Objects that have a status keep it. Secrets and ConfigMaps that are not given are
-    assumed to exist.
+    assumed to exist. Where a cluster has more ModelReplicas than are given, the others take what it publishes of them.
 
     Exit code: 0 all placed and Ready, 1 something unplaced, refused or not Ready, 2 bad input, 3 not settled.
     """
@@ -67,6 +68,7 @@ def command(*, paths: tuple[str, ...], output: str, traced: str | None, strict: 
     outcome = report(control, settled=settled, given=given, assumed=assumed)
     if assumed:
         click.echo(_assumption(assumed), err=True)
+    warn_unread(control)
     refused = refusals(control)
     if traced is not None:
         _trace(control, traced)
@@ -125,6 +127,12 @@ def _verdict(outcome: Manifest) -> Text:
         return Text(f"{placed}; not settled after {passes}: placements still change", style="red")
     unplaced = any(deployment["unplaced"] for deployment in outcome["deployments"])
     return Text(f"{placed}; settled after {passes}", style="yellow" if unplaced else "green")
+
+
+def warn_unread(control: ControlPlane) -> None:
+    """Say on standard error of which clusters the input has not all ModelReplicas."""
+    if unread := word_unread(control.unread()):
+        click.echo(unread, err=True)
 
 
 def load(paths: tuple[str, ...]) -> tuple[ControlPlane, list[Key], list[str]]:

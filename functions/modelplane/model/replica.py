@@ -38,11 +38,16 @@ class StampedMember:
 
 @dataclass(frozen=True, slots=True)
 class StampedEngine:
-    """An engine as stamped on a replica; all its members are on one pool."""
+    """An engine as stamped on a replica; all its members are on one pool.
+
+    `charged` is what it takes of its pool in the words of InferenceCluster `status.gpuPools[].charged`, where only that
+    is known of it ("": its members say it).
+    """
 
     name: str
     members: tuple[StampedMember, ...]
     copies: int = 1
+    charged: str = ""
 
     @property
     def pool(self) -> str:

@@ -62,15 +62,19 @@ _ENGINES: Final = Lru[tuple[StampedEngine, ...]](8 * 1024 * 1024)
 def read_engines(engines: Any) -> tuple[StampedEngine, ...]:
     """Return the readable engines of a ModelReplica's `spec.engines` (or `status.servedEngines`).
 
-    An engine that is too large is not read: its claiming pods are charged whole nodes.
+    An engine that is too large is not read: its claiming pods are charged whole nodes. One with `charged` stands in for
+    engines that a partial export lacks (`reading/unread.py`); no API server accepts that field.
     """
     too_large = bool(too_many_selectors(selector_texts(engines)))
     read = []
     for engine in mappings(engines):
         members = tuple(_member(member, too_large=too_large) for member in mappings(engine.get("members")))
         known = tuple(member for member in members if member is not None)
+        if charged := text(engine.get("charged")):
+            known = tuple(replace(member, whole_nodes=True) for member in known)
         if known and len(known) == len(members):
-            read.append(StampedEngine(text(engine.get("name")), known, count(engine.get("copies", 1))))
+            name, copies = text(engine.get("name")), count(engine.get("copies", 1))
+            read.append(StampedEngine(name, known, copies, charged))
     engines = tuple(read)
     return _ENGINES.get(engines, lambda: (engines, weigh(engines)))
 

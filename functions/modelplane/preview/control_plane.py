@@ -18,6 +18,7 @@ from modelplane.preview.worlds import World, healthy
 from modelplane.reading.kinds import Key, key_of
 from modelplane.reading.manifest_store import Trees
 from modelplane.reading.tree import Manifest, Tree
+from modelplane.reading.unread import Unread
 
 _DEPLOYMENT = f"ModelDeployment.{GROUP}"
 #: The order of a round: what others read comes first, so that few rounds are needed.
@@ -85,6 +86,7 @@ class ControlPlane:
         stored = self._store.write(made)
         if obj.get("status") and not as_read and key.kind != _DEPLOYMENT:
             self._store.pinned.add(key)
+        self._store.record_export(stored, has_status=bool(obj.get("status")) and not as_read)
         if stored["metadata"].get("deletionTimestamp") and stored["metadata"].get("finalizers"):
             self._deletions.track(key)
         self._deletions.sweep()
@@ -124,6 +126,10 @@ class ControlPlane:
     def missing(self, kind: str) -> Sequence[Key]:
         """Return the objects of a kind (`Kind.group`) that a pass has required by name and that do not exist."""
         return sorted(key for key in self._store.sought if key.kind == kind and self._store.peek(key) is None)
+
+    def unread(self) -> Sequence[Unread]:
+        """Return what is known of ModelReplicas that are not in an export, by the name of their cluster."""
+        return [each for _, each in sorted(self._store.unread.items())]
 
     def view(self) -> View:
         """Return an immutable snapshot of everything, to read from or to reconcile by."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from modelplane.model.names import LABEL_CLUSTER
 from modelplane.reading.kinds import Key, qualify
 from modelplane.reading.manifest_store import ManifestStore
 from modelplane.reading.reader import as_object
@@ -44,7 +45,10 @@ def fetch(store: ManifestStore, requirement: Requirement) -> tuple[Object, ...]:
 
 
 def select(store: ManifestStore, requirement: Requirement) -> list[Manifest]:
-    """Return the stored objects that a requirement asks for; raises FetchError when their kind does not exist."""
+    """Return the stored objects that a requirement asks for; raises FetchError when their kind does not exist.
+
+    To the ModelReplicas of a cluster belong the stand-ins for those that were not read.
+    """
     api_version, kind, namespace = requirement.api_version, requirement.kind, requirement.namespace or ""
     how = "list required resources" if requirement.match_name is None else "get required resource by name"
     namespaced = store.is_namespaced(api_version, kind)
@@ -60,7 +64,11 @@ def select(store: ManifestStore, requirement: Requirement) -> list[Manifest]:
             store.sought.add(key)
         return [] if found is None else [found]
     listed = store.scan(qualify(api_version, kind), requirement.match_labels)
-    return [obj for obj in listed if namespace in {"", obj["metadata"].get("namespace") or ""}]
+    selected = [obj for obj in listed if namespace in {"", obj["metadata"].get("namespace") or ""}]
+    if (kind, namespace) == ("ModelReplica", "") and requirement.match_labels.keys() == {LABEL_CLUSTER}:
+        unread = store.unread.get(requirement.match_labels[LABEL_CLUSTER])
+        selected += unread.stand_ins if unread else ()
+    return selected
 
 
 def _namespace(store: ManifestStore, key: Key) -> Manifest | None:

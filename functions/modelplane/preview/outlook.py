@@ -15,15 +15,15 @@ from modelplane.observed.catalogue import resolve
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.deployment import read_deployment
 from modelplane.observed.replica import read_replica
-from modelplane.reading.reader import Reader, as_object
+from modelplane.reading.reader import Reader, as_object, list_residents
 from modelplane.reading.tree import Manifest, Tree, items, mapping
+from modelplane.reading.unread import is_stand_in
 from modelplane.scheduling import explain
 from modelplane.scheduling.freeing import find_freed, place_beside
 from modelplane.step import Object
 
 _MODEL: Final = f"ClusterModel.{GROUP}"
 _CLUSTER: Final = f"InferenceCluster.{GROUP}"
-_REPLICA: Final = f"ModelReplica.{GROUP}"
 
 
 class Outlook(StrEnum):
@@ -42,7 +42,7 @@ class _Fleet:
     """A fleet as the scheduler's values, and the manifests of its replicas by uid."""
 
     def __init__(self, reader: Reader) -> None:
-        listed = [as_object(reader, obj) for obj in reader.list(_REPLICA)]
+        listed = list_residents(reader)
         self.clusters: tuple[Cluster, ...] = tuple(
             read_cluster(as_object(reader, obj)) for obj in reader.list(_CLUSTER)
         )
@@ -61,7 +61,8 @@ def find_outlooks(reader: Reader, model: str, namespace: str) -> Tree:
     The deployment names the model and nothing else: no labels, no tolerations, no cache. The result is JSON: `model`,
     and `profiles` in the order of preference, each with `name`, `rank`, `state`, `replicas` (how many run on it),
     `cluster` and `pools` by engine (where one more would run), `reasons`, `freedReplicas` (the replicas that have to go
-    first), and `frees` (their ModelDeployments, or the hand-written ModelReplicas). Raises NoModelError.
+    first), and `frees` (their ModelDeployments, or the hand-written ModelReplicas; not of those that were not read).
+    Raises NoModelError.
     """
     found = reader.get(_MODEL, None, model)
     if found is None:
@@ -117,15 +118,19 @@ def _row(
     state: Outlook, schedule: Schedule | None = None, *, freed: Sequence[Manifest] = (), reasons: Sequence[Any] = ()
 ) -> Tree:
     placement = schedule.placements[0] if schedule and schedule.placements else None
-    owners = sorted({(each["metadata"]["namespace"], _owner(each)) for each in freed})
+    owners = sorted({(_place(each)[0], _owner(each)) for each in freed if not is_stand_in(each)})
     return {
         "state": str(state),
         "cluster": placement.cluster if placement else "",
         "pools": {engine.name: engine.pool for engine in placement.engines} if placement else {},
         "frees": [{"namespace": namespace, "name": name} for namespace, name in owners],
-        "freedReplicas": sorted(f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in freed),
+        "freedReplicas": sorted("/".join(filter(None, _place(each))) for each in freed),
         "reasons": list(reasons),
     }
+
+
+def _place(replica: Manifest) -> tuple[str, str]:
+    return replica["metadata"]["namespace"], replica["metadata"]["name"]
 
 
 def _owner(replica: Manifest) -> str:

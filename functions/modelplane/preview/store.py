@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
+from typing import Final
 
+from modelplane.model.names import GROUP, LABEL_CLUSTER
 from modelplane.preview.links import Links
 from modelplane.reading.kinds import Key, key_of
 from modelplane.reading.manifest_store import ManifestStore
+from modelplane.reading.reader import as_object
 from modelplane.reading.table import Table
+from modelplane.reading.trace import REPLICA
 from modelplane.reading.tree import Manifest, Tree, mapping
+from modelplane.reading.unread import Unread, find_unread
 
+_CLUSTER: Final = f"InferenceCluster.{GROUP}"
 #: The clock's start. It advances a second per write, and to every later creation time that is given.
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -23,6 +29,7 @@ class View(ManifestStore):
     def __init__(self, tables: Mapping[str, Table], store: "Store") -> None:
         super().__init__(MappingProxyType(dict(tables)), store.origin, store.extra_kinds)
         self.pinned = frozenset(store.pinned)
+        self._unread = store.unread
         #: The logical time of the snapshot, RFC 3339.
         self.now = store.now
 
@@ -50,11 +57,42 @@ class Store(ManifestStore):
         self._shared: set[str] = set()
         self._now = EPOCH
         self._lives: Counter[Key] = Counter()
+        self._exported: dict[str, dict[Key, Manifest]] = {_CLUSTER: {}, REPLICA: {}}
+        self._anew = False
 
     @property
     def now(self) -> str:
         """Return the logical time, RFC 3339."""
         return self._now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    @property
+    def unread(self) -> Mapping[str, Unread]:
+        """Return, by cluster, what is known of ModelReplicas that are not in an export.
+
+        It is found in clusters and replicas as they were given, whatever has become of them since.
+        """
+        if self._anew:
+            self._anew = False
+            clusters, replicas = ([as_object(self, obj) for obj in each.values()] for each in self._exported.values())
+            self._unread = find_unread(clusters, replicas)
+            self.revision += 1
+            self._revisions[REPLICA] = self.revision
+        return self._unread
+
+    def record_export(self, obj: Manifest, *, has_status: bool) -> None:
+        """Record a stored cluster with the status that it was given with, or a replica as it was given.
+
+        A replica without a status is not recorded again: it is an edit of what is in the export. The replicas that are
+        there before a cluster is given are in its export.
+        """
+        key = key_of(obj)
+        if key.kind == _CLUSTER and has_status:
+            there = {key_of(each): each for each in self.scan(REPLICA, {LABEL_CLUSTER: key.name})}
+            self._exported[REPLICA] = there | self._exported[REPLICA]
+        elif key.kind != REPLICA or (key in self._exported[REPLICA] and not has_status):
+            return
+        self._exported[key.kind][key] = obj
+        self._anew = True
 
     def revision_of(self, kind: str) -> int:
         """Return the revision of the last change to a kind (`Kind.group`), 0 for none."""
@@ -107,6 +145,8 @@ class Store(ManifestStore):
         self.links.update(key, None)
         self._lives[key] += 1
         self.pinned.discard(key)
+        if self._exported[_CLUSTER].pop(key, None):
+            self._anew = True
 
     def _server_metadata(self, key: Key, obj: Manifest, metadata: Manifest, old: Manifest | None) -> ServerMetadata:
         if old is None:

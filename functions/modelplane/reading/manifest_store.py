@@ -8,6 +8,7 @@ from modelplane.reading.definitions import xrds
 from modelplane.reading.kinds import GATEWAY_CLASS, Key, known_scope, qualify
 from modelplane.reading.table import Table
 from modelplane.reading.tree import Manifest, Tree, child, clone, items, mapping
+from modelplane.reading.unread import Unread
 from modelplane.step.secrets import mask_secrets
 
 _CRDS = "CustomResourceDefinition.apiextensions.k8s.io"
@@ -31,6 +32,7 @@ class ManifestStore:
         self, tables: Mapping[str, Table], origin: Hashable, extra_kinds: Collection[tuple[str, str]] = ()
     ) -> None:
         self._tables = tables
+        self._unread: Mapping[str, Unread] = {}
         self.origin = origin
         self.extra_kinds = frozenset(extra_kinds)
         #: Objects that steps required by name and that do not exist.
@@ -44,6 +46,11 @@ class ManifestStore:
     def list(self, kind: str) -> Trees:
         """Return deep copies of all objects of a kind, sorted by namespace and name."""
         return [dict(mask_secrets(clone(obj))) for each in self._matching(kind) for obj in self.scan(each)]
+
+    @property
+    def unread(self) -> Mapping[str, Unread]:
+        """Return, by cluster, what is known of ModelReplicas that were not read."""
+        return self._unread
 
     def schema(self, api_version: str, kind: str) -> Manifest | None:
         """Return the OpenAPI schema of a kind, None for one that does not exist; for foreign kinds an empty one."""

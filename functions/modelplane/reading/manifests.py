@@ -77,7 +77,7 @@ def read_manifests(paths: Iterable[str], stdin: TextIO) -> Iterator[LocatedObjec
     """Yield the objects under paths in order: files, manifests in folders by name at any depth, `-` for `stdin`.
 
     Lists, as kubectl exports them, are taken apart; empty documents are passed over. Valid JSON is read as JSON, which
-    is faster and differs from YAML 1.1 in numbers (1e3) and escapes. Raises InvalidInput, also for standard input
+    is faster and differs from YAML 1.1 in numbers (1e3). Raises InvalidInput, also for standard input
     without a word: the command that should have written it failed, and kubectl exports at least a List.
     """
     for path in paths:

@@ -14,7 +14,7 @@ from modelplane.model.names import GROUP
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.replica import read_replica
 from modelplane.reading.exposure import propose_service
-from modelplane.reading.reader import Reader, as_object
+from modelplane.reading.reader import Reader, as_object, list_residents
 from modelplane.reading.tree import Manifest
 from modelplane.scheduling import PoolRoom, capacity
 from modelplane.scheduling.wording import count
@@ -76,7 +76,7 @@ def _table(*headings: str, title: str) -> Table:
 
 def _fleet(reader: Reader) -> RenderableType:
     clusters = [read_cluster(as_object(reader, obj)) for obj in reader.list(f"InferenceCluster.{GROUP}")]
-    replicas = [read_replica(as_object(reader, obj)) for obj in reader.list(f"ModelReplica.{GROUP}")]
+    replicas = list(map(read_replica, list_residents(reader)))
     if not clusters:
         return Text("No InferenceCluster: nothing can be placed.\n", style=_WAITING)
     rooms = {name: list(found) for name, found in groupby(capacity(clusters, replicas), lambda room: room.cluster)}

@@ -8,6 +8,7 @@ from modelplane.cel import Outcome
 from modelplane.lru import Identity, Lru
 from modelplane.model.fleet import ClaimKind
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
+from modelplane.scheduling.charged import read_groups
 from modelplane.scheduling.groups import Demand, Group, weigh_groups
 from modelplane.scheduling.hardware import Hardware
 from modelplane.scheduling.node_resources import demand_of
@@ -99,6 +100,9 @@ def engine_group(engine: StampedEngine, pool: str, hardware: Hardware) -> Group:
     """Return the group of the engine's pods on the pool of that name."""
 
     def make() -> tuple[Group, int]:
+        published = read_groups(engine.charged, hardware.capacity, len(hardware.counts)) if engine.charged else None
+        if published:
+            return published[0][0], weigh_engine(engine) + weigh_groups(len(hardware.capacity), published)
         members = (member for member in engine.members if member.pool == pool)
         pods = ((_demand_of(member, hardware), member.pods * engine.copies) for member in members)
         found = group(pods, len(hardware.counts))

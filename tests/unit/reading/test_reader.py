@@ -1,7 +1,8 @@
 """What is printed of a fleet needs nothing of a reader but the protocol, and is the same by any reader."""
 
 import io
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from modelplane.reading.deployments import deployments, refusals
 from modelplane.reading.kinds import qualify
 from modelplane.reading.tables import show, total
 from modelplane.reading.trace import show_trace, trace
+from modelplane.reading.unread import Unread
 from unit.preview.fakes import existing
 from unit.preview.fleets import cluster, deployment, hardware
 
@@ -21,6 +23,7 @@ class Listed:
     """A reader of a plain list of objects, with nothing but what the protocol has."""
 
     origin: Hashable = "listed"
+    unread: Mapping[str, Unread] = MappingProxyType({})
 
     def __init__(self, objects: Sequence[dict[str, Any]]) -> None:
         self._objects = objects
