@@ -35,6 +35,7 @@ _FUNCTIONS: Final = "functions"
 _COMMANDS: Final[Mapping[str, _Entry]] = {
     "cel": _Entry("modelplane.cli.cel", "Try device selectors: which devices match, which do not, and why."),
     "expand": _Entry("modelplane.cli.expand", "Print a deployment of a ClusterModel with engines of its own."),
+    "get": _Entry("modelplane.cli.get", "Show the fleet as it stands, of what kubectl exports."),
     "hydrate": _Entry("modelplane.cli.hydrate", "Download a model repository onto a volume and verify it.", _FUNCTIONS),
     "observe": _Entry("modelplane.cli.observe", "Publish what the gateway has ejected, on the cluster.", _FUNCTIONS),
     "preview": _Entry("modelplane.cli.preview", "Show where the deployments in manifests run, without a cluster."),

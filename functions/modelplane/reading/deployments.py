@@ -42,9 +42,21 @@ def condition(obj: Manifest, kind: str) -> Manifest:
     return next((one for one in items(obj, "status", "conditions") if one.get("type") == kind), {})
 
 
+def ready_message(deployment: Manifest) -> str:
+    """Return why a deployment (as `deployments` returns it) is not Ready, "" where it is."""
+    kinds = {each["type"]: each for each in deployment["conditions"]}
+    if kinds.get("Ready", {}).get("status") == "True":
+        return ""
+    if deployment["reasons"]:
+        return "; ".join(str(each["message"]) for each in deployment["reasons"])
+    said = (kinds.get(kind, {}) for kind in ("Synced", "ReplicasScheduled", "ReplicasReady", "Ready"))
+    return next((f"{each['reason']}: {each['message']}" for each in said if each.get("status") == "False"), "not Ready")
+
+
 def _deployment(obj: Manifest) -> Tree:
     metadata, status = obj["metadata"], mapping(obj, "status")
-    wanted: int = child(obj, "spec", "replicas")
+    replicas = child(obj, "spec", "replicas")
+    wanted = replicas if isinstance(replicas, int) else 1
     placed = sorted((_placement(entry) for entry in items(status, "placements")), key=_place)
     unplaced = max(0, wanted - sum(not entry["leaving"] for entry in placed))
     return {
@@ -68,7 +80,7 @@ def _deployment(obj: Manifest) -> Tree:
         "remedy": _remedy([*items(status, "reasons")] if unplaced else []),
         "warnings": [warning for warning in status.get("warnings") or () if isinstance(warning, str)],
         "conditions": [
-            {**{field: entry[field] for field in ("type", "status", "reason")}, "message": entry.get("message", "")}
+            {field: entry.get(field, "") for field in ("type", "status", "reason", "message")}
             for entry in items(status, "conditions")
         ],
     }
