@@ -13,6 +13,7 @@ POOL = Kind("inference.networking.k8s.io/v1", "InferencePool")
 def test_a_prefill_and_a_decode_engine_serve_behind_a_picker(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=2)
     pair = [engine(2, name="prefill", phase="Prefill", copies=2), engine(4, name="decode", phase="Decode")]
+    pair[1]["members"][0]["template"]["spec"]["containers"][0]["args"].append("--port=8001")
     fleet.deploy("pair", serving={"mode": "PrefillDecode"}, engines=pair)
     fleet.wait_ready("pair")
     pods = fleet.pods(cluster)

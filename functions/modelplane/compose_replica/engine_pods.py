@@ -5,13 +5,12 @@ from typing import Any
 
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.spec import Engine, Member, Phase
-from modelplane.compose_replica.validation import decode_port
 from modelplane.kube.claim import claim_template
 from modelplane.kube.pod import EnginePod, Health, finding_weights, listening, pod_template, serving
 from modelplane.kube.sidecar import decode_sidecar
 from modelplane.model.names import ENGINE_PORT, LABEL_ROLE
 from modelplane.observed.engine_port import engine_port
-from modelplane.observed.engines import known_engine
+from modelplane.observed.engines import known_engine, pair_connector
 from modelplane.observed.served_name import weights_flag
 
 #: Environment that tells a pair's engines at which address others fetch a prompt's KV cache.
@@ -120,7 +119,7 @@ def serving_pod(instance: Instance, engine: Engine, member: Member, container: M
     if engine.phase is not None:
         labels[LABEL_ROLE] = engine.phase.lower()
     if engine.phase is Phase.DECODE:
-        port = decode_port(engine)
-        sidecars = [decode_sidecar(port)]
+        port = engine_port(container).number
+        sidecars = [decode_sidecar(port, pair_connector(container).name)]
     container = serving(_with_weights(instance, container), _health(container, port))
     return _pod(instance, engine, member, container, labels=labels, sidecars=sidecars)

@@ -10,6 +10,7 @@ from modelplane.compose_replica.spec import Engine, Phase, ReplicaSpec
 from modelplane.kube.picker import endpoint_picker
 from modelplane.model.deployment import PREFILL_DECODE
 from modelplane.model.names import LABEL_PICKER, LABEL_WORKLOAD, picker_name
+from modelplane.observed.engines import pair_connector
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.flags import number_in, read_flag
 from modelplane.observed.remote import Remote
@@ -63,6 +64,13 @@ def _scoring(spec: ReplicaSpec) -> list[dict[str, Any]]:
     ]
 
 
+def _decider(spec: ReplicaSpec) -> dict[str, Any]:
+    """Return the plugin that decides whether the prefill engine of a pair reads a prompt."""
+    if all(pair_connector(engine.serving.container).optional for engine in spec.engines):
+        return {"type": "prefix-based-pd-decider", "parameters": {"nonCachedTokens": _UNCACHED_TOKENS}}
+    return {"type": "always-disagg-pd-decider"}
+
+
 def picker_config(spec: ReplicaSpec) -> dict[str, Any]:
     """Return the EndpointPickerConfig of a replica.
 
@@ -70,12 +78,13 @@ def picker_config(spec: ReplicaSpec) -> dict[str, Any]:
     the picker silently sends everything to the decode engine.
     """
     if spec.mode == PREFILL_DECODE:
+        decider = _decider(spec)
         plugins = [
             {"type": "prefill-filter"},
             {"type": "decode-filter"},
-            {"type": "prefix-based-pd-decider", "parameters": {"nonCachedTokens": _UNCACHED_TOKENS}},
+            decider,
             {"type": "disagg-headers-handler"},
-            {"type": "disagg-profile-handler", "parameters": {"deciders": {"prefill": "prefix-based-pd-decider"}}},
+            {"type": "disagg-profile-handler", "parameters": {"deciders": {"prefill": decider["type"]}}},
         ]
         profiles = [
             {"name": phase, "plugins": [{"pluginRef": f"{phase}-filter"}, *_CHOICE]} for phase in ("prefill", "decode")

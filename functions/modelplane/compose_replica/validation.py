@@ -6,10 +6,11 @@ from typing import Final
 
 from modelplane.compose_replica.spec import Engine, Phase, ReplicaSpec
 from modelplane.composing.messages import sentences
+from modelplane.composing.pair import Half, find_pair_problems
 from modelplane.kube.pod import PROBES
 from modelplane.model.deployment import PREFILL_DECODE, Role
-from modelplane.model.names import ENGINE_PORT, ENGINE_PORT_NAME
-from modelplane.observed.engine_port import DECODE_PORT, LAST_PORT, PORTS, engine_port
+from modelplane.model.names import ENGINE_PORT_NAME
+from modelplane.observed.engine_port import PORTS, engine_port
 from modelplane.observed.fields import mapping, mappings, text
 
 #: The roles of members that make an engine.
@@ -30,12 +31,6 @@ _FIELD: Final = re.compile(rf"{'|'.join(map(re.escape, _FIELDS))}|metadata\.(?:l
 GANG: Final = frozenset({Role.LEADER, Role.WORKER})
 
 
-def decode_port(engine: Engine) -> int:
-    """Return the port of a valid decode engine."""
-    port = engine_port(engine.serving.container)
-    return DECODE_PORT if port.given is None else port.number
-
-
 def _container_path(engine: Engine) -> str:
     """Return the path in the spec of the container that takes the engine's requests."""
     index = engine.members.index(engine.serving)
@@ -51,19 +46,14 @@ def _wrong_members(spec: ReplicaSpec) -> Iterator[str]:
             )
 
 
-def _wrong_ports(spec: ReplicaSpec) -> Iterator[str]:
-    """Yield problems of decode engines' ports, which must differ from the sidecar's, the engines' port."""
-    for engine in spec.engines:
-        port, path = engine_port(engine.serving.container), _container_path(engine)
-        if engine.phase is not Phase.DECODE or port.given is None:
-            continue
-        if port.is_unreadable:
-            fault = f"{path}: {port.flag} {port.given!r} is not a port number from 1 to {LAST_PORT}"
-        elif port.number == ENGINE_PORT:
-            fault = f"{path}: {port.flag} {port.given} is the port of the decode sidecar, which takes the requests"
-        else:
-            continue
-        yield sentences(fault, f"Set another one, such as {port.setting(DECODE_PORT)}.")
+def _wrong_pair(spec: ReplicaSpec) -> Iterator[str]:
+    """Yield why the engines of a pair cannot serve together."""
+    return find_pair_problems(
+        [
+            Half(engine.name, engine.phase is Phase.DECODE, engine.serving.container, _container_path(engine))
+            for engine in spec.engines
+        ]
+    )
 
 
 def _wrong_probes(spec: ReplicaSpec) -> Iterator[str]:
@@ -119,5 +109,5 @@ def find_problems(spec: ReplicaSpec) -> str:
                 "with phase Prefill and one with phase Decode"
             ]
         else:
-            found = list(_wrong_ports(spec))
+            found = list(_wrong_pair(spec))
     return sentences(*found)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.composing.messages import sentences
+from modelplane.composing.pair import Half, find_pair_problems
 from modelplane.model.deployment import PREFILL_DECODE, Role
 from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
-from modelplane.observed.engine_port import DECODE_PORT, declared_port, engine_port, told_port
+from modelplane.observed.engine_port import declared_port, engine_port, told_port
 from modelplane.observed.engines import known_engine
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.flags import read_flag
@@ -59,7 +60,7 @@ def find_warnings(obj: Object) -> tuple[str, ...]:
     found += map(_unequal_sizes, engines)
     found += [*map(_unnamed_weights, engines), *map(_other_weights, engines)] if cached else []
     if mapping(spec.get("serving")).get("mode") == PREFILL_DECODE:
-        found += map(_paired_port, engines)
+        found += find_pair_problems([Half(e.name, e.phase == "Decode", e.container, e.path) for e in engines])
     else:
         found += [_several(engines), *map(_unreadable_port, engines)]
         found += [_picked_ports(engines)] if picked else []
@@ -153,18 +154,3 @@ def _picked_ports(engines: Sequence[_Engine]) -> str:
     first = next(iter(ports.values()))
     fault = f"engines listen on different ports ({listed}), and an endpoint picker sends all requests to port {first}"
     return sentences(fault, "Let them listen on one.")
-
-
-def _paired_port(engine: _Engine) -> str:
-    """Return that an engine of a pair listens on a port without requests, or which port is assumed."""
-    port = engine_port(engine.container)
-    if engine.phase == "Decode":
-        if port.given is not None:
-            return ""
-        took = f"{engine.path}: no {port.flag}, the decode sidecar takes {ENGINE_PORT}"
-        return sentences(f"{took} and expects the engine on {DECODE_PORT}", f"Set {port.setting(DECODE_PORT)}.")
-    if port.is_unreadable or port.number == ENGINE_PORT:
-        return ""
-    listens = f"{port.flag} is {port.given}" if port.given else f"no {port.flag}, it listens on {port.number}"
-    fault = f"{engine.path}: {listens}, requests and probes are sent to port {ENGINE_PORT}"
-    return sentences(fault, f"Listen on port {ENGINE_PORT}: set {port.setting(ENGINE_PORT)}.")

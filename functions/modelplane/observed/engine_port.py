@@ -9,8 +9,6 @@ from modelplane.observed.engines import default_port, known_engine, port_setting
 from modelplane.observed.fields import count, mappings, text
 from modelplane.observed.flags import number_in, read_flag
 
-#: Default port of a decode engine: its sidecar has the engines' port.
-DECODE_PORT: Final = 8001
 LAST_PORT: Final = 65535
 #: The field that declares ports.
 PORTS: Final = "ports"

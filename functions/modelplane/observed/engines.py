@@ -18,13 +18,26 @@ _HEALTH: Final = "/health"
 
 
 @dataclass(frozen=True, slots=True)
+class Connector:
+    """How two engines of a pair pass each other KV caches, by the name that llm-d's sidecar has for it.
+
+    `optional`: a decode engine can also read a prompt by itself. If not, each request has to be prefilled elsewhere.
+    https://github.com/llm-d/llm-d/tree/main/guides/pd-disaggregation, "vLLM vs SGLang"
+    """
+
+    name: str
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
 class KnownEngine:
     """What the documentation of an engine, at `source`, says of it.
 
     `images` are parts of the paths of its images, `programs` commands and Python modules. `port` is its default port,
     `image_port` what its image sets instead, if it does. `port_flags` and `port_variable` change it. `ready` and `live`
     are the paths that answer once it takes requests, and as long as it need not be restarted. `weights` is the flag for
-    a folder of weights, "" if none takes one; `tensor` and `pipeline` are flags of the sizes of a gang.
+    a folder of weights, "" if none takes one; `tensor` and `pipeline` are flags of the sizes of a gang. `connector` is
+    how two of them work as a pair, None if they cannot.
     """
 
     name: str
@@ -40,10 +53,13 @@ class KnownEngine:
     weights: str = ""
     tensor: tuple[str, ...] = ()
     pipeline: tuple[str, ...] = ()
+    connector: Connector | None = None
 
+
+_NIXL: Final = Connector("nixlv2", optional=True)
 
 #: An engine of which nothing is known: it is asked as vLLM is, and by its liveness probe what its readiness probe asks.
-UNKNOWN: Final = KnownEngine("", "", live="", weights=VLLM.model[0])
+UNKNOWN: Final = KnownEngine("", "", live="", weights=VLLM.model[0], connector=_NIXL)
 
 ENGINES: Final = (
     KnownEngine(
@@ -54,6 +70,7 @@ ENGINES: Final = (
         weights=VLLM.model[0],
         tensor=VLLM.tensor,
         pipeline=VLLM.pipeline,
+        connector=_NIXL,
     ),
     KnownEngine(
         "SGLang",
@@ -64,6 +81,7 @@ ENGINES: Final = (
         weights=SGLANG.model[0],
         tensor=SGLANG.tensor,
         pipeline=SGLANG.pipeline,
+        connector=Connector("sglang", optional=False),
     ),
     KnownEngine(
         "TensorRT-LLM",
@@ -152,6 +170,11 @@ def known_engine(container: Mapping[str, Any]) -> KnownEngine:
     """Return the engine in a container, `UNKNOWN` if neither its command nor its image tells."""
     started = next((_BY_PROGRAM[name] for name in sorted(programs(container)) if name in _BY_PROGRAM), None)
     return started or _of_image(container) or UNKNOWN
+
+
+def pair_connector(container: Mapping[str, Any]) -> Connector:
+    """Return the connector of an engine that is one of a valid pair."""
+    return known_engine(container).connector or _NIXL
 
 
 def default_port(container: Mapping[str, Any]) -> int:

@@ -79,6 +79,11 @@ _WORKER: Final = {**_MEMBER, "role": "Worker", "worker": {"nodes": 1}}
 _ALONE: Final = {**_MEMBER, "role": "Standalone"}
 _PLAIN: Final = {"spec": {"containers": [{"name": "engine", "image": "vllm:1"}]}}
 _HALF: Final = {"role": "Standalone", "template": _PLAIN}
+#: The half that decodes has a port of its own.
+_WRITES: Final = {
+    "role": "Standalone",
+    "template": {"spec": {"containers": [{"name": "engine", "image": "vllm:1", "args": ["--port=8001"]}]}},
+}
 
 #: A deployment of one gang with every field of its template, and one of a prefill and a decode engine.
 GANG: Final[Mapping[str, Any]] = {
@@ -91,7 +96,7 @@ PAIR: Final[Mapping[str, Any]] = {
     "serving": {"mode": "PrefillDecode"},
     "engines": [
         {"name": "one", "phase": "Prefill", "members": [_HALF]},
-        {"name": "two", "phase": "Decode", "members": [_HALF]},
+        {"name": "two", "phase": "Decode", "members": [_WRITES]},
     ],
 }
 
@@ -137,7 +142,7 @@ def _within(prefix: str, **values: Any) -> Iterator[Edit]:
 
 
 _TEMPLATE: Final = "engines.members.template"
-_SWAPPED: Final = [{**PAIR["engines"][0], "phase": "Decode"}, {**PAIR["engines"][1], "phase": "Prefill"}]
+_SWAPPED: Final = [{**PAIR["engines"][1], "name": "one"}, {**PAIR["engines"][0], "name": "two"}]
 
 EDITS: Final = (
     _edit("drainSeconds", 77),

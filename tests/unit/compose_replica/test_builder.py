@@ -21,7 +21,7 @@ TOPOLOGIES: Mapping[str, Callable[[], Body]] = {
     "standalone": given.replica,
     "copies behind a picker": lambda: given.replica(given.engine(copies=2), **copy.deepcopy(PICKED)),
     "gang": lambda: given.replica(given.gang(copies=2)),
-    "pair": given.pair,
+    "pair": lambda: given.pair("--port=8200"),
 }
 
 

@@ -14,7 +14,7 @@ from unit.compose_replica import replicas as given
 SERVING = {
     "a Deployment": given.replica(),
     "a gang": given.replica(given.gang(copies=3, nodes=2)),
-    "a pair": given.pair(),
+    "a pair": given.pair("--port=8200"),
 }
 
 

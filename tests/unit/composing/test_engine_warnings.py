@@ -152,12 +152,14 @@ def test_engines_behind_one_service_that_may_serve_different_models_are_warned_o
     assert warnings(engine("a", *first), engine("b", *second)) == (expected if warned else ())
 
 
-def test_a_decode_engine_without_a_port_is_warned_of() -> None:
+def test_a_pair_that_cannot_serve_is_warned_of() -> None:
     halves = engine("p", phase="Prefill"), engine("d", phase="Decode")
     assert warnings(*halves, mode="PrefillDecode") == (
-        "spec.engines[d].members[0].template.spec.containers[0]: no --port, the decode sidecar takes 8000 and expects "
-        "the engine on 8001. Set --port=8001.",
+        "spec.engines[d].members[0].template.spec.containers[0]: no --port, it listens on 8000, the port of the decode "
+        "sidecar, which takes the requests. Set another one, such as --port=8001, or declare where it listens in "
+        "ports.",
     )
+    assert warnings(halves[0], engine("d", "--port=8001", phase="Decode"), mode="PrefillDecode") == ()
 
 
 def test_a_port_that_cannot_be_told_is_warned_of_and_another_port_is_not() -> None:

@@ -102,14 +102,26 @@ def test_a_gang_waits_for_a_cache_that_does_not_exist_and_names_it() -> None:
     assert "ModelCache ml-team/qwen3-coder does not exist" in scheduled["message"]
 
 
-def test_a_pair_is_routed_by_an_endpoint_picker_and_warned_of_a_decode_engine_without_a_port() -> None:
+def test_a_pair_is_routed_by_an_endpoint_picker() -> None:
     control = tour("pair")
     assert len(on_clusters(control, "InferencePool")) == len(on_clusters(control, "HTTPRoute")) == 2
-    (warning,) = status(control, "pd")["warnings"]
-    assert "no --port" in warning
+    assert "warnings" not in status(control, "pd")
     assert {engine["copies"] for engine in manifests("pair")[0]["spec"]["engines"] if "copies" in engine} == {2}
     copies = {made["spec"]["replicas"] for made in on_clusters(control, "Deployment") if "gpu" in str(made)}
     assert 2 in copies
+
+
+def test_a_pair_whose_decode_engine_has_the_port_of_its_sidecar_is_not_shown_as_serving() -> None:
+    (pair,) = manifests("pair")
+    decode = pair["spec"]["engines"][1]["members"][0]["template"]["spec"]["containers"][0]
+    decode["args"].remove("--port=8001")
+    control = settled(*manifests("fleet"), pair)
+    assert on_clusters(control, "Deployment") == []
+    found = status(control, "pd")
+    assert found["replicas"]["ready"] == 0
+    (warning,) = found["warnings"]
+    assert "no --port" in warning
+    assert "Set another one, such as --port=8001" in warning
 
 
 def test_a_service_routes_to_the_replicas_that_it_selects() -> None:

@@ -1,0 +1,81 @@
+"""The halves of a PrefillDecode pair: where each has to listen, and how KV caches get from one to the other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from modelplane.composing.messages import sentences
+from modelplane.model.names import ENGINE_PORT
+from modelplane.observed.engine_port import LAST_PORT, PORTS, Port, engine_port
+from modelplane.observed.engines import ENGINES, known_engine
+from modelplane.observed.flags import read_flag
+
+#: A port for a decode engine: its sidecar has the engines' port.
+_DECODE_PORT: Final = 8001
+#: Where the sidecar of a decode engine asks an SGLang that prefills for the KV cache, which is also SGLang's default.
+_BOOTSTRAP_PORT: Final = 8998
+_BOOTSTRAP: Final = "--disaggregation-bootstrap-port"
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """An engine of a pair: `container` is the one that takes its requests, at `path` in the spec."""
+
+    name: str
+    decodes: bool
+    container: Mapping[str, Any]
+    path: str
+
+
+def find_pair_problems(halves: Sequence[Half]) -> Iterator[str]:
+    """Yield why a pair cannot serve as it is written, each with what to set."""
+    for half in halves:
+        port = engine_port(half.container)
+        yield from _decode_problems(half, port) if half.decodes else _prefill_problems(half, port)
+    yield from _connector_problems(halves)
+
+
+def _listens(port: Port) -> str:
+    """Return where an engine listens and why, for a message."""
+    return f"{port.flag} is {port.given}" if port.given is not None else f"no {port.flag}, it listens on {port.number}"
+
+
+def _set(port: Port, setting: str) -> str:
+    """Return what to set. A script is not read: an engine that is started by one may listen elsewhere already."""
+    return f"Set {setting}." if port.given is not None else f"Set {setting}, or declare where it listens in {PORTS}."
+
+
+def _decode_problems(half: Half, port: Port) -> Iterator[str]:
+    """Yield that a decode engine has no port of its own: requests come to its sidecar, which is in the same pod."""
+    if port.is_unreadable:
+        fault = f"{half.path}: {port.flag} {port.given!r} is not a port number from 1 to {LAST_PORT}"
+    elif port.number == ENGINE_PORT:
+        fault = f"{half.path}: {_listens(port)}, the port of the decode sidecar, which takes the requests"
+    else:
+        return
+    yield sentences(fault, _set(port, f"another one, such as {port.setting(_DECODE_PORT)}"))
+
+
+def _prefill_problems(half: Half, port: Port) -> Iterator[str]:
+    """Yield that a prefill engine listens elsewhere than requests are sent; a port that is not read is assumed."""
+    if not port.is_unreadable and port.number != ENGINE_PORT:
+        fault = f"{half.path}: {_listens(port)}, requests and probes are sent to port {ENGINE_PORT}"
+        yield sentences(fault, _set(port, port.setting(ENGINE_PORT)))
+
+
+def _connector_problems(halves: Sequence[Half]) -> Iterator[str]:
+    """Yield that the halves cannot pass each other KV caches."""
+    found = {half.name: known_engine(half.container) for half in halves}
+    supported = " or ".join(each.name for each in ENGINES if each.connector)
+    lacking = [f"{name} runs {engine.name}" for name, engine in found.items() if not engine.connector]
+    if lacking:
+        fault = f"spec.engines: {' and '.join(lacking)}, with which the decode sidecar has no KV connector"
+        yield sentences(fault, f"Use {supported}.")
+    elif len({engine.connector for engine in found.values()}) > 1:
+        listed = " and ".join(f"{name} runs {engine.name or 'an unknown engine'}" for name, engine in found.items())
+        yield sentences(f"spec.engines: {listed}, which pass KV caches in different ways", "Use one engine for both.")
+    for half in halves:
+        given = read_flag(half.container, _BOOTSTRAP)
+        if not half.decodes and given not in (None, str(_BOOTSTRAP_PORT)):
+            fault = f"{half.path}: {_BOOTSTRAP} is {given}, the decode sidecar asks on port {_BOOTSTRAP_PORT}"
+            yield sentences(fault, f"Set {_BOOTSTRAP}={_BOOTSTRAP_PORT}, or remove it.")
