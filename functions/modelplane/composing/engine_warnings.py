@@ -9,7 +9,7 @@ from modelplane.composing.pair import Half, find_pair_problems
 from modelplane.model.deployment import PREFILL_DECODE, Role
 from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
 from modelplane.observed.engine_port import declared_port, engine_port, told_port
-from modelplane.observed.engines import known_engine
+from modelplane.observed.engines import known_engine, starts_known_engine
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.flags import read_flag
 from modelplane.observed.memo import once_per_version
@@ -17,6 +17,7 @@ from modelplane.observed.served_name import (
     container_of,
     is_staged,
     loaded_model,
+    names_model,
     served_name,
     serving_container,
     weights_flag,
@@ -58,7 +59,8 @@ def find_warnings(obj: Object) -> tuple[str, ...]:
     found = [*_weights(engines, cached=cached), *map(_workers, engines)]
     found += map(_disagreeing_port, engines)
     found += map(_unequal_sizes, engines)
-    found += [*map(_unnamed_weights, engines), *map(_other_weights, engines)] if cached else []
+    of_cache = (_unnamed_weights, _other_weights, _unused_weights)
+    found += [warn(each) for warn in of_cache for each in engines] if cached else map(_unnamed_model, engines)
     if mapping(spec.get("serving")).get("mode") == PREFILL_DECODE:
         found += find_pair_problems([Half(e.name, e.phase == "Decode", e.container, e.path) for e in engines])
     else:
@@ -96,6 +98,38 @@ def _workers(engine: _Engine) -> str:
         return ""
     fault = f"engine {engine.name}: its Worker requests no devices, so its pods get no GPU and may share a node"
     return sentences(fault, "Give it a nodeSelector.")
+
+
+def _unnamed_model(engine: _Engine) -> str:
+    """Return that a Worker of an engine that spans nodes is not told the model, and loads another one or none."""
+    worker = engine.member(Role.WORKER)
+    container = container_of(worker) if worker is not None else {}
+    known = known_engine(container)
+    if not known.name or not known.pipeline or names_model(container) or _is_configured(container):
+        return ""
+    model = known.model[0] if known.model else "the model as an argument"
+    return sentences(f"engine {engine.name}: its Worker is not told which model to load", f"Give it {model}.")
+
+
+def _is_configured(container: Mapping[str, Any]) -> bool:
+    """Tell whether a file, which is not read, configures an engine."""
+    return read_flag(container, "--config") is not None
+
+
+def _unused_weights(engine: _Engine) -> str:
+    """Return that an engine does not load the weights of its cache: it names no model, and is given no flag for one."""
+    container, known = engine.container, known_engine(engine.container)
+    scripted = container.get("command") and not starts_known_engine(container)
+    if not known.name or scripted or _is_configured(container) or weights_flag(container) or loaded_model(container):
+        return ""
+    written = [*(container.get("command") or ()), *(container.get("args") or ())]
+    written += [row.get("value") for row in mappings(container.get("env"))]
+    if any(MODELS_PATH in text(each) for each in written):
+        return ""
+    fault = (
+        f"engine {engine.name} runs {known.name}, which is not told to load the weights that spec.modelCacheRef stages"
+    )
+    return sentences(fault, f"Give it {known.loads_staged}, or remove spec.modelCacheRef.")
 
 
 def _unnamed_weights(engine: _Engine) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.catalogue.flags import SGLANG, VLLM
-from modelplane.model.names import ENGINE_PORT
+from modelplane.model.names import ENGINE_PORT, MODELS_PATH
 from modelplane.observed.fields import mappings, text
 from modelplane.observed.flags import programs
 
@@ -35,9 +35,11 @@ class KnownEngine:
 
     `images` are parts of the paths of its images, `programs` commands and Python modules. `port` is its default port,
     `image_port` what its image sets instead, if it does. `port_flags` and `port_variable` change it. `ready` and `live`
-    are the paths that answer once it takes requests, and as long as it need not be restarted. `weights` is the flag for
-    a folder of weights, "" if none takes one; `tensor` and `pipeline` are flags of the sizes of a gang. `connector` is
-    how two of them work as a pair, None if they cannot.
+    are the paths that answer once it takes requests, and as long as it need not be restarted. `model` are the flags for
+    the model to load, which is served by that name, the one to write first; `model_variable` is a variable for it, and
+    it may also follow a word of `model_after` as an argument. `weights` is the flag that an engine without a model is
+    given for a folder of weights, "" if it is given none; `staged` is then how to write it. `tensor` and `pipeline` are
+    flags of the sizes of a gang. `connector` is how two of them work as a pair, None if they cannot.
     """
 
     name: str
@@ -50,16 +52,22 @@ class KnownEngine:
     port_variable: str = ""
     ready: str = _HEALTH
     live: str = _HEALTH
+    model: tuple[str, ...] = ()
+    model_variable: str = ""
+    model_after: tuple[str, ...] = ()
     weights: str = ""
+    staged: str = ""
     tensor: tuple[str, ...] = ()
     pipeline: tuple[str, ...] = ()
     connector: Connector | None = None
 
+    @property
+    def loads_staged(self) -> str:
+        """Return what to give the engine so that it loads the weights of a ModelCache."""
+        return self.staged or f"{self.weights}={MODELS_PATH}"
+
 
 _NIXL: Final = Connector("nixlv2", optional=True)
-
-#: An engine of which nothing is known: it is asked as vLLM is, and by its liveness probe what its readiness probe asks.
-UNKNOWN: Final = KnownEngine("", "", live="", weights=VLLM.model[0], connector=_NIXL)
 
 ENGINES: Final = (
     KnownEngine(
@@ -67,6 +75,8 @@ ENGINES: Final = (
         "https://docs.vllm.ai/en/latest/cli/serve/",
         programs=("vllm", "vllm.entrypoints.openai.api_server"),
         images=("vllm", "vllm-openai"),
+        model=VLLM.model,
+        model_after=("serve",),
         weights=VLLM.model[0],
         tensor=VLLM.tensor,
         pipeline=VLLM.pipeline,
@@ -78,6 +88,7 @@ ENGINES: Final = (
         programs=("sglang", "sglang.launch_server"),
         images=("sglang",),
         port=30000,
+        model=SGLANG.model,
         weights=SGLANG.model[0],
         tensor=SGLANG.tensor,
         pipeline=SGLANG.pipeline,
@@ -88,6 +99,8 @@ ENGINES: Final = (
         "https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html",
         programs=("trtllm-serve",),
         images=("tensorrt-llm",),
+        model_after=("trtllm-serve", "serve"),
+        staged=f"the argument {MODELS_PATH}",
         tensor=("--tp-size",),
         pipeline=("--pp-size",),
     ),
@@ -100,6 +113,8 @@ ENGINES: Final = (
         image_port=80,
         port_flags=("--port", "-p"),
         port_variable="PORT",
+        model=("--model-id",),
+        model_variable="MODEL_ID",
         weights="--model-id",
         tensor=("--num-shard",),
     ),
@@ -110,6 +125,9 @@ ENGINES: Final = (
         images=("llama.cpp",),
         port=8080,
         port_variable="LLAMA_ARG_PORT",
+        model=("--model", "-m"),
+        model_variable="LLAMA_ARG_MODEL",
+        staged=f"--model={MODELS_PATH}/FILE.gguf",
     ),
     KnownEngine(
         "NIM",
@@ -119,6 +137,8 @@ ENGINES: Final = (
         port_variable="NIM_SERVER_PORT",
         ready="/v1/health/ready",
         live="/v1/health/live",
+        model_variable="NIM_MODEL_PATH",
+        staged=f"the variable NIM_MODEL_PATH={MODELS_PATH}",
     ),
     KnownEngine(
         "Triton",
@@ -128,6 +148,7 @@ ENGINES: Final = (
         port_flags=("--http-port",),
         ready="/v2/health/ready",
         live="/v2/health/live",
+        staged=f"--model-repository={MODELS_PATH}",
     ),
     KnownEngine(
         "Ollama",
@@ -139,6 +160,7 @@ ENGINES: Final = (
         port_variable="OLLAMA_HOST",
         ready="/api/version",
         live="/api/version",
+        staged=f"the variable OLLAMA_MODELS={MODELS_PATH}",
     ),
     KnownEngine(
         "LMDeploy",
@@ -147,7 +169,23 @@ ENGINES: Final = (
         images=("lmdeploy",),
         port=23333,
         port_flags=("--server-port",),
+        model_after=("api_server",),
+        staged=f"the argument {MODELS_PATH}",
     ),
+)
+#: The flags of all engines for the model to load: an image may start another engine than its name says.
+MODEL_FLAGS: Final = tuple(dict.fromkeys(flag for engine in ENGINES for flag in engine.model))
+#: An engine of which nothing is known: it is taken for a vLLM, and asked by its liveness probe what its readiness probe
+#: asks.
+UNKNOWN: Final = KnownEngine(
+    "",
+    "",
+    programs=("vllm",),
+    live="",
+    model=VLLM.model,
+    model_after=("serve",),
+    weights=VLLM.model[0],
+    connector=_NIXL,
 )
 _BY_PROGRAM: Final = {program: engine for engine in ENGINES for program in engine.programs}
 _BY_IMAGE: Final = {part: engine for engine in ENGINES for part in engine.images}
@@ -164,6 +202,11 @@ def _image_parts(image: str) -> Iterator[str]:
 
 def _of_image(container: Mapping[str, Any]) -> KnownEngine | None:
     return next((_BY_IMAGE[part] for part in _image_parts(text(container.get("image"))) if part in _BY_IMAGE), None)
+
+
+def starts_known_engine(container: Mapping[str, Any]) -> bool:
+    """Tell whether a container starts a known engine by its command or arguments, and not by a script or its image."""
+    return not programs(container).isdisjoint(_BY_PROGRAM)
 
 
 def known_engine(container: Mapping[str, Any]) -> KnownEngine:

@@ -6,14 +6,12 @@ from typing import Any, Final
 
 from modelplane.model.deployment import Role
 from modelplane.model.names import MODELS_PATH
-from modelplane.observed.engines import known_engine
+from modelplane.observed.engines import MODEL_FLAGS, known_engine, starts_known_engine
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.flags import following, read_flag
 from modelplane.observed.memo import once_per_version
 from modelplane.step import Object
 
-#: Flags of the common engines for the model to load; the first argument may be the model itself.
-LOADS: Final = ("--model", "--model-path", "--model-id", "-m")
 #: A valid name of a model in a ModelEndpoint; it excludes shell variables.
 _NAME: Final = re.compile(r"[A-Za-z0-9/][-A-Za-z0-9._:/@+]{0,255}")
 
@@ -30,16 +28,25 @@ def container_of(member: Mapping[str, Any]) -> Mapping[str, Any]:
     return next(iter(mappings(mapping(mapping(member.get("template")).get("spec")).get("containers"))), {})
 
 
-def names_weights(container: Mapping[str, Any]) -> bool:
-    """Tell whether a container names its model: by a command, a flag, or the first argument."""
-    first = next(iter(container.get("args") or ()), "-")
-    named = read_flag(container, *LOADS) is not None or not text(first).startswith("-")
-    return bool(container.get("command")) or named
+def names_model(container: Mapping[str, Any]) -> bool:
+    """Tell whether a container names its model: by a flag, a variable, or an argument, or in a script, not read."""
+    engine = known_engine(container)
+    variables = {row.get("name") for row in mappings(container.get("env"))}
+    # In a command `-m` may be Python's.
+    flags = engine.model if container.get("command") else MODEL_FLAGS
+    if read_flag(container, *flags) is not None or engine.model_variable in variables:
+        return True
+    if container.get("command"):
+        return bool(_argument(container)) or not starts_known_engine(container)
+    return not text(next(iter(container.get("args") or ()), "-")).startswith("-")
 
 
 def weights_flag(container: Mapping[str, Any]) -> str:
-    """Return the flag by which an engine that names no model is given a folder of weights, "" if it is given none."""
-    return "" if names_weights(container) else known_engine(container).weights
+    """Return the flag by which an engine that names no model is given a folder of weights, "" if it is given none.
+
+    One with a command is given none.
+    """
+    return "" if container.get("command") or names_model(container) else known_engine(container).weights
 
 
 def served_name(container: Mapping[str, Any]) -> str | None:
@@ -52,7 +59,9 @@ def served_name(container: Mapping[str, Any]) -> str | None:
 
 def loaded_model(container: Mapping[str, Any]) -> str | None:
     """Return the model that an engine loads, a path or the name of a repository; None if its command does not say."""
-    return read_flag(container, *LOADS[:-1]) or following(container, "vllm", "serve") or _first_argument(container)
+    # `-m` may be Python's.
+    flags = [flag for flag in MODEL_FLAGS if flag.startswith("--")]
+    return read_flag(container, *flags) or _argument(container) or _first_argument(container)
 
 
 def is_staged(model: str) -> bool:
@@ -60,10 +69,18 @@ def is_staged(model: str) -> bool:
     return model == MODELS_PATH or model.startswith(f"{MODELS_PATH}/")
 
 
+def _argument(container: Mapping[str, Any]) -> str | None:
+    """Return the model if it is an argument of the engine's command, after one of its verbs."""
+    engine = known_engine(container)
+    found = (following(container, name, verb) for verb in reversed(engine.model_after) for name in engine.programs)
+    return next(filter(None, found), None)
+
+
 def _first_argument(container: Mapping[str, Any]) -> str | None:
     """Return the model if it is the first argument of the image's own command."""
     first = text(next(iter(container.get("args") or ()), ""))
-    return None if container.get("command") or not _NAME.fullmatch(first) else first
+    starts = container.get("command") or starts_known_engine(container)
+    return None if starts or not _NAME.fullmatch(first) else first
 
 
 @once_per_version

@@ -10,6 +10,7 @@ from celpy.adapter import json_to_cel
 
 from modelplane.compose_replica.readiness import GANG_READY, STATEFUL_SET_READY
 from modelplane.composing.engine_warnings import find_warnings
+from modelplane.composing.messages import sentences
 from unit.compose_replica import replicas as given
 
 BODY = given.replica(given.gang(copies=2, nodes=3))
@@ -119,8 +120,7 @@ def test_what_is_only_looked_at_is_neither_awaited_nor_stale() -> None:
     found = seen()
     _unseen(found)
     accepted = given.condition(given.run(BODY, found), "ModelAccepted")
-    (warning,) = find_warnings(given.obj(BODY))
-    assert (accepted.reason, accepted.message) == ("Accepted", warning)
+    assert (accepted.reason, accepted.message) == ("Accepted", sentences(*find_warnings(given.obj(BODY))))
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,10 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], list[str] | None]] = {
     "llama.cpp's flag": ({"args": ["-m", "/mnt/models/x.gguf"]}, ["-m", "/mnt/models/x.gguf"]),
     "the model as the first argument": ({"args": ["/mnt/models", "--a=b"]}, ["/mnt/models", "--a=b"]),
     "a flag that only begins so": ({"args": ["--model-impl=auto"]}, ["--model-impl=auto", "--model=/mnt/models"]),
+    "TGI's variable": (
+        {"image": "x/text-generation-inference", "env": [{"name": "MODEL_ID", "value": "org/model"}]},
+        None,
+    ),
     "a command": ({"command": ["serve"], "args": ["--a"]}, ["--a"]),
     "a command alone": ({"command": ["serve"]}, None),
 }

@@ -107,6 +107,76 @@ def test_a_worker_that_is_not_told_what_to_load_is_warned_of(given: dict[str, An
     assert expected[0] not in warnings(gang(template=template(**given)))
 
 
+#: Workers of a gang without a cache: the image, its command and arguments, and what they are to be given.
+UNTOLD: dict[str, tuple[dict[str, Any], str]] = {
+    "vLLM": ({"image": "vllm/vllm-openai", "args": ["--headless"]}, "--model"),
+    "SGLang": ({"image": "x", "command": ["python3", "-m", "sglang.launch_server", "--nnodes=2"]}, "--model-path"),
+    "TensorRT-LLM": ({"image": "x", "command": ["trtllm-serve", "--tp_size=8"]}, "the model as an argument"),
+    "vLLM with one": ({"image": "vllm/vllm-openai", "args": ["--headless", "--model=a/b"]}, ""),
+    "vLLM with one as an argument": ({"image": "x", "command": ["vllm", "serve", "a/b", "--headless"]}, ""),
+    "SGLang with one": ({"image": "x", "command": ["python3", "-m", "sglang.launch_server", "--model=a"]}, ""),
+    "TensorRT-LLM with one": ({"image": "x", "command": ["trtllm-serve", "serve", "a/b"]}, ""),
+    "TensorRT-LLM with one after its name": ({"image": "x", "command": ["trtllm-serve", "a/b"]}, ""),
+    "a file": ({"image": "vllm/vllm-openai", "args": ["--config=/etc/vllm.yaml"]}, ""),
+    "a script": ({"image": "vllm/vllm-openai", "command": ["/bin/join"]}, ""),
+    "Ray": ({"image": "vllm/vllm-openai", "command": ["ray", "start", "--block"]}, ""),
+    "a NIM, which has its model": ({"image": "nvcr.io/nim/meta/llama:1"}, ""),
+    "an engine of which nothing is known": ({"image": "own"}, ""),
+}
+
+
+@pytest.mark.parametrize(("container", "needed"), UNTOLD.values(), ids=UNTOLD)
+def test_a_worker_that_is_told_no_model_is_warned_of_without_a_cache_too(
+    container: dict[str, Any], needed: str
+) -> None:
+    found = [each for each in warnings(gang(template=template(**container))) if "which model" in each]
+    expected = f"engine main: its Worker is not told which model to load. Give it {needed}."
+    assert found == ([expected] if needed else [])
+
+
+#: Engines with a cache: the container, and what it has to be given so that it loads the cache, "" if it does.
+STAGED: dict[str, tuple[dict[str, Any], str]] = {
+    "TensorRT-LLM": (
+        {"image": "nvidia/tensorrt-llm/release", "command": ["trtllm-serve", "--tp_size=1"]},
+        "the argument /mnt/models",
+    ),
+    "llama.cpp": ({"image": "ggml-org/llama.cpp", "args": ["--hf-repo=a/b"]}, "--model=/mnt/models/FILE.gguf"),
+    "NIM": ({"image": "nvcr.io/nim/meta/llama:1"}, "the variable NIM_MODEL_PATH=/mnt/models"),
+    "Triton": (
+        {"image": "nvidia/tritonserver", "args": ["tritonserver", "--model-repository=/models"]},
+        "--model-repository=/mnt/models",
+    ),
+    "Ollama": ({"image": "ollama/ollama"}, "the variable OLLAMA_MODELS=/mnt/models"),
+    "LMDeploy": ({"image": "lmdeploy", "args": ["lmdeploy", "serve", "api_server"]}, "the argument /mnt/models"),
+    "vLLM with a command": ({"image": "x", "command": ["vllm", "serve"]}, "--model=/mnt/models"),
+    "vLLM, which is given a flag": ({"image": "vllm/vllm-openai"}, ""),
+    "TGI, which is given a flag": ({"image": "x/text-generation-inference"}, ""),
+    "TensorRT-LLM that loads it": ({"image": "x", "command": ["trtllm-serve", "/mnt/models"]}, ""),
+    "llama.cpp that loads it": ({"image": "x/llama.cpp", "args": ["-m", "/mnt/models/q4.gguf"]}, ""),
+    "a NIM that loads it": (
+        {"image": "nvcr.io/nim/x/y", "env": [{"name": "NIM_MODEL_PATH", "value": "/mnt/models"}]},
+        "",
+    ),
+    "Triton that loads it": ({"image": "nvidia/tritonserver", "args": ["--model-repository=/mnt/models"]}, ""),
+    "Ollama that loads it": ({"image": "ollama", "env": [{"name": "OLLAMA_MODELS", "value": "/mnt/models"}]}, ""),
+    "a script": ({"image": "nvidia/tritonserver", "command": ["/start"]}, ""),
+    "an engine of which nothing is known": ({"image": "own", "command": ["/start"]}, ""),
+}
+
+
+@pytest.mark.parametrize(("container", "needed"), STAGED.values(), ids=STAGED)
+def test_an_engine_that_is_not_told_to_load_its_cache_is_warned_of_with_what_to_give_it(
+    container: dict[str, Any], needed: str
+) -> None:
+    one = {"name": "main", "members": [{**member(), "template": template(**container)}]}
+    found = warnings(one, modelCacheRef={"name": "weights"})
+    assert [each.partition(" Give it ")[2] for each in found] == (
+        [f"{needed}, or remove spec.modelCacheRef."] if needed else []
+    )
+    assert all("is not told to load the weights that spec.modelCacheRef stages" in each for each in found)
+    assert not [each for each in warnings(one) if "is not told" in each]
+
+
 SIZES: dict[str, tuple[str, str, str, str]] = {
     "vLLM's tensor size": ("vllm/vllm-openai", "--tensor-parallel-size=8", "-tp=4", "--tensor-parallel-size is 8"),
     "SGLang's pipeline size": ("lmsysorg/sglang", "--pp-size=2", "--pipeline-parallel-size=4", "--pp-size is 2"),
