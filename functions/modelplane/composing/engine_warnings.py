@@ -9,7 +9,7 @@ from modelplane.composing.pair import Half, find_pair_problems
 from modelplane.model.deployment import PREFILL_DECODE, Role
 from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
 from modelplane.observed.engine_port import declared_port, engine_port, told_port
-from modelplane.observed.engines import known_engine, starts_known_engine
+from modelplane.observed.engines import known_engine, loopback_setting, starts_known_engine
 from modelplane.observed.fields import mapping, mappings, text
 from modelplane.observed.flags import read_flag
 from modelplane.observed.memo import once_per_version
@@ -58,6 +58,7 @@ def find_warnings(obj: Object) -> tuple[str, ...]:
     cached = bool(spec.get("modelCacheRef"))
     found = [*_weights(engines, cached=cached), *map(_workers, engines)]
     found += map(_disagreeing_port, engines)
+    found += map(_loopback, engines)
     found += map(_unequal_sizes, engines)
     of_cache = (_unnamed_weights, _other_weights, _unused_weights)
     found += [warn(each) for warn in of_cache for each in engines] if cached else map(_unnamed_model, engines)
@@ -178,6 +179,15 @@ def _disagreeing_port(engine: _Engine) -> str:
         return ""
     fault = f"{engine.path}: {told.flag} is {told.given}, and requests and probes go to {declared.number}"
     return sentences(fault, f"Set {declared.setting(told.number)}, or {told.setting(declared.number)}.")
+
+
+def _loopback(engine: _Engine) -> str:
+    """Return that an engine listens on loopback alone, by default or as it is told."""
+    setting = loopback_setting(engine.container)
+    if not setting or _is_configured(engine.container):
+        return ""
+    fault = f"{engine.path}: {known_engine(engine.container).name or 'the engine'} listens on loopback alone"
+    return sentences(f"{fault}, where neither requests nor probes reach it", f"Set {setting}.")
 
 
 def _picked_ports(engines: Sequence[_Engine]) -> str:

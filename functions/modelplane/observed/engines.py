@@ -4,17 +4,23 @@ An engine is known by the program that a container starts or, if that says nothi
 registry that is in. Of another one nothing is known, and what is written in the container holds before all of this.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from modelplane.catalogue.flags import SGLANG, VLLM
+from modelplane.catalogue.flags import HOST, SGLANG, VLLM
 from modelplane.model.names import ENGINE_PORT, MODELS_PATH
 from modelplane.observed.fields import mappings, text
-from modelplane.observed.flags import programs
+from modelplane.observed.flags import programs, read_flag
 
 _PORT: Final = ("--port",)
 _HEALTH: Final = "/health"
+#: OLLAMA_HOST: a host, with a port or without. With a scheme the scheme's port is the default (`envconfig/config.go`).
+_OLLAMA_HOST: Final = re.compile(r"(?:(?P<scheme>https?)://)?(?:\[[^]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]+))?/*")
+_PORT_OF_SCHEME: Final = {"http": "80", "https": "443"}
+#: An address that only its own pod reaches, with a scheme or a port.
+_LOOPBACK: Final = re.compile(r"(?:https?://)?(?:127\.[0-9.]+|localhost|\[?::1\]?)(?::[0-9]+)?/?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,9 @@ class KnownEngine:
     """What the documentation of an engine, at `source`, says of it.
 
     `images` are parts of the paths of its images, `programs` commands and Python modules. `port` is its default port,
-    `image_port` what its image sets instead, if it does. `port_flags` and `port_variable` change it. `ready` and `live`
+    `image_port` what its image sets instead, if it does. `port_flags` and `port_variable` change it.
+    `host_flags` and `host_variable` are for the address that it listens on, `loopback` if that is 127.0.0.1 by default,
+    unless its image sets another one (`image_host`). `ready` and `live`
     are the paths that answer once it takes requests, and as long as it need not be restarted. `model` are the flags for
     the model to load, which is served by that name, the one to write first; `model_variable` is a variable for it, and
     it may also follow a word of `model_after` as an argument. `weights` is the flag that an engine without a model is
@@ -50,6 +58,10 @@ class KnownEngine:
     image_port: int | None = None
     port_flags: tuple[str, ...] = _PORT
     port_variable: str = ""
+    host_flags: tuple[str, ...] = HOST
+    host_variable: str = ""
+    loopback: bool = False
+    image_host: bool = False
     ready: str = _HEALTH
     live: str = _HEALTH
     model: tuple[str, ...] = ()
@@ -84,10 +96,11 @@ ENGINES: Final = (
     ),
     KnownEngine(
         "SGLang",
-        "https://docs.sglang.ai/advanced_features/server_arguments.html",
+        "https://docs.sglang.io/advanced_features/server_arguments.html",
         programs=("sglang", "sglang.launch_server"),
         images=("sglang",),
         port=30000,
+        loopback=True,
         model=SGLANG.model,
         weights=SGLANG.model[0],
         tensor=SGLANG.tensor,
@@ -99,6 +112,7 @@ ENGINES: Final = (
         "https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html",
         programs=("trtllm-serve",),
         images=("tensorrt-llm",),
+        loopback=True,
         model_after=("trtllm-serve", "serve"),
         staged=f"the argument {MODELS_PATH}",
         tensor=("--tp-size",),
@@ -113,6 +127,7 @@ ENGINES: Final = (
         image_port=80,
         port_flags=("--port", "-p"),
         port_variable="PORT",
+        host_flags=("--hostname",),
         model=("--model-id",),
         model_variable="MODEL_ID",
         weights="--model-id",
@@ -125,6 +140,9 @@ ENGINES: Final = (
         images=("llama.cpp",),
         port=8080,
         port_variable="LLAMA_ARG_PORT",
+        host_variable="LLAMA_ARG_HOST",
+        loopback=True,
+        image_host=True,
         model=("--model", "-m"),
         model_variable="LLAMA_ARG_MODEL",
         staged=f"--model={MODELS_PATH}/FILE.gguf",
@@ -135,6 +153,7 @@ ENGINES: Final = (
         images=("nim",),
         port_flags=(),
         port_variable="NIM_SERVER_PORT",
+        host_flags=(),
         ready="/v1/health/ready",
         live="/v1/health/live",
         model_variable="NIM_MODEL_PATH",
@@ -146,6 +165,7 @@ ENGINES: Final = (
         programs=("tritonserver",),
         images=("tritonserver",),
         port_flags=("--http-port",),
+        host_flags=("--http-address",),
         ready="/v2/health/ready",
         live="/v2/health/live",
         staged=f"--model-repository={MODELS_PATH}",
@@ -158,6 +178,10 @@ ENGINES: Final = (
         port=11434,
         port_flags=(),
         port_variable="OLLAMA_HOST",
+        host_flags=(),
+        host_variable="OLLAMA_HOST",
+        loopback=True,
+        image_host=True,
         ready="/api/version",
         live="/api/version",
         staged=f"the variable OLLAMA_MODELS={MODELS_PATH}",
@@ -169,6 +193,7 @@ ENGINES: Final = (
         images=("lmdeploy",),
         port=23333,
         port_flags=("--server-port",),
+        host_flags=("--server-name",),
         model_after=("api_server",),
         staged=f"the argument {MODELS_PATH}",
     ),
@@ -227,15 +252,37 @@ def default_port(container: Mapping[str, Any]) -> int:
     return set_by_image or engine.port
 
 
+def _variable(container: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    return next((row for row in mappings(container.get("env")) if name and row.get("name") == name), None)
+
+
 def port_setting(container: Mapping[str, Any]) -> str | None:
     """Return what the variable for the engine's port says, None if it is not set or names no port."""
     variable = known_engine(container).port_variable
-    row = next((row for row in mappings(container.get("env")) if variable and row.get("name") == variable), None)
+    row = _variable(container, variable)
     if row is None:
         return None
     if "valueFrom" in row:
         return f"$({variable})"
     value = text(row.get("value"))
-    # OLLAMA_HOST is a host, with a port or without.
-    port = value.rpartition(":")[2]
-    return value if variable.endswith("PORT") else port if port.isdecimal() else None
+    if variable != "OLLAMA_HOST":
+        return value
+    host = _OLLAMA_HOST.fullmatch(value)
+    return (host["port"] or _PORT_OF_SCHEME.get(host["scheme"])) if host else None
+
+
+def loopback_setting(container: Mapping[str, Any]) -> str:
+    """Return how to let an engine listen on all addresses if it listens on loopback alone, else "".
+
+    What a script does is not known.
+    """
+    engine = known_engine(container)
+    if container.get("command") and not starts_known_engine(container):
+        return ""
+    row = _variable(container, engine.host_variable)
+    given = read_flag(container, *engine.host_flags) if engine.host_flags else None
+    given = text(row.get("value")) if given is None and row is not None else given
+    is_default = given is None and engine.loopback and not (engine.image_host and _of_image(container) is engine)
+    if not is_default and not _LOOPBACK.fullmatch(given or ""):
+        return ""
+    return f"{engine.host_flags[0] if engine.host_flags else engine.host_variable}=0.0.0.0"

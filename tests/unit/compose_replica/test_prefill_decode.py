@@ -127,8 +127,8 @@ SERVES: dict[str, tuple[dict[str, Any], dict[str, Any], int, str, str]] = {
         "prefix-based-pd-decider",
     ),
     "SGLang on its default port": (
-        {**SGLANG, "args": ["--port=8000", "--disaggregation-bootstrap-port=8998"]},
-        SGLANG,
+        {**SGLANG, "args": ["--port=8000", "--host=0.0.0.0", "--disaggregation-bootstrap-port=8998"]},
+        {**SGLANG, "args": ["--host=0.0.0.0"]},
         30000,
         "sglang",
         "always-disagg-pd-decider",

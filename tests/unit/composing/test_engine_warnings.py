@@ -169,11 +169,11 @@ def test_an_engine_that_is_not_told_to_load_its_cache_is_warned_of_with_what_to_
     container: dict[str, Any], needed: str
 ) -> None:
     one = {"name": "main", "members": [{**member(), "template": template(**container)}]}
-    found = warnings(one, modelCacheRef={"name": "weights"})
+    found = [each for each in warnings(one, modelCacheRef={"name": "weights"}) if "is not told" in each]
     assert [each.partition(" Give it ")[2] for each in found] == (
         [f"{needed}, or remove spec.modelCacheRef."] if needed else []
     )
-    assert all("is not told to load the weights that spec.modelCacheRef stages" in each for each in found)
+    assert all("which is not told to load the weights that spec.modelCacheRef stages" in each for each in found)
     assert not [each for each in warnings(one) if "is not told" in each]
 
 
@@ -230,6 +230,35 @@ def test_a_pair_that_cannot_serve_is_warned_of() -> None:
         "ports.",
     )
     assert warnings(halves[0], engine("d", "--port=8001", phase="Decode"), mode="PrefillDecode") == ()
+
+
+#: Engines and the address that they listen on: the container, and what lets requests reach it, "" if they do.
+LOOPBACK: dict[str, tuple[dict[str, Any], str]] = {
+    "SGLang": ({"image": "lmsysorg/sglang", "args": ["--model-path=m"]}, "--host=0.0.0.0"),
+    "TensorRT-LLM": ({"image": "x", "command": ["trtllm-serve", "m"]}, "--host=0.0.0.0"),
+    "llama.cpp in another image": ({"image": "x", "command": ["llama-server", "-m", "f"]}, "--host=0.0.0.0"),
+    "Ollama in another image": ({"image": "x", "command": ["ollama", "serve"]}, "OLLAMA_HOST=0.0.0.0"),
+    "Ollama that is told so": (
+        {"image": "ollama/ollama", "env": [{"name": "OLLAMA_HOST", "value": "127.0.0.1:9000"}]},
+        "OLLAMA_HOST=0.0.0.0",
+    ),
+    "vLLM that is told so": ({"image": "vllm/vllm-openai", "args": ["--host", "localhost"]}, "--host=0.0.0.0"),
+    "SGLang that listens": ({"image": "lmsysorg/sglang", "args": ["--host=0.0.0.0"]}, ""),
+    "SGLang on its pod's address": ({"image": "lmsysorg/sglang", "args": ["--host=$(POD_IP)"]}, ""),
+    "SGLang that a file configures": ({"image": "lmsysorg/sglang", "args": ["--config=f.yaml"]}, ""),
+    "SGLang that a script starts": ({"image": "lmsysorg/sglang", "command": ["/start"]}, ""),
+    "llama.cpp's own image": ({"image": "ghcr.io/ggml-org/llama.cpp:server"}, ""),
+    "Ollama's own image": ({"image": "ollama/ollama"}, ""),
+    "vLLM": ({"image": "vllm/vllm-openai"}, ""),
+    "an engine of which nothing is known": ({"image": "own"}, ""),
+}
+
+
+@pytest.mark.parametrize(("container", "setting"), LOOPBACK.values(), ids=LOOPBACK)
+def test_an_engine_that_listens_on_loopback_alone_is_warned_of(container: dict[str, Any], setting: str) -> None:
+    one = {"name": "main", "members": [{**member(), "template": template(**container)}]}
+    found = [each.partition(" reach it. ")[2] for each in warnings(one) if "listens on loopback alone" in each]
+    assert found == ([f"Set {setting}."] if setting else [])
 
 
 def test_a_port_that_cannot_be_told_is_warned_of_and_another_port_is_not() -> None:
