@@ -28,6 +28,7 @@ def test_help_lists_every_command_without_importing_what_they_need() -> None:
     assert [line.split()[0] for line in shown.split("Commands:")[1].splitlines() if line.strip()] == [
         "cel",
         "expand",
+        "get",
         "hydrate",
         "observe",
         "preview",
