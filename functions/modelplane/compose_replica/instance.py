@@ -21,8 +21,7 @@ class Instance:
 
     `deployment` is "" for a hand-written replica. `volume` is the claim with its weights, "" for none. `drain_seconds`
     is how long its pods keep answering while they are being deleted. `drops_all`: its engines have only the
-    capabilities that they add. `idle` are the gangs that are edited without an available copy. `picker` is the name of
-    the endpoint picker that it has on its cluster, "" for none.
+    capabilities that they add. `picker` is the name of the endpoint picker that it has on its cluster, "" for none.
     """
 
     site: Site
@@ -31,7 +30,6 @@ class Instance:
     volume: str = ""
     drain_seconds: int = 0
     drops_all: bool = False
-    idle: frozenset[str] = frozenset()
     picker: str = ""
 
     @property

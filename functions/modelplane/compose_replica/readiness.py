@@ -89,7 +89,7 @@ def _complaints(manifest: Mapping[str, Any]) -> str:
     return " ".join(sorted(messages - {""}))
 
 
-def _seen(manifest: Mapping[str, Any]) -> bool:
+def is_seen(manifest: Mapping[str, Any]) -> bool:
     """Tell whether a status is for the present generation."""
     generation = mapping(manifest.get("metadata")).get("generation")
     return generation is not None and mapping(manifest.get("status")).get("observedGeneration") == generation
@@ -98,12 +98,12 @@ def _seen(manifest: Mapping[str, Any]) -> bool:
 def _deployment(manifest: Mapping[str, Any]) -> Readiness:
     status, desired = mapping(manifest.get("status")), mapping(manifest.get("spec")).get("replicas")
     counts = [status.get(field) for field in ("updatedReplicas", "replicas", "availableReplicas")]
-    complete = _seen(manifest) and isinstance(desired, int) and all(found == desired for found in counts)
+    complete = is_seen(manifest) and isinstance(desired, int) and all(found == desired for found in counts)
     available = count(status.get("availableReplicas"))
     return Readiness(complete, available, count(desired), "" if complete else _complaints(manifest))
 
 
-def _template_mark(manifest: Mapping[str, Any]) -> Any:
+def template_mark(manifest: Mapping[str, Any]) -> Any:
     """Return the mark of the templates that a LeaderWorkerSet or one of its StatefulSets makes pods from."""
     spec = mapping(manifest.get("spec"))
     template = mapping(spec.get("leaderWorkerTemplate")).get("leaderTemplate") or spec.get("template")
@@ -123,21 +123,21 @@ def _sets(engine: str, copies: int, remotes: Mapping[str, Remote]) -> Iterator[t
             yield copy, remote.manifest
 
 
-def _behind(part: Mapping[str, Any], mark: Any) -> bool:
+def is_behind(part: Mapping[str, Any], mark: Any) -> bool:
     """Tell whether a StatefulSet still makes pods of earlier templates."""
-    return _template_mark(part) != mark or not _seen(part)
+    return template_mark(part) != mark or not is_seen(part)
 
 
 def _gang(engine: str, manifest: Mapping[str, Any], remotes: Mapping[str, Remote]) -> Readiness:
     status, desired = mapping(manifest.get("status")), mapping(manifest.get("spec")).get("replicas")
     counts = [status.get(field) for field in ("updatedReplicas", "replicas", "readyReplicas")]
     full = isinstance(desired, int) and all(found == desired for found in counts)
-    available, mark, missing = count(status.get("readyReplicas")), _template_mark(manifest), 0
+    available, mark, missing = count(status.get("readyReplicas")), template_mark(manifest), 0
     messages: list[str] = []
     for copy, part in _sets(engine, count(desired), remotes):
         asked, has = count(part["spec"]["replicas"]), count(mapping(part.get("status")).get("readyReplicas"))
         what = "leaders" if copy is None else f"workers of copy {copy}"
-        if _behind(part, mark):
+        if is_behind(part, mark):
             # A copy of earlier templates is outdated, and not missing.
             messages.append(f"{what}: {OUTDATED}")
         elif has < asked:
@@ -183,9 +183,9 @@ def has_acted(resource: str, remotes: Mapping[str, Remote]) -> bool:
     if remote.manifest is None or remote.synced is None:
         return False
     if remote.kind == "Deployment":
-        return _seen(remote.manifest)
-    mark = _template_mark(remote.manifest)
-    return not any(_behind(part, mark) for _, part in _sets(engine_of(resource), 0, remotes))
+        return is_seen(remote.manifest)
+    mark = template_mark(remote.manifest)
+    return not any(is_behind(part, mark) for _, part in _sets(engine_of(resource), 0, remotes))
 
 
 def is_rolling(resource: str, remotes: Mapping[str, Remote]) -> bool:
@@ -196,5 +196,5 @@ def is_rolling(resource: str, remotes: Mapping[str, Remote]) -> bool:
         return True
     if manifest.get("kind") == "Deployment":
         return count(status.get("observedGeneration"), generation) < generation
-    copies, mark = count(mapping(manifest.get("spec")).get("replicas")), _template_mark(manifest)
-    return any(_behind(part, mark) for _, part in _sets(engine_of(resource), copies, remotes))
+    copies, mark = count(mapping(manifest.get("spec")).get("replicas")), template_mark(manifest)
+    return any(is_behind(part, mark) for _, part in _sets(engine_of(resource), copies, remotes))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from modelplane.compose_replica import builder, by_hand, ending, report, weights, workloads
+from modelplane.compose_replica import builder, by_hand, ending, report, rolling_update, weights, workloads
 from modelplane.compose_replica.claims import is_claim_template, used_templates
 from modelplane.compose_replica.cluster_hold import compose_holds
 from modelplane.compose_replica.findings import ReplicaFindings
@@ -12,7 +12,7 @@ from modelplane.compose_replica.handover import keep_answering
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.obstacle import Obstacle, cluster_mismatch, denied_metadata, reach
 from modelplane.compose_replica.picker import observed_name
-from modelplane.compose_replica.readiness import Readiness, engine_of, readiness_of
+from modelplane.compose_replica.readiness import Readiness, readiness_of
 from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
 from modelplane.compose_replica.weights import Mount
@@ -24,7 +24,6 @@ from modelplane.composing.orphan import is_orphaning, only_observes, policy_of, 
 from modelplane.composing.pod_messages import REPLICA_PODS
 from modelplane.composing.references import arrange
 from modelplane.composing.site import Site
-from modelplane.kube.workload import is_idle
 from modelplane.model.conditions import Reason, Status
 from modelplane.model.deployment import Role
 from modelplane.model.fleet import Walls
@@ -51,16 +50,8 @@ def _instance(request: Request, spec: ReplicaSpec, config: str, volume: str, ord
     site = Site(replica.namespace, spec.cluster, config, walls)
     deployment = labels(replica).get(LABEL_DEPLOYMENT, "")
     drops_all = builder.drops_all(request.observed, order, asked=walls.drops_all)
-    idle, picker = _idle(request, order), observed_name(_remotes(request))
-    return Instance(site, replica.name, deployment, volume, spec.drain_seconds, drops_all, idle, picker)
-
-
-def _idle(request: Request, order: builder.Order) -> frozenset[str]:
-    """Return the gangs without an available copy that are edited in this pass, or are composed as idle already."""
-    remotes, edited = _remotes(request), builder.ran(request.observed) != order.digest
-    gangs = {name: each for name, each in remotes.items() if each.kind == "LeaderWorkerSet" and each.manifest}
-    there = (name for name, each in gangs.items() if edited or is_idle(each.wanted))
-    return frozenset(engine_of(name) for name in there if readiness_of(name, remotes).available <= 0)
+    picker = observed_name(_remotes(request))
+    return Instance(site, replica.name, deployment, volume, spec.drain_seconds, drops_all, picker)
 
 
 def _observe_pods(request: Request, spec: ReplicaSpec, site: Site, workloads: list[str]) -> dict[str, Any]:
@@ -242,6 +233,7 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     if denied := _find_denied(request, spec, order):
         return _hold(request, spec, denied, requirements)
     objects = builder.build(workloads.compose(instance, spec), request.observed, order)
+    objects |= rolling_update.compose(objects, remotes, edited=builder.ran(request.observed) != order.digest)
     objects |= copies.objects(instance.site)
     objects |= weights.protect(request, spec, remotes)
     objects[_NAMESPACE] = instance.site.place_namespace(seen)

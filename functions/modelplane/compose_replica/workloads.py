@@ -49,7 +49,6 @@ def _gang(instance: Instance, engine: Engine) -> Objects:
         workers=worker.nodes,
         leader=serving_pod(instance, engine, leader, ganged(leader.container)),
         worker=worker_pod(instance, engine, worker, ganged(worker.container)),
-        idle=engine.name in instance.idle,
     )
     sets = {leaders_resource(engine.name): name}
     sets |= {workers_resource(engine.name, copy): f"{name}-{copy}" for copy in range(engine.observed_copies)}

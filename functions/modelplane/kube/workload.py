@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from modelplane.kube.pod import STARTUP_SECONDS
@@ -38,6 +39,26 @@ def _marked(template: Mapping[str, Any], mark: str) -> dict[str, Any]:
     return {**template, "metadata": {**metadata, "annotations": annotations}}
 
 
+@dataclass(frozen=True, slots=True)
+class RollingUpdate:
+    """Which gangs of a LeaderWorkerSet an edit may replace at a time.
+
+    None below the index `partition`, and no further one while `max_unavailable` are not available.
+    """
+
+    partition: int = 0
+    max_unavailable: int = 1
+
+
+ONE_BY_ONE = RollingUpdate()
+
+
+def _rollout_strategy(update: RollingUpdate) -> dict[str, Any]:
+    partition = {"partition": update.partition} if update.partition else {}
+    settings = {"maxSurge": 0, "maxUnavailable": update.max_unavailable, **partition}
+    return {"type": "RollingUpdate", "rollingUpdateConfiguration": settings}
+
+
 def leader_worker_set(  # noqa: PLR0913 - what a gang is made of
     name: str,
     namespace: str,
@@ -47,15 +68,11 @@ def leader_worker_set(  # noqa: PLR0913 - what a gang is made of
     workers: int,
     leader: Mapping[str, Any],
     worker: Mapping[str, Any],
-    idle: bool = False,
 ) -> dict[str, Any]:
     """Return the LeaderWorkerSet of `copies` gangs, each a pod of `leader` and `workers` pods of `worker`.
 
     A gang restarts as a whole, and a rollout deletes one before it creates the next. The pods are marked with a digest
     of both templates, because the LeaderWorkerSet's status does not say which generation it counts.
-
-    `idle`: no gang is available. A StatefulSet of Kubernetes 1.35 updates no pod while maxUnavailable pods are not
-    available, broken ones included (MaxUnavailableStatefulSet). So one more may be, and an edit replaces all.
     """
     mark = digest(json.dumps([leader, worker, workers], sort_keys=True))
     return {
@@ -70,19 +87,15 @@ def leader_worker_set(  # noqa: PLR0913 - what a gang is made of
                 "leaderTemplate": _marked(leader, mark),
                 "workerTemplate": _marked(worker, mark),
             },
-            "rolloutStrategy": {
-                "type": "RollingUpdate",
-                "rollingUpdateConfiguration": {"maxSurge": 0, "maxUnavailable": copies + 1 if idle else 1},
-            },
+            "rolloutStrategy": _rollout_strategy(ONE_BY_ONE),
             "startupPolicy": "LeaderCreated",
         },
     }
 
 
-def is_idle(manifest: Mapping[str, Any]) -> bool:
-    """Tell whether a manifest is that of an idle LeaderWorkerSet."""
-    strategy = manifest.get("spec", {}).get("rolloutStrategy", {}).get("rollingUpdateConfiguration", {})
-    return bool(strategy.get("maxUnavailable", 1) > 1)
+def with_rolling_update(manifest: Mapping[str, Any], update: RollingUpdate) -> dict[str, Any]:
+    """Return the manifest of a LeaderWorkerSet with this rolling update, which by itself restarts nothing."""
+    return {**manifest, "spec": {**manifest["spec"], "rolloutStrategy": _rollout_strategy(update)}}
 
 
 def stateful_set(name: str, namespace: str) -> dict[str, Any]:
