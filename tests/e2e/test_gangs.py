@@ -8,15 +8,16 @@ from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane.model.names import tenant_namespace
 from modelplane_dev.plane.api import Kind, condition
+from modelplane_dev.plane.pods import NOT_FOUND
 from modelplane_dev.plane.waiting import eventually
 
 POD = Kind("v1", "Pod")
 GANG = Kind("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
 
 
-def _gang(image: str) -> dict[str, Any]:
-    """Return a gang of two whole nodes."""
-    found = engine(8, workers=1)
+def _gang(image: str, copies: int = 1) -> dict[str, Any]:
+    """Return gangs of two whole nodes each."""
+    found = engine(8, workers=1, copies=copies)
     for member in found["members"]:
         member["template"]["spec"]["containers"][0]["image"] = f"registry.example.org/engine:{image}"
     return found
@@ -65,6 +66,39 @@ def test_the_only_gang_on_a_full_fleet_that_crashes_after_it_served_is_repaired_
         assert "crashed" not in fleet.replica("big")["status"]
 
     eventually(repaired, within=SOON)
+    fleet.wait_ready("big")
+
+
+def _images(fleet: Fleet, cluster: str) -> list[str]:
+    """Return the images' tags of the pods that are ready, sorted."""
+    serving = [pod for pod in fleet.pods(cluster) if condition(pod, "Ready").get("status") == "True"]
+    return sorted(pod["spec"]["containers"][0]["image"].rpartition(":")[2] for pod in serving)
+
+
+def test_the_gang_that_a_bad_edit_broke_is_repaired_by_the_next_one_while_the_other_serves(fleet: Fleet) -> None:
+    cluster = fleet.add_cluster("south", nodes=4)
+    fleet.deploy("big", engines=[_gang("v1", copies=2)])
+    fleet.wait_ready("big")
+    fleet.deploy("big", engines=[_gang(NOT_FOUND, copies=2)])
+
+    def broken() -> None:
+        tags = [pod["spec"]["containers"][0]["image"].rpartition(":")[2] for pod in fleet.pods(cluster)]
+        assert tags.count(NOT_FOUND) == 2, _state(fleet, cluster)
+
+    eventually(broken, within=SOON)
+    assert _images(fleet, cluster) == ["v1", "v1"]
+    fleet.deploy("big", engines=[_gang("v2", copies=2)])
+
+    fewest = 4
+
+    def repaired() -> None:
+        nonlocal fewest
+        found = _images(fleet, cluster)
+        fewest = min(fewest, len(found))
+        assert found == ["v2"] * 4, _state(fleet, cluster)
+
+    eventually(repaired, within=SOON, every=0.5)
+    assert fewest == 2
     fleet.wait_ready("big")
 
 
