@@ -37,7 +37,7 @@ from modelplane.step.opening import open_secrets
 from property.externals import CERTIFICATE, External
 from property.routes import address
 from property.services import API, Service, bare
-from unit.compose_cluster.gateways import SERVICE, TLS, bodies, decided, serving
+from unit.compose_cluster.public.gateways import SERVICE, TLS, bodies, decided, serving
 from unit.compose_endpoint.endpoints import endpoint
 
 MANY = [Address(f"e-{number}.ml.eu-1.replicas.modelplane.internal", "gw.example.org", 443) for number in range(256)]

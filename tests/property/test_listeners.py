@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unit.compose_cluster.gateways import TLS, bodies, decided
-from unit.compose_cluster.test_router import PAIRS
+from unit.compose_cluster.public.gateways import TLS, bodies, decided
+from unit.compose_cluster.public.test_router import PAIRS
 
 _PROGRAMMED = [{"type": "Programmed", "status": "True"}]
 _GATEWAY = {"name": "public-gateway", "namespace": "modelplane-system"}

@@ -6,9 +6,9 @@ from modelplane.compose_cluster import (
     cluster_model,
     inference_class,
     inference_cluster,
-    inference_gateway,
     serving_stack,
 )
+from modelplane.compose_cluster.public import inference_gateway
 from modelplane.step import Step
 
 #: The step of each composite kind this function knows.

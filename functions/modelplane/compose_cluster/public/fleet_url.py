@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from modelplane.compose_cluster.public_listeners import GATEWAY
+from modelplane.compose_cluster.public.listeners import GATEWAY
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.composing.references import ordered

@@ -6,7 +6,7 @@ ClusterIP. A listener of the public Gateway was rejected: all listeners share on
 
 from typing import Final
 
-from modelplane.compose_cluster import authority
+from modelplane.compose_cluster.public import authority
 from modelplane.composing.references import arrange
 from modelplane.kube.certificate import authority_config_map, pair
 from modelplane.kube.gateway.private import PrivateGateway

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from unit.compose_cluster.gateways import NAMED, bodies, decided, serving
-from unit.compose_cluster.test_authority import secrets, showing
+from unit.compose_cluster.public.gateways import NAMED, bodies, decided, serving
+from unit.compose_cluster.public.test_authority import secrets, showing
 
 PAIRS = secrets("ca", public_gateway_client="ca", provider_router_pair="ca")
 PROGRAMMED = {"listeners": [{"name": "https", "conditions": [{"type": "Programmed", "status": "True"}]}]}

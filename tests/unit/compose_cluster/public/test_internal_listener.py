@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from modelplane.step import Result
-from unit.compose_cluster.gateways import SERVICE, TLS, bodies, decided, serving
-from unit.compose_cluster.test_router import PAIRS, PROGRAMMED
+from unit.compose_cluster.public.gateways import SERVICE, TLS, bodies, decided, serving
+from unit.compose_cluster.public.test_router import PAIRS, PROGRAMMED
 
 ROUTES = {"fleet-route", "fleet-route-sent", "fleet-route-models"}
 _GATEWAY = {"name": "public-gateway", "namespace": "modelplane-system"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unit.compose_cluster.gateways import TLS, bodies, decided, serving
+from unit.compose_cluster.public.gateways import TLS, bodies, decided, serving
 
 ROUTES = {"fleet-route", "fleet-route-sent", "fleet-route-models"}
 _AROUND = ("gateway", "path", "answer-503", "answer-404", "models", "model", "filter", "traffic-policy")

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from modelplane.api.inferencegateway import InferenceGatewaySpec
-from modelplane.compose_cluster import authority, fleet_url, public_gateway, public_listeners, router
+from modelplane.compose_cluster.public import authority, fleet_url, router
+from modelplane.compose_cluster.public import gateway as public_gateway
+from modelplane.compose_cluster.public import listeners as public_listeners
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held_result
 from modelplane.composing.messages import sentences

@@ -7,7 +7,7 @@ import pytest
 
 from modelplane.step.sealed import Sealed
 from modelplane.step.secrets import seal_secrets
-from unit.compose_cluster.gateways import NAMED, bodies, decided, serving
+from unit.compose_cluster.public.gateways import NAMED, bodies, decided, serving
 
 KEY = "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"
 

@@ -6,7 +6,7 @@ trusted meanwhile.
 
 from typing import Final
 
-from modelplane.compose_cluster.public_gateway import PROXY
+from modelplane.compose_cluster.public.gateway import PROXY
 from modelplane.composing import requirements as require
 from modelplane.kube.certificate import authority, authority_issuer, pair, self_signed_issuer
 from modelplane.model.names import ANNOTATION_TRUST_IN_USE, AUTHORITY, CA_KEY, CLIENT_NAME, CLIENT_PAIR

@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from modelplane.compose_cluster.inference_gateway import compose
+from modelplane.compose_cluster.public.inference_gateway import compose
 from modelplane.composing.requirements import CERTIFICATE_KINDS, GATEWAY_KINDS
 from modelplane.step import Object, Request, Result
 from modelplane.step.call import run

@@ -3,7 +3,7 @@
 import pytest
 
 from modelplane.step import AWAITING, SETTLED, Result
-from unit.compose_cluster.gateways import NAMED, SERVICE, TLS, bodies, decided, serving
+from unit.compose_cluster.public.gateways import NAMED, SERVICE, TLS, bodies, decided, serving
 
 
 def reported(result: Result) -> tuple[str, str, str]:

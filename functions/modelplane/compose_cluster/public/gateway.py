@@ -3,7 +3,7 @@
 from typing import Final
 
 from modelplane.api.inferencegateway import InferenceGatewaySpec
-from modelplane.compose_cluster.public_listeners import FILTERS, GATEWAY, REDIRECT, certificate_in_use
+from modelplane.compose_cluster.public.listeners import FILTERS, GATEWAY, REDIRECT, certificate_in_use
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held
 from modelplane.composing.references import arrange
