@@ -1,4 +1,4 @@
-"""The objects of a replica on its cluster: its engines, a namespace, and an edge.
+"""The workloads of a replica's engines on its cluster.
 
 An engine with one Standalone member is a Deployment of its copies, one with a Leader and a Worker a LeaderWorkerSet.
 The composition resource name contains the kind, so that a change of the kind is another resource.
@@ -7,7 +7,6 @@ The composition resource name contains the kind, so that a change of the kind is
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from modelplane.compose_replica import edge
 from modelplane.compose_replica.engine_pods import claims_of, serving_pod, worker_pod
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.readiness import (
@@ -66,8 +65,8 @@ _ENGINES: Final[Mapping[frozenset[Role], Callable[[Instance, Engine], Objects]]]
 
 
 def compose(instance: Instance, spec: ReplicaSpec) -> Objects:
-    """Return all Objects of a valid replica by composition resource name."""
+    """Return the Objects of the engines of a valid replica by composition resource name."""
     objects: Objects = {}
     for engine in spec.engines:
         objects |= claims_of(instance, engine) | _ENGINES[engine.roles](instance, engine)
-    return objects | (edge.compose_pool(instance, spec) if spec.picked else edge.compose_service(instance, spec))
+    return objects

@@ -78,7 +78,7 @@ def held_result(
 ) -> Result:
     """Return a result that keeps the observed resources, or `objects` of them, and the status, and is not ready.
 
-    Here each resource counts as ready. Replicas and caches hold by results of their own (`compose_replica/replica`,
+    Here each resource counts as ready. Replicas and caches hold by results of their own (`compose_replica/result`,
     `compose_cache/cache`): each of their Objects is as ready as it was observed, and what serves stays Ready meanwhile.
     """
     kept = hold_all(request) if objects is None else objects

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from golden import read_documents
 from modelplane.cli.preview import command
-from modelplane.compose_replica.replica import POLICY
+from modelplane.compose_replica.stages import POLICY
 from modelplane.compose_replica.why import RULES, why
 from modelplane.preview import ControlPlane
 from modelplane.reading.trace import trace
