@@ -5,17 +5,17 @@ from dataclasses import replace
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.replica import Replica
-from modelplane.scheduling.by_hand import holding
-from modelplane.scheduling.charged import write_stock
-from modelplane.scheduling.hardware import layout
-from modelplane.scheduling.ledger import stock_of
+from modelplane.scheduling.pools.hardware import layout
+from modelplane.scheduling.room.by_hand import holding
+from modelplane.scheduling.room.charge import write_charge
+from modelplane.scheduling.room.ledger import charge_of
 
 
 def published(cluster: Cluster, replicas: Iterable[Replica]) -> Cluster:
     """Return a cluster with what is charged on its pools by those of the replicas that are on it."""
     there = holding((replica for replica in replicas if replica.cluster == cluster.name), lambda _: cluster)
-    texts = write_stock(
-        stock_of((replica.engines for replica in there), layout(cluster)), layout(cluster).sizes.devices
+    texts = write_charge(
+        charge_of((replica.engines for replica in there), layout(cluster)), layout(cluster).sizes.devices
     )
     if not cluster.pools or texts is None:
         return replace(cluster, replicas=len(there))

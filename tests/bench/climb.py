@@ -34,7 +34,7 @@ from modelplane.model.deployment import Deployment  # noqa: E402
 from modelplane.observed.cluster import read_cluster  # noqa: E402
 from modelplane.observed.deployment import read_deployment  # noqa: E402
 from modelplane.observed.replica import read_replica  # noqa: E402
-from modelplane.scheduling.allowance import Allowance, allowed  # noqa: E402
+from modelplane.scheduling.search_budget import Allowance, allowed  # noqa: E402
 from modelplane.step import Object  # noqa: E402
 from modelplane.step.call import dispatch  # noqa: E402
 from modelplane.transport.admission import LARGEST, Received  # noqa: E402

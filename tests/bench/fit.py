@@ -9,7 +9,7 @@ from unittest.mock import patch
 from bench.figures import Figure, compared
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
-from modelplane.scheduling import fill
+from modelplane.scheduling.steps import fill
 from unit.scheduling.scene import Scene, cluster, deployment, gpu, memory, pool, request, standalone
 
 _DEPLOYMENTS = 200

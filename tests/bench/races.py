@@ -17,9 +17,9 @@ from modelplane.model.placement import FleetView, Guess, Needs, Schedule
 from modelplane.model.replica import Replica
 from modelplane.schedule.rounds import CALLS, Rounds
 from modelplane.scheduling import schedule
-from modelplane.scheduling.hardware import layout
-from modelplane.scheduling.ledger import stock_of
-from modelplane.scheduling.room import has_room
+from modelplane.scheduling.pools.hardware import layout
+from modelplane.scheduling.room.ledger import charge_of
+from modelplane.scheduling.room.room import has_room
 from publishing import published
 from unit.scheduling.scene import cluster, deployment, pool, stamped
 
@@ -108,8 +108,8 @@ class _Fleet:
         found = 0
         for name in self.touched:
             where = layout(self.bare[name])
-            stock = stock_of((each.engines for each in self.residents[name]), where)
-            found += not all(has_room(p.nodes, p.hardware.counts, s) for p, s in zip(where.pools, stock, strict=True))
+            charge = charge_of((each.engines for each in self.residents[name]), where)
+            found += not all(has_room(p.nodes, p.hardware.counts, s) for p, s in zip(where.pools, charge, strict=True))
         return found
 
 

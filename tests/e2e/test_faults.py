@@ -22,7 +22,7 @@ def _serving(fleet: Fleet, site: str = "east") -> str:
     return cluster
 
 
-# What is decided of it is tested in unit/scheduling/test_worked_endings.py.
+# What is decided of it is tested in unit/scheduling/steps/test_worked_endings.py.
 @pytest.mark.soak
 def test_a_malformed_selector_on_a_serving_deployment_changes_nothing(fleet: Fleet) -> None:
     cluster = _serving(fleet)

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from modelplane.scheduling.groups import Demand, Group, Groups, size
+from modelplane.scheduling.pools.groups import Demand, Group, Groups, size
 
 
 @st.composite

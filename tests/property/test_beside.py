@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.scheduling import room, rounding
-from modelplane.scheduling.beside import Beside, PoolView
-from modelplane.scheduling.budget import Meter
-from modelplane.scheduling.groups import Group, Groups, join, with_nodes
-from modelplane.scheduling.hardware import PoolSize
-from modelplane.scheduling.pod_slots import PodSlots
-from modelplane.scheduling.room import has_room
-from modelplane.scheduling.ways import EngineOption, Part
+from modelplane.scheduling.matching.ways import EngineOption, Part
+from modelplane.scheduling.pools.groups import Group, Groups, PodSlots, join, with_nodes
+from modelplane.scheduling.pools.hardware import PoolSize
+from modelplane.scheduling.room import room, rounding
+from modelplane.scheduling.room.beside import Beside, PoolView
+from modelplane.scheduling.room.room import has_room
+from modelplane.scheduling.search_budget import Meter
 from property.groups import groups_of, pools
 from property.strategies import examples
 

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 
-from modelplane.scheduling.charged import read_groups, write_groups
-from modelplane.scheduling.groups import Groups
+from modelplane.scheduling.pools.groups import Groups
+from modelplane.scheduling.room.charge import read_groups, write_groups
 from property.groups import pools
 from property.strategies import examples
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from modelplane.model.deployment import Deployment, Engine
 from modelplane.model.placement import Stamp
 from modelplane.model.rollout import Amount, Rollout
-from modelplane.scheduling import growth
+from modelplane.scheduling.room import growth
 from profiles import with_engines
 from property.fleet import Fleet, Snapshot, decide
 from property.oracles import growth as oracle

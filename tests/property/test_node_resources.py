@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelplane.model.resources import Resources
-from modelplane.scheduling.groups import Group, join
-from modelplane.scheduling.node_resources import counts_of, demand_of
-from modelplane.scheduling.room import has_room, more
+from modelplane.scheduling.pools.groups import Group, join
+from modelplane.scheduling.pools.node_resources import counts_of, demand_of
+from modelplane.scheduling.room.room import has_room, more
 from property.oracles.amounts import Amounts, Pods, can_be_stranded
 from property.strategies import examples
 

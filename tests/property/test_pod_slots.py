@@ -3,9 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.scheduling.groups import Group, Groups, join
-from modelplane.scheduling.pod_slots import PodSlots
-from modelplane.scheduling.room import has_room, more, shortage, shortage_of
+from modelplane.scheduling.pools.groups import Group, Groups, PodSlots, join
+from modelplane.scheduling.room.room import has_room, more, shortage, shortage_of
 from property.groups import groups_of
 from property.oracles.amounts import Pods, can_be_stranded
 from property.strategies import examples

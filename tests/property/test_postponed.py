@@ -12,12 +12,13 @@ from modelplane.lru import FairLru
 from modelplane.model.deployment import Deployment, Profile
 from modelplane.model.placement import Schedule, Stamp
 from modelplane.model.refusal import SearchBound
-from modelplane.scheduling import engine_match, options, search, selectors
-from modelplane.scheduling.allowance import Allowance, allowed
+from modelplane.scheduling.matching import options, selectors, ways
+from modelplane.scheduling.room import search
+from modelplane.scheduling.search_budget import Allowance, allowed
 from property.fleet import Fleet, Snapshot, decide
 from property.strategies import engine_lists, examples, situations
 
-SEARCHES = (selectors.VERDICTS, engine_match.MATCHES, search.ASSIGNMENTS, search.COUNTS)
+SEARCHES = (selectors.VERDICTS, ways.MATCHES, search.ASSIGNMENTS, search.COUNTS)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from modelplane.model.catalogue import Capabilities, Requires
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, ModelRef, Profile, Resolution, Role
 from modelplane.model.fleet import Cluster, Device, Pool
 from modelplane.model.replica import Replica, StampedEngine
-from modelplane.scheduling.freeing import find_freed
+from modelplane.scheduling.steps.freeing import find_freed
 from property.fleet import Snapshot, decide
 from property.oracles.placing import admissible
 from property.strategies import examples

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.scheduling.blocking import Shortage
-from modelplane.scheduling.groups import Groups, all_with_nodes, size
-from modelplane.scheduling.room import has_room, room_states, shortage, shortage_of
-from modelplane.scheduling.rounding import MOST_WORK, rounded, work
+from modelplane.scheduling.pools.groups import Groups, all_with_nodes, size
+from modelplane.scheduling.room.blocking import Shortage
+from modelplane.scheduling.room.room import has_room, room_states, shortage, shortage_of
+from modelplane.scheduling.room.rounding import MOST_WORK, rounded, work
 from property.groups import pools
 from property.strategies import examples
 

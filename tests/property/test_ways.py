@@ -14,12 +14,13 @@ from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Membe
 from modelplane.model.fleet import Attribute, Cluster, Pool
 from modelplane.model.placement import Schedule
 from modelplane.model.refusal import Refusal, SearchBound
-from modelplane.scheduling import budget, charge, choices, engine_match, search, selectors
-from modelplane.scheduling.allowance import Allowance, allowed
-from modelplane.scheduling.budget import SearchBudget
-from modelplane.scheduling.hardware import hardware
-from modelplane.scheduling.match import MemberOption
-from modelplane.scheduling.options import Options
+from modelplane.scheduling import search_budget
+from modelplane.scheduling.matching import choices, selectors, ways
+from modelplane.scheduling.matching.match import MemberOption
+from modelplane.scheduling.matching.options import Options
+from modelplane.scheduling.pools.hardware import hardware
+from modelplane.scheduling.room import charge, search
+from modelplane.scheduling.search_budget import Allowance, SearchBudget, allowed
 from property import differing, large
 from property.fleet import Snapshot, decide
 from property.oracles.groups import distinct_groups, distinct_ways
@@ -184,7 +185,7 @@ def test_many_engines_are_on_the_first_pools_that_take_all_of_them(data: st.Data
 @contextmanager
 def nothing_remembered() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
-        memories = (selectors, "VERDICTS"), (engine_match, "MATCHES"), (search, "ASSIGNMENTS"), (search, "COUNTS")
+        memories = (selectors, "VERDICTS"), (ways, "MATCHES"), (search, "ASSIGNMENTS"), (search, "COUNTS")
         for module, name in memories:
             patch.setattr(getattr(module, name), "_remembered", Lru(1 << 30))
         yield patch
@@ -199,9 +200,9 @@ def test_results_cached_by_other_passes_change_no_decision_however_small_the_bud
         return decide(*of).schedule
 
     with nothing_remembered() as patch:
-        patch.setattr(budget, "SEARCH_STATES", states)
-        patch.setattr(budget, "PASS_STATES", 2 * states)
-        patch.setattr(budget, "CLUSTER_STATES", 0)
+        patch.setattr(search_budget, "SEARCH_STATES", states)
+        patch.setattr(search_budget, "PASS_STATES", 2 * states)
+        patch.setattr(search_budget, "CLUSTER_STATES", 0)
         cold = run(one)
         with nothing_remembered():
             run(other)

@@ -13,7 +13,7 @@ SEARCHES = {"startswith", "endswith", "find", "index", "partition", "rpartition"
 #: The packages that decide what is composed, and what is reported.
 DECIDING = ("model", "scheduling", "routing", "catalogue", "observed", "composing", "schedule", "compose_*")
 #: Providers say only in a message that an object does not exist; texts by profile are no text.
-OTHERS = {"observed/remote.py: _ABSENT in why", "scheduling/explain.py: profile in schedule.why"}
+OTHERS = {"observed/remote.py: _ABSENT in why", "scheduling/words/report.py: profile in schedule.why"}
 
 
 def _is_text(node: ast.expr) -> bool:

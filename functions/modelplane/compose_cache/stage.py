@@ -16,8 +16,8 @@ from modelplane.observed.cluster import mistaken, read_cluster, read_walls
 from modelplane.observed.fields import count, mapping, mappings, text
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.observed.tolerations import read_tolerations
-from modelplane.scheduling.eligible import find_not_allowed
-from modelplane.scheduling.wording import remedy_of, word
+from modelplane.scheduling.matching import find_not_allowed
+from modelplane.scheduling.words import remedy_of, word
 from modelplane.step import Object, Request
 
 

@@ -16,11 +16,8 @@ from modelplane.observed.fields import count, mappings, text
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.replica import read_replica
 from modelplane.observed.resources import read_node, read_pods
-from modelplane.scheduling.by_hand import holding
-from modelplane.scheduling.charged import MOST, write_stock
-from modelplane.scheduling.groups import Groups
-from modelplane.scheduling.hardware import Layout, layout_of
-from modelplane.scheduling.ledger import charges, stock_of
+from modelplane.scheduling.pools import Groups, Layout, layout_of
+from modelplane.scheduling.room import MOST_PUBLISHED, charge_of, charges, holding, write_charge
 from modelplane.step import Object, Request
 
 #: Most bytes of a status that publishes charges, and the part reserved for other content than pools and charges: names
@@ -110,19 +107,19 @@ def commit(entries: Sequence[Mapping[str, Any]], residents: Residents) -> Commit
     """Return what the residents hold of these published pools, by the scheduler's own charges, in the pools' order."""
     pools = tuple(map(_read_pool, entries))
     where = layout_of(pools)
-    stock = stock_of((replica.engines for replica in residents.replicas), where)
+    charge = charge_of((replica.engines for replica in residents.replicas), where)
     return Commitments(
         len(residents.replicas),
         residents.digest,
-        tuple(_held(pool, groups) for pool, groups in zip(pools, stock, strict=True)),
-        write_stock(stock, where.sizes.devices, _room_for_charges(entries)),
+        tuple(_held(pool, groups) for pool, groups in zip(pools, charge, strict=True)),
+        write_charge(charge, where.sizes.devices, _room_for_charges(entries)),
         _holders(residents, where),
     )
 
 
 def _room_for_charges(entries: Sequence[Mapping[str, Any]]) -> int:
     """Return how many characters of charges fit into the status beside these pools."""
-    return min(MOST, _STATUS - _OTHERS - len(json.dumps([without_committed(entry) for entry in entries])))
+    return min(MOST_PUBLISHED, _STATUS - _OTHERS - len(json.dumps([without_committed(entry) for entry in entries])))
 
 
 def without_committed(entry: Mapping[str, Any]) -> dict[str, Any]:

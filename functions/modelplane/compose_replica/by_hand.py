@@ -11,8 +11,8 @@ from modelplane.model.observation import Gap
 from modelplane.model.replica import Replica
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.replica import read_replica
-from modelplane.scheduling.by_hand import find_closed, find_misfit, find_no_room, has_to_fit
-from modelplane.scheduling.wording import remedy_of, word, word_holders
+from modelplane.scheduling.room import find_closed, find_misfit, find_no_room, has_to_fit
+from modelplane.scheduling.words import remedy_of, word, word_holders
 from modelplane.step import Object, Request, Requirement
 
 

@@ -68,9 +68,9 @@ class Pool:
     """A pool of `nodes` identical nodes, each with `devices`. `nodes` is not negative: null and negative read as 0.
 
     `capabilities` are None where the pool declares none. `charged` is what replicas took when the cluster was last
-    reconciled (see `scheduling.charged`), None where it is not published. `tolerations` are added to every pod of an
-    engine there. `node` is the declared CPU and memory of each node that engines may use, `pods` the number of engines'
-    pods that a node runs.
+    reconciled (see `scheduling.room.charge`), None where it is not published. `tolerations` are added to every pod of
+    an engine there. `node` is the declared CPU and memory of each node that engines may use, `pods` the number of
+    engines' pods that a node runs.
     """
 
     name: str

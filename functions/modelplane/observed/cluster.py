@@ -14,7 +14,7 @@ from modelplane.observed.fields import condition, count, deleting, is_true, labe
 from modelplane.observed.memo import kept_by_weight
 from modelplane.observed.resources import read_node, read_pods
 from modelplane.observed.tolerations import read_tolerations
-from modelplane.scheduling.hardware import layout, weigh_cluster, weigh_layout
+from modelplane.scheduling.pools import layout, weigh_cluster, weigh_layout
 from modelplane.step import Object
 
 

@@ -19,7 +19,7 @@ from modelplane.reading.reader import Reader, as_object, list_residents
 from modelplane.reading.tree import Manifest, Tree, items, mapping
 from modelplane.reading.unread import is_stand_in
 from modelplane.scheduling import explain
-from modelplane.scheduling.freeing import find_freed, place_beside
+from modelplane.scheduling.steps import find_freed, place_beside
 from modelplane.step import Object
 
 _MODEL: Final = f"ClusterModel.{GROUP}"

@@ -6,7 +6,7 @@ from modelplane.reading.exposure import find_services
 from modelplane.reading.kinds import Key, key_of
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, Tree, child, items, mapping
-from modelplane.scheduling.wording import remedy_of
+from modelplane.scheduling.words import remedy_of
 
 DEPLOYMENT = f"ModelDeployment.{GROUP}"
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from modelplane.reading.deployments import ready_message
 from modelplane.reading.fleet import DeviceCount, Fleet, FleetCluster, FleetPool, FleetService, State
 from modelplane.reading.tree import Manifest
-from modelplane.scheduling.wording import count
+from modelplane.scheduling.words import count
 
 _STYLES: Final = {State.READY: "green", State.TAINTED: "yellow"}
 #: Characters that a terminal obeys; in names and messages of others they are shown.

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from modelplane.reading.tree import Manifest
-from modelplane.scheduling.wording import count, remedies_of
+from modelplane.scheduling.words import count, remedies_of
 
 #: The groups by state: the heading, and how it is shown.
 _GROUPS: Final = {

@@ -17,7 +17,7 @@ from modelplane.reading.exposure import propose_service
 from modelplane.reading.reader import Reader, as_object, list_residents
 from modelplane.reading.tree import Manifest
 from modelplane.scheduling import PoolRoom, capacity
-from modelplane.scheduling.wording import count
+from modelplane.scheduling.words import count
 
 #: Kinds that the table of the fleet shows.
 _FLEET = frozenset({"InferenceClass", "InferenceCluster"})

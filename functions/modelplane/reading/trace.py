@@ -12,7 +12,7 @@ from modelplane.reading.deployments import condition
 from modelplane.reading.kinds import qualify
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, child, items, mapping
-from modelplane.scheduling.wording import count
+from modelplane.scheduling.words import count
 
 REPLICA = f"ModelReplica.{GROUP}"
 #: The place of an object that has nothing on a cluster.

@@ -18,12 +18,9 @@ from modelplane.model.replica import Replica
 from modelplane.observed.cluster import read_cluster
 from modelplane.observed.replica import read_replica
 from modelplane.reading.tree import Manifest, Tree, items
-from modelplane.scheduling.by_hand import has_to_fit
-from modelplane.scheduling.charged import read_stock, write_groups
-from modelplane.scheduling.groups import Demand, Group, Stock, size
-from modelplane.scheduling.hardware import Layout, PoolNodes, layout
-from modelplane.scheduling.ledger import charges, stock_of
-from modelplane.scheduling.wording import count
+from modelplane.scheduling.pools import Charge, Demand, Group, Layout, PoolNodes, layout, size
+from modelplane.scheduling.room import charge_of, charges, has_to_fit, read_charge, write_groups
+from modelplane.scheduling.words import count
 from modelplane.step import Object
 
 #: Namespace and name.
@@ -90,8 +87,8 @@ def _find(obj: Object, read: Sequence[Replica]) -> Unread | None:
     if missing <= 0:
         return None
     rest = _rest(cluster, where, counted)
-    stock = _all_nodes(where) if rest is None else rest
-    engines = _distribute(stock, [_owners(entry, where, counted) for entry in entries], where)
+    charge = _all_nodes(where) if rest is None else rest
+    engines = _distribute(charge, [_owners(entry, where, counted) for entry in entries], where)
     stand_ins = tuple(_stand_in(cluster.name, name, found) for name, found in sorted(engines.items()))
     return Unread(cluster.name, missing, cluster.replicas, rest is not None, stand_ins)
 
@@ -113,17 +110,17 @@ def _is_counted(replica: Replica, where: Layout, named: set[_Name], *, complete:
     return not has_to_fit(replica) and (not complete or not charges(replica.engines, where))
 
 
-def _rest(cluster: Cluster, where: Layout, counted: Iterable[Replica]) -> Stock | None:
+def _rest(cluster: Cluster, where: Layout, counted: Iterable[Replica]) -> Charge | None:
     """Return what a cluster publishes as charged without what these replicas take, None where it publishes nothing."""
-    published = read_stock(cluster)
+    published = read_charge(cluster)
     if published is None or sum(times for groups in published for _, times in groups) > _MOST:
         return None
-    known = stock_of((replica.engines for replica in counted), where)
+    known = charge_of((replica.engines for replica in counted), where)
     left = (Counter(dict(groups)) - Counter(dict(of_pool)) for groups, of_pool in zip(published, known, strict=True))
     return tuple(tuple(sorted(groups.items())) for groups in left)
 
 
-def _all_nodes(where: Layout) -> Stock:
+def _all_nodes(where: Layout) -> Charge:
     """Return a group on each pool of as many pods as it has nodes, each of which leaves nothing of its node."""
     groups = [((_whole_node(pool), pool.nodes),) for pool in where.pools]
     return tuple(((group, 1),) if pool.nodes else () for pool, group in zip(where.pools, groups, strict=True))
@@ -149,11 +146,11 @@ def _owners(entry: Manifest, where: Layout, counted: Sequence[Replica]) -> list[
 
 
 def _distribute(
-    stock: Stock, owners: Sequence[Sequence[_Name]], where: Layout
+    charge: Charge, owners: Sequence[Sequence[_Name]], where: Layout
 ) -> dict[_Name, list[tuple[PoolNodes, Group]]]:
     """Return what each owner takes: one group of every pool that it holds, and the last one what is left."""
     found: dict[_Name, list[tuple[PoolNodes, Group]]] = {}
-    for pool, groups, of_pool in zip(where.pools, stock, owners, strict=True):
+    for pool, groups, of_pool in zip(where.pools, charge, owners, strict=True):
         names = of_pool or [("", "unread-1")]
         each = [group for group, times in groups for _ in range(times)]
         for number, group in enumerate(each):

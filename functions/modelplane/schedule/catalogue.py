@@ -10,7 +10,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.placement import Schedule
 from modelplane.observed.catalogue import Catalogued
 from modelplane.observed.fields import count, mapping, mappings, text
-from modelplane.scheduling.explain import why_not
+from modelplane.scheduling.words import why_not
 from modelplane.step import Object, Request
 
 _KIND = DeploymentCondition.MODEL_RESOLVED

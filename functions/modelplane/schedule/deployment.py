@@ -33,7 +33,7 @@ from modelplane.schedule.skew import not_scheduled, without_changes
 from modelplane.schedule.status import conditions, describe_status, is_ready
 from modelplane.schedule.ttl import response_ttl
 from modelplane.scheduling import drain
-from modelplane.scheduling.explain import explain
+from modelplane.scheduling.words import explain
 from modelplane.step import AWAITING, Event, Request, Requirement, Result, Severity, versions
 
 #: Most entries of `status.warnings`.

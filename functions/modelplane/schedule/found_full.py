@@ -19,7 +19,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.placement import FleetView, Schedule
 from modelplane.model.refusal import NoRoom
-from modelplane.scheduling.charged import read_stock
+from modelplane.scheduling.room import read_charge
 from modelplane.step import Request
 
 #: By deployment: the clusters in the order in which they were read, with a hash of the versions that were read.
@@ -52,7 +52,7 @@ def remember(request: Request, deployment: Deployment, view: FleetView, schedule
 
 
 def _is_full(cluster: Cluster, view: FleetView, schedule: Schedule) -> bool:
-    if cluster.name not in view.residents or read_stock(cluster) is not None:
+    if cluster.name not in view.residents or read_charge(cluster) is not None:
         return False
     of_profiles = (schedule.refusals, *schedule.profile_refusals.values())
     return any(isinstance(refusals.get(cluster.name), NoRoom) for refusals in of_profiles)

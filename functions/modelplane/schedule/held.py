@@ -6,7 +6,7 @@ from modelplane.model.placement import Placement, Schedule, Stamp
 from modelplane.model.replica import Replica
 from modelplane.schedule.rollout import hold_message
 from modelplane.scheduling import word_edit
-from modelplane.scheduling.wording import count
+from modelplane.scheduling.words import count
 from modelplane.step import Request
 
 

@@ -17,7 +17,7 @@ from modelplane.schedule.rollout import (
     placement_drifted,
     rollout_progressing,
 )
-from modelplane.scheduling.explain import Report
+from modelplane.scheduling.words import Report
 from modelplane.step import Request
 
 #: Most entries of `status.placements`: a move of 500 replicas lists the old and the new ones.

@@ -1,10 +1,8 @@
 """Fleet scheduling: one pure entry, `schedule`, over the values of `modelplane.model`."""
 
-from modelplane.scheduling.capacity import DeviceRoom, PoolRoom, capacity
-from modelplane.scheduling.decision import schedule
-from modelplane.scheduling.drain import drain
-from modelplane.scheduling.explain import Counted, Report, explain, word_edit
-from modelplane.scheduling.waiting_edit import word_no_room
+from modelplane.scheduling.room import DeviceRoom, PoolRoom, capacity
+from modelplane.scheduling.steps import drain, schedule
+from modelplane.scheduling.words import Counted, Report, explain, word_edit, word_no_room
 
 __all__ = [
     "Counted",

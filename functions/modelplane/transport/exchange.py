@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from modelplane.lru import owned_by
-from modelplane.scheduling.allowance import Allowance, allowed
+from modelplane.scheduling.search_budget import Allowance, allowed
 from modelplane.step import Request, Result, Step
 from modelplane.step.call import StepOutcome, fail, identity, run
 from modelplane.step.completion import complete

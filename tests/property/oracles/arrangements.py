@@ -29,9 +29,9 @@ def stranded(pool: Pool, groups: Sequence[Group]) -> tuple[int, Claims] | None:
 
 
 def _can_be_stranded(pool: Pool, groups: Sequence[Group], own: int, claims: Claims) -> bool:
-    stock: Counter[Kind] = Counter((g, pod) for g, group in enumerate(groups) for pod in group)
-    stock[own, claims] -= 1
-    kinds = sorted((kind for kind, count in stock.items() if count), key=repr)
+    charge: Counter[Kind] = Counter((g, pod) for g, group in enumerate(groups) for pod in group)
+    charge[own, claims] -= 1
+    kinds = sorted((kind for kind, count in charge.items() if count), key=repr)
     sets = list(_blocking_sets(pool, kinds, own, claims))
 
     @cache
@@ -46,7 +46,7 @@ def _can_be_stranded(pool: Pool, groups: Sequence[Group], own: int, claims: Clai
                 return True
         return False
 
-    return block(pool.nodes, 0, tuple(stock[kind] for kind in kinds))
+    return block(pool.nodes, 0, tuple(charge[kind] for kind in kinds))
 
 
 def _blocking_sets(pool: Pool, kinds: Sequence[Kind], own: int, claims: Claims) -> Iterator[tuple[int, ...]]:

@@ -109,4 +109,4 @@ class World:
             for obj in view.scan(kind):
                 status = {"conditions": [condition_of(obj, view.now, "Ready", "True", "Available")]}
                 short = obj["metadata"]["name"] in self.short
-                yield patch_of(obj, {**status, "message": "no stock in zone b" if short else None})
+                yield patch_of(obj, {**status, "message": "no charge in zone b" if short else None})

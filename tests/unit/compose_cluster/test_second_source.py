@@ -70,7 +70,7 @@ def test_a_cluster_is_made_with_what_its_source_composes_and_reads() -> None:
 
 def test_a_pool_that_is_not_as_asked_is_reported_in_its_providers_words_and_published_as_declared() -> None:
     control = begin(World(short={"eu-1-b"}), a=1, b=2)
-    assert ready(control) == ("True", "ClusterRunning", "node pool b: no stock in zone b.")
+    assert ready(control) == ("True", "ClusterRunning", "node pool b: no charge in zone b.")
     assert [pool["nodes"] for pool in status(control)["gpuPools"]] == [1, 2]
 
 

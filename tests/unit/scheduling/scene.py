@@ -13,11 +13,11 @@ from modelplane.model.replica import Claim, Replica, StampedEngine, StampedMembe
 from modelplane.model.rollout import Amount, Rollout
 from modelplane.schedule.rounds import CALLS, Rounds
 from modelplane.scheduling import schedule
-from modelplane.scheduling.budget import Meter
-from modelplane.scheduling.demands import Node
-from modelplane.scheduling.hardware import Hardware
-from modelplane.scheduling.match import MemberOption, explain, keys_of, match_member, wish_of
-from modelplane.scheduling.selectors import evaluate
+from modelplane.scheduling.matching.demands import Node
+from modelplane.scheduling.matching.match import MemberOption, explain, keys_of, match_member, wish_of
+from modelplane.scheduling.matching.selectors import evaluate
+from modelplane.scheduling.pools.hardware import Hardware
+from modelplane.scheduling.search_budget import Meter
 from publishing import published
 
 GPU = "gpu.nvidia.com"

@@ -10,14 +10,15 @@ from modelplane.lru import FairLru, owned_by
 from modelplane.model.fleet import Effect, Taint
 from modelplane.model.placement import Schedule
 from modelplane.model.refusal import SearchBound
-from modelplane.scheduling import allowance, engine_match, options, search, selectors
-from modelplane.scheduling.allowance import Allowance, allowed
-from modelplane.scheduling.budget import Meter, SearchBudget, Searches
-from modelplane.scheduling.explain import explain
+from modelplane.scheduling import search_budget
+from modelplane.scheduling.matching import options, selectors, ways
+from modelplane.scheduling.room import search
+from modelplane.scheduling.search_budget import Allowance, Meter, SearchBudget, Searches, allowed
+from modelplane.scheduling.words.report import explain
 from unit.scheduling.scene import Scene, places, replica
-from unit.scheduling.test_budget import EACH, FIRST, OURS, fleet
+from unit.scheduling.test_search_budget import EACH, FIRST, OURS, fleet
 
-SEARCHES = (selectors.VERDICTS, engine_match.MATCHES, search.ASSIGNMENTS, search.COUNTS)
+SEARCHES = (selectors.VERDICTS, ways.MATCHES, search.ASSIGNMENTS, search.COUNTS)
 _LIMIT = 1 << 20
 
 
@@ -96,7 +97,7 @@ def test_a_pass_that_continues_is_not_settled_and_says_how_far_it_is() -> None:
 def test_a_long_call_takes_its_turn_once_and_ends_where_it_gets_none(
     states: int, goes_on: bool, turns: int, postponed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(allowance, "SHORT_STATES", 20)
+    monkeypatch.setattr(search_budget, "SHORT_STATES", 20)
     asked: list[bool] = []
 
     def turn() -> bool:

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "functions"))
 
 from modelplane.cli.serve import FUNCTIONS
 from modelplane.lru import Lru
-from modelplane.scheduling.budget import Searches
+from modelplane.scheduling.search_budget import Searches
 
 
 def _import(package: str) -> None:

@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 from structlog.testing import capture_logs
 
 from modelplane.model.conditions import Condition, Status
-from modelplane.scheduling.allowance import CALL_STATES, PostponedError, current
+from modelplane.scheduling.search_budget import CALL_STATES, PostponedError, current
 from modelplane.step import RESPONSE_LIMIT, Desired, Event, Request, Requirement, Result, Severity, Step
 from modelplane.transport import exchange
 from modelplane.transport.admission import Received

@@ -1,0 +1,256 @@
+"""Places new replicas one at a time, each cluster re-ranked as it changes.
+
+The best profile comes first, then what leaves the nodes of gangs whole, then spread, then the least capable devices
+that suffice, then balance, then a hash.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from modelplane.model.fleet import Cluster
+from modelplane.model.names import digest
+from modelplane.model.placement import Needs, Placement
+from modelplane.model.refusal import Answer, MetadataDenied, NoCacheStorage, NotChecked, Refusal, SelectorMismatch
+from modelplane.scheduling.matching import denied, lacking, refuse, rule_out, stamp
+from modelplane.scheduling.pools import Layout, Shape, layout
+from modelplane.scheduling.room import Assignment, Fits, fits_in_order, with_placed
+from modelplane.scheduling.steps.rank import capability, takes_gang_node
+from modelplane.scheduling.steps.shortlist import find_spares, is_confirmed, shortlist, verify
+from modelplane.scheduling.steps.work import Work
+
+
+class Rank(NamedTuple):
+    """The rank of a cluster: the smallest is the one to place on.
+
+    `full`: when it was found full. `part`: the replica takes a part of a node that only a gang could use whole.
+    `present`: replicas of this deployment. `capable`: how capable the devices are; unknown ones sort last. `no_room` is
+    minus the room left, `tie` a hash.
+    """
+
+    full: int
+    profile: int
+    part: bool
+    present: int
+    capable: tuple[bool, Fraction]
+    no_room: int
+    tie: str
+    cluster: str
+
+
+_UNKNOWN: Final = (True, Fraction(0))
+
+
+class _ClusterFits(NamedTuple):
+    """The assignments on which a cluster takes further replicas, of the first profile that it hosts."""
+
+    profile: int
+    fits: Fits
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit on placements: profiles up to this rank, devices up to this capability; None is no limit."""
+
+    profile: int | None = None
+    capability: Fraction | None = None
+
+
+class Filling:
+    """One filling of a pass's missing replicas. `refused`: why a cluster takes no other, None for one that may.
+
+    `of_profiles`: for each profile, why clusters do not host it.
+    """
+
+    def __init__(self, work: Work, limit: Limit) -> None:
+        self.work = work
+        self.limit = limit
+        self.profiles = work.deployment.profiles[: None if limit.profile is None else limit.profile + 1]
+        self.refused = {
+            c.name: refuse(work.deployment, c, work.footprint, work.namespace) for c in work.candidates.values()
+        }
+        self._refuse_unstaged()
+        self.of_profiles: list[dict[str, Refusal]] = [{} for _ in self.profiles]
+        #: The fits of each cluster that was ranked; empty where they must be found again.
+        self.fits: dict[str, _ClusterFits] = {}
+        #: The capability of the devices of assignments, which clusters that are alike share.
+        self._capabilities: dict[tuple[int, int, Shape], tuple[Assignment, Fraction | None]] = {}
+        self.present = Counter(own.replica.cluster for own in work.roster.counted)
+
+    def _refuse_unstaged(self) -> None:
+        """Refuse the clusters on which the cache can never be staged, as long as there are others."""
+        footprint = self.work.footprint
+        if footprint is None:
+            return
+        without = [name for name, refusal in self.refused.items() if refusal is None and not self._may_stage(name)]
+        if any(refusal is None and name not in without for name, refusal in self.refused.items()):
+            self.refused |= dict.fromkeys(without, NoCacheStorage(footprint.cache))
+
+    def _may_stage(self, name: str) -> bool:
+        return self.work.candidates[name].stages_caches or bool(self.work.staged_volume(name))
+
+    def rank(self, cluster: Cluster) -> Rank | None:
+        """Return the cluster's rank, None when it has no room or none was found within the budget."""
+        found = self.fits.get(cluster.name)
+        if found is None or not found.fits:
+            found = self._find_fits(cluster)
+            if found is None:
+                return None
+            self.fits[cluster.name] = found
+        where, chosen = layout(cluster), found.fits[0][0]
+        taken = self._capability(found.profile, chosen, where)
+        part = takes_gang_node(self.profiles[found.profile].engines, chosen, where)
+        capable = _UNKNOWN if taken is None else (False, taken)
+        # The room of a cluster whose replicas are neither known nor published is unknown. A cluster that was full when
+        # its replicas were last read comes after all others.
+        known = self.work.ledger.knows_charges(cluster)
+        room = sum([times for _, times in found.fits]) if known else 0
+        full = 0 if known else self.work.view.found_full.get(cluster.name, 0)
+        tie = digest(self.work.deployment.namespace, self.work.deployment.name, cluster.name)
+        return Rank(full, found.profile, part, self.present[cluster.name], capable, -room, tie, cluster.name)
+
+    def _find_fits(self, cluster: Cluster) -> _ClusterFits | None:
+        """Return the fits of the first profile that a cluster hosts; note why it does not host the others."""
+        where, work = layout(cluster), self.work
+        for at, profile in enumerate(self.profiles):
+            if label := lacking(cluster, profile.cluster_selector):
+                self.of_profiles[at][cluster.name] = SelectorMismatch(*label, profile=profile.name)
+                continue
+            if key := denied(profile, cluster):
+                self.of_profiles[at][cluster.name] = MetadataDenied(key, profile=profile.name)
+                continue
+            options = work.options[profile.name].on(where.shape)
+            found = fits_in_order(options, where, work.ledger.charge(cluster), work.budget)
+            if isinstance(found, Refusal):
+                self.of_profiles[at][cluster.name] = found
+            elif not self._is_too_capable(at, found[0][0], where):
+                return _ClusterFits(at, found)
+        return None
+
+    def _is_too_capable(self, at: int, chosen: Assignment, where: Layout) -> bool:
+        """Tell whether an assignment takes devices that are known to be more capable than what is allowed."""
+        taken = None if self.limit.capability is None else self._capability(at, chosen, where)
+        return taken is not None and self.limit.capability is not None and taken > self.limit.capability
+
+    def _capability(self, at: int, chosen: Assignment, where: Layout) -> Fraction | None:
+        """Return how capable the devices are that an assignment of a profile takes, None where it is not known."""
+        key = at, id(chosen), where.shape
+        known = self._capabilities.get(key)
+        if known is None:
+            found = capability(stamp(self.profiles[at].engines, chosen, where), where)
+            # The assignment is kept with the result, because its identity is the key.
+            known = self._capabilities[key] = chosen, found
+        return known[1]
+
+    def place(self, cluster: Cluster) -> None:
+        """Place one replica on a cluster that was ranked."""
+        charge = self.work.ledger.charge(cluster)
+        at, ((chosen, times), *others) = self.fits[cluster.name]
+        self.fits[cluster.name] = _ClusterFits(at, ((chosen, times - 1), *others) if times > 1 else tuple(others))
+        for option in chosen:
+            charge = with_placed(charge, option)
+        self.present[cluster.name] += 1
+        index = self.work.roster.reserve(cluster.name)
+        profile, volume = self.profiles[at], self.work.staged_volume(cluster.name)
+        engines = stamp(profile.engines, chosen, layout(cluster))
+        self.work.ledger.put(cluster, engines, charge)
+        self.work.placed.append(Placement(cluster.name, index, engines, profile=profile.name, volume=volume))
+
+    def ranks(self) -> list[Rank]:
+        """Return the ranks of the clusters that may take a replica; in the final call, of exactly known ones only."""
+        found = []
+        for cluster in self.work.candidates.values():
+            rank = self.rank(cluster) if self.refused[cluster.name] is None else None
+            if rank and self.work.view.final and not self.work.ledger.is_exact(cluster.name):
+                self.refused[cluster.name] = NotChecked()
+            elif rank:
+                found.append(rank)
+        return found
+
+    def refusals(self) -> dict[str, dict[str, Refusal]]:
+        """Return for each profile why each cluster cannot take another replica on it, a cluster's own reason first."""
+        own = {name: refusal for name, refusal in self.refused.items() if refusal}
+        return {
+            profile.name: {name: own.get(name) or found[name] for name in self.refused if name in own or name in found}
+            for profile, found in zip(self.profiles, self.of_profiles, strict=True)
+        }
+
+
+_ANYTHING: Final = Limit()
+
+
+def rank_all(work: Work, limit: Limit) -> tuple[Filling, list[Rank]]:
+    """Return a filling, and the rank of each candidate that can take another replica in it."""
+    filling = Filling(work, limit)
+    return filling, filling.ranks()
+
+
+def fill(work: Work, limit: Limit = _ANYTHING) -> dict[str, dict[str, Refusal]]:
+    """Place what is missing, until no candidate can host the next one.
+
+    The best profile that any candidate hosts comes before everything else in the rank. Returns, for each profile, why
+    each candidate cannot take another replica. Clusters that are chosen and not known exactly are noted as `unread`:
+    the placements then only guess which of them to read. Nothing is placed while a search is postponed: its cluster may
+    be the better one.
+    """
+    filling, ranks = rank_all(work, limit)
+    heapq.heapify(ranks)
+    before = len(work.placed)
+    for _ in range(work.missing if ranks and not work.budget.postponed else 0):
+        cluster = work.candidates[ranks[0].cluster]
+        if not work.ledger.is_exact(cluster.name):
+            work.unread.append(cluster.name)
+        filling.place(cluster)
+        rank = filling.rank(cluster)
+        if rank:
+            heapq.heapreplace(ranks, rank)
+        else:
+            heapq.heappop(ranks)
+        if not ranks or work.budget.postponed:
+            break
+    if work.budget.postponed:
+        del work.placed[before:]
+        work.unread.clear()
+    if work.unread:
+        work.spares += find_spares(work, ranks)
+    return filling.refusals()
+
+
+def place(work: Work) -> Needs | None:
+    """Place what is missing on the candidates."""
+    needs = work.needs_to_place()
+    if needs or not work.missing or work.holds_new:
+        return needs
+    found = fill(work)
+    if work.unread:
+        return shortlist(work, found)
+    guessed, confirmed = work.view.shortlisted, is_confirmed(work, found)
+    if guessed is not None and not (work.view.final or work.budget.postponed) and (work.missing or not confirmed):
+        return Needs(candidates=True)
+    if guessed is not None and confirmed:
+        work.why = dict(guessed.why)
+    if work.missing:
+        work.refusals.update(next(iter(found.values()), {}))
+    if work.deployment.model:
+        work.profile_refusals.update(found)
+    _ask(work, found)
+    return None if work.budget.postponed else verify(work, found)
+
+
+def _ask(work: Work, found: Mapping[str, Mapping[str, Refusal]]) -> None:
+    """Note whether every candidate was asked for room, and which ones could not be; `found` are refusals by profile.
+
+    A cluster that is ruled out whatever its state has not to be asked.
+    """
+    answers = set[Answer]()
+    for name, cluster in work.candidates.items() if work.missing else ():
+        refusals = [of_profile[name] for of_profile in found.values() if name in of_profile]
+        unanswered = next((each for each in refusals if each.answer is Answer.NONE), None)
+        ruled_out = rule_out(work.deployment, cluster, work.footprint, work.namespace) if unanswered else None
+        if unanswered and not ruled_out:
+            work.unasked[name] = unanswered
+        answers |= {each.answer for each in ([ruled_out] if ruled_out else refusals)}
+    work.checked = Answer.NO in answers and not work.unasked and work.view.shortlisted is None

@@ -1,0 +1,23 @@
+"""The text of refusals, and of a schedule as a whole."""
+
+from modelplane.scheduling.words.report import Counted, Report, explain, why_not, word_edit, word_refusals
+from modelplane.scheduling.words.waiting_edit import word_no_room
+from modelplane.scheduling.words.wording import WHOLE, count, listed, quote, remedies_of, remedy_of, word, word_holders
+
+__all__ = [
+    "WHOLE",
+    "Counted",
+    "Report",
+    "count",
+    "explain",
+    "listed",
+    "quote",
+    "remedies_of",
+    "remedy_of",
+    "why_not",
+    "word",
+    "word_edit",
+    "word_holders",
+    "word_no_room",
+    "word_refusals",
+]
