@@ -2,4 +2,4 @@ module tools/cert-manager
 
 go 1.26
 
-require github.com/cert-manager/cert-manager v1.18.2
+require github.com/cert-manager/cert-manager v1.21.2

@@ -126,6 +126,7 @@ BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
         "spec.stack.podMetadataPrefixes[]": 253,
         "spec.stack.gatewayCIDRs": 32,
         "spec.stack.gatewayCIDRs[]": 43,
+        "spec.stack.values": 7,
         "spec.allowedNamespaces.selector.matchLabels": 16,
         "spec.allowedNamespaces.selector.matchLabels{}": 63,
         "spec.taints": 64,
@@ -312,5 +313,6 @@ BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
         "spec.identity.type": 63,
         "spec.identity.name": 253,
         "spec.identity.key": 253,
+        "spec.values": 7,
     },
 }

@@ -89,6 +89,7 @@ class Stack(BaseModel):
     nodeFeatureDiscovery: Literal["Managed", "Present"] | None = None
     dra: Literal["Managed", "Present"] | None = None
     metrics: Literal["Managed", "Present"] | None = None
+    values: dict[str, Any] | None = None
 
 
 class Selector(BaseModel):

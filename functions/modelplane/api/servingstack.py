@@ -1,6 +1,6 @@
 """ServingStack as pydantic models, generated from apis/ by `make generate`; edit the XRD, not this."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -67,6 +67,7 @@ class ServingStackSpec(BaseModel):
     identity: Identity | None = None
     observeOnly: bool | None = None
     parts: Parts | None = None
+    values: dict[str, Any] | None = None
 
 
 class Part(BaseModel):

@@ -12,8 +12,9 @@ from modelplane.compose_cluster.helm_provider import KINDS, Unusable, requiremen
 from modelplane.compose_cluster.stack_observation import RELEASE, observe, observers, release_resource
 from modelplane.composing.hold import held_result, hold_all
 from modelplane.composing.messages import sentences
+from modelplane.kube.charts import wrong_settings
 from modelplane.kube.provider_config import secret_key
-from modelplane.kube.release import helm_config, release, wrong_prefix
+from modelplane.kube.release import helm_config, release
 from modelplane.model.conditions import Condition, Reason, StackCondition, Status
 from modelplane.model.names import OBSERVE_ONLY, provider_config
 from modelplane.model.observation import Malformed
@@ -32,6 +33,7 @@ from modelplane.stack import (
     Verdicts,
     decide,
 )
+from modelplane.stack.overrides import wrong_values
 from modelplane.step import ALONE, AWAITING, SETTLED, Desired, Manifest, Request, Result
 
 #: Composition resource name of the ProviderConfig of provider-helm.
@@ -109,8 +111,14 @@ def _is_installed(chart: str, verdicts: Verdicts, seen: StackObservation) -> boo
 def _releases(spec: ServingStackSpec, config: str, verdicts: Verdicts) -> dict[str, Manifest]:
     """Return the Releases, and the ProviderConfig that they need."""
     releases = {
-        release_resource(chart): release(chart, config=config, install=verdict.action is Action.INSTALL)
-        for name, (_, chart) in CHARTS.items()
+        release_resource(chart): release(
+            chart,
+            config=config,
+            install=verdict.action is Action.INSTALL,
+            override=override if name == PARTS[part].charts[-1].name else None,
+        )
+        for name, (part, chart) in CHARTS.items()
+        for override in [(spec.values or {}).get(part)]
         if (verdict := verdicts.charts[name]).action is not Action.NONE
     }
     if not releases:
@@ -126,7 +134,7 @@ def _unsuitable(spec: ServingStackSpec, asked: Mapping[Part, Asked]) -> Unusable
     """Return why no Release can be made with the present settings, None if they can."""
     if Asked.MANAGED not in asked.values():
         return None
-    if wrong := wrong_prefix():
+    if wrong := wrong_settings() or wrong_values(spec.values or {}):
         return Unusable(Reason.INSTALLING, wrong)
     if spec.identity and spec.identity.type not in _IDENTITIES:
         cause = f"provider-helm reaches no cluster by the identity {spec.identity.type}"

@@ -80,7 +80,8 @@ def bodies(
     parts = parts_of(spec)
     if not (parts and known and provision.kubeconfig):
         return kept(request, known=known)
-    return {RESOURCE: _body(request.composite.name, provision.kubeconfig, parts)}
+    values = dict(spec.stack.values or {}) if spec.stack else {}
+    return {RESOURCE: _body(request.composite.name, provision.kubeconfig, parts, values)}
 
 
 def kept(request: Request, *, known: bool) -> dict[str, Manifest]:
@@ -102,7 +103,7 @@ def watched(request: Request) -> dict[str, Manifest]:
     return {RESOURCE: {**body, "spec": {**body["spec"], "observeOnly": True}}}
 
 
-def _body(cluster: str, kubeconfig: Kubeconfig, parts: Mapping[str, str]) -> dict[str, Any]:
+def _body(cluster: str, kubeconfig: Kubeconfig, parts: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, Any]:
     secret, identity = kubeconfig.secret, kubeconfig.identity
     spec: dict[str, Any] = {"clusterName": cluster, "kubeconfig": {"name": secret.name, "key": secret.key}}
     if identity:
@@ -111,5 +112,5 @@ def _body(cluster: str, kubeconfig: Kubeconfig, parts: Mapping[str, str]) -> dic
         "apiVersion": API_VERSION,
         "kind": "ServingStack",
         "metadata": {"name": cluster, "namespace": SYSTEM_NAMESPACE},
-        "spec": {**spec, "parts": dict(parts)},
+        "spec": {**spec, "parts": dict(parts)} | ({"values": values} if values else {}),
     }

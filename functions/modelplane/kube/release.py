@@ -1,16 +1,14 @@
 """The objects of provider-helm: the Release of a chart on a cluster, and the ProviderConfig that reaches it."""
 
-import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+from modelplane.kube.charts import chart_spec, values_of
 from modelplane.model.names import ANNOTATION_EXTERNAL_NAME, OBSERVE_ONLY, SYSTEM_NAMESPACE
 from modelplane.stack import Chart
 from modelplane.stack.releases import ROLLBACK_LIMIT
 
 HELM_API: Final = "helm.m.crossplane.io/v1beta1"
-#: Environment variable with the place that all charts come from, instead of those of the table: `oci://`, then a path.
-CHARTS_VARIABLE: Final = "MODELPLANE_CHARTS"
 #: Never deleted: what a release has made serves on, and a cluster that does not answer can be let go.
 INSTALLING: Final = ("Observe", "Create", "Update")
 #: Revisions that Helm keeps of a release, each in a Secret.
@@ -18,23 +16,6 @@ _HISTORY: Final = 3
 #: Longest that a hook of a chart may take. The provider's token may be good for 5 minutes only. It is written as the
 #: provider writes it: another spelling would be another version of the Release with each of its writes and ours.
 _HOOKS_TIMEOUT: Final = "4m0s"
-_OCI: Final = "oci://"
-
-
-def wrong_prefix() -> str:
-    """Return why `MODELPLANE_CHARTS` cannot be used, "" if it can, or is not set."""
-    prefix = os.environ.get(CHARTS_VARIABLE, "")
-    if not prefix or (prefix.startswith(_OCI) and len(prefix) > len(_OCI)):
-        return ""
-    return (
-        f"environment variable {CHARTS_VARIABLE} is {prefix!r}, and charts come from OCI registries alone. Set it to "
-        f"{_OCI}HOST/PATH in install/functions.yaml"
-    )
-
-
-def repository(chart: Chart) -> str:
-    """Return where a chart comes from."""
-    return os.environ.get(CHARTS_VARIABLE, "").rstrip("/") or chart.repository
 
 
 def helm_config(name: str, *, credentials: Mapping[str, Any], identity: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -44,20 +25,22 @@ def helm_config(name: str, *, credentials: Mapping[str, Any], identity: Mapping[
     return {"apiVersion": HELM_API, "kind": "ProviderConfig", "metadata": metadata, "spec": spec}
 
 
-def release(chart: Chart, *, config: str, install: bool) -> dict[str, Any]:
+def release(chart: Chart, *, config: str, install: bool, override: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the Release of a chart; without `install` it only observes what the cluster has under its name.
+
+    `override` are values of the cluster's own, over those that the chart is installed with everywhere.
 
     It does not wait for pods (the provider leaves out the field `wait` if that is false): what runs is read from the
     workloads, and a slow image would make Helm begin anew.
     """
     for_provider: dict[str, Any] = {
-        "chart": {"name": chart.name, "repository": repository(chart), "version": chart.version},
+        "chart": chart_spec(chart),
         "namespace": chart.namespace,
         "waitTimeout": _HOOKS_TIMEOUT,
         "maxHistory": _HISTORY,
     }
-    if chart.values:
-        for_provider["values"] = chart.values
+    if values := values_of(chart, override):
+        for_provider["values"] = values
     return {
         "apiVersion": HELM_API,
         "kind": "Release",

@@ -92,7 +92,7 @@ PARTS: Final[Mapping[Part, PartFacts]] = {
             Chart(
                 name="cert-manager",
                 repository="oci://quay.io/jetstack/charts",
-                version="v1.18.2",
+                version="v1.21.2",
                 namespace="cert-manager",
                 values=values.CERT_MANAGER,
                 workloads=(

@@ -105,6 +105,7 @@ spec:
     nodeFeatureDiscovery: Managed
     dra: Managed
     metrics: Managed
+    values: {lws: {replicaCount: 2}}
   allowedNamespaces: {from: Selector, selector: {matchLabels: {team: a}}}
   taints: [{key: a, value: a, effect: NoSchedule}]
   nodePools:
@@ -147,6 +148,7 @@ spec:
     nodeFeatureDiscovery: Present
     dra: Present
     metrics: Present
+    values: {lws: {replicaCount: 3}}
   allowedNamespaces: {selector: {matchLabels: {team: b}}}
   taints: [{key: b, value: b, effect: NoExecute}]
   nodePools:
@@ -225,6 +227,8 @@ def path_of(kind: str, place: Place) -> str:
             schema, path = schema["items"], f"{path}[]"
         elif "properties" in schema:
             schema, path = schema["properties"][str(step)], f"{path}.{step}" if path else str(step)
+        elif schema.get("x-kubernetes-preserve-unknown-fields"):
+            break
         else:
             schema, path = schema["additionalProperties"], f"{path}{{}}"
     return path

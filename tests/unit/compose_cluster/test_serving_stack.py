@@ -336,6 +336,36 @@ def test_a_provider_that_never_acts_is_looked_at() -> None:
     assert "provider-helm" in {each.name for each in result.requirements}
 
 
+def test_values_of_a_cluster_reach_the_chart_of_their_part_and_no_other() -> None:
+    cluster = Cluster(spec={"values": {"aiGateway": {"controller": {"replicaCount": 3}}}})
+    cluster.settle()
+    found = {
+        name: body["spec"]["forProvider"].get("values", {})
+        for name, body in cluster.composed.items()
+        if "forProvider" in body["spec"]
+    }
+    assert found["release-ai-gateway-helm"]["controller"]["replicaCount"] == 3
+    assert found["release-ai-gateway-helm"]["controller"]["mutatingWebhook"]["certManager"] == {"enable": True}
+    assert found["release-ai-gateway-crds-helm"] == {}
+    assert "controller" not in found["release-gateway-helm"]
+
+
+def test_a_value_that_may_not_be_set_changes_nothing_and_what_serves_serves_on() -> None:
+    cluster = Cluster()
+    cluster.settle()
+    before = {name: body["spec"] for name, body in cluster.composed.items()}
+    cluster.spec = {"values": {"lws": {"replicas": 2}, "dra": {"nvidiaDriverRoot": "/opt"}}}
+    result = cluster.settle()
+    assert {name: body["spec"] for name, body in cluster.composed.items()} == before
+    assert condition(result).message.startswith("spec.stack.values.lws has the key replicas, which is not set for")
+    assert (result.status or {})["serves"] is True
+    cluster.spec = {"values": {"dra": {"nvidiaDriverRoot": "/opt"}}}
+    assert condition(cluster.settle()).status == "True"
+    assert (
+        cluster.composed["release-dra-driver-nvidia-gpu"]["spec"]["forProvider"]["values"]["nvidiaDriverRoot"] == "/opt"
+    )
+
+
 def test_a_prefix_for_charts_is_where_all_of_them_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODELPLANE_CHARTS", "oci://mirror.example.org/charts/")
     cluster = Cluster()

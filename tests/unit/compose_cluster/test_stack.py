@@ -55,6 +55,13 @@ def test_one_part_that_is_set_brings_the_stack_with_the_kubeconfig_of_the_cluste
     }
 
 
+def test_values_of_charts_reach_the_stack() -> None:
+    body = cluster(lws="Managed")
+    body["spec"]["stack"]["values"] = {"lws": {"replicaCount": 2}}
+    made = given.bodies(given.run(body, given.reached()))["serving-stack"]
+    assert made["spec"]["values"] == {"lws": {"replicaCount": 2}}
+
+
 def test_nothing_is_installed_on_a_cluster_that_has_not_answered() -> None:
     seen = {"provider-config": given.config()}
     result = given.run(cluster(lws="Managed"), seen)

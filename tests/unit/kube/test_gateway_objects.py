@@ -6,6 +6,7 @@ import pytest
 
 from modelplane.kube.gateway.answers import PROVIDER_REFUSED
 from modelplane.kube.gateway.backend import backend
+from modelplane.kube.gateway.proxy import envoy_proxy
 from modelplane.kube.gateway.route import ServiceRoute, service_route
 from modelplane.kube.gateway.traffic import (
     LARGE_BUFFER,
@@ -15,6 +16,15 @@ from modelplane.kube.gateway.traffic import (
     service_traffic_policy,
 )
 from modelplane.model.routing import Address, BackendReference
+
+
+@pytest.mark.parametrize(("place", "merged"), [("", None), ("mirror.example.org/images", "StrategicMerge")])
+def test_an_envoy_takes_its_image_from_the_place_that_envoy_gateway_is_told(
+    place: str, merged: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODELPLANE_CHART_IMAGES", place)
+    assert envoy_proxy("a", "b", replicas=1)["spec"].get("mergeType") == merged
+
 
 POLICY = gateway_traffic_policy("p", "modelplane-system", "g")["spec"]
 CALLERS = client_traffic_policy("c", "modelplane-system", "g")["spec"]

@@ -4,6 +4,7 @@ No Go module has the charts of NVIDIA's DRA driver, Node Feature Discovery and P
 """
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
+from modelplane.kube.charts import values_of
 from modelplane.stack import CHARTS, PARTS, Chart, Part
+from modelplane.stack.overrides import ALLOWED
 from modelplane_dev import components
 from modelplane_dev.plane.charts import NAMES, unpack
 
@@ -39,13 +42,13 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def made(unpacked: dict[str, Path]) -> Made:
     """Return what Helm makes of each chart with our values."""
-    return {name: rendered(CHARTS[name][1], folder) for name, folder in unpacked.items()}
+    return {name: rendered(CHARTS[name][1], folder, values_of(CHARTS[name][1])) for name, folder in unpacked.items()}
 
 
-def rendered(chart: Chart, folder: Path) -> list[dict[str, Any]]:
-    """Return what Helm makes of a chart with our values."""
+def rendered(chart: Chart, folder: Path, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what Helm makes of a chart with values."""
     values = folder.parent / f"{chart.name}-values.json"
-    values.write_text(json.dumps(chart.values))
+    values.write_text(json.dumps(given))
     command: list[str | Path] = [components.path("helm"), "template", chart.release, folder, "--include-crds"]
     command += ["--namespace", chart.namespace, "--values", values, "--kube-version", "1.34.0"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -98,6 +101,68 @@ def test_every_value_is_one_that_its_chart_reads(name: str, unpacked: dict[str, 
         if not any(path == each or path.startswith(f"{each}.") for each in known) and not listed(unpacked[name], path)
     ]
     assert unknown == []
+
+
+@pytest.mark.parametrize("part", [Part.CERT_MANAGER, Part.GATEWAY, Part.AI_GATEWAY, Part.LWS])
+def test_every_value_that_a_cluster_may_set_is_one_of_the_chart(part: Part, unpacked: dict[str, Path]) -> None:
+    folder = unpacked[PARTS[part].charts[-1].name]
+    assert [path for path in ALLOWED[part] if not listed(folder, path)] == []
+
+
+#: Hosts of the registries that the charts name their images with.
+REGISTRIES = re.compile(
+    r"(?<![\w./-])(docker\.io|ghcr\.io|gcr\.io|quay\.io|registry\.k8s\.io|nvcr\.io)/[\w./-]+[:@][\w.-]+"
+)
+
+
+def images(found: Any) -> Iterator[str]:
+    """Yield every image of a registry that is named in any text, such as an argument or a file of settings."""
+    if isinstance(found, dict):
+        for key, value in found.items():
+            yield from images(value) if key != "description" else ()
+    elif isinstance(found, list):
+        for value in found:
+            yield from images(value)
+    elif isinstance(found, str):
+        yield from (match.group() for match in REGISTRIES.finditer(found))
+
+
+#: The images that each chart runs, or has run.
+EVERY_IMAGE = {
+    "cert-manager": {
+        "jetstack/cert-manager-acmesolver:v1.21.2",
+        "jetstack/cert-manager-cainjector:v1.21.2",
+        "jetstack/cert-manager-controller:v1.21.2",
+        "jetstack/cert-manager-webhook:v1.21.2",
+    },
+    "gateway-helm": {
+        "envoyproxy/envoy:distroless-v1.38.3",
+        "envoyproxy/gateway:v1.8.3",
+        "envoyproxy/ratelimit:1e50889b",
+    },
+    "ai-gateway-crds-helm": set(),
+    "ai-gateway-helm": {"envoyproxy/ai-gateway-controller:v1.0.0", "envoyproxy/ai-gateway-extproc:v1.0.0"},
+    "lws": {"lws/lws:v0.8.0"},
+}
+MIRROR = "mirror.example.org:5000/images"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_image_comes_from_the_place_that_an_installation_names(
+    name: str, unpacked: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODELPLANE_CHART_IMAGES", f"{MIRROR}/")
+    found = rendered(CHARTS[name][1], unpacked[name], values_of(CHARTS[name][1]))
+    assert list(images(found)) == []
+    written = json.dumps(found)
+    assert set(re.findall(rf"{MIRROR}/([\w./-]+[:@][\w.-]+)", written)) == EVERY_IMAGE[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_place_for_images_they_come_from_where_they_are_published(name: str, made: Made) -> None:
+    published = {image.partition("/")[2] for image in images(made[name])}
+    # Envoy's own image is in Envoy Gateway's program.
+    assert published == EVERY_IMAGE[name] - {"envoyproxy/envoy:distroless-v1.38.3"}
 
 
 @pytest.mark.parametrize("part", [Part.CERT_MANAGER, Part.GATEWAY, Part.AI_GATEWAY, Part.LWS])

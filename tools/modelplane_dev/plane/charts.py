@@ -33,10 +33,6 @@ def unpack(name: str, version: str, folder: Path) -> Path:
     shutil.copytree(components.source(module_set, module) / inner, target, copy_function=shutil.copyfile)
     for path in (target, *target.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    if (template := target / "Chart.template.yaml").exists():
-        template.rename(target / "Chart.yaml")
-        shutil.copytree(components.source(module_set, module) / "deploy" / "crds", target / "templates" / "crds")
-        (target / "templates" / "crds" / "README.md").unlink()
     if (template := target / "values.tmpl.yaml").exists():
         text = template.read_text()
         for place, value in _FILLED.items():

@@ -46,7 +46,7 @@ commonName = optional
 def certificate_kinds() -> Iterator[Manifest]:
     """Yield the definitions of Certificate and Issuer, without the labels that Helm would fill in."""
     for kind in ("certificates", "issuers"):
-        for definition in crds(sources.cert_manager_crds(), f"crd-{kind}.yaml"):
+        for definition in crds(sources.cert_manager_crds(), f"cert-manager.io_{kind}.yaml"):
             yield {**definition, "metadata": {"name": definition["metadata"]["name"]}}
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from modelplane.kube.charts import images_prefix
 from modelplane.kube.gateway.access_log import access_log
 from modelplane.kube.gateway.kinds import ENVOY_GROUP, GATEWAY_API, envoy_object, gateway_object
 from modelplane.model.names import LISTENER_HTTP, LISTENER_HTTPS, LISTENER_INTERNAL
@@ -116,6 +117,9 @@ def envoy_proxy(  # noqa: PLR0913 - what the pods of a Gateway are made of
         spec["telemetry"] = {"metrics": {"prometheus": {"disable": True}}}
     if tokens is not None:
         spec["telemetry"] = {"accessLog": access_log(tokens=tokens)}
+    if images_prefix():
+        # Otherwise Envoy Gateway's own settings, which have the place of Envoy's image, count for nothing here.
+        spec["mergeType"] = "StrategicMerge"
     if client_pair:
         spec["backendTLS"] = {"clientCertificateRef": {"kind": "Secret", "name": client_pair}}
     return envoy_object(_ENVOY_PROXY, name, namespace, spec)
