@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelplane.compose_cluster.gateway_kinds import APIS
-from modelplane.model.names import LABEL_ISOLATED, LABEL_NAMESPACE_NAME
+from modelplane.compose_replica.stages import POLICY
+from modelplane.model.names import LABEL_EGRESS, LABEL_ISOLATED, LABEL_NAMESPACE_NAME
 from modelplane.step import Result
 from network_policies.evaluator import Peer
 from unit.compose_cache import caches
@@ -67,7 +68,8 @@ def build_scene(*stacks: Mapping[str, Any], there_before: bool = False) -> Scene
         namespace = composed[composite]["namespace"]["metadata"]
         pods[name] = pod_in(namespace, next(addresses), labels)
     # Replicas of one namespace compose one and the same policy.
-    policies = {each["metadata"]["namespace"]: each for each in found if each["kind"] == "NetworkPolicy"}
+    made = (each for each in found if each["kind"] == "NetworkPolicy")
+    policies = {(each["metadata"]["namespace"], each["metadata"]["name"]): each for each in made}
     return Scene(list(policies.values()), pods)
 
 
@@ -95,7 +97,7 @@ def _manifests(result: Result) -> dict[str, Manifest]:
 
 
 def _settle(body: Manifest, stacks: Sequence[Mapping[str, Any]], *, there_before: bool) -> dict[str, Manifest]:
-    """Return what a replica has put on its cluster; what it composes no more stays, as its policy would."""
+    """Return what a replica has put on its cluster; the policy of the namespace stays once it is composed no more."""
     observed: dict[str, Manifest] = {}
     there: dict[str, Manifest] = {}
     for stack in itertools.chain.from_iterable((each, each) for each in stacks):
@@ -104,8 +106,10 @@ def _settle(body: Manifest, stacks: Sequence[Mapping[str, Any]], *, there_before
         observed = {name: replicas.provided(desired.build()) for name, desired in result.desired.items()}
         if first and there_before:
             seen = observed["namespace"]["status"]["atProvider"]["manifest"]["metadata"]["labels"]
-            seen.pop(LABEL_ISOLATED, None)
-        there |= _manifests(result)
+            for label in (LABEL_ISOLATED, LABEL_EGRESS):
+                seen.pop(label, None)
+        left = {name: manifest for name, manifest in there.items() if name == POLICY}
+        there = left | _manifests(result)
     return there
 
 

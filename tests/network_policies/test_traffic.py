@@ -48,10 +48,9 @@ REACHES: dict[str, Row] = {
     "a named host reaches an engine": ("host of gatewayCIDRs", "engine", "8000/TCP"),
     # "Whatever else reaches engines, such as what scrapes their metrics, needs a label on its namespace"
     "a labelled namespace reaches an engine": ("labelled monitoring", "engine", "8000/TCP"),
-    # "Modelplane limits no traffic out of pods" unless spec.stack.egress is NoMetadata
+    # "NoMetadata, the default, ... leaves all others"
     "an engine reaches DNS": ("engine", "DNS", "53/UDP"),
     "an engine reaches the internet": ("engine", "host on the internet", "443/TCP"),
-    "an engine reaches the metadata of its cloud": ("engine", "metadata of the cloud", "80/TCP"),
     "the picker reaches the API server": ("picker", "API server", "443/TCP"),
     "a download reaches DNS": ("download", "DNS", "53/UDP"),
     "a download reaches the hub": ("download", "host on the internet", "443/TCP"),
@@ -103,6 +102,8 @@ def around(scene: Scene) -> dict[str, Peer]:
         "host on the internet": Peer("203.0.113.1"),
         "metadata of the cloud": Peer("169.254.169.254"),
         "API server": Peer("10.96.0.1"),
+        "API server on a node": Peer("198.51.100.10"),
+        "DNS of the service network": Peer("10.96.0.10"),
         "DNS cache of the node": Peer("169.254.20.10"),
         "EKS pod identity": Peer("169.254.170.23"),
         "EKS pod identity by IPv6": Peer("fd00:ec2::23"),
@@ -161,8 +162,9 @@ def test_isolation_says_which_namespaces_are_closed(
 
 
 def test_every_way_into_a_closed_namespace_is_one_that_the_pages_name() -> None:
-    for way in closed().policies[0]["spec"]["ingress"][0]["from"]:
-        narrowed = copy.deepcopy(list(closed().policies))
+    walls = [each for each in closed().policies if "ingress" in each["spec"]]
+    for way in walls[0]["spec"]["ingress"][0]["from"]:
+        narrowed = copy.deepcopy(walls)
         for policy in narrowed:
             policy["spec"]["ingress"][0]["from"].remove(way)
         assert not all(verdicts(closed(), REACHES.values(), narrowed)), f"no row needs {way}"
@@ -170,42 +172,105 @@ def test_every_way_into_a_closed_namespace_is_one_that_the_pages_name() -> None:
 
 #: What gives a pod the identity of its node.
 METADATA = ("metadata of the cloud", "metadata of AWS by IPv6", "metadata of Azure", "metadata of Alibaba Cloud")
-#: What pods go on to reach.
-OTHERS: tuple[Row, ...] = (
+PODS = ("engine", "picker", "download")
+AT_METADATA: tuple[Row, ...] = tuple((pod, to, "80/TCP") for pod in PODS for to in METADATA)
+#: What pods reach wherever they may reach DNS, the team, and gateways.
+INSIDE: tuple[Row, ...] = (
     ("engine", "DNS", "53/UDP"),
+    ("engine", "DNS", "53/TCP"),
     ("engine", "DNS cache of the node", "53/UDP"),
+    ("engine", "DNS of the service network", "53/UDP"),
+    ("engine", "metadata of the cloud", "53/UDP"),
+    ("picker", "API server", "443/TCP"),
+    ("picker", "API server on a node", "6443/TCP"),
+    ("picker", "engine", "8000/TCP"),
+    ("worker", "leader", "31234/TCP"),
+    ("decode", "prefill", "5600/TCP"),
+    ("engine", "Envoy Gateway's proxy", "443/TCP"),
+    ("download", "DNS", "53/UDP"),
+)
+#: What they reach besides, unless it is restricted.
+OUTSIDE: tuple[Row, ...] = (
     ("engine", "EKS pod identity", "80/TCP"),
     ("engine", "EKS pod identity by IPv6", "80/TCP"),
     ("engine", "host on the internet", "443/TCP"),
     ("engine", "host on the internet by IPv6", "443/TCP"),
-    ("picker", "API server", "443/TCP"),
-    ("picker", "engine", "8000/TCP"),
-    ("download", "host on the internet", "443/TCP"),
+    ("engine", "host on the internet", "53/TCP"),
     ("engine", "labelled monitoring", "4317/TCP"),
-    ("worker", "leader", "31234/TCP"),
+    ("engine", "API server", "443/TCP"),
+    ("engine", "API server on a node", "10250/TCP"),
+    ("picker", "host on the internet", "80/TCP"),
+    ("download", "host on the internet", "443/TCP"),
 )
-REFUSED: tuple[Row, ...] = tuple((pod, to, "80/TCP") for pod in ("engine", "picker", "download") for to in METADATA)
+#: `spec.stack` now and later, whether the namespaces existed before Modelplane, and what limits pods then.
+EGRESS: dict[str, tuple[tuple[Mapping[str, Any], ...], bool, str]] = {
+    "the default, in a namespace that Modelplane makes": (({},), False, "NoMetadata"),
+    "the default, in a namespace that exists": (({},), True, "None"),
+    "the default, in one that exists and is closed later": (({}, {"isolation": "Enforced"}), True, "None"),
+    "the default, in one that was made under Open": (({"isolation": "Open"}, {"isolation": "Enforced"}), False, "None"),
+    "the default, in one that was made under None": (({"egress": "None"}, {}), False, "None"),
+    "the default again, in one that was made so": (({}, {"egress": "None"}, {}), False, "NoMetadata"),
+    "the default again, in one that was restricted": (({"egress": "Restricted"}, {}), False, "NoMetadata"),
+    "None": (({"egress": "None"},), False, "None"),
+    "None, later": (({"egress": "NoMetadata"}, {"egress": "None"}), False, "None"),
+    "NoMetadata": (({"egress": "NoMetadata"},), False, "NoMetadata"),
+    "NoMetadata, where it is enforced": (({"egress": "NoMetadata", "isolation": "Enforced"},), True, "NoMetadata"),
+    "NoMetadata, in a namespace that is open": (({"egress": "NoMetadata", "isolation": "Open"},), False, "None"),
+    "Restricted": (({"egress": "Restricted"},), False, "Restricted"),
+    "Restricted, in a namespace that is open": (({"egress": "Restricted", "isolation": "Open"},), False, "None"),
+}
 
 
-@pytest.mark.parametrize(
-    ("stack", "refuses"),
-    [
-        ({}, False),
-        ({"egress": "None"}, False),
-        ({"egress": "NoMetadata"}, True),
-        ({"egress": "NoMetadata", "isolation": "Enforced"}, True),
-        ({"egress": "NoMetadata", "isolation": "Open"}, False),
-    ],
-)
-def test_no_metadata_refuses_what_gives_a_pod_its_nodes_identity_and_nothing_else(
-    stack: Mapping[str, Any], refuses: bool
+@pytest.mark.parametrize(("stacks", "there_before", "limit"), EGRESS.values(), ids=EGRESS)
+def test_egress_says_what_pods_reach(stacks: Sequence[Mapping[str, Any]], there_before: bool, limit: str) -> None:
+    scene = build_scene(*({**NETWORKS, **stack} for stack in stacks), there_before=there_before)
+    assert set(verdicts(scene, AT_METADATA)) == {limit == "None"}
+    assert set(verdicts(scene, INSIDE)) == {True}
+    assert set(verdicts(scene, OUTSIDE)) == {limit != "Restricted"}
+
+
+def test_pods_that_are_restricted_reach_the_networks_that_the_platform_names_and_what_its_own_policies_open() -> None:
+    named = build_scene({"egress": "Restricted", "egressCIDRs": ["203.0.113.0/24"]})
+    hub: list[Row] = [("engine", "host on the internet", "443/TCP"), ("download", "host on the internet", "443/TCP")]
+    beside: Row = ("engine", "host on the internet by IPv6", "443/TCP")
+    assert verdicts(named, [*hub, beside]) == [True, True, False]
+    collector = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}
+    opened = {
+        "metadata": {"name": "traces", "namespace": "mp-team"},
+        "spec": {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{"to": [collector]}]},
+    }
+    traces: list[Row] = [("engine", "monitoring", "4317/TCP"), ("engine", "gateway of a shop", "4317/TCP")]
+    assert verdicts(named, traces) == [False, False]
+    assert verdicts(named, traces, [*named.policies, opened]) == [True, False]
+
+
+@pytest.mark.parametrize("egress", ["NoMetadata", "Restricted"])
+def test_pickers_reach_an_api_server_and_pods_reach_dns_where_a_plugin_counts_no_node_or_pod_to_an_address(
+    egress: str,
 ) -> None:
-    scene = build_scene({**NETWORKS, **stack})
-    assert set(verdicts(scene, REFUSED)) == {not refuses}
-    assert set(verdicts(scene, OTHERS)) == {True}
+    """Cilium, for one: an ipBlock matches neither pods nor nodes, and so no API server that runs on a node."""
+    scene = build_scene({"egress": egress})
+    by_identity = copy.deepcopy(list(scene.policies))
+    for policy in by_identity:
+        for rule in policy["spec"].get("egress", []):
+            if "to" in rule:
+                rule["to"] = [peer for peer in rule["to"] if "ipBlock" not in peer]
+    needed: list[Row] = [("picker", "API server on a node", "6443/TCP"), ("engine", "DNS", "53/UDP")]
+    needed += [("engine", "DNS cache of the node", "53/UDP")] if egress == "NoMetadata" else []
+    assert set(verdicts(scene, needed, by_identity)) == {True}
+    assert verdicts(scene, [("engine", "API server on a node", "6443/TCP")], by_identity) == [False]
 
 
-def test_what_leaves_is_open_again_where_it_is_not_refused_any_more() -> None:
-    scene = build_scene({"egress": "NoMetadata"}, {"egress": "None"})
-    assert set(verdicts(scene, REFUSED)) == {True}
-    assert set(verdicts(scene, DOES_NOT_REACH.values())) == {False}
+@pytest.mark.parametrize("egress", ["NoMetadata", "Restricted"])
+def test_a_pickers_policy_alone_keeps_it_from_nothing_that_it_needs(egress: str) -> None:
+    """It is there a moment before that of the namespace, and a moment after it."""
+    scene = build_scene({"egress": egress})
+    alone = [each for each in scene.policies if each["metadata"]["name"] != "modelplane"]
+    needed = [row for row in INSIDE if row[0] == "picker"]
+    assert alone
+    assert set(verdicts(scene, needed, alone)) == {True}
+
+
+def test_what_others_reach_stays_as_it_is_whatever_leaves() -> None:
+    for egress in ("None", "NoMetadata", "Restricted"):
+        assert set(verdicts(build_scene({**NETWORKS, "egress": egress}), DOES_NOT_REACH.values())) == {False}

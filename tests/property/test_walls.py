@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 
-from modelplane.model.fleet import Isolation, Mark
+from modelplane.model.fleet import Egress, Isolation, Mark
 from property import walls
 from property.strategies import examples
 from property.walls import Event, World
@@ -24,7 +24,7 @@ def test_a_namespace_that_modelplane_made_stays_marked_and_closed_whatever_is_do
     events: Sequence[Event],
 ) -> None:
     world = play(walls.made(), events)
-    assert (world.cluster.mark, world.cluster.does) == (Mark.CREATION, "closed")
+    assert (world.cluster.mark, world.cluster.does, world.cluster.limits) == (Mark.CREATION, "closed", True)
 
 
 @examples(150)
@@ -33,6 +33,7 @@ def test_what_is_asked_for_last_holds_for_a_namespace_that_modelplane_made(event
     world = play(walls.made(), events)
     assert world.cluster.does == ("open" if world.walls.isolation is Isolation.OPEN else "closed")
     assert world.cluster.mark == Mark.CREATION
+    assert world.cluster.limits == (world.cluster.does == "closed" and world.walls.egress is not Egress.NONE)
 
 
 @examples(150)
@@ -43,6 +44,8 @@ def test_a_namespace_that_was_there_before_is_closed_only_while_the_platform_enf
     world = play(walls.by_hand(), events)
     assert (world.cluster.does == "closed") == (world.walls.isolation is Isolation.ENFORCED)
     assert world.cluster.mark in ("", Mark.ENFORCED)
+    limited = world.walls.egress in (Egress.NO_METADATA, Egress.RESTRICTED)
+    assert world.cluster.limits == (world.cluster.does == "closed" and limited)
 
 
 @pytest.mark.parametrize("replicas", [2, 8])

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from modelplane.composing.namespace import read_mark
 from modelplane.composing.site import Site
 from modelplane.kube.namespace import opened
-from modelplane.model.fleet import Isolation, Mark, Walls
-from modelplane.model.names import LABEL_ISOLATED
+from modelplane.model.fleet import Egress, Isolation, Mark, Walls
+from modelplane.model.names import LABEL_EGRESS, LABEL_ISOLATED
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.step import Object
 
@@ -49,15 +49,15 @@ class Cluster:
         if "spec" in manifest:
             found["spec"] = copy.deepcopy(manifest["spec"])
 
-    def label(self, value: str | None) -> None:
-        """Write the mark by hand, or remove it."""
+    def label(self, label: str, value: str | None) -> None:
+        """Write a label of the namespace by hand, or remove it."""
         if "Namespace" in self.objects:
             labels = self.objects["Namespace"]["metadata"]["labels"]
-            labels.pop(LABEL_ISOLATED, None)
-            self.owners.pop(f"Namespace {LABEL_ISOLATED}", None)
+            labels.pop(label, None)
+            self.owners.pop(f"Namespace {label}", None)
             if value is not None:
-                labels[LABEL_ISOLATED] = value
-                self.owners[f"Namespace {LABEL_ISOLATED}"] = {_HAND}
+                labels[label] = value
+                self.owners[f"Namespace {label}"] = {_HAND}
 
     @property
     def does(self) -> str:
@@ -66,6 +66,11 @@ class Cluster:
         if policy is None:
             return "none"
         return "open" if policy["spec"] == opened("team")["spec"] else "closed"
+
+    @property
+    def limits(self) -> bool:
+        """Tell whether the NetworkPolicy limits what leaves."""
+        return "egress" in self.objects.get("NetworkPolicy", {}).get("spec", {})
 
     @property
     def mark(self) -> str:
@@ -136,8 +141,15 @@ def _isolate(isolation: Isolation) -> Event:
     return change
 
 
-def _write(value: str | None) -> Event:
-    return lambda world: world.cluster.label(value)
+def _limit(egress: Egress | None) -> Event:
+    def change(world: World) -> None:
+        world.walls = replace(world.walls, egress=egress)
+
+    return change
+
+
+def _write(value: str | None, label: str = LABEL_ISOLATED) -> Event:
+    return lambda world: world.cluster.label(label, value)
 
 
 def _open(world: World) -> None:
@@ -170,12 +182,19 @@ EVENTS: Final[st.SearchStrategy[Sequence[Event]]] = st.lists(
         _POLLS,
         st.builds(_leave, _REPLICAS),
         st.sampled_from([_write(None), _write("enforced"), _write("x"), _open, _remove_policy]),
+        st.sampled_from([_write(None, LABEL_EGRESS), _write("None", LABEL_EGRESS)]),
     ),
     max_size=14,
 )
 #: The same, and other walls asked for.
 CHANGES: Final[st.SearchStrategy[Sequence[Event]]] = st.lists(
-    st.one_of(_PASSES, _POLLS, st.builds(_isolate, st.sampled_from(Isolation))), max_size=14
+    st.one_of(
+        _PASSES,
+        _POLLS,
+        st.builds(_isolate, st.sampled_from(Isolation)),
+        st.builds(_limit, st.sampled_from([None, *Egress])),
+    ),
+    max_size=14,
 )
 
 

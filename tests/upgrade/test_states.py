@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import pytest
 
-from modelplane.model.names import LABEL_ISOLATED
+from modelplane.model.names import LABEL_EGRESS, LABEL_ISOLATED
 from modelplane.preview import ControlPlane
 from upgrade.changelog import announced
 from upgrade.manifests import Manifest
@@ -102,7 +102,8 @@ def test_a_namespace_that_an_earlier_version_made_is_not_closed(name: str) -> No
     put = [obj["spec"]["forProvider"]["manifest"] for obj in made]
     namespaces = [manifest for manifest in put if manifest["kind"] == "Namespace"]
     assert len(namespaces) == len(before) > 0
-    assert not any(LABEL_ISOLATED in manifest["metadata"]["labels"] for manifest in namespaces)
+    labels = set().union(*(manifest["metadata"]["labels"] for manifest in namespaces))
+    assert labels.isdisjoint({LABEL_ISOLATED, LABEL_EGRESS})
     assert not [manifest for manifest in put if manifest["kind"] == "NetworkPolicy"]
 
 

@@ -122,6 +122,8 @@ BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
         "spec.cluster.existing.identitySecretRef.name": 253,
         "spec.cluster.existing.identitySecretRef.key": 253,
         "spec.cluster.existing.cache.storageClassName": 253,
+        "spec.stack.egressCIDRs": 64,
+        "spec.stack.egressCIDRs[]": 43,
         "spec.stack.podMetadataPrefixes": 32,
         "spec.stack.podMetadataPrefixes[]": 253,
         "spec.stack.gatewayCIDRs": 32,

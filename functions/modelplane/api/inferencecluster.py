@@ -77,7 +77,8 @@ class Stack(BaseModel):
     """The walls between the teams on the cluster, and the parts of the serving stack. Where a part is set, Modelplane cares for all of them: Managed, which is meant where a part is left out, installs it unless it is there already; Present only checks for it. Where none is set, Modelplane installs and checks for none but the gateway."""
 
     isolation: Literal["Open", "NewNamespaces", "Enforced"] = "NewNamespaces"
-    egress: Literal["None", "NoMetadata"] = "None"
+    egress: Literal["None", "NoMetadata", "Restricted"] | None = None
+    egressCIDRs: list[str] | None = None
     podMetadataPrefixes: list[str] | None = None
     gatewayCIDRs: list[str] | None = None
     podSecurity: Literal["Warn", "Enforce"] = "Warn"
@@ -168,6 +169,7 @@ class Walls(BaseModel):
 
     isolation: str | None = None
     egress: str | None = None
+    egressCIDRs: list[str] | None = None
     gatewayCIDRs: list[str] | None = None
     podSecurity: str | None = None
 

@@ -32,7 +32,8 @@ def _walls(walls: Walls) -> dict[str, Any]:
     """Return what isolates teams on a whole cluster as `spec.stack` has it; the rest is of each InferenceCluster."""
     return {
         "isolation": str(walls.isolation),
-        "egress": "NoMetadata" if walls.refuses_metadata else "None",
+        **({"egress": str(walls.egress)} if walls.egress else {}),
+        "egressCIDRs": list(walls.egress_cidrs),
         "gatewayCIDRs": list(walls.gateway_cidrs),
         "podSecurity": "Enforce" if walls.enforces_pod_security else "Warn",
     }
@@ -49,7 +50,8 @@ def read(request: Request, observation: ClusterObservation) -> Shared:
     if not isinstance(found, Object):
         return Shared(observation.last.get("walls"))
     walls, asked = _walls(read_walls(found)), mapping(mapping(own.body.get("spec")).get("stack"))
-    differing = [f"spec.stack.{field}" for field in walls if field in asked and asked[field] != walls[field]]
+    fields = {**walls, "egress": walls.get("egress")}
+    differing = [f"spec.stack.{field}" for field in fields if field in asked and asked[field] != fields[field]]
     caveat = f"{', '.join(differing)}: InferenceCluster {holder} has the cluster, and its spec.stack applies"
     knows = own.name in texts(mapping(found.body.get("status")).get("sharedWith"))
     waits = f"InferenceCluster {holder}, which has the cluster, has not seen yet that {own.name} shares it; {_UNTIL}"

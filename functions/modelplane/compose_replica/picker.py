@@ -100,15 +100,32 @@ def picker_config(spec: ReplicaSpec) -> dict[str, Any]:
     }
 
 
+def _selected(instance: Instance) -> tuple[str, str]:
+    """Return the name of a replica's picker, and the label with that value by which its pods are selected.
+
+    A picker of an earlier version keeps its name and its selector, which cannot change: another would restart it.
+    """
+    fresh = picker_name(instance.site.team, instance.replica)
+    name = instance.picker or fresh
+    return name, LABEL_PICKER if name == fresh else LABEL_WORKLOAD
+
+
+def compose_way_to_api_server(instance: Instance, seen: Remote | None) -> dict[str, dict[str, Any]]:
+    """Return the Object by which a replica's picker reaches the API server, which it watches, where egress is limited.
+
+    `seen` is the observed Object of the team's namespace.
+    """
+    name, label = _selected(instance)
+    found = instance.site.place_way_to_api_server(seen, name, {label: name})
+    return {f"{_PICKER}-networkpolicy": found} if found else {}
+
+
 def compose_picker(instance: Instance, spec: ReplicaSpec) -> Picker:
     """Return the picker of a replica's InferencePool, which has the replica's name.
 
-    The resource name of its Deployment does not end in an engine's name, so it is reported separately. A picker of an
-    earlier version keeps its name and its selector, which cannot change: another would restart it.
+    The resource name of its Deployment does not end in an engine's name, so it is reported separately.
     """
-    site, fresh = instance.site, picker_name(instance.site.team, instance.replica)
-    name = instance.picker or fresh
-    label = LABEL_PICKER if name == fresh else LABEL_WORKLOAD
+    site, (name, label) = instance.site, _selected(instance)
     objects = {}
     for made in endpoint_picker(
         name, site.namespace, instance.labels, pool=instance.name, config=picker_config(spec), label=label

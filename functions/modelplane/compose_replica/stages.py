@@ -11,6 +11,7 @@ from modelplane.compose_replica import builder, edge, handover, rolling_update, 
 from modelplane.compose_replica.claims import is_claim_template, used_templates
 from modelplane.compose_replica.cluster_hold import compose_holds
 from modelplane.compose_replica.instance import Instance
+from modelplane.compose_replica.picker import compose_way_to_api_server
 from modelplane.compose_replica.readiness import Readiness
 from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec
@@ -98,6 +99,13 @@ def network_policy(given: StageInputs, objects: Objects) -> Objects:
     return {**objects, POLICY: policy} if policy else objects
 
 
+def picker_policy(given: StageInputs, objects: Objects) -> Objects:
+    """Add the NetworkPolicy by which the endpoint picker reaches the API server, if that of the namespace does not."""
+    if not given.spec.picked:
+        return objects
+    return {**objects, **compose_way_to_api_server(given.instance, given.remotes.get(NAMESPACE))}
+
+
 def earlier_edges(given: StageInputs, objects: Objects) -> Objects:
     """Put back the routes and backends that requests take until the next ones answer."""
     kept = handover.keep_answering(objects, given.request.observed, given.remotes, given.states)
@@ -147,6 +155,7 @@ STAGES: Final[tuple[Stage, ...]] = (
     cache_usages,
     namespace,
     network_policy,
+    picker_policy,
     earlier_edges,
     cluster_holds,
     kept_references,

@@ -7,15 +7,19 @@ changes it.
 With isolation NewNamespaces a NetworkPolicy closes the namespaces that Modelplane creates. A label says whether it has
 created one: an Object that only creates writes it, so that a namespace that existed before stays without it. All
 Objects of one namespace read the same label, and so want the same. Each keeps what it has read in its own manifest, so
-that a label that is removed on the cluster is put back there, and opens nothing.
+that a label that is removed on the cluster is put back there, and opens nothing. A second label says in the same way
+that a namespace was created with pods that do not reach the metadata of clouds.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from modelplane.composing.messages import sentences
-from modelplane.model.fleet import Isolation, Mark, Walls
-from modelplane.model.names import LABEL_ISOLATED, LABEL_NAMESPACE, is_mirrored_by_hash, tenant_namespace
+from modelplane.model.fleet import Egress, Isolation, Mark, Walls
+from modelplane.model.names import (
+    LABEL_EGRESS,
+    LABEL_ISOLATED,
+    LABEL_NAMESPACE,
+    is_mirrored_by_hash,
+    tenant_namespace,
+)
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.remote import Remote
 
@@ -39,20 +43,22 @@ def find_unclaimed(team: str, namespace: Remote | None) -> str:
     return sentences(found, "Use a namespace whose name has at most 51 characters.")
 
 
-def _mark_of(manifest: Mapping[str, Any] | None) -> Mark:
-    found = mapping(mapping(mapping(manifest).get("metadata")).get("labels")).get(LABEL_ISOLATED)
-    return Mark(found) if found in tuple(Mark) else Mark.NONE
+def _values(label: str, seen: Remote | None) -> tuple[str, str]:
+    """Return a label of a namespace as the cluster shows it, and as the namespace's Object has it, "" for none.
+
+    An Object that has seen the namespace has the label as it was then, and so puts back one that somebody removes. One
+    that has not has the label that it creates the namespace with, which says nothing of one that exists.
+    """
+    if seen is None:
+        return "", ""
+    manifests = seen.manifest, None if seen.claims else seen.wanted
+    found, known = (mapping(mapping(mapping(each).get("metadata")).get("labels")).get(label) for each in manifests)
+    return text(found), text(known)
 
 
 def read_mark(seen: Remote | None) -> Mark:
-    """Return the mark of a namespace, NONE while there is none: that of its label, and that which its Object has.
-
-    An Object that has seen the namespace has the mark that it had then, and so puts back a label that somebody removes.
-    One that has not has the mark that it creates the namespace with, which says nothing of one that exists.
-    """
-    if seen is None:
-        return Mark.NONE
-    found, known = _mark_of(seen.manifest), Mark.NONE if seen.claims else _mark_of(seen.wanted)
+    """Return the mark of a namespace, NONE while there is none: that of its label, and that which its Object has."""
+    found, known = (Mark(each) if each in tuple(Mark) else Mark.NONE for each in _values(LABEL_ISOLATED, seen))
     return Mark.CREATION if Mark.CREATION in (found, known) else found or known
 
 
@@ -61,6 +67,24 @@ def wanted_mark(walls: Walls, seen: Remote | None) -> Mark:
     if seen is None or seen.manifest is None:
         return Mark.NONE if walls.isolation is Isolation.OPEN else Mark.CREATION
     return read_mark(seen) or (Mark.ENFORCED if walls.isolation is Isolation.ENFORCED else Mark.NONE)
+
+
+def _made_with(seen: Remote | None) -> Egress:
+    """Return what the pods of a namespace reached when it was created, by its label and that which its Object has."""
+    return Egress.NO_METADATA if Egress.NO_METADATA in _values(LABEL_EGRESS, seen) else Egress.NONE
+
+
+def wanted_egress(walls: Walls, seen: Remote | None) -> Egress:
+    """Return what the label of a namespace should say: what it was created with stays, whatever is asked for later."""
+    if seen is not None and seen.manifest is not None:
+        return _made_with(seen)
+    limits = walls.isolation is not Isolation.OPEN and walls.egress is not Egress.NONE
+    return Egress.NO_METADATA if limits else Egress.NONE
+
+
+def find_egress(walls: Walls, seen: Remote | None) -> Egress:
+    """Return what the pods of a closed namespace reach: what is asked for, or what they reached from the beginning."""
+    return walls.egress or _made_with(seen)
 
 
 def is_closed(walls: Walls, seen: Remote | None) -> bool:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelplane.composing.namespace import is_closed, read_mark, wanted_mark
+from modelplane.composing.namespace import find_egress, is_closed, read_mark, wanted_egress, wanted_mark
 from modelplane.composing.shared import shared_handling
 from modelplane.kube.collection import collection
 from modelplane.kube.copy import owned, source_copy
-from modelplane.kube.namespace import closed, opened, tenant
+from modelplane.kube.namespace import closed, opened, reaching_api_server, tenant
 from modelplane.kube.object import CLAIMED, Handling, observed_only, remote_object
-from modelplane.model.fleet import Walls
+from modelplane.model.fleet import Egress, Walls
 from modelplane.model.names import API_VERSION, OBSERVE_ONLY, tenant_namespace
 from modelplane.observed.remote import Remote
 
@@ -97,8 +97,8 @@ class Site:
         return self._placed(self._namespace(seen), CLAIMED)
 
     def _namespace(self, seen: Remote | None) -> dict[str, Any]:
-        mark, enforces = wanted_mark(self.walls, seen), self.walls.enforces_pod_security
-        return tenant(self.team, mark, enforces_pod_security=enforces)
+        mark, egress = wanted_mark(self.walls, seen), wanted_egress(self.walls, seen)
+        return tenant(self.team, mark, egress, enforces_pod_security=self.walls.enforces_pod_security)
 
     def place_network_policy(self, seen: Remote | None, policy: Remote | None) -> dict[str, Any] | None:
         """Return the Object of the namespace's NetworkPolicy, None if it needs none.
@@ -108,12 +108,23 @@ class Site:
         stays when the namespace is opened, and then allows everything.
         """
         if is_closed(self.walls, seen):
-            wanted = closed(self.team, self.walls.gateway_cidrs, refuses_metadata=self.walls.refuses_metadata)
+            walls, egress = self.walls, find_egress(self.walls, seen)
+            wanted = closed(self.team, walls.gateway_cidrs, egress=egress, egress_cidrs=walls.egress_cidrs)
         elif policy or read_mark(seen):
             wanted = opened(self.team)
         else:
             return None
         return self._placed(wanted, shared_handling(wanted, policy))
+
+    def place_way_to_api_server(self, seen: Remote | None, name: str, pods: Mapping[str, str]) -> dict[str, Any] | None:
+        """Return the Object of the NetworkPolicy by which pods reach the API server, None where nothing keeps them.
+
+        `seen` is as in `place_network_policy`; the pods are those with these labels.
+        """
+        egress = find_egress(self.walls, seen)
+        if egress is Egress.NONE or not is_closed(self.walls, seen):
+            return None
+        return self.place(reaching_api_server(name, self.team, pods, egress, self.walls.egress_cidrs))
 
     def observe(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:
         """Return the Object that only observes an object that a controller on the cluster creates."""

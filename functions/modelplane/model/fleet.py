@@ -108,19 +108,29 @@ class Mark(StrEnum):
     ENFORCED = "enforced"
 
 
+class Egress(StrEnum):
+    """What pods reach from a namespace that is closed (InferenceCluster.spec.stack.egress)."""
+
+    NONE = "None"
+    NO_METADATA = "NoMetadata"
+    RESTRICTED = "Restricted"
+
+
 @dataclass(frozen=True, slots=True)
 class Walls:
     """What isolates the teams on a cluster from each other.
 
     In a namespace that `isolation` closes, pods are reached only by the team's own pods, those of gateways, and the
-    hosts of `gateway_cidrs`; with `refuses_metadata` they do not reach the metadata of their node's cloud.
+    hosts of `gateway_cidrs`. `egress` says what they reach, None what they reached when Modelplane made the namespace;
+    `egress_cidrs` are the networks beyond the cluster that they reach where it is restricted.
     `enforces_pod_security`: the pod security standard baseline is enforced. `drops_all`:
     engines that are built from now on have only the Linux capabilities that they add.
     """
 
     isolation: Isolation = Isolation.NEW_NAMESPACES
     gateway_cidrs: tuple[str, ...] = ()
-    refuses_metadata: bool = False
+    egress: Egress | None = None
+    egress_cidrs: tuple[str, ...] = ()
     enforces_pod_security: bool = False
     drops_all: bool = False
 

@@ -24,6 +24,9 @@ LABEL_NAMESPACE = f"{GROUP}/namespace"
 LABEL_REACHES_ENGINES = f"{GROUP}/reaches-engines"
 #: Label of a team's namespace on an inference cluster: why it has Modelplane's NetworkPolicy (`model.fleet.Mark`).
 LABEL_ISOLATED = f"{GROUP}/isolated"
+#: Label of a team's namespace on an inference cluster: what its pods reach where `spec.stack.egress` is omitted, by
+#: `model.fleet.Egress`. Without it they reach everything.
+LABEL_EGRESS = f"{GROUP}/egress"
 #: Label that Kubernetes gives each namespace.
 LABEL_NAMESPACE_NAME = "kubernetes.io/metadata.name"
 #: On every pod of one engine of one replica: its workload's name.

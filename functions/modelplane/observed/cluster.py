@@ -7,7 +7,7 @@ from typing import Any, Final
 from modelplane.cel import weigh_device
 from modelplane.model.catalogue import Capabilities
 from modelplane.model.conditions import ClusterCondition, Reason
-from modelplane.model.fleet import Cluster, Effect, Isolation, Pool, Taint, Walls
+from modelplane.model.fleet import Cluster, Effect, Egress, Isolation, Pool, Taint, Walls
 from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text, texts
@@ -95,11 +95,12 @@ def read_walls(obj: Object) -> Walls:
     stack = mapping(mapping(obj.body.get("spec")).get("stack"))
     published = mapping(obj.body.get("status")).get("walls")
     walls = stack if published is None else mapping(published)
-    cidrs, asked = walls.get("gatewayCIDRs"), walls.get("isolation")
+    isolation, egress = walls.get("isolation"), walls.get("egress")
     return Walls(
-        isolation=Isolation(asked) if asked in tuple(Isolation) else Isolation.NEW_NAMESPACES,
-        gateway_cidrs=tuple(map(text, cidrs)) if isinstance(cidrs, list) else (),
-        refuses_metadata=walls.get("egress") == "NoMetadata",
+        isolation=Isolation(isolation) if isolation in tuple(Isolation) else Isolation.NEW_NAMESPACES,
+        gateway_cidrs=tuple(texts(walls.get("gatewayCIDRs"))),
+        egress=Egress(egress) if egress in tuple(Egress) else None,
+        egress_cidrs=tuple(texts(walls.get("egressCIDRs"))),
         enforces_pod_security=walls.get("podSecurity") == "Enforce",
         drops_all=stack.get("engineCapabilities") == "None",
     )

@@ -94,6 +94,7 @@ spec:
   stack:
     isolation: NewNamespaces
     egress: None
+    egressCIDRs: [192.0.2.0/24]
     podMetadataPrefixes: [a.example.com]
     gatewayCIDRs: [192.0.2.0/24]
     podSecurity: Warn
@@ -137,6 +138,7 @@ spec:
   stack:
     isolation: Open
     egress: NoMetadata
+    egressCIDRs: [198.51.100.0/24]
     podMetadataPrefixes: [b.example.com]
     gatewayCIDRs: [198.51.100.0/24]
     podSecurity: Enforce

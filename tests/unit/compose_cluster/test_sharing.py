@@ -321,7 +321,7 @@ def test_the_walls_are_those_of_the_one_that_has_the_cluster_and_a_differing_fie
     control, _ = begin(other)
     assert read(control, "eu-2")["status"]["walls"] == {
         "isolation": "NewNamespaces",
-        "egress": "None",
+        "egressCIDRs": [],
         "gatewayCIDRs": [],
         "podSecurity": "Warn",
     }

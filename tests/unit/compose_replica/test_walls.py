@@ -100,18 +100,22 @@ def test_pods_outside_of_the_baseline_are_recorded_and_refused_only_where_the_pl
 
 
 ISOLATED = "modelplane.ai/isolated"
+EGRESS = "modelplane.ai/egress"
 GATEWAYS = [
     {"app.kubernetes.io/component": "proxy", "app.kubernetes.io/managed-by": "envoy-gateway"},
     {"gateway.networking.k8s.io/gateway-name": "inference-gateway"},
 ]
 
 
-def in_namespace(observed: dict[str, Any], mark: str | None, **stack: Any) -> Result:
-    """Return what a replica composes whose namespace the cluster shows with this mark."""
+def in_namespace(
+    observed: dict[str, Any], mark: str | None, body: dict[str, Any] | None = None, *, label: str = "", **stack: Any
+) -> Result:
+    """Return what a replica composes whose namespace the cluster shows with this mark, and label of what pods reach."""
     seen = copy.deepcopy(observed)
     labels = {"modelplane.ai/namespace": "team"} | ({ISOLATED: mark} if mark else {})
+    labels |= {EGRESS: label} if label else {}
     seen["namespace"]["status"]["atProvider"]["manifest"]["metadata"]["labels"] = labels
-    return given.run(given.replica(), seen, cluster=[walled(**stack)])
+    return given.run(body or given.replica(), seen, cluster=[walled(**stack)])
 
 
 def fresh(**stack: Any) -> dict[str, Any]:
@@ -196,7 +200,7 @@ def test_a_mark_that_is_changed_on_the_cluster_is_put_back_and_opens_nothing(
 
 
 def test_replicas_and_caches_of_a_namespace_want_the_same_of_it_whoever_made_it() -> None:
-    replica = in_namespace(fresh(), "creation").desired["namespace"].build()
+    replica = in_namespace(fresh(), "creation", label="NoMetadata").desired["namespace"].build()
     first = caches.run(caches.cache())
     seen = caches.observed(first)
     cache = caches.run(caches.cache(), seen).desired["namespace-eu-1"].build()
@@ -205,6 +209,56 @@ def test_replicas_and_caches_of_a_namespace_want_the_same_of_it_whoever_made_it(
     cache = caches.run(caches.cache(), seen).desired["namespace-eu-1"].build()
     before = in_namespace(fresh(), None).desired["namespace"].build()
     assert before["spec"]["forProvider"]["manifest"] == cache["spec"]["forProvider"]["manifest"]
+
+
+def limits_in(result: Result) -> bool:
+    """Tell whether the NetworkPolicy of a namespace says anything of what leaves."""
+    return "Egress" in given.manifest_of(result, "network-policy")["spec"]["policyTypes"]
+
+
+def label_in(result: Result) -> str:
+    found: str = given.manifest_of(result, "namespace")["metadata"]["labels"].get(EGRESS, "")
+    return found
+
+
+def test_a_namespace_that_an_earlier_version_closed_goes_on_reaching_what_it_reached() -> None:
+    before = given.serving(given.replica())
+    del before["namespace"]["spec"]["forProvider"]["manifest"]["metadata"]["labels"][EGRESS]
+    for observed in (before, fresh()):
+        found = in_namespace(observed, "creation")
+        assert policy_in(found) == "closed"
+        assert (limits_in(found), label_in(found)) == (False, "")
+
+
+@pytest.mark.parametrize("label", ["", "None", "yes"])
+def test_a_label_of_what_pods_reach_that_is_changed_on_the_cluster_is_put_back_and_opens_nothing(label: str) -> None:
+    found = in_namespace(given.serving(given.replica()), "creation", label=label)
+    assert (limits_in(found), label_in(found)) == (True, "NoMetadata")
+
+
+@pytest.mark.parametrize(
+    ("label", "stack", "composed"),
+    [
+        ("NoMetadata", {}, True),
+        ("", {}, False),
+        ("", {"egress": "Restricted"}, True),
+        ("NoMetadata", {"egress": "None"}, False),
+        ("NoMetadata", {"isolation": "Open"}, False),
+    ],
+)
+def test_a_picker_has_a_policy_of_its_own_where_what_leaves_is_limited(
+    label: str, stack: dict[str, str], composed: bool
+) -> None:
+    pair = given.pair("--port=8200")
+    first = given.run(pair, cluster=[given.cluster()]).desired
+    observed = {name: given.provided(each.build()) for name, each in first.items()}
+    found = in_namespace(observed, "creation", pair, label=label, **stack)
+    assert ("picker-networkpolicy" in found.desired) == composed
+    if composed:
+        policy, picker = (given.manifest_of(found, name) for name in ("picker-networkpolicy", "picker"))
+        assert policy["metadata"]["name"] == picker["metadata"]["name"]
+        labels = picker["spec"]["template"]["metadata"]["labels"].items()
+        assert policy["spec"]["podSelector"]["matchLabels"].items() <= labels
 
 
 def test_walls_change_no_pod() -> None:
