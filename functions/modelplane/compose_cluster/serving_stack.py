@@ -5,6 +5,7 @@ serves on when the ServingStack is deleted, and a cluster that does not answer h
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from modelplane.api.servingstack import ServingStackSpec
@@ -34,6 +35,7 @@ from modelplane.stack import (
     decide,
 )
 from modelplane.stack.overrides import wrong_values
+from modelplane.stack.values import routes_to_pools, without_pools
 from modelplane.step import ALONE, AWAITING, SETTLED, Desired, Manifest, Request, Result
 
 #: Composition resource name of the ProviderConfig of provider-helm.
@@ -74,7 +76,7 @@ def _compose(request: Request, spec: ServingStackSpec) -> Result:
     charts = tuple(chart for name, (_, chart) in CHARTS.items() if _is_installed(name, verdicts, seen))
     bodies |= observers(config, {part: seen.shows(part) is Found.THERE for part in asked}, charts)
     if not blocked:
-        bodies |= _releases(spec, config, verdicts)
+        bodies |= _releases(spec, config, verdicts, seen)
     condition = _condition(verdicts, blocked)
     done = condition.status is Status.TRUE and not condition.message
     return Result(
@@ -108,13 +110,14 @@ def _is_installed(chart: str, verdicts: Verdicts, seen: StackObservation) -> boo
     return verdicts.charts[chart].action is Action.INSTALL or bool(found and found.found is Found.THERE)
 
 
-def _releases(spec: ServingStackSpec, config: str, verdicts: Verdicts) -> dict[str, Manifest]:
+def _releases(spec: ServingStackSpec, config: str, verdicts: Verdicts, seen: StackObservation) -> dict[str, Manifest]:
     """Return the Releases, and the ProviderConfig that they need."""
     releases = {
         release_resource(chart): release(
-            chart,
+            chart if seen.pools else replace(chart, values=without_pools(chart.values)),
             config=config,
-            install=verdict.action is Action.INSTALL,
+            # Other values a moment later would be another revision.
+            install=verdict.action is Action.INSTALL and not (seen.pools is None and routes_to_pools(chart.values)),
             override=override if name == PARTS[part].charts[-1].name else None,
         )
         for name, (part, chart) in CHARTS.items()

@@ -36,8 +36,8 @@ class StackReport:
 
     @property
     def allows_gateway(self) -> bool:
-        """Tell whether a Gateway can be made."""
-        return self.usable >= frozenset(_BEFORE_GATEWAY)
+        """Tell whether a Gateway can be made: pods of what configures its Envoy run, whatever Helm says of them."""
+        return self.serves is True or self.usable >= frozenset(_BEFORE_GATEWAY)
 
 
 def read(request: Request) -> StackReport | None:

@@ -19,7 +19,8 @@ from modelplane.stack import (
     StackObservation,
     Workload,
 )
-from modelplane.stack.parts import KUBERNETES
+from modelplane.stack.parts import KUBERNETES, POOLS
+from modelplane.stack.values import routes_to_pools
 from modelplane.step import Manifest, Request
 
 #: Composition resource names begin with these.
@@ -27,6 +28,8 @@ RELEASE: Final = "release-"
 _SHOWN, _WORKLOAD = "shown-", "workload-"
 #: That of the Object on what shows Kubernetes 1.34.
 _KUBERNETES: Final = "kubernetes"
+#: That of the Object on what shows that there are InferencePools.
+_POOLS: Final = "pools"
 _APPS: Final = "apps/v1"
 
 
@@ -53,7 +56,10 @@ def observers(config: str, parts: Mapping[Part, bool], charts: tuple[Chart, ...]
     `parts` are those to look for, True for one that was found: it is looked at seldom. The workloads of `charts` are
     watched.
     """
-    found = {_KUBERNETES: _looked_at(config, KUBERNETES, seldom=True)}
+    found = {
+        _KUBERNETES: _looked_at(config, KUBERNETES, seldom=True),
+        _POOLS: _looked_at(config, POOLS, seldom=True),
+    }
     for part, there in parts.items():
         found[f"{_SHOWN}{part}"] = _looked_at(config, PARTS[part].shown_by, seldom=there)
     for chart in charts:
@@ -75,9 +81,21 @@ def observe(request: Request) -> StackObservation:
         shown={part: _found(remotes.get(f"{_SHOWN}{part}")) for part in PARTS},
         kubernetes=_found(remotes.get(_KUBERNETES)),
         releases=releases,
+        pools=_has_pools(request, remotes.get(_POOLS)),
         workloads=dict(_workloads(remotes)),
         origins=_origins(request),
     )
+
+
+def _has_pools(request: Request, remote: Remote | None) -> bool | None:
+    """Tell whether the cluster has InferencePools; without an answer, what its Envoy Gateway is installed for."""
+    found, (chart,) = _found(remote), PARTS[Part.GATEWAY].charts
+    if found is not Found.UNKNOWN:
+        return found is Found.THERE
+    release = request.observed.get(release_resource(chart))
+    if release is None or not read_release(release).may_install:
+        return None
+    return routes_to_pools(mapping(mapping(release.body.get("spec")).get("forProvider")).get("values"))
 
 
 def _found(remote: Remote | None) -> Found:

@@ -68,7 +68,8 @@ class StackObservation:
 
     `shown` tells for each part whether what shows it is there, `kubernetes` the same of Dynamic Resource Allocation.
     `releases` are by chart. `workloads` are by name, None for one that is absent; one that is left out is not known.
-    `origins` are those recorded in an earlier pass.
+    `origins` are those recorded in an earlier pass. `pools`: the cluster has the kind InferencePool, None
+    while that is not known.
     """
 
     shown: Mapping[Part, Found] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class StackObservation:
     releases: Mapping[str, ReleaseState] = field(default_factory=dict)
     workloads: Mapping[str, Counts | None] = field(default_factory=dict)
     origins: Mapping[Part, Origin] = field(default_factory=dict)
+    pools: bool | None = None
 
     def shows(self, part: Part) -> Found:
         """Return whether what shows a part is there."""

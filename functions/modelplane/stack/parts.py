@@ -80,6 +80,9 @@ def api_service(group: str, version: str) -> tuple[str, str, str]:
 #: Shows that a cluster has Dynamic Resource Allocation as Modelplane uses it: Kubernetes 1.34 and later.
 KUBERNETES: Final = api_service("resource.k8s.io", "v1")
 
+#: Shows that a cluster has InferencePools, whose kind is not among the parts.
+POOLS: Final = api_service("inference.networking.k8s.io", "v1")
+
 _ENVOY: Final = "oci://docker.io/envoyproxy"
 _EG_NAMESPACE: Final = "envoy-gateway-system"
 _AI_NAMESPACE: Final = "envoy-ai-gateway-system"

@@ -1,5 +1,6 @@
 """The values that each chart of the serving stack is installed with, where its own are not what engines need."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 #: Pods that run on GPU nodes tolerate the taint that these carry.
@@ -38,6 +39,31 @@ GATEWAY: Final[dict[str, Any]] = {
         }
     },
 }
+
+#: Where GATEWAY has the kinds that Envoy Gateway routes to beside Services.
+_TO_POOLS: Final = ("config", "envoyGateway", "extensionManager", "backendResources")
+
+
+def routes_to_pools(values: Any) -> bool:
+    """Tell whether values let Envoy Gateway route to InferencePools."""
+    for key in _TO_POOLS:
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return bool(values)
+
+
+def without_pools(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by which Envoy Gateway does not route to InferencePools: without their kind it would not start."""
+
+    def without(found: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+        key, *rest = path
+        if key not in found:
+            return dict(found)
+        if not rest:
+            return {name: value for name, value in found.items() if name != key}
+        return {**found, key: without(found[key], tuple(rest))}
+
+    return without(values, _TO_POOLS)
+
 
 AI_GATEWAY: Final[dict[str, Any]] = {
     "controller": {

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from modelplane.stack.observation import ReleaseState
+from modelplane.stack.observation import Found, ReleaseState
 from modelplane.stack.parts import PARTS, Chart, Part
 from modelplane.stack.releases import ROLLBACK_LIMIT, Problem
 
@@ -64,10 +64,12 @@ def failed(part: Part, problem: Problem) -> str:
     return f"{problem.text}. {problem.remedy}. {present}"
 
 
-def progress(release: ReleaseState, pods: str) -> str:
+def progress(chart: Chart, release: ReleaseState, pods: str) -> str:
     """Return what a part that is being installed waits for."""
     if release.error:
         return release.error
     if release.state == "failed":
         return f"try {release.failed + 1} of {ROLLBACK_LIMIT + 1} failed: {release.description}"
+    if not pods and release.found is Found.UNKNOWN and release.may_install:
+        return f"provider-helm has not said yet how far release {chart.release} is, which it does within a minute"
     return pods

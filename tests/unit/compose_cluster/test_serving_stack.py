@@ -78,6 +78,41 @@ def test_ai_gateway_waits_until_the_webhook_of_cert_manager_and_envoy_gateway_ru
     assert states(cluster.settle())[Part.AI_GATEWAY] == "Running"
 
 
+def _routed_to(cluster: Cluster) -> Any:
+    """Return the kinds that Envoy Gateway is installed to route to, beside Services."""
+    values = cluster.composed["release-gateway-helm"]["spec"]["forProvider"]["values"]
+    return values["config"]["envoyGateway"]["extensionManager"].get("backendResources")
+
+
+def test_envoy_gateway_routes_to_inference_pools_only_where_their_kind_exists_or_it_would_not_start() -> None:
+    pools = [{"group": "inference.networking.k8s.io", "kind": "InferencePool", "version": "v1"}]
+    cluster = Cluster(pools=False)
+    assert states(cluster.settle())["gateway"] == "Running"
+    assert _routed_to(cluster) is None
+    cluster.pools = True
+    cluster.settle()
+    assert _routed_to(cluster) == pools
+    del cluster.composed["pools"]["status"]
+    cluster.turn(silent=["pools"])
+    assert _routed_to(cluster) == pools
+
+
+def test_envoy_gateway_is_not_installed_before_it_is_known_which_kinds_it_can_route_to() -> None:
+    cluster = Cluster(releases={"mp-gateway-helm": {"state": "deployed", "revision": 1, "version": "v1.8.3"}})
+    for _ in range(4):
+        cluster.turn(silent=["pools"])
+    assert "gateway-helm" not in cluster.installing()
+    cluster.settle()
+    assert "gateway-helm" in cluster.installing()
+
+
+def test_a_part_does_not_wait_for_itself() -> None:
+    cluster = Cluster(runs={Part.LWS})
+    cluster.turn(silent=["release-ai-gateway-crds-helm"])
+    said = {message(cluster.turn(silent=["release-ai-gateway-crds-helm"]), Part.AI_GATEWAY) for _ in range(4)}
+    assert not any("Envoy AI Gateway" in each for each in said), said
+
+
 def test_what_is_installed_stays_so_when_what_it_waited_for_goes() -> None:
     cluster = Cluster()
     cluster.settle()
