@@ -39,7 +39,10 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart. `after` are the charts that have to run before it is first installed, by name."""
+    """A chart. `after` are the charts that have to run before it is first installed, by name.
+
+    `alone` are its values where no part is asked for that is set up in them, None for the same ones.
+    """
 
     name: str
     repository: str
@@ -48,6 +51,7 @@ class Chart:
     values: Mapping[str, Any] = field(default_factory=dict)
     workloads: tuple[Workload, ...] = ()
     after: tuple[str, ...] = ()
+    alone: Mapping[str, Any] | None = None
 
     @property
     def release(self) -> str:
@@ -118,6 +122,7 @@ PARTS: Final[Mapping[Part, PartFacts]] = {
                 version="v1.8.3",
                 namespace=_EG_NAMESPACE,
                 values=values.GATEWAY,
+                alone=values.GATEWAY_ALONE,
                 workloads=(Workload("Deployment", "envoy-gateway"),),
             ),
         ),

@@ -22,7 +22,11 @@ def stack(**spec: Any) -> dict[str, Any]:
         "apiVersion": "modelplane.ai/v1alpha1",
         "kind": "ServingStack",
         "metadata": {"name": "eu-1", "namespace": "modelplane-system"},
-        "spec": {"clusterName": "eu-1", "kubeconfig": kubeconfig, **spec},
+        "spec": {
+            field: value
+            for field, value in {"clusterName": "eu-1", "kubeconfig": kubeconfig, **spec}.items()
+            if value is not None
+        },
     }
 
 
