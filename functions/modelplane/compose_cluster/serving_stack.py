@@ -4,7 +4,7 @@ Nothing that was composed is ever left out. Its Releases are without the policy 
 serves on when the ServingStack is deleted, and a cluster that does not answer holds nothing back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from modelplane.api.servingstack import ServingStackSpec
@@ -177,7 +177,7 @@ def _not_ready(reason: Reason, message: str) -> Condition:
 def _condition(verdicts: Verdicts, blocked: Unusable | None) -> Condition:
     """Return PartsReady: whether every part runs; of those that engines do not need only the message says."""
     ordered = sorted(verdicts.parts, key=_urgency)
-    words = sentences(*(f"{PARTS[each.part].title}: {each.message}" for each in ordered if each.message))
+    words = sentences(*_said(ordered))
     if blocked:
         return _not_ready(blocked.reason, sentences(blocked.message, words))
     late = [each for each in ordered if each.state not in _SETTLED and PARTS[each.part].serves]
@@ -185,6 +185,14 @@ def _condition(verdicts: Verdicts, blocked: Unusable | None) -> Condition:
         return Condition(StackCondition.PARTS_READY, Status.TRUE, Reason.PARTS_RUNNING, words)
     names = ", ".join(PARTS[each.part].title for each in late)
     return _not_ready(_REASONS.get(late[0].state, Reason.INSTALLING), words or f"waiting for {names}")
+
+
+def _said(ordered: Sequence[PartVerdict]) -> list[str]:
+    """Return the message of each part, once for those that have the same."""
+    titles: dict[str, list[str]] = {}
+    for each in ordered:
+        titles.setdefault(each.message, []).append(PARTS[each.part].title)
+    return [f"{', '.join(found)}: {message}" for message, found in titles.items() if message]
 
 
 def _urgency(verdict: PartVerdict) -> tuple[bool, bool, bool]:

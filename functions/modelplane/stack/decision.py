@@ -134,8 +134,11 @@ def _ours(
         return ChartVerdict(action, State.FAILED, wording.failed(part, failure), runs)
     if not begun and waits:
         return ChartVerdict(action, State.WAITING, wording.waits(waits), runs)
+    if is_deployed(release) and pods.stalled:
+        return ChartVerdict(action, State.FAILED, pods.message, runs)
     if is_deployed(release) and (pods.complete or not chart.workloads):
-        return ChartVerdict(action, State.RUNNING, pods.message, runs=True)
+        message = wording.not_changed(chart, release) or pods.message
+        return ChartVerdict(action, State.RUNNING, message, runs=True)
     progress = wording.progress(chart, release, pods.message)
     state = State.UNKNOWN if runs is None and not progress else State.INSTALLING
     return ChartVerdict(action, state, progress, runs)

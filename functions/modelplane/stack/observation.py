@@ -54,12 +54,14 @@ class ReleaseState:
 class Counts:
     """The pods of a workload: how many it wants, and how many of them are available as it is now.
 
-    `current`: its controller has acted on its present spec.
+    `current`: its controller has acted on its present spec. `stalled` is why the controller no longer expects the
+    others to come up, in its own words, "" while it does.
     """
 
     wanted: int
     available: int
     current: bool = True
+    stalled: str = ""
 
 
 @dataclass(frozen=True, slots=True)

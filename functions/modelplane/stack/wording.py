@@ -5,7 +5,7 @@ from typing import Final
 
 from modelplane.stack.observation import Found, ReleaseState
 from modelplane.stack.parts import PARTS, Chart, Part
-from modelplane.stack.releases import ROLLBACK_LIMIT, Problem
+from modelplane.stack.releases import ROLLBACK_LIMIT, Problem, remedy
 
 KUBERNETES: Final = (
     "the cluster has no API resource.k8s.io/v1, which Kubernetes has from 1.34 on. Upgrade the cluster; nothing is "
@@ -62,6 +62,14 @@ def failed(part: Part, problem: Problem) -> str:
     """Return what is wrong with a release, and the ways out."""
     present = f"If the cluster has {PARTS[part].title} already, set spec.stack.{part} to Present"
     return f"{problem.text}. {problem.remedy}. {present}"
+
+
+def not_changed(chart: Chart, release: ReleaseState) -> str:
+    """Return why what is installed could not be looked at or changed, "" if it could."""
+    if not release.error:
+        return ""
+    again = f"{remedy(chart, release.error)}It is tried again every minute"
+    return f"what is installed stays as it is: {release.error}. {again}"
 
 
 def progress(chart: Chart, release: ReleaseState, pods: str) -> str:
