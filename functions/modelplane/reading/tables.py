@@ -1,6 +1,6 @@
 """A fleet as tables: its clusters with their room, where every replica runs, and what was refused and why."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 import yaml
@@ -9,14 +9,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from modelplane.model.fleet import Cluster
-from modelplane.model.names import GROUP
-from modelplane.observed.cluster import read_cluster
-from modelplane.observed.replica import read_replica
 from modelplane.reading.exposure import propose_service
-from modelplane.reading.reader import Reader, as_object, list_residents
+from modelplane.reading.fleet import read_clusters
+from modelplane.reading.fleet_tables import show_clusters
+from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest
-from modelplane.scheduling import PoolRoom, capacity
 from modelplane.scheduling.words import count
 
 #: Kinds that the table of the fleet shows.
@@ -36,7 +33,11 @@ def show(
     `others` are rows for the other objects (kind, namespace, name, state, reason, message). Classes and clusters that
     are Ready and of which there is no more to say are left out: the fleet's table has them.
     """
-    console.print(_fleet(reader))
+    clusters = read_clusters(reader)
+    show_clusters(console, clusters)
+    if not clusters:
+        console.print(Text("No InferenceCluster: nothing can be placed.", style=_WAITING))
+    console.print()
     for deployment in deployments:
         console.print(_deployment(deployment))
     refused_names = {name for name, _ in refused}
@@ -70,39 +71,8 @@ def total(deployments: Sequence[Manifest]) -> str:
 def _table(*headings: str, title: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style=_DIM)
     for heading in headings:
-        table.add_column(heading, overflow="fold", justify="right" if heading.startswith("FREE") else "left")
+        table.add_column(heading, overflow="fold")
     return table
-
-
-def _fleet(reader: Reader) -> RenderableType:
-    clusters = [read_cluster(as_object(reader, obj)) for obj in reader.list(f"InferenceCluster.{GROUP}")]
-    replicas = list(map(read_replica, list_residents(reader)))
-    if not clusters:
-        return Text("No InferenceCluster: nothing can be placed.\n", style=_WAITING)
-    rooms = {name: list(found) for name, found in groupby(capacity(clusters, replicas), lambda room: room.cluster)}
-    table = _table("CLUSTER", "POOL", "FREE NODES", "FREE DEVICES", "STATE", title="Fleet")
-    for cluster in clusters:
-        state, style = _state(cluster)
-        for first, room in _marked(rooms.get(cluster.name) or [None]):
-            name, shown = (cluster.name, Text(state, style=style)) if first else ("", Text())
-            table.add_row(name, *(_room(room) if room else ("-", "-", "-")), shown)
-    return Padding(table, (0, 0, 1, 0))
-
-
-def _room(room: PoolRoom) -> tuple[str, str, str]:
-    devices = ", ".join(f"{device.name} {device.free} of {device.total}" for device in room.devices)
-    return room.pool, f"{room.free_nodes} of {room.nodes}", devices or "-"
-
-
-def _state(cluster: Cluster) -> tuple[str, str]:
-    if cluster.deleting:
-        return "being deleted", _BAD
-    if not cluster.ready:
-        return "not Ready", _BAD
-    if not cluster.address:
-        return "without gateway address", _BAD
-    taints = ", ".join(f"{taint.key}:{taint.effect}" for taint in cluster.taints)
-    return (f"Ready, tainted {taints}", _WAITING) if taints else ("Ready", _GOOD)
 
 
 def _deployment(deployment: Manifest) -> RenderableType:
@@ -179,9 +149,3 @@ def _refused(refused: Sequence[tuple[str, str]]) -> RenderableType:
     for name, why in refused:
         table.add_row(Text(name, style=_BAD), Text(why))
     return Padding(table, (0, 0, 1, 0))
-
-
-def _marked(rooms: Iterable[PoolRoom | None]) -> Iterator[tuple[bool, PoolRoom | None]]:
-    """Yield each room with whether it is the first."""
-    for place, room in enumerate(rooms):
-        yield place == 0, room

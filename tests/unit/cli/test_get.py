@@ -83,7 +83,8 @@ def test_devices_that_are_free_in_no_whole_node_are_stranded() -> None:
     (east,) = as_json(exported(hardware(), cluster("east", nodes=3), deployment(gpus=6)))["clusters"]
     assert (east["name"], east["state"], east["replicas"]) == ("east", "Ready", 1)
     devices = {"gpu": {"total": 24, "claimed": 6, "free": 18, "stranded": 2}}
-    assert east["pools"] == [{"name": "pool", "nodes": 3, "nodesFree": 2, "devices": devices}]
+    holders = ["team/chat-east-0-f9443778"]
+    assert east["pools"] == [{"name": "pool", "nodes": 3, "nodesFree": 2, "devices": devices, "holders": holders}]
 
 
 def test_the_json_has_the_deployments_of_the_preview_and_what_services_publish() -> None:
@@ -92,7 +93,7 @@ def test_the_json_has_the_deployments_of_the_preview_and_what_services_publish()
     objects = [*exported(hardware(), cluster("east"), deployment(replicas=2)), service]
     found = as_json(objects)
     done = CliRunner().invoke(main, ["preview", "-", "-o", "json"], input=yaml.safe_dump_all([*objects[:-1], SERVICE]))
-    assert list(found) == ["apiVersion", "asOf", "clusters", "deployments", "services", "unknown"]
+    assert list(found) == ["apiVersion", "asOf", "clusters", "deployments", "services", "caches", "gateways", "unknown"]
     assert found["apiVersion"] == "fleet.modelplane.ai/v1alpha1"
     assert found["deployments"] == json.loads(done.stdout)["deployments"]
     assert found["deployments"][0]["unplaced"] == 1

@@ -225,7 +225,7 @@ def test_the_demo_fits_one_screen_with_three_clusters_and_a_refusal_with_its_rem
     )
     lines = run.stdout.splitlines()
     assert len(lines) <= 32
-    assert sum(line.endswith("Ready") for line in lines) == 3
+    assert sum(line.split()[1:2] == ["Ready"] for line in lines) == 3
     assert "0 of 1 placed" in run.stdout
     assert "Request devices that the fleet has" in run.stdout
 

@@ -77,7 +77,9 @@ def test_the_table_of_the_fleet_shows_the_room_of_the_full_export() -> None:
     full = exported(*HELD)
     tables = [run("preview", objects, "-").stdout.partition("\n\n")[0] for objects in (full, without("ops", full))]
     assert tables[0] == tables[1]
-    assert [line.split()[2:5] for line in tables[1].splitlines()[2:]] == [["0", "of", "1"], ["1", "of", "2"]]
+    totals, _, east, west = tables[1].splitlines()
+    assert totals == "gpu: 16 of 24 claimed, 8 free"
+    assert [line.split()[3:6] for line in (east, west)] == [["0", "of", "1"], ["1", "of", "2"]]
 
 
 def test_profiles_have_the_outlook_of_the_full_export_but_for_what_owns_the_unread() -> None:

@@ -167,10 +167,10 @@ def test_tables_show_fleet_placements_reasons_and_refusals_in_100_columns() -> N
     assert max(len(line) for line in text.splitlines()) <= 100
     assert "\x1b" not in text
     for expected in (
-        "Fleet",
+        "gpu: 16 of 24 claimed, 8 free",
         "0 of 1",
         "gpu 0 of 8",
-        "tainted maintenance:NoSchedule",
+        "Tainted  pool  1 of 1",
         "team/chat  2 of 3 placed",
         "main on pool  serving",
         "2 clusters  pool pool: no room for engine main: needs 1 node, 0 free",
