@@ -33,14 +33,17 @@ _UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.E
 _FUNCTIONS: Final = "functions"
 
 _COMMANDS: Final[Mapping[str, _Entry]] = {
+    "capacity": _Entry("modelplane.cli.capacity", "Show what is free, and how many more replicas fit where."),
     "cel": _Entry("modelplane.cli.cel", "Try device selectors: which devices match, which do not, and why."),
     "expand": _Entry("modelplane.cli.expand", "Print a deployment of a ClusterModel with engines of its own."),
-    "get": _Entry("modelplane.cli.get", "Show the fleet as it stands, of what kubectl exports."),
+    "get": _Entry("modelplane.cli.get", "Show the fleet as it stands, on a control cluster or in files."),
     "hydrate": _Entry("modelplane.cli.hydrate", "Download a model repository onto a volume and verify it.", _FUNCTIONS),
     "observe": _Entry("modelplane.cli.observe", "Publish what the gateway has ejected, on the cluster.", _FUNCTIONS),
     "preview": _Entry("modelplane.cli.preview", "Show where the deployments in manifests run, without a cluster."),
     "profiles": _Entry("modelplane.cli.profiles", "Show which profiles of a ClusterModel could run on a fleet."),
     "serve": _Entry("modelplane.cli.serve", "Serve one of the composition functions over gRPC.", _FUNCTIONS),
+    "tree": _Entry("modelplane.cli.tree", "Show what an object has become, and how each part of it stands."),
+    "why": _Entry("modelplane.cli.why", "Show what an object waits for, the deepest cause first."),
 }
 
 

@@ -1,6 +1,7 @@
 """Output of all commands: tables on a terminal or as plain lines, JSON, YAML, and progress on a terminal."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,18 +19,21 @@ _PATIENCE = 2.0
 
 @contextmanager
 def printing() -> Iterator[Console]:
-    """Yield a console for standard output: with the terminal's width and colors, else plain lines of a fixed width.
+    """Yield a console for standard output: with the terminal's width and colors, else plain lines.
 
-    Plain lines have no trailing spaces.
+    Plain lines have no trailing spaces, and the width that COLUMNS says; FORCE_COLOR and CLICOLOR_FORCE color them.
     """
+    forced = True if os.environ.get("CLICOLOR_FORCE", "0") != "0" else None
     if sys.stdout.isatty():
         yield Console(highlight=False)
         return
-    console = Console(width=_WIDTH, highlight=False)
+    columns = os.environ.get("COLUMNS", "")
+    width = int(columns) if columns.isdecimal() and int(columns) else _WIDTH
+    console = Console(width=width, highlight=False, force_terminal=forced)
     with console.capture() as captured:
         yield console
     for line in captured.get().splitlines():
-        click.echo(line.rstrip())
+        click.echo(line.rstrip(), color=console.is_terminal or None)
 
 
 @contextmanager

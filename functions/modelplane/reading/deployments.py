@@ -1,5 +1,6 @@
 """The deployments of a fleet and the refused objects, from the objects' status."""
 
+from modelplane.model.conditions import DeploymentCondition
 from modelplane.model.names import GROUP
 from modelplane.reading.definitions import xrds
 from modelplane.reading.exposure import find_services
@@ -9,6 +10,10 @@ from modelplane.reading.tree import Manifest, Tree, child, items, mapping
 from modelplane.scheduling.words import remedy_of
 
 DEPLOYMENT = f"ModelDeployment.{GROUP}"
+#: Conditions that only say that another one is not True.
+_SUMMARIES = frozenset({"Ready"})
+#: Conditions whose True says that something is under way or astray.
+_NEGATIVE = frozenset({DeploymentCondition.ROLLOUT_PROGRESSING, DeploymentCondition.PLACEMENT_DRIFTED})
 
 
 def deployments(reader: Reader) -> list[Tree]:
@@ -40,6 +45,16 @@ def refusals(reader: Reader) -> dict[Key, str]:
 def condition(obj: Manifest, kind: str) -> Manifest:
     """Return the condition of a type, an empty one when the object has none."""
     return next((one for one in items(obj, "status", "conditions") if one.get("type") == kind), {})
+
+
+def unmet_conditions(obj: Manifest) -> list[Manifest]:
+    """Return the conditions that are not as they should be, those that only sum up others where there is no other."""
+    found = [each for each in items(obj, "status", "conditions") if each.get("status") != _wanted(each)]
+    return [each for each in found if each.get("type") not in _SUMMARIES] or found
+
+
+def _wanted(found: Manifest) -> str:
+    return "False" if found.get("type") in _NEGATIVE else "True"
 
 
 def ready_message(deployment: Manifest) -> str:

@@ -31,6 +31,30 @@ def refer(reference: Mapping[str, Any], namespace: str | None) -> Key:
     return Key(kind, namespace or "", str(reference.get("name", "")))
 
 
+class OwnKind(NamedTuple):
+    """A kind of ours: its name in paths, its short name, and whether it is namespaced."""
+
+    plural: str
+    short: str
+    namespaced: bool
+
+
+#: Our kinds, as the XRDs have them, which take too long to be read for a table.
+OWN: Mapping[str, OwnKind] = MappingProxyType(
+    {
+        "ClusterModel": OwnKind("clustermodels", "clm", namespaced=False),
+        "InferenceClass": OwnKind("inferenceclasses", "icl", namespaced=False),
+        "InferenceCluster": OwnKind("inferenceclusters", "ic", namespaced=False),
+        "InferenceGateway": OwnKind("inferencegateways", "ig", namespaced=False),
+        "ModelCache": OwnKind("modelcaches", "mc", namespaced=True),
+        "ModelDeployment": OwnKind("modeldeployments", "md", namespaced=True),
+        "ModelEndpoint": OwnKind("modelendpoints", "me", namespaced=True),
+        "ModelReplica": OwnKind("modelreplicas", "mr", namespaced=True),
+        "ModelService": OwnKind("modelservices", "ms", namespaced=True),
+        "ServingStack": OwnKind("servingstacks", "", namespaced=True),
+    }
+)
+
 #: Namespaced kinds of Kubernetes and of the packages that the Configuration depends on, by apiVersion.
 NAMESPACED: Mapping[str, frozenset[str]] = MappingProxyType(
     {

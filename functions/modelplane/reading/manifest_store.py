@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from modelplane.model.names import API_VERSION
 from modelplane.reading.definitions import xrds
-from modelplane.reading.kinds import GATEWAY_CLASS, Key, known_scope, qualify
+from modelplane.reading.kinds import GATEWAY_CLASS, OWN, Key, known_scope, qualify
 from modelplane.reading.table import Table
 from modelplane.reading.tree import Manifest, Tree, child, clone, items, mapping
 from modelplane.reading.unread import Unread
@@ -61,9 +61,9 @@ class ManifestStore:
 
     def is_namespaced(self, api_version: str, kind: str) -> bool | None:
         """Tell whether a kind is namespaced; None when it does not exist."""
-        own = xrds().get(kind) if api_version == API_VERSION else None
+        own = OWN.get(kind) if api_version == API_VERSION else None
         if own is not None:
-            return bool(child(own, "spec", "scope") == _NAMESPACED)
+            return own.namespaced
         scope = known_scope(api_version, kind)
         if scope is None and (api_version, kind) in self.extra_kinds:
             return (api_version, kind) != GATEWAY_CLASS

@@ -39,10 +39,11 @@ def _traced(reader: Reader, replica: Manifest) -> Iterator[TracedObject]:
         kind = qualify(str(ref["apiVersion"]), str(ref["kind"]))
         obj = reader.get(kind, replica["metadata"].get("namespace"), str(ref["name"]))
         if obj is not None:
-            yield _row(obj)
+            yield trace_object(obj)
 
 
-def _row(obj: Manifest) -> TracedObject:
+def trace_object(obj: Manifest) -> TracedObject:
+    """Return an object of a replica, or the one on a cluster that it stands for."""
     spec = mapping(obj, "spec")
     there = mapping(spec, "forProvider", "manifest") or mapping(spec, "observeObjects") or obj
     metadata = mapping(there, "metadata")

@@ -11,10 +11,6 @@ _NO_NODES: Final = (
     "no node is selected for its pods. Label the nodes with GPUs nvidia.com/gpu.present=true, or set "
     "spec.stack.nodeFeatureDiscovery to Managed, which labels them"
 )
-_LOOK: Final = "Look at them: kubectl get pods"
-_STALLED: Final = (
-    "An image that cannot be pulled, or no node that has room, are what it usually is: kubectl describe pods"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +18,12 @@ class Pods:
     """The pods of a chart.
 
     `runs`: each of its workloads has one that is available, None while that is not known. `complete`: all pods are, as
-    the workloads are now. `message` says of which that is not so. `stalled`: the cluster has given some of them up.
+    the workloads are now. `message` says of which that is not so.
     """
 
     runs: bool | None
     complete: bool
     message: str = ""
-    stalled: bool = False
 
 
 def judge(chart: Chart, seen: Mapping[str, Counts | None]) -> Pods:
@@ -39,10 +34,9 @@ def judge(chart: Chart, seen: Mapping[str, Counts | None]) -> Pods:
     unknown = len(known) < len(chart.workloads)
     runs = False if False in available else None if unknown else True
     complete = not unknown and all(_is_complete(counts) for counts in known.values())
-    stalled = any(counts and counts.stalled and not _is_complete(counts) for counts in known.values())
-    look = _STALLED if stalled else _LOOK
-    message = f"{'; '.join(messages)}. {look} -n {chart.namespace}" if messages else ""
-    return Pods(runs, complete, message, stalled)
+    if messages:
+        messages.append(f"Look at them: kubectl get pods -n {chart.namespace}")
+    return Pods(runs, complete, "; ".join(messages[:-1]) + (f". {messages[-1]}" if messages else ""))
 
 
 def _is_available(workload: Workload, counts: Counts | None) -> bool:
@@ -65,7 +59,5 @@ def _lacks(known: Mapping[Workload, Counts | None]) -> list[tuple[Workload, str]
         elif workload.kind == "DaemonSet" and counts.wanted == 0:
             found.append((workload, _NO_NODES))
         elif not _is_complete(counts):
-            why = f": {counts.stalled.removesuffix('.')}" if counts.stalled else ""
-            pods = f"{min(counts.available, counts.wanted)} of {counts.wanted} pods are available"
-            found.append((workload, f"{pods}{why}"))
+            found.append((workload, f"{min(counts.available, counts.wanted)} of {counts.wanted} pods are available"))
     return found

@@ -4,9 +4,7 @@ from typing import Any
 
 from modelplane.compose_replica.deployment import compose
 from modelplane.composing.placement_message import PlacementMessage, write_placements
-from modelplane.model.deployment import Role
 from modelplane.model.placement import Stamp
-from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.step import Object, Request
 
 GPU = {"name": "gpu", "count": 8, "selectors": [{"cel": "true"}]}
@@ -52,15 +50,8 @@ def placed(stamp: Stamp, spec: dict[str, Any] | None = None) -> PlacementMessage
         cluster="a",
         index=0,
         stamp=stamp,
-        engines=(
-            StampedEngine(
-                "main",
-                (
-                    StampedMember(Role.LEADER, "p", claims=(Claim("gpu", "gpu.nvidia.com", 8),)),
-                    StampedMember(Role.WORKER, "p", pods=3),
-                ),
-            ),
-        ),
+        pools={"main": "p"},
+        classes={"main": ({"gpu": "gpu.nvidia.com"}, {})},
         spec=spec,
     )
 

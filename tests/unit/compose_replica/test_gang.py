@@ -178,8 +178,9 @@ def test_the_workers_of_at_most_32_gangs_of_a_replica_are_observed(
 
 
 def test_the_largest_replica_makes_few_objects() -> None:
-    edge = {"namespace", "service", "httproute"}
-    assert len(given.run(given.replica(*LARGEST)).desired) == 8 * (1 + 1 + 1 + 4) + len(edge)
+    assert len(given.run(given.replica(*LARGEST)).desired) == 8 * (1 + 1 + 1 + 4) + len(
+        {"namespace", "service", "httproute", "httproute-path"}
+    )
 
 
 def test_a_gang_beyond_those_that_are_observed_counts_by_its_leader() -> None:

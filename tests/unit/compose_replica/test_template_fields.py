@@ -11,9 +11,7 @@ import pytest
 from modelplane.api.modelreplica import ModelReplicaSpec
 from modelplane.compose_replica.deployment import compose
 from modelplane.composing.placement_message import PlacementMessage, write_placements
-from modelplane.model.deployment import Role
 from modelplane.model.placement import Stamp
-from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.observed.stamp import carried_content, revision, stamp_digest, wanted_content
 from modelplane.step import Object, Request
 from unit.compose_replica import replicas as given
@@ -39,10 +37,9 @@ def deployment(spec: Mapping[str, Any]) -> Object:
 def placed(spec: Mapping[str, Any], stamp: Stamp) -> PlacementMessage:
     """Return the placement of every engine on pool l4, where each request claims a GPU."""
 
-    def stamped(member: Mapping[str, Any]) -> StampedMember:
+    def claimed(member: Mapping[str, Any]) -> dict[str, str]:
         devices = member.get("nodeSelector", {}).get("devices", [])
-        claims = tuple(Claim(device["name"], "gpu.nvidia.com", 1) for device in devices)
-        return StampedMember(Role(member.get("role", "Standalone")), "l4", claims=claims)
+        return {device["name"]: "gpu.nvidia.com" for device in devices}
 
     return PlacementMessage(
         name="qwen-0a1b2c3d",
@@ -51,7 +48,8 @@ def placed(spec: Mapping[str, Any], stamp: Stamp) -> PlacementMessage:
         cluster=given.CLUSTER,
         index=0,
         stamp=stamp,
-        engines=tuple(StampedEngine(each["name"], tuple(map(stamped, each["members"]))) for each in spec["engines"]),
+        pools={engine["name"]: "l4" for engine in spec["engines"]},
+        classes={engine["name"]: list(map(claimed, engine["members"])) for engine in spec["engines"]},
         volume=volume(spec),
     )
 
