@@ -1,14 +1,16 @@
 """A ServingStack on a real API server: what it composes is taken, and nobody but Crossplane writes one."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+import yaml
 
 from apiserver.installed import RBAC, installed, refusal, refusal_of_change
 from apiserver.rights import binding
 from apiserver.server import Server
 from modelplane.model.names import GROUP, SYSTEM_NAMESPACE
-from modelplane.stack import Part
+from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.cluster import ADMIN, CROSSPLANE, TEAM
 from unit.compose_cluster.stacks import Cluster, stack
 
@@ -28,9 +30,27 @@ def guarded(server: Server) -> Iterator[Server]:
         yield running
 
 
-def test_what_a_stack_composes_and_reports_is_taken(server: Server) -> None:
-    identity = {"type": "AzureWorkloadIdentityCredentials", "name": "sa", "key": "k"}
-    cluster = Cluster(spec={"identity": identity, "parts": {"nodeFeatureDiscovery": "Managed", "metrics": "Present"}})
+_AZURE = {"type": "AzureWorkloadIdentityCredentials", "name": "sa", "key": "k"}
+#: Specs of ServingStacks, and how many Releases each has.
+SPECS: dict[str, tuple[dict[str, Any], int]] = {
+    "a cluster": (
+        {
+            "identity": _AZURE,
+            "parts": {"nodeFeatureDiscovery": "Managed", "metrics": "Present"},
+            "values": {"dra": {"nvidiaDriverRoot": "/run/nvidia/driver"}},
+        },
+        7,
+    ),
+    "the control cluster": ({"kubeconfig": None, "parts": {"certManager": "Managed", "gateway": "Present"}}, 1),
+}
+
+
+@pytest.mark.parametrize(("spec", "releases"), SPECS.values(), ids=SPECS)
+def test_what_a_stack_composes_and_reports_is_taken(
+    spec: dict[str, Any], releases: int, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODELPLANE_CHART_DIGESTS", f"lws=sha256:{'a' * 64}")
+    cluster = Cluster(spec=spec)
     result = cluster.settle()
     placed = {"namespace": SYSTEM_NAMESPACE}
     refused = {
@@ -38,8 +58,13 @@ def test_what_a_stack_composes_and_reports_is_taken(server: Server) -> None:
         for name, body in ((name, dict(each.build())) for name, each in result.desired.items())
     }
     assert {name: words for name, words in refused.items() if words} == {}
-    assert len([name for name in refused if name.startswith("release-")]) == len(Part)
+    assert len([name for name in refused if name.startswith("release-")]) == releases
     assert server.refusal_of_status({**stack(**cluster.spec), "status": result.status}) == ""
+
+
+def test_a_platform_may_be_given_what_helm_needs_on_the_control_cluster(server: Server) -> None:
+    rights = list(yaml.safe_load_all((ROOT / "install/control-cluster-stack/rights.yaml").read_text()))
+    assert [server.refusal(each) for each in rights] == ["", "", ""]
 
 
 def test_nobody_but_crossplane_writes_a_stack(guarded: Server) -> None:

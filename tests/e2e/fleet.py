@@ -51,13 +51,17 @@ class Fleet:
         self.wait_cluster(name)
         return name
 
-    def begin_cluster(self, site: str, *, nodes: int = 1, gpus: int = 8, suffix: str = "") -> str:
-        """Make a cluster with one pool on a site, and return its name; `suffix` tells clusters of one site apart."""
+    def begin_cluster(self, site: str, *, nodes: int = 1, gpus: int = 8, suffix: str = "", **spec: Any) -> str:
+        """Make a cluster with one pool on a site, and return its name; `suffix` tells clusters of one site apart.
+
+        `spec` adds fields to the InferenceCluster's.
+        """
         api, name = self.plane.hub.api, f"{self.tag}-{site}{suffix}"
         inference_class = gpu_class(f"{self.tag}-{gpus}", count=gpus)
         api.apply(inference_class)
         pool = {"name": name, "className": inference_class["metadata"]["name"], "nodeCount": nodes}
         manifest = cluster(name, {"scenario": self.tag, "name": name}, [pool])
+        manifest["spec"] |= spec
         self.plane.connect(manifest, site)
         self.clusters[name] = self.plane.sites[site]
         self.clusters[name].create_nodes(manifest, [inference_class])

@@ -38,6 +38,15 @@ def _served(obj: Manifest) -> bool:
     return obj["kind"] == "ModelReplica" and obj.get("status", {}).get("served") is True
 
 
+#: Objects of version 0.1 that are of no use to a replica: a route by a path on any host, and the pool of that route.
+_UNUSED = frozenset({"httproute-path", "inferencepool-path"})
+
+
+def is_unused(obj: Manifest) -> bool:
+    """Tell whether an Object may go although its replica serves on."""
+    return obj["metadata"].get("annotations", {}).get("crossplane.io/composition-resource-name") in _UNUSED
+
+
 def _leaving_for_good(obj: Manifest) -> bool:
     return "deletionTimestamp" in obj["metadata"]
 
@@ -121,6 +130,6 @@ def _is_there(obj: Manifest) -> bool:
 
 def watch(state: list[Manifest], unfinished: Set[str]) -> Watch:
     """Return a watch over a state."""
-    standing = {identity(obj): obj for obj in state if obj["kind"] in STANDING}
+    standing = {identity(obj): obj for obj in state if obj["kind"] in STANDING and not is_unused(obj)}
     there = {identity(obj): template for obj, template in templates(state) if _is_there(obj)}
     return Watch(standing, there, unfinished)

@@ -59,10 +59,10 @@ class AccessLog(BaseModel):
 
 
 class Stack(BaseModel):
-    """Parts that the control cluster must have already. Present is not installed, only checked for."""
+    """Parts that the control cluster needs. Present, they are there already. Managed, Modelplane installs them unless they are there; that takes the rights of install/control-cluster-stack. Envoy AI Gateway is not needed here."""
 
-    certManager: Literal["Present"] = "Present"
-    gateway: Literal["Present"] = "Present"
+    certManager: Literal["Managed", "Present"] = "Present"
+    gateway: Literal["Managed", "Present"] = "Present"
 
 
 class InferenceGatewaySpec(BaseModel):

@@ -33,7 +33,7 @@ class Metadata(BaseModel):
 
 
 class Kubeconfig(BaseModel):
-    """Secret with the kubeconfig of the cluster, in the namespace modelplane-system."""
+    """Secret with the kubeconfig of the cluster, in the namespace modelplane-system. Omitted, it is the control cluster, which the providers reach by their own identity; then only what parts has is looked at."""
 
     name: str
     key: str
@@ -60,10 +60,10 @@ class Parts(BaseModel):
 
 
 class ServingStackSpec(BaseModel):
-    """Desired state, as spec.stack of the InferenceCluster asks for it."""
+    """Desired state, as spec.stack of the InferenceCluster or InferenceGateway asks for it."""
 
     clusterName: str
-    kubeconfig: Kubeconfig
+    kubeconfig: Kubeconfig | None = None
     identity: Identity | None = None
     observeOnly: bool | None = None
     parts: Parts | None = None
@@ -98,7 +98,7 @@ class ServingStackStatus(BaseModel):
 
 
 class ServingStack(BaseModel):
-    """A ServingStack is what Modelplane installs and checks on one cluster so that engines can serve there. It is composed by an InferenceCluster in the namespace modelplane-system; nobody else writes it."""
+    """A ServingStack is what Modelplane installs and checks on one cluster so that engines can serve there. It is composed by an InferenceCluster, or by the InferenceGateway for the control cluster, in the namespace modelplane-system; nobody else writes it."""
 
     apiVersion: str = "modelplane.ai/v1alpha1"
     kind: str = "ServingStack"

@@ -108,6 +108,8 @@ def _why_no_address(observation: ClusterObservation, named: str) -> str:
             return f"{named} is being made" + (f"; it waits for: {', '.join(waiting)}" if waiting else "")
         if other := observation.sharing.of_another(observation.cluster):
             return f"{named} does not exist. InferenceCluster {other}, which has the cluster, makes it"
+        if observation.encrypts:
+            return f"{named} is made next"
         return f"{named} does not exist. Modelplane makes it once InferenceGateway default publishes status.caBundle"
     return "; ".join([f"{named}: {each}" for each in gateway_obstacles(gateway.manifest)]) or (
         f"{named} has no address yet"

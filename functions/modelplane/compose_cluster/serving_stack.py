@@ -4,16 +4,17 @@ Nothing that was composed is ever left out. Its Releases are without the policy 
 serves on when the ServingStack is deleted, and a cluster that does not answer holds nothing back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from modelplane.api.servingstack import ServingStackSpec
 from modelplane.compose_cluster.helm_provider import KINDS, Unusable, requirements, unusable
-from modelplane.compose_cluster.stack_observation import RELEASE, observe, observers, release_resource
+from modelplane.compose_cluster.stack_observation import RELEASE, Reach, observe, observers, release_resource
 from modelplane.composing.hold import held_result, hold_all
 from modelplane.composing.messages import sentences
-from modelplane.kube.charts import wrong_settings
-from modelplane.kube.provider_config import secret_key
+from modelplane.kube.charts import values_of, wrong_settings
+from modelplane.kube.object import OWN_CONFIG
+from modelplane.kube.provider_config import OF_PROVIDER, control_cluster_config, secret_key
 from modelplane.kube.release import helm_config, release
 from modelplane.model.conditions import Condition, Reason, StackCondition, Status
 from modelplane.model.names import OBSERVE_ONLY, provider_config
@@ -24,6 +25,7 @@ from modelplane.stack import (
     PARTS,
     Action,
     Asked,
+    Chart,
     Found,
     Origin,
     Part,
@@ -34,10 +36,13 @@ from modelplane.stack import (
     decide,
 )
 from modelplane.stack.overrides import wrong_values
+from modelplane.stack.values import routes_to_pools, without_pools
 from modelplane.step import ALONE, AWAITING, SETTLED, Desired, Manifest, Request, Result
 
 #: Composition resource name of the ProviderConfig of provider-helm.
 _CONFIG: Final = "helm-config"
+#: That of the ProviderConfig of provider-kubernetes for the control cluster.
+_OWN_CONFIG: Final = "kubernetes-config"
 #: Cloud identities by which the pinned provider-helm reaches a cluster.
 _IDENTITIES: Final = frozenset(
     {"GoogleApplicationCredentials", "AzureServicePrincipalCredentials", "AzureWorkloadIdentityCredentials"}
@@ -49,9 +54,12 @@ _LONGEST: Final = 1024
 
 
 def asked_of(spec: ServingStackSpec) -> dict[Part, Asked]:
-    """Return how each part is to be handled; one that is neither set nor installed by default is left out."""
+    """Return how each part is to be handled; one that is neither set nor installed by default is left out.
+
+    On the control cluster, which runs no engines, none is installed by default.
+    """
     chosen = spec.parts.model_dump(exclude_none=True) if spec.parts else {}
-    defaults = {part: Asked.MANAGED for part, facts in PARTS.items() if facts.by_default}
+    defaults = {part: Asked.MANAGED for part, facts in PARTS.items() if facts.by_default and spec.kubeconfig}
     return defaults | {part: Asked(chosen[part]) for part in PARTS if part in chosen}
 
 
@@ -64,17 +72,23 @@ def compose(request: Request) -> Result:
 
 
 def _compose(request: Request, spec: ServingStackSpec) -> Result:
-    seen, asked = observe(request), asked_of(spec)
+    engines = spec.kubeconfig is not None
+    seen, asked = observe(request, engines=engines), asked_of(spec)
     verdicts = decide(asked, seen, observe_only=bool(spec.observeOnly))
     needed = Asked.MANAGED in asked.values() or bool(seen.releases)
     found = unusable(request) if needed else None
     blocked = found or _unsuitable(spec, asked)
     bodies = _held(request, observe_only=bool(spec.observeOnly))
     config = provider_config(spec.clusterName)
+    reach = Reach(config) if engines else Reach(config, OWN_CONFIG)
+    if not engines:
+        bodies[_OWN_CONFIG] = control_cluster_config(config)
     charts = tuple(chart for name, (_, chart) in CHARTS.items() if _is_installed(name, verdicts, seen))
-    bodies |= observers(config, {part: seen.shows(part) is Found.THERE for part in asked}, charts)
+    shown = {part: seen.shows(part) is Found.THERE for part in asked}
+    bodies |= observers(reach, shown, charts, engines=engines)
     if not blocked:
-        bodies |= _releases(spec, config, verdicts)
+        values = {name: _values(spec, asked, part, chart) for name, (part, chart) in CHARTS.items()}
+        bodies |= _releases(spec, config, values, verdicts, seen)
     condition = _condition(verdicts, blocked)
     done = condition.status is Status.TRUE and not condition.message
     return Result(
@@ -108,22 +122,35 @@ def _is_installed(chart: str, verdicts: Verdicts, seen: StackObservation) -> boo
     return verdicts.charts[chart].action is Action.INSTALL or bool(found and found.found is Found.THERE)
 
 
-def _releases(spec: ServingStackSpec, config: str, verdicts: Verdicts) -> dict[str, Manifest]:
-    """Return the Releases, and the ProviderConfig that they need."""
+def _values(spec: ServingStackSpec, asked: Mapping[Part, Asked], part: Part, chart: Chart) -> dict[str, Any]:
+    """Return the values of a chart: those of the cluster's own are for the last chart of their part."""
+    own = (spec.values or {}).get(part) if chart is PARTS[part].charts[-1] else None
+    alone = not any(facts.set_up_in is part for other, facts in PARTS.items() if other in asked)
+    return values_of(chart, own, alone=alone)
+
+
+def _releases(
+    spec: ServingStackSpec,
+    config: str,
+    values: Mapping[str, dict[str, Any]],
+    verdicts: Verdicts,
+    seen: StackObservation,
+) -> dict[str, Manifest]:
+    """Return the Releases with the `values` of each chart by name, and the ProviderConfig that they need."""
     releases = {
         release_resource(chart): release(
             chart,
             config=config,
-            install=verdict.action is Action.INSTALL,
-            override=override if name == PARTS[part].charts[-1].name else None,
+            # Other values a moment later would be another revision.
+            install=verdict.action is Action.INSTALL and not (seen.pools is None and routes_to_pools(values[name])),
+            values=values[name] if seen.pools else without_pools(values[name]),
         )
-        for name, (part, chart) in CHARTS.items()
-        for override in [(spec.values or {}).get(part)]
+        for name, (_, chart) in CHARTS.items()
         if (verdict := verdicts.charts[name]).action is not Action.NONE
     }
     if not releases:
         return {}
-    credentials = secret_key(spec.kubeconfig.name, spec.kubeconfig.key)
+    credentials = secret_key(spec.kubeconfig.name, spec.kubeconfig.key) if spec.kubeconfig else dict(OF_PROVIDER)
     identity: dict[str, Any] | None = None
     if spec.identity:
         identity = {"type": spec.identity.type, **secret_key(spec.identity.name, spec.identity.key)}
@@ -150,7 +177,7 @@ def _not_ready(reason: Reason, message: str) -> Condition:
 def _condition(verdicts: Verdicts, blocked: Unusable | None) -> Condition:
     """Return PartsReady: whether every part runs; of those that engines do not need only the message says."""
     ordered = sorted(verdicts.parts, key=_urgency)
-    words = sentences(*(f"{PARTS[each.part].title}: {each.message}" for each in ordered if each.message))
+    words = sentences(*_said(ordered))
     if blocked:
         return _not_ready(blocked.reason, sentences(blocked.message, words))
     late = [each for each in ordered if each.state not in _SETTLED and PARTS[each.part].serves]
@@ -158,6 +185,14 @@ def _condition(verdicts: Verdicts, blocked: Unusable | None) -> Condition:
         return Condition(StackCondition.PARTS_READY, Status.TRUE, Reason.PARTS_RUNNING, words)
     names = ", ".join(PARTS[each.part].title for each in late)
     return _not_ready(_REASONS.get(late[0].state, Reason.INSTALLING), words or f"waiting for {names}")
+
+
+def _said(ordered: Sequence[PartVerdict]) -> list[str]:
+    """Return the message of each part, once for those that have the same."""
+    titles: dict[str, list[str]] = {}
+    for each in ordered:
+        titles.setdefault(each.message, []).append(PARTS[each.part].title)
+    return [f"{', '.join(found)}: {message}" for message, found in titles.items() if message]
 
 
 def _urgency(verdict: PartVerdict) -> tuple[bool, bool, bool]:

@@ -36,20 +36,21 @@ class StackReport:
 
     @property
     def allows_gateway(self) -> bool:
-        """Tell whether a Gateway can be made."""
-        return self.usable >= frozenset(_BEFORE_GATEWAY)
+        """Tell whether a Gateway can be made: pods of what configures its Envoy run, whatever Helm says of them."""
+        return self.serves is True or self.usable >= frozenset(_BEFORE_GATEWAY)
 
 
 def read(request: Request) -> StackReport | None:
     """Return what the ServingStack says, None where no part is asked for."""
     found = request.observed.get(RESOURCE)
     if found:
-        return _read(found)
+        return read_report(found)
     asked = mapping(mapping(request.composite.body.get("spec")).get("stack"))
     return StackReport() if any(part in asked for part in Part) else None
 
 
-def _read(found: Object) -> StackReport:
+def read_report(found: Object) -> StackReport:
+    """Return what a ServingStack says."""
     status, ready = mapping(found.body.get("status")), condition(found, StackCondition.PARTS_READY)
     serves, said = status.get("serves"), text(ready.get("reason"))
     usable = {text(row.get("name")) for row in mappings(status.get("parts")) if row.get("state") in _USABLE}

@@ -1,6 +1,6 @@
 """Composes the ModelReplicas of a ModelDeployment from the scheduler's placements, without decisions of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from modelplane.model.names import (
     LABEL_REVISION,
 )
 from modelplane.model.placement import Stamp
+from modelplane.model.replica import StampedEngine, StampedMember
 from modelplane.observed.fields import mapping, mappings
 from modelplane.observed.replica import ready_status
 from modelplane.observed.resources import lift
@@ -25,52 +26,43 @@ from modelplane.step import Desired, Manifest, Object, Request, Result, versions
 #: The field of a ModelReplica's spec that is Crossplane's own.
 _FOREIGN: Final = "crossplane"
 
-#: Of each request of a member that claims devices, its DeviceClass, and its selectors where a pool resolves them.
-_Classes = Mapping[str, str]
-_Selectors = Mapping[str, Sequence[str]]
 
-
-def _requests(member: Mapping[str, Any], classes: _Classes, selectors: _Selectors) -> list[dict[str, Any]]:
+def _requests(member: Mapping[str, Any], stamped: StampedMember, *, resolved: bool) -> list[dict[str, Any]]:
     """Return the member's claiming device requests with their DeviceClass.
 
-    The selectors are those of the request, unchanged, unless they are resolved on a pool.
+    The selectors are those of the request, unchanged, unless they are resolved on its pool.
     """
-    devices = mappings(mapping(member.get("nodeSelector")).get("devices"))
+    claims = {claim.name: claim for claim in stamped.claims}
     return [
         {
             "name": device["name"],
-            "deviceClassName": classes[device["name"]],
+            "deviceClassName": claims[device["name"]].device_class,
             "count": device.get("count", 1),
-            "selectors": [{"cel": text} for text in selectors[device["name"]]]
-            if device["name"] in selectors
+            "selectors": [{"cel": text} for text in claims[device["name"]].selectors]
+            if resolved
             else device.get("selectors", []),
         }
-        for device in devices
-        if device.get("name") in classes
+        for device in mappings(mapping(member.get("nodeSelector")).get("devices"))
+        if device.get("name") in claims
     ]
 
 
-def _member(member: Mapping[str, Any], pool: str, classes: _Classes, selectors: _Selectors) -> dict[str, Any]:
+def _member(member: Mapping[str, Any], stamped: StampedMember, *, resolved: bool) -> dict[str, Any]:
     """Return a member resolved on its pool; `deviceRequests` is absent, never empty, when nothing is claimed."""
-    resolved = {key: value for key, value in lift(member).items() if key != "nodeSelector"} | {"nodePoolName": pool}
-    requests = _requests(member, classes, selectors)
-    return resolved | {"deviceRequests": requests} if requests else resolved
+    made = {key: value for key, value in lift(member).items() if key != "nodeSelector"}
+    made |= {"nodePoolName": stamped.pool}
+    if requests := _requests(member, stamped, resolved=resolved):
+        made["deviceRequests"] = requests
+    if stamped.shared_memory:
+        made.setdefault("sharedMemory", f"{stamped.shared_memory >> 20}Mi")
+    if stamped.tolerations:
+        made["tolerations"] = [each.manifest() for each in stamped.tolerations]
+    return made
 
 
-def _engine(engine: Mapping[str, Any], placement: PlacementMessage) -> dict[str, Any]:
-    name = engine["name"]
-    classes = placement.classes[name]
-    selectors = placement.selectors.get(name) or ({},) * len(classes)
-    found = zip(engine["members"], classes, selectors, strict=True)
-    members = [_member(member, placement.pools[name], of_member, texts) for member, of_member, texts in found]
-    bounds = placement.shared_memory.get(name) or (0,) * len(members)
-    members = [
-        {**member, "sharedMemory": f"{bound >> 20}Mi"} if bound and "sharedMemory" not in member else member
-        for member, bound in zip(members, bounds, strict=True)
-    ]
-    if tolerations := [dict(each) for each in placement.tolerations.get(name, ())]:
-        members = [{**member, "tolerations": tolerations} for member in members]
-    return {**engine, "members": members}
+def _engine(engine: Mapping[str, Any], stamped: StampedEngine, *, resolved: bool) -> dict[str, Any]:
+    found = zip(engine["members"], stamped.members, strict=True)
+    return {**engine, "members": [_member(member, of_pool, resolved=resolved) for member, of_pool in found]}
 
 
 def _applied(spec: Mapping[str, Any], placement: PlacementMessage) -> dict[str, Any]:
@@ -79,7 +71,8 @@ def _applied(spec: Mapping[str, Any], placement: PlacementMessage) -> dict[str, 
     A field that both kinds have is copied.
     """
     copied = {field: spec[field] for field in ModelReplicaSpec.model_fields if field in spec}
-    engines = [_engine(engine, placement) for engine in spec["engines"]]
+    stamped, resolved = {engine.name: engine for engine in placement.engines}, bool(placement.profile)
+    engines = [_engine(engine, stamped[engine["name"]], resolved=resolved) for engine in spec["engines"]]
     builder = {"builder": placement.builder} if placement.builder else {}
     volume = {"volume": placement.volume} if placement.volume else {}
     return {**copied, "clusterName": placement.cluster, **volume, **builder, "engines": engines}

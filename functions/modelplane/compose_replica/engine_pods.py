@@ -1,6 +1,7 @@
 """The pods of an engine: the template of each member, the devices that it claims, and the halves of a pair."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from modelplane.compose_replica.instance import Instance
@@ -53,21 +54,14 @@ def _pod(  # noqa: PLR0913 - what a pod is made of
     template = _claim_template(instance, engine, member)
     return pod_template(
         EnginePod(
+            replace(member, container=container, labels={**member.labels, **(labels or {})}),
             workload=instance.workload(engine.name),
-            pool=member.pool,
-            container=container,
-            labels={**member.labels, **(labels or {})},
-            annotations=member.annotations,
             deployment=instance.deployment,
-            volume=instance.volume,
             claim=str(template["metadata"]["name"]) if template else None,
+            volume=instance.volume,
             sidecars=sidecars,
-            pull_secrets=member.pull_secrets,
-            tolerations=member.tolerations,
             drain_seconds=instance.drain_seconds,
             spread=engine.spread,
-            resources=member.resources,
-            shared_memory=member.shared_memory,
             drops_all=instance.drops_all,
         )
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from modelplane.compose_replica.handover import POOL_BY_PATH, backends, belongs_to
+from modelplane.compose_replica.handover import EARLIER, backends, belongs_to
 from modelplane.compose_replica.obstacle import Obstacle
 from modelplane.compose_replica.readiness import (
     OUTDATED,
@@ -152,7 +152,7 @@ class ReplicaFindings:
             kind = text(manifest.get("kind"))
             if kind not in SERVING_KINDS or (kind in WORKLOAD_KINDS and engine_of(resource)):
                 continue
-            if resource != POOL_BY_PATH and belongs_to(resource) in {"", *led_to}:
+            if resource not in EARLIER and belongs_to(resource) in {"", *led_to}:
                 found.append((resource, manifest))
         return tuple(found)
 

@@ -1,11 +1,12 @@
 """Reads the spec of a ModelReplica strictly: an invalid field must not be ignored."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
 from modelplane.api.modelreplica import ModelReplicaSpec
+from modelplane.kube.pod import MemberPod
 from modelplane.model.deployment import NONE, PREFERRED, PREFILL_DECODE, UNIFIED, Role
 from modelplane.model.names import ANNOTATION_PICKER
 from modelplane.model.observation import Malformed
@@ -25,25 +26,15 @@ class Phase(StrEnum):
     DECODE = "Decode"
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A member of an engine. `container` is the user's engine container, `requests` its `deviceRequests`, verbatim.
-
-    `nodes` is pods per copy: 1, or a Worker's `worker.nodes`. `tolerations` are those of the pool. `resources`
-    are its requests and limits of CPU and memory, verbatim, `shared_memory` what bounds its shared memory if anything.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member(MemberPod):
+    """A member of an engine: what its template, its pool and its resources say of its pods, verbatim, and its role."""
 
     role: Role
-    pool: str
-    container: Mapping[str, Any]
+    #: The member's `deviceRequests`, verbatim.
     requests: Sequence[Mapping[str, Any]] = ()
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    pull_secrets: Sequence[Mapping[str, Any]] = ()
+    #: Pods per copy: 1, or a Worker's `worker.nodes`.
     nodes: int = 1
-    tolerations: Sequence[Mapping[str, Any]] = ()
-    resources: Mapping[str, Any] = field(default_factory=dict)
-    shared_memory: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True)

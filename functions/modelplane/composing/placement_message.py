@@ -6,12 +6,13 @@ hundred placements cost a hundred times less as a text than as a tree of Struct 
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any, Final
 
 from modelplane.lru import Lru, weigh
-from modelplane.model.deployment import Deployment
+from modelplane.model.deployment import Deployment, Role
+from modelplane.model.fleet import PodToleration
 from modelplane.model.names import (
     CONTEXT_PLACEMENTS,
     CONTEXT_PROFILES,
@@ -20,46 +21,46 @@ from modelplane.model.names import (
     replica_resource,
 )
 from modelplane.model.placement import Placement, Stamp
+from modelplane.model.replica import Claim, StampedEngine, StampedMember
+from modelplane.model.resources import Resources
 from modelplane.model.rollout import BUILDER
 from modelplane.step import Request
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementMessage:
-    """One ModelReplica to compose.
+    """One ModelReplica to compose, and its ModelEndpoint."""
 
-    `pools` maps each engine to its pool. `classes` maps each engine to one mapping per member, from device request to
-    DeviceClass, without requests that claim nothing; both are used only with APPLY. `address` is the cluster's gateway,
-    None while unknown; `mutual_tls`: it is reached by mutual TLS. `spec` is the present spec of a held replica that is
-    not among the observed resources.
-    `revision` is the replica's revision, "" if not known; `builder` the least builder that it asks for, 0 for any.
-    `tolerations` maps engines to those of their pools, without engines that have none. `shared_memory` maps engines to
-    the bound of each member's shared memory in bytes, without engines that need none. `volume` is the claim of the
-    cache to mount with APPLY, "" for none. `ending`: the replica is ending. `profile` is the profile of the
-    ClusterModel that the engines are from, "" for the deployment's own engines; with a profile, `selectors` has the
-    same form as `classes`, with the selectors of each claim resolved on its pool. `identity` is the text of the
-    placement, set when it is read: equal texts compose equal objects.
-    """
-
+    #: Name of the ModelReplica.
     name: str
+    #: Composition resource names of the ModelReplica and of its ModelEndpoint.
     resource: str
     endpoint: str
+    #: The InferenceCluster, and the number that tells the deployment's replicas there apart.
     cluster: str
     index: int
+    #: Which engines the replica is composed with.
     stamp: Stamp
-    pools: Mapping[str, str]
-    classes: Mapping[str, Sequence[Mapping[str, str]]]
+    #: With APPLY, the engines of the deployment or of a profile on their pools; else none.
+    engines: tuple[StampedEngine, ...] = ()
+    #: Address of the cluster's gateway, None while it is unknown.
     address: str | None = None
+    #: Whether that is reached by mutual TLS.
     mutual_tls: bool = False
+    #: The present spec of a held replica that is not among the observed resources.
     spec: Mapping[str, Any] | None = None
+    #: The replica's revision, "" if it is not known.
     revision: str = ""
+    #: The least builder that it asks for, 0 for any.
     builder: int = 0
+    #: With APPLY, the claim of the cache to mount, "" for none.
     volume: str = ""
+    #: Whether the replica only exists until its pods have finished their requests.
     ending: bool = False
+    #: The profile of the ClusterModel that the engines are from, "" for the deployment's own. Only with a profile do
+    #: claims have selectors: those of the request, resolved on its pool. Without, those of the request stand.
     profile: str = ""
-    selectors: Mapping[str, Sequence[Mapping[str, Sequence[str]]]] = field(default_factory=dict)
-    tolerations: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
-    shared_memory: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    #: The text of the message, set when it is read: equal texts compose equal objects.
     identity: str = ""
 
 
@@ -74,6 +75,8 @@ def encode_placement(
     """Return the message for a placement; a held replica keeps its revision and builder."""
     replica, cluster, index = placement.replica, placement.cluster, placement.index
     held = replica if placement.stamp is not Stamp.APPLY else None
+    profile = placement.profile if deployment.model and not held else ""
+    engines = placement.engines if placement.stamp is Stamp.APPLY else ()
     return PlacementMessage(
         name=replica.name if replica else replica_name(deployment.namespace, deployment.name, cluster, index),
         resource=(replica.resource if replica else "") or replica_resource(cluster, index),
@@ -81,11 +84,7 @@ def encode_placement(
         cluster=cluster,
         index=index,
         stamp=placement.stamp,
-        pools={engine.name: engine.pool for engine in placement.engines},
-        classes={
-            engine.name: tuple({claim.name: claim.device_class for claim in m.claims} for m in engine.members)
-            for engine in placement.engines
-        },
+        engines=engines if profile else tuple(map(_without_selectors, engines)),
         address=address,
         mutual_tls=mutual_tls,
         spec=spec,
@@ -93,31 +92,13 @@ def encode_placement(
         builder=BUILDER if deployment.rollout.follow_upgrades and not held else 0,
         volume=placement.volume,
         ending=placement.ending,
-        profile=placement.profile if deployment.model and not held else "",
-        selectors=_selectors(placement) if deployment.model and not held else {},
-        tolerations=_tolerations(placement),
-        shared_memory=_shared_memory(placement),
+        profile=profile,
     )
 
 
-def _shared_memory(placement: Placement) -> dict[str, tuple[int, ...]]:
-    of_engines = {engine.name: tuple(member.shared_memory for member in engine.members) for engine in placement.engines}
-    return {name: bounds for name, bounds in of_engines.items() if any(bounds)}
-
-
-def _tolerations(placement: Placement) -> dict[str, tuple[dict[str, str], ...]]:
-    """Return the tolerations of the pools as in a manifest, without absent fields."""
-    of_engines = {engine.name: engine.members[0].tolerations for engine in placement.engines}
-    return {
-        name: tuple(each.manifest() for each in tolerations) for name, tolerations in of_engines.items() if tolerations
-    }
-
-
-def _selectors(placement: Placement) -> dict[str, tuple[dict[str, tuple[str, ...]], ...]]:
-    return {
-        engine.name: tuple({claim.name: claim.selectors for claim in member.claims} for member in engine.members)
-        for engine in placement.engines
-    }
+def _without_selectors(engine: StampedEngine) -> StampedEngine:
+    members = (replace(m, claims=tuple(replace(claim, selectors=()) for claim in m.claims)) for m in engine.members)
+    return replace(engine, members=tuple(members))
 
 
 #: The fields on the line of a placement, in this order; the text of the line is its identity.
@@ -125,10 +106,34 @@ _FIELDS: Final = tuple(each.name for each in fields(PlacementMessage) if each.na
 _VALUES: Final = attrgetter(*_FIELDS)
 
 
+def _list_fields(value: Any) -> list[Any]:
+    """Return the values of an engine, or of a part of it, in the order of its fields."""
+    return [getattr(value, each) for each in value.__slots__]
+
+
 def write_placements(placements: Iterable[PlacementMessage]) -> dict[str, str]:
     """Return the context that carries the placements."""
-    encode = json.JSONEncoder(separators=(",", ":")).encode
+    encode = json.JSONEncoder(separators=(",", ":"), default=_list_fields).encode
     return {CONTEXT_PLACEMENTS: "\n".join([encode(_VALUES(one)) for one in placements])}
+
+
+def _read_member(values: Sequence[Any]) -> StampedMember:
+    role, pool, pods, claims, whole_nodes, tolerations, asked, shared_memory = values
+    return StampedMember(
+        Role(role),
+        pool,
+        pods,
+        tuple(Claim(name, kind, count, tuple(selectors)) for name, kind, count, selectors in claims),
+        whole_nodes,
+        tuple(PodToleration(*each) for each in tolerations),
+        Resources(*asked),
+        shared_memory,
+    )
+
+
+def _read_engine(values: Sequence[Any]) -> StampedEngine:
+    name, members, copies, charged = values
+    return StampedEngine(name, tuple(map(_read_member, members)), copies, charged)
 
 
 def write_profiles(placements: Iterable[PlacementMessage], specs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
@@ -157,7 +162,8 @@ _PARSED: Final = Lru[Any](8 * 1024 * 1024)
 
 def _parse_line(line: str) -> PlacementMessage:
     values = dict(zip(_FIELDS, json.loads(line), strict=True))
-    return PlacementMessage(**{**values, "stamp": Stamp(values["stamp"]), "identity": line})
+    engines = tuple(map(_read_engine, values["engines"]))
+    return PlacementMessage(**{**values, "stamp": Stamp(values["stamp"]), "engines": engines, "identity": line})
 
 
 def _parse(text: str) -> tuple[PlacementMessage, ...]:

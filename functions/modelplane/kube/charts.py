@@ -85,11 +85,15 @@ def chart_spec(chart: Chart) -> dict[str, str]:
     return spec | ({"digest": digest} if digest else {})
 
 
-def values_of(chart: Chart, override: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the values that a chart is installed with: its own, where its images come from, then the `override`."""
-    prefix = os.environ.get(IMAGES_VARIABLE, "").rstrip("/")
+def values_of(chart: Chart, override: Mapping[str, Any] | None = None, *, alone: bool = False) -> dict[str, Any]:
+    """Return the values that a chart is installed with: its own, where its images come from, then the `override`.
+
+    `alone`: no part is asked for that is set up in them.
+    """
+    prefix = images_prefix()
     images = IMAGES[chart.name](prefix) if prefix else {}
-    return merged(merged(chart.values, images), override or {})
+    own = chart.values if chart.alone is None or not alone else chart.alone
+    return merged(merged(own, images), override or {})
 
 
 def images_prefix() -> str:

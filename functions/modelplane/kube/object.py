@@ -46,12 +46,18 @@ def observed_only(*, ready_when: str | None = None, watch: bool = False, seldom:
     return Handling(policies=OBSERVE_ONLY, ready_when=ready_when, watch=watch, seldom=seldom)
 
 
-def remote_object(manifest: Mapping[str, Any], handling: Handling, *, namespace: str, config: str) -> dict[str, Any]:
+#: Kind of the config that reaches an inference cluster, and of one for objects of its own namespace alone.
+CLUSTER_CONFIG, OWN_CONFIG = "ClusterProviderConfig", "ProviderConfig"
+
+
+def remote_object(
+    manifest: Mapping[str, Any], handling: Handling, *, namespace: str, config: str, config_kind: str = CLUSTER_CONFIG
+) -> dict[str, Any]:
     """Return the Object in `namespace` for `manifest` on the cluster of the ClusterProviderConfig `config`."""
     deletion = {"deletionPropagationPolicy": "Foreground"} if handling.pods_first else {}
     spec: dict[str, Any] = {
         "forProvider": {**deletion, "manifest": manifest},
-        "providerConfigRef": {"kind": "ClusterProviderConfig", "name": config},
+        "providerConfigRef": {"kind": config_kind, "name": config},
     }
     if handling.policies:
         spec["managementPolicies"] = list(handling.policies)

@@ -32,41 +32,51 @@ _SHARED_MEMORY = "shared-memory"
 _MODELS = "models"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberPod:
+    """What a member of an engine asks of its pods."""
+
+    #: The node pool that they run on.
+    pool: str
+    #: The user's container.
+    container: Mapping[str, Any]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    pull_secrets: Sequence[Mapping[str, Any]] = ()
+    #: Those of the pool, besides the one for NVIDIA's taint that every pod has.
+    tolerations: Sequence[Mapping[str, Any]] = ()
+    #: Requests and limits of CPU and memory. Pods of one engine that request some run on distinct nodes.
+    resources: Mapping[str, Any] = field(default_factory=dict)
+    #: The size limit of /dev/shm, None for no limit.
+    shared_memory: int | str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class EnginePod:
-    """The inputs of a pod template.
+    """The inputs of a pod template: what its member asks, and what its engine and its replica add."""
 
-    `workload` is the label value of one engine's pods, `deployment` the ModelDeployment ("" for a hand-written
-    replica). `labels` and `annotations` are the pod's. `claim` is the ResourceClaimTemplate's name, None for a
-    claimless pod. `volume` is the claim with the engine's weights, "" for none. `sidecars` are Modelplane's containers
-    beside the user's. `drain_seconds`: how long a deleted pod keeps answering before its container is asked to stop.
-    `tolerations` are those of the pool, besides the one for NVIDIA's taint that every pod has. `spread`: it prefers
-    nodes without pods of the deployment. `resources` are the requests and limits of CPU and memory; pods of one engine
-    that request some run on distinct nodes. `shared_memory` is the size limit of /dev/shm, None for no limit.
-    `drops_all`: the engine has only the capabilities that it adds.
-    """
-
+    member: MemberPod
+    #: The label value of one engine's pods.
     workload: str
-    pool: str
-    container: Mapping[str, Any]
-    labels: Mapping[str, str]
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    #: The ModelDeployment, "" for a hand-written replica.
     deployment: str = ""
+    #: The ResourceClaimTemplate's name, None for a pod that claims nothing.
     claim: str | None = None
+    #: The claim with the engine's weights, "" for none.
     volume: str = ""
+    #: Modelplane's containers beside the user's.
     sidecars: Sequence[Mapping[str, Any]] = ()
-    pull_secrets: Sequence[Mapping[str, Any]] = ()
+    #: How long a deleted pod keeps answering before its container is asked to stop.
     drain_seconds: int = 0
-    tolerations: Sequence[Mapping[str, Any]] = ()
+    #: Whether the pod prefers nodes without pods of the deployment.
     spread: bool = True
-    resources: Mapping[str, Any] = field(default_factory=dict)
-    shared_memory: int | str | None = None
+    #: Whether the engine has only the capabilities that it adds.
     drops_all: bool = False
 
     @property
     def holds_node(self) -> bool:
         """Return whether the pod needs a node without other such pods of its engine."""
-        return bool(self.claim or self.resources)
+        return bool(self.claim or self.member.resources)
 
 
 #: The probes of a container.
@@ -175,7 +185,7 @@ def _draining(seconds: int) -> dict[str, Any]:
 
 def _security(pod: EnginePod) -> dict[str, Any]:
     """Return the security context of an engine: the user's, with capabilities dropped."""
-    asked = pod.container.get("securityContext") or {}
+    asked = pod.member.container.get("securityContext") or {}
     drop = [_ALL] if pod.drops_all else list(_DROPPED)
     return {**asked, "capabilities": {**(asked.get("capabilities") or {}), "drop": drop}}
 
@@ -198,8 +208,8 @@ def _container(pod: EnginePod) -> dict[str, Any]:
         mounts.append({"name": _MODELS, "mountPath": MODELS_PATH, "readOnly": True})
     security = {"securityContext": _security(pod)}
     why = {"terminationMessagePolicy": "FallbackToLogsOnError"}
-    container = {**pod.container, **why, **security, **_draining(pod.drain_seconds), "volumeMounts": mounts}
-    resources = {**pod.resources, **({"claims": [{"name": CLAIM_NAME}]} if pod.claim else {})}
+    container = {**pod.member.container, **why, **security, **_draining(pod.drain_seconds), "volumeMounts": mounts}
+    resources = {**pod.member.resources, **({"claims": [{"name": CLAIM_NAME}]} if pod.claim else {})}
     return container | ({"resources": resources} if resources else {})
 
 
@@ -232,11 +242,11 @@ def pod_template(pod: EnginePod) -> dict[str, Any]:
     """
     own = {LABEL_WORKLOAD: pod.workload} | ({LABEL_DEPLOYMENT: pod.deployment} if pod.deployment else {})
     own |= {LABEL_CLAIMANT: pod.workload} if pod.holds_node else {}
-    bound = {"sizeLimit": pod.shared_memory} if pod.shared_memory else {}
+    bound = {"sizeLimit": pod.member.shared_memory} if pod.member.shared_memory else {}
     spec: dict[str, Any] = {
         "containers": [_container(pod)],
-        "nodeSelector": {LABEL_POOL: pod.pool},
-        "tolerations": tolerations(pod.tolerations),
+        "nodeSelector": {LABEL_POOL: pod.member.pool},
+        "tolerations": tolerations(pod.member.tolerations),
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": pod.drain_seconds + _STOP_SECONDS,
@@ -250,9 +260,9 @@ def pod_template(pod: EnginePod) -> dict[str, Any]:
         spec["initContainers"] = [{**sidecar, "restartPolicy": "Always"} for sidecar in pod.sidecars]
     if pod.claim:
         spec["resourceClaims"] = [{"name": CLAIM_NAME, "resourceClaimTemplateName": pod.claim}]
-    if pod.pull_secrets:
-        spec["imagePullSecrets"] = [dict(secret) for secret in pod.pull_secrets]
-    metadata: dict[str, Any] = {"labels": {**pod.labels, **own}}
-    if pod.annotations:
-        metadata["annotations"] = dict(pod.annotations)
+    if pod.member.pull_secrets:
+        spec["imagePullSecrets"] = [dict(secret) for secret in pod.member.pull_secrets]
+    metadata: dict[str, Any] = {"labels": {**pod.member.labels, **own}}
+    if pod.member.annotations:
+        metadata["annotations"] = dict(pod.member.annotations)
     return {"metadata": metadata, "spec": spec}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from modelplane.kube.charts import chart_spec, values_of
+from modelplane.kube.charts import chart_spec
 from modelplane.model.names import ANNOTATION_EXTERNAL_NAME, OBSERVE_ONLY, SYSTEM_NAMESPACE
 from modelplane.stack import Chart
 from modelplane.stack.releases import ROLLBACK_LIMIT
@@ -25,10 +25,8 @@ def helm_config(name: str, *, credentials: Mapping[str, Any], identity: Mapping[
     return {"apiVersion": HELM_API, "kind": "ProviderConfig", "metadata": metadata, "spec": spec}
 
 
-def release(chart: Chart, *, config: str, install: bool, override: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def release(chart: Chart, *, config: str, install: bool, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the Release of a chart; without `install` it only observes what the cluster has under its name.
-
-    `override` are values of the cluster's own, over those that the chart is installed with everywhere.
 
     It does not wait for pods (the provider leaves out the field `wait` if that is false): what runs is read from the
     workloads, and a slow image would make Helm begin anew.
@@ -39,7 +37,7 @@ def release(chart: Chart, *, config: str, install: bool, override: Mapping[str, 
         "waitTimeout": _HOOKS_TIMEOUT,
         "maxHistory": _HISTORY,
     }
-    if values := values_of(chart, override):
+    if values:
         for_provider["values"] = values
     return {
         "apiVersion": HELM_API,

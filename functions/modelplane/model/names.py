@@ -268,6 +268,10 @@ def volume_name(namespace: str, cache: str, repo: str, revision: str) -> str:
     return workload_name(cache, namespace, cache, repo, revision)
 
 
+#: What the control cluster is called among clusters. An InferenceCluster of this name would share its configs.
+CONTROL_CLUSTER = f"control-cluster.{GROUP}"
+
+
 def provider_config(cluster: str) -> str:
     """Return the name of the ClusterProviderConfig that reaches an InferenceCluster."""
     return cluster

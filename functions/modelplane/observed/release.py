@@ -1,7 +1,10 @@
 """Reads a Release of provider-helm, and the counts of a workload on a cluster."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from modelplane.model.names import OBSERVE_ONLY
-from modelplane.observed.fields import condition, count, excerpt, mapping, number, text, texts
+from modelplane.observed.fields import condition, count, excerpt, mapping, mappings, number, text, texts
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.remote import Remote, read_error, read_synced, reports_absence
 from modelplane.stack import Counts, Found, ReleaseState
@@ -45,4 +48,14 @@ def read_counts(remote: Remote) -> Counts | None:
     else:
         wanted, updated = count(spec.get("replicas"), 1), count(status.get("updatedReplicas"))
         available = count(status.get("availableReplicas"))
-    return Counts(wanted=wanted, available=available, current=current and updated >= wanted)
+    current = current and updated >= wanted
+    return Counts(wanted=wanted, available=available, current=current, stalled=_stalled(status))
+
+
+def _stalled(status: Mapping[str, Any]) -> str:
+    """Return why a Deployment's controller has given its pods up: it cannot make them, or they are late."""
+    found = {text(each.get("type")): each for each in mappings(status.get("conditions"))}
+    refused, progressing = mapping(found.get("ReplicaFailure")), mapping(found.get("Progressing"))
+    if refused.get("status") == "True":
+        return excerpt(refused.get("message"))
+    return excerpt(progressing.get("message")) if progressing.get("status") == "False" else ""

@@ -31,10 +31,10 @@ def decide(asked: Mapping[Part, Asked], seen: StackObservation, *, observe_only:
     for name, (part, chart) in CHARTS.items():
         handled, origin = asked.get(part), origins[part]
         if handled is Asked.MANAGED and origin is Origin.MODELPLANE:
-            waits = _waits(chart, charts)
+            waits = _waits(part, chart, charts)
             charts[name] = _ours(part, chart, seen, waits, observe_only=observe_only)
         elif handled is Asked.MANAGED and origin is None:
-            waits = _waits(chart, charts)
+            waits = _waits(part, chart, charts)
             base = PARTS[part].set_up_in
             if base and origins[base] is Origin.OTHER and seen.shows(part) is Found.ABSENT:
                 charts[name] = ChartVerdict(_kept(chart, seen), State.MISSING, wording.not_set_up(part), runs=False)
@@ -73,10 +73,11 @@ def _origin(part: Part, asked: Asked | None, seen: StackObservation, *, observe_
     return Origin.OTHER if unclaimed and seen.shows(part) is Found.THERE else None
 
 
-def _waits(chart: Chart, earlier: Mapping[str, ChartVerdict]) -> tuple[str, ...]:
-    """Return the titles of the parts that a chart waits for."""
-    late = (CHARTS[name][0] for name in chart.after if earlier[name].runs is not True)
-    return tuple(dict.fromkeys(PARTS[part].title for part in late))
+def _waits(part: Part, chart: Chart, earlier: Mapping[str, ChartVerdict]) -> tuple[str, ...]:
+    """Return what a chart of a part waits for: the titles of other parts, and the names of charts of its own."""
+    late = (name for name in chart.after if earlier[name].runs is not True)
+    named = ((CHARTS[name][0], f"chart {name}") for name in late)
+    return tuple(dict.fromkeys(own if other is part else PARTS[other].title for other, own in named))
 
 
 def _kept(chart: Chart, seen: StackObservation) -> Action:
@@ -133,9 +134,12 @@ def _ours(
         return ChartVerdict(action, State.FAILED, wording.failed(part, failure), runs)
     if not begun and waits:
         return ChartVerdict(action, State.WAITING, wording.waits(waits), runs)
+    if is_deployed(release) and pods.stalled:
+        return ChartVerdict(action, State.FAILED, pods.message, runs)
     if is_deployed(release) and (pods.complete or not chart.workloads):
-        return ChartVerdict(action, State.RUNNING, pods.message, runs=True)
-    progress = wording.progress(release, pods.message)
+        message = wording.not_changed(chart, release) or pods.message
+        return ChartVerdict(action, State.RUNNING, message, runs=True)
+    progress = wording.progress(chart, release, pods.message)
     state = State.UNKNOWN if runs is None and not progress else State.INSTALLING
     return ChartVerdict(action, state, progress, runs)
 

@@ -54,12 +54,14 @@ class ReleaseState:
 class Counts:
     """The pods of a workload: how many it wants, and how many of them are available as it is now.
 
-    `current`: its controller has acted on its present spec.
+    `current`: its controller has acted on its present spec. `stalled` is why the controller no longer expects the
+    others to come up, in its own words, "" while it does.
     """
 
     wanted: int
     available: int
     current: bool = True
+    stalled: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ class StackObservation:
 
     `shown` tells for each part whether what shows it is there, `kubernetes` the same of Dynamic Resource Allocation.
     `releases` are by chart. `workloads` are by name, None for one that is absent; one that is left out is not known.
-    `origins` are those recorded in an earlier pass.
+    `origins` are those recorded in an earlier pass. `pools`: the cluster has the kind InferencePool, None
+    while that is not known.
     """
 
     shown: Mapping[Part, Found] = field(default_factory=dict)
@@ -76,6 +79,7 @@ class StackObservation:
     releases: Mapping[str, ReleaseState] = field(default_factory=dict)
     workloads: Mapping[str, Counts | None] = field(default_factory=dict)
     origins: Mapping[Part, Origin] = field(default_factory=dict)
+    pools: bool | None = None
 
     def shows(self, part: Part) -> Found:
         """Return whether what shows a part is there."""

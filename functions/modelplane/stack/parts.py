@@ -39,7 +39,10 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart. `after` are the charts that have to run before it is first installed, by name."""
+    """A chart. `after` are the charts that have to run before it is first installed, by name.
+
+    `alone` are its values where no part is asked for that is set up in them, None for the same ones.
+    """
 
     name: str
     repository: str
@@ -48,6 +51,7 @@ class Chart:
     values: Mapping[str, Any] = field(default_factory=dict)
     workloads: tuple[Workload, ...] = ()
     after: tuple[str, ...] = ()
+    alone: Mapping[str, Any] | None = None
 
     @property
     def release(self) -> str:
@@ -79,6 +83,9 @@ def api_service(group: str, version: str) -> tuple[str, str, str]:
 
 #: Shows that a cluster has Dynamic Resource Allocation as Modelplane uses it: Kubernetes 1.34 and later.
 KUBERNETES: Final = api_service("resource.k8s.io", "v1")
+
+#: Shows that a cluster has InferencePools, whose kind is not among the parts.
+POOLS: Final = api_service("inference.networking.k8s.io", "v1")
 
 _ENVOY: Final = "oci://docker.io/envoyproxy"
 _EG_NAMESPACE: Final = "envoy-gateway-system"
@@ -115,6 +122,7 @@ PARTS: Final[Mapping[Part, PartFacts]] = {
                 version="v1.8.3",
                 namespace=_EG_NAMESPACE,
                 values=values.GATEWAY,
+                alone=values.GATEWAY_ALONE,
                 workloads=(Workload("Deployment", "envoy-gateway"),),
             ),
         ),

@@ -4,6 +4,7 @@ The provider undoes a failed install or upgrade and tries again, `ROLLBACK_LIMIT
 stopped stays pending; at the limit, and always in a rollback, it waits there for ever, also after a change of its spec.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +17,17 @@ ROLLBACK_LIMIT: Final = 3
 _DEPLOYED: Final = "deployed"
 _FAILED: Final = "failed"
 _ROLLING_BACK: Final = "pending-rollback"
+#: What to do, by what Helm or the provider says.
+_REMEDIES: Final[Mapping[str, str]] = {
+    "cannot be imported into the current release": (
+        "The object was not made by this release: delete it on the cluster if nothing needs it"
+    ),
+    "no matches for kind": "The cluster lacks this kind: install the CRD that defines it",
+    "failed to pull chart": (
+        "See that the registry has chart {name} in version {version}, and what MODELPLANE_CHARTS and "
+        "MODELPLANE_CHART_DIGESTS in install/functions.yaml say of it"
+    ),
+}
 _PENDING: Final = frozenset({"pending-install", "pending-upgrade"})
 
 
@@ -37,6 +49,12 @@ def revision_secret(chart: Chart, release: ReleaseState) -> str:
     return f"sh.helm.release.v1.{chart.release}.v{release.revision}"
 
 
+def remedy(chart: Chart, error: str) -> str:
+    """Return what to do about a provider's error, a sentence with a space after it; "" for one without a remedy."""
+    found = next((words for pattern, words in _REMEDIES.items() if pattern in error), "")
+    return f"{found.format(name=chart.name, version=chart.version)}. " if found else ""
+
+
 def problem(chart: Chart, release: ReleaseState) -> Problem | None:
     """Return what is wrong with a release and may stay so until somebody acts, None if nothing is.
 
@@ -44,7 +62,7 @@ def problem(chart: Chart, release: ReleaseState) -> Problem | None:
     that is missing, or of a chart that cannot be pulled.
     """
     if release.found is not Found.THERE and release.may_install and release.error:
-        return Problem(release.error, "It is tried again every minute")
+        return Problem(release.error, f"{remedy(chart, release.error)}It is tried again every minute")
     state, stuck = release.state, release.failed >= ROLLBACK_LIMIT
     if release.found is not Found.THERE or not (stuck or state == _ROLLING_BACK):
         return None

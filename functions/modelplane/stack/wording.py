@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from modelplane.stack.observation import ReleaseState
+from modelplane.stack.observation import Found, ReleaseState
 from modelplane.stack.parts import PARTS, Chart, Part
-from modelplane.stack.releases import ROLLBACK_LIMIT, Problem
+from modelplane.stack.releases import ROLLBACK_LIMIT, Problem, remedy
 
 KUBERNETES: Final = (
     "the cluster has no API resource.k8s.io/v1, which Kubernetes has from 1.34 on. Upgrade the cluster; nothing is "
@@ -64,10 +64,20 @@ def failed(part: Part, problem: Problem) -> str:
     return f"{problem.text}. {problem.remedy}. {present}"
 
 
-def progress(release: ReleaseState, pods: str) -> str:
+def not_changed(chart: Chart, release: ReleaseState) -> str:
+    """Return why what is installed could not be looked at or changed, "" if it could."""
+    if not release.error:
+        return ""
+    again = f"{remedy(chart, release.error)}It is tried again every minute"
+    return f"what is installed stays as it is: {release.error}. {again}"
+
+
+def progress(chart: Chart, release: ReleaseState, pods: str) -> str:
     """Return what a part that is being installed waits for."""
     if release.error:
         return release.error
     if release.state == "failed":
         return f"try {release.failed + 1} of {ROLLBACK_LIMIT + 1} failed: {release.description}"
+    if not pods and release.found is Found.UNKNOWN and release.may_install:
+        return f"provider-helm has not said yet how far release {chart.release} is, which it does within a minute"
     return pods

@@ -11,6 +11,10 @@ _NO_NODES: Final = (
     "no node is selected for its pods. Label the nodes with GPUs nvidia.com/gpu.present=true, or set "
     "spec.stack.nodeFeatureDiscovery to Managed, which labels them"
 )
+_LOOK: Final = "Look at them: kubectl get pods"
+_STALLED: Final = (
+    "An image that cannot be pulled, or no node that has room, are what it usually is: kubectl describe pods"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +22,13 @@ class Pods:
     """The pods of a chart.
 
     `runs`: each of its workloads has one that is available, None while that is not known. `complete`: all pods are, as
-    the workloads are now. `message` says of which that is not so.
+    the workloads are now. `message` says of which that is not so. `stalled`: the cluster has given some of them up.
     """
 
     runs: bool | None
     complete: bool
     message: str = ""
+    stalled: bool = False
 
 
 def judge(chart: Chart, seen: Mapping[str, Counts | None]) -> Pods:
@@ -34,9 +39,10 @@ def judge(chart: Chart, seen: Mapping[str, Counts | None]) -> Pods:
     unknown = len(known) < len(chart.workloads)
     runs = False if False in available else None if unknown else True
     complete = not unknown and all(_is_complete(counts) for counts in known.values())
-    if messages:
-        messages.append(f"Look at them: kubectl get pods -n {chart.namespace}")
-    return Pods(runs, complete, "; ".join(messages[:-1]) + (f". {messages[-1]}" if messages else ""))
+    stalled = any(counts and counts.stalled and not _is_complete(counts) for counts in known.values())
+    look = _STALLED if stalled else _LOOK
+    message = f"{'; '.join(messages)}. {look} -n {chart.namespace}" if messages else ""
+    return Pods(runs, complete, message, stalled)
 
 
 def _is_available(workload: Workload, counts: Counts | None) -> bool:
@@ -59,5 +65,7 @@ def _lacks(known: Mapping[Workload, Counts | None]) -> list[tuple[Workload, str]
         elif workload.kind == "DaemonSet" and counts.wanted == 0:
             found.append((workload, _NO_NODES))
         elif not _is_complete(counts):
-            found.append((workload, f"{min(counts.available, counts.wanted)} of {counts.wanted} pods are available"))
+            why = f": {counts.stalled.removesuffix('.')}" if counts.stalled else ""
+            pods = f"{min(counts.available, counts.wanted)} of {counts.wanted} pods are available"
+            found.append((workload, f"{pods}{why}"))
     return found

@@ -22,7 +22,11 @@ def stack(**spec: Any) -> dict[str, Any]:
         "apiVersion": "modelplane.ai/v1alpha1",
         "kind": "ServingStack",
         "metadata": {"name": "eu-1", "namespace": "modelplane-system"},
-        "spec": {"clusterName": "eu-1", "kubeconfig": kubeconfig, **spec},
+        "spec": {
+            field: value
+            for field, value in {"clusterName": "eu-1", "kubeconfig": kubeconfig, **spec}.items()
+            if value is not None
+        },
     }
 
 
@@ -54,6 +58,7 @@ class Cluster:
     pods: dict[str, int] = field(default_factory=dict)
     starts: bool = True
     kubernetes: bool = True
+    pools: bool = True
     kinds: dict[str, Any] = field(default_factory=lambda: dict(KINDS))
     required: dict[str, Any] = field(default_factory=dict)
     composed: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -119,6 +124,8 @@ class Cluster:
     def _find(self, kind: str, name: str) -> dict[str, Any] | None:
         if name == "v1.resource.k8s.io":
             return {} if self.kubernetes else None
+        if name == "v1.inference.networking.k8s.io":
+            return {} if self.pools else None
         for part, facts in PARTS.items():
             if facts.shown_by[1:] == (kind, name):
                 ours = any(chart.release in self.releases for chart in facts.charts)

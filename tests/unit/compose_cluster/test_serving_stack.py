@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modelplane.stack import CHARTS, PARTS, Part
-from unit.compose_cluster.stacks import ALL_BUT_FEATURES, Cluster, condition, message, states, synced
+from unit.compose_cluster.stacks import ALL_BUT_FEATURES, Cluster, condition, message, states
 
 DEFAULT = {chart.name for part in ALL_BUT_FEATURES for chart in PARTS[part].charts}
 
@@ -76,6 +76,41 @@ def test_ai_gateway_waits_until_the_webhook_of_cert_manager_and_envoy_gateway_ru
     assert message(cluster.settle(), Part.AI_GATEWAY) == "it is installed once Envoy Gateway runs"
     cluster.pods["envoy-gateway"] = 1
     assert states(cluster.settle())[Part.AI_GATEWAY] == "Running"
+
+
+def _routed_to(cluster: Cluster) -> Any:
+    """Return the kinds that Envoy Gateway is installed to route to, beside Services."""
+    values = cluster.composed["release-gateway-helm"]["spec"]["forProvider"]["values"]
+    return values["config"]["envoyGateway"]["extensionManager"].get("backendResources")
+
+
+def test_envoy_gateway_routes_to_inference_pools_only_where_their_kind_exists_or_it_would_not_start() -> None:
+    pools = [{"group": "inference.networking.k8s.io", "kind": "InferencePool", "version": "v1"}]
+    cluster = Cluster(pools=False)
+    assert states(cluster.settle())["gateway"] == "Running"
+    assert _routed_to(cluster) is None
+    cluster.pools = True
+    cluster.settle()
+    assert _routed_to(cluster) == pools
+    del cluster.composed["pools"]["status"]
+    cluster.turn(silent=["pools"])
+    assert _routed_to(cluster) == pools
+
+
+def test_envoy_gateway_is_not_installed_before_it_is_known_which_kinds_it_can_route_to() -> None:
+    cluster = Cluster(releases={"mp-gateway-helm": {"state": "deployed", "revision": 1, "version": "v1.8.3"}})
+    for _ in range(4):
+        cluster.turn(silent=["pools"])
+    assert "gateway-helm" not in cluster.installing()
+    cluster.settle()
+    assert "gateway-helm" in cluster.installing()
+
+
+def test_a_part_does_not_wait_for_itself() -> None:
+    cluster = Cluster(runs={Part.LWS})
+    cluster.turn(silent=["release-ai-gateway-crds-helm"])
+    said = {message(cluster.turn(silent=["release-ai-gateway-crds-helm"]), Part.AI_GATEWAY) for _ in range(4)}
+    assert not any("Envoy AI Gateway" in each for each in said), said
 
 
 def test_what_is_installed_stays_so_when_what_it_waited_for_goes() -> None:
@@ -156,40 +191,6 @@ def test_a_part_that_engines_need_makes_the_stack_unready_without_pods(workload:
     assert cluster.installing() == DEFAULT
 
 
-#: A release that does not heal by itself, and what is said of it.
-FAILURES: dict[str, tuple[dict[str, Any], str]] = {
-    "tried in vain": (
-        {"state": "failed", "revision": 1, "failed": 3, "releaseDescription": "timed out"},
-        "revision 1 of release mp-lws failed, and none of 3 further tries is left: timed out. Remove the cause, then "
-        "let it be tried again, on the cluster: kubectl delete secret sh.helm.release.v1.mp-lws.v1 -n lws-system",
-    ),
-    "stopped while it was installed": (
-        {"state": "pending-install", "revision": 1, "failed": 3, "releaseDescription": "Initial install underway"},
-        "Helm was stopped in pending-install of revision 1 of release mp-lws: Initial install underway. Let it begin "
-        "anew, on the cluster: kubectl delete secret sh.helm.release.v1.mp-lws.v1 -n lws-system",
-    ),
-    "stopped in a rollback": (
-        {"state": "pending-rollback", "revision": 4, "failed": 1, "releaseDescription": "Rollback to 2"},
-        "Helm was stopped in pending-rollback of revision 4 of release mp-lws: Rollback to 2. Let it begin anew, on "
-        "the cluster: kubectl delete secret sh.helm.release.v1.mp-lws.v4 -n lws-system",
-    ),
-}
-
-
-@pytest.mark.parametrize(("release", "words"), FAILURES.values(), ids=FAILURES)
-def test_a_release_that_does_not_heal_is_reported_with_helms_words_and_the_way_out(
-    release: dict[str, Any], words: str
-) -> None:
-    cluster = Cluster(releases={"mp-lws": release}, pods={"mp-lws-controller-manager": 0})
-    result = cluster.settle()
-    assert (states(result)["lws"], condition(result).reason) == ("Failed", "PartFailed")
-    assert message(result, Part.LWS).startswith(words)
-    assert message(result, Part.LWS).endswith(
-        "If the cluster has LeaderWorkerSet already, set spec.stack.lws to Present"
-    )
-    assert "lws" in cluster.installing(), "once the Secret is gone it installs again"
-
-
 def test_a_part_whose_upgrade_has_failed_serves_while_its_pods_run() -> None:
     cluster = Cluster(releases={"mp-lws": {"state": "failed", "revision": 2, "failed": 3, "releaseDescription": "x"}})
     result = cluster.settle()
@@ -200,20 +201,6 @@ def test_a_try_that_is_not_the_last_is_being_installed() -> None:
     failed = {"state": "failed", "revision": 1, "failed": 1, "releaseDescription": "a webhook did not answer"}
     cluster = Cluster(releases={"mp-lws": failed}, pods={"mp-lws-controller-manager": 0})
     assert message(cluster.settle(), Part.LWS) == "try 2 of 4 failed: a webhook did not answer"
-
-
-def test_what_the_provider_cannot_do_is_reported_in_its_words() -> None:
-    cluster = Cluster()
-    cluster.turn()
-    cluster.turn()
-    why = 'failed to install release: ClusterRole "x" exists and cannot be imported into the current release'
-    cluster.composed["release-lws"]["status"] = {"conditions": synced(why)}
-    result = cluster.decide()
-    assert (states(result)["lws"], condition(result).reason) == ("Failed", "PartFailed")
-    assert message(result, Part.LWS) == (
-        f"{why}. It is tried again every minute. If the cluster has LeaderWorkerSet already, set spec.stack.lws to "
-        "Present"
-    )
 
 
 def test_an_old_kubernetes_is_named_and_gets_nothing() -> None:

@@ -29,8 +29,6 @@ def placed(address: str | None) -> PlacementMessage:
         cluster="a",
         index=0,
         stamp=Stamp.APPLY,
-        pools={"main": "p"},
-        classes={"main": ({},)},
         address=address,
     )
 

@@ -4,7 +4,9 @@ from typing import Any
 
 from modelplane.compose_replica.deployment import compose
 from modelplane.composing.placement_message import PlacementMessage, write_placements
+from modelplane.model.deployment import Role
 from modelplane.model.placement import Stamp
+from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.step import Object, Request
 
 GPU = {"name": "gpu", "count": 8, "selectors": [{"cel": "true"}]}
@@ -50,8 +52,15 @@ def placed(stamp: Stamp, spec: dict[str, Any] | None = None) -> PlacementMessage
         cluster="a",
         index=0,
         stamp=stamp,
-        pools={"main": "p"},
-        classes={"main": ({"gpu": "gpu.nvidia.com"}, {})},
+        engines=(
+            StampedEngine(
+                "main",
+                (
+                    StampedMember(Role.LEADER, "p", claims=(Claim("gpu", "gpu.nvidia.com", 8),)),
+                    StampedMember(Role.WORKER, "p", pods=3),
+                ),
+            ),
+        ),
         spec=spec,
     )
 

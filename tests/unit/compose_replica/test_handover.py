@@ -1,6 +1,8 @@
 """Between a Service and a picker the routes turn once the other answers, and the one goes once they have turned."""
 
+import copy
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -9,7 +11,6 @@ from modelplane.step import Result
 from unit.compose_replica import replicas as given
 
 PICKED = {"modelplane.ai/endpoint-picker": "true"}
-ROUTES = ("httproute", "httproute-path")
 
 
 def body(**annotations: str) -> dict[str, Any]:
@@ -26,12 +27,12 @@ EDGES = {
 
 
 def leads_to(result: Result) -> set[str]:
-    rules = [given.manifest_of(result, route)["spec"]["rules"][0] for route in ROUTES]
-    return {rule["backendRefs"][0].get("kind", "Service") for rule in rules}
+    (rule,) = given.manifest_of(result, "httproute")["spec"]["rules"]
+    return {backend.get("kind", "Service") for backend in rule["backendRefs"]}
 
 
-def edge(result: Result) -> set[str]:
-    return {name for name in result.desired if name == "service" or name.startswith(("picker", "inferencepool"))}
+def edge(resources: Iterable[str]) -> set[str]:
+    return {name for name in resources if name == "service" or name.startswith(("picker", "inferencepool"))}
 
 
 @pytest.mark.parametrize(("before", "after", "old", "new", "last"), EDGES.values(), ids=EDGES)
@@ -41,11 +42,11 @@ def test_requests_are_answered_all_the_way_from_one_edge_to_the_other(
     was, will_be = given.serving(before), given.serving(after)
     there = dict(was)
     started = given.run(after, there)
-    assert edge(started) == edge(given.run(before)) | edge(given.run(after))
+    assert edge(started.desired) == edge(was) | edge(will_be)
     assert leads_to(started) == {old}
     assert started.ready is True
 
-    there |= {name: found for name, found in will_be.items() if name not in {*ROUTES, last}}
+    there |= {name: found for name, found in will_be.items() if name not in {"httproute", last}}
     waits = given.run(after, there)
     assert leads_to(waits) == {old}, "the last of the new edge does not answer yet"
     assert waits.ready is True
@@ -54,13 +55,10 @@ def test_requests_are_answered_all_the_way_from_one_edge_to_the_other(
     answers = given.run(after, there)
     assert leads_to(answers) == {new}
     assert answers.ready is True
-    assert edge(answers) == edge(started)
+    assert edge(answers.desired) == edge(started.desired)
 
     there["httproute"] = will_be["httproute"]
-    assert edge(given.run(after, there)) == edge(started), "one route has not turned yet"
-
-    there["httproute-path"] = will_be["httproute-path"]
-    assert edge(given.run(after, there)) == edge(given.run(after))
+    assert edge(given.run(after, there).desired) == edge(will_be)
 
 
 def test_only_the_word_true_asks_for_a_picker() -> None:
@@ -82,3 +80,36 @@ def test_alike_copies_have_one_profile_that_prefers_a_cached_prefix() -> None:
             ],
         }
     ]
+
+
+def by_path(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the Objects of a replica of version 0.1, whose engines were reached by a path on any host too."""
+    there = given.serving(body)
+    route, pool = copy.deepcopy(there["httproute"]), copy.deepcopy(there.get("inferencepool"))
+    for made, name in ((route, "edge-path"), (pool, "edge-path")):
+        for found in (made["spec"]["forProvider"], made["status"]["atProvider"]) if made else ():
+            found["manifest"]["metadata"]["name"] = name
+    return {**there, "httproute-path": route} | ({"inferencepool-path": pool} if pool else {})
+
+
+@pytest.mark.parametrize("body", [BEHIND_SERVICE, BEHIND_PICKER], ids=["Service", "picker"])
+def test_what_an_earlier_version_reached_by_a_path_goes_the_route_first_while_the_replica_serves(
+    body: dict[str, Any],
+) -> None:
+    serving, before = given.serving(body), by_path(body)
+    first = given.run(body, before)
+    assert first.ready is True
+    assert set(first.desired) == set(before) - {"httproute-path"}
+    assert given.manifest_of(first, "httproute") == given.manifest_of(given.run(body, serving), "httproute")
+
+    del before["httproute-path"]
+    assert set(given.run(body, before).desired) == set(serving)
+
+
+def test_a_held_replica_serves_though_its_earlier_route_by_a_path_is_not_applied() -> None:
+    before = by_path(BEHIND_PICKER)
+    for earlier in ("httproute-path", "inferencepool-path"):
+        before[earlier]["status"]["conditions"] = []
+    held = given.run(BEHIND_PICKER, before, cluster=None)
+    assert held.ready is True
+    assert set(held.desired) == set(before)

@@ -10,7 +10,6 @@ from unit.compose_replica import replicas as given
 
 NAMES = ["qwen-0a1b2c3d", "3.1-llama", "a" * 49, "a" * 63, "x-" + "y" * 60]
 POLL = "crossplane.io/poll-interval"
-ROUTES = ("httproute", "httproute-path")
 
 
 def _all(name: str, namespace: str = "team", engine: str = "main") -> dict[str, dict[str, Any]]:
@@ -76,11 +75,6 @@ def test_workloads_of_different_replicas_engines_and_teams_never_share_a_name() 
     places = [("a", "t", "main"), ("a", "t", "other"), ("b", "t", "main"), ("a", "u", "main"), ("a-main", "t", "x")]
     names = [_all(name, space, engine)[f"deployment-{engine}"]["metadata"]["name"] for name, space, engine in places]
     assert len(set(names)) == len(places)
-
-
-def test_no_replica_has_the_name_of_another_ones_route() -> None:
-    routes = [_all(name)[route]["metadata"]["name"] for name in ("a", "a-path") for route in ROUTES]
-    assert len(set(routes)) == len(routes)
 
 
 def test_the_namespace_and_its_walls_outlive_their_objects_and_everything_else_goes_with_it() -> None:

@@ -77,7 +77,7 @@ def test_every_workload_must_serve() -> None:
     assert given.condition(result, "ModelReady").message == "engine b: 0 of 1 copies ready: not applied yet"
 
 
-@pytest.mark.parametrize("resource", ["service", "httproute", "httproute-path"])
+@pytest.mark.parametrize("resource", ["service", "httproute"])
 def test_a_replica_is_ready_only_once_its_edge_is_applied(resource: str) -> None:
     body = given.replica()
     observed = given.serving(body)

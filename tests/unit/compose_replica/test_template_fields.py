@@ -11,7 +11,9 @@ import pytest
 from modelplane.api.modelreplica import ModelReplicaSpec
 from modelplane.compose_replica.deployment import compose
 from modelplane.composing.placement_message import PlacementMessage, write_placements
+from modelplane.model.deployment import Role
 from modelplane.model.placement import Stamp
+from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.observed.stamp import carried_content, revision, stamp_digest, wanted_content
 from modelplane.step import Object, Request
 from unit.compose_replica import replicas as given
@@ -37,9 +39,10 @@ def deployment(spec: Mapping[str, Any]) -> Object:
 def placed(spec: Mapping[str, Any], stamp: Stamp) -> PlacementMessage:
     """Return the placement of every engine on pool l4, where each request claims a GPU."""
 
-    def claimed(member: Mapping[str, Any]) -> dict[str, str]:
+    def stamped(member: Mapping[str, Any]) -> StampedMember:
         devices = member.get("nodeSelector", {}).get("devices", [])
-        return {device["name"]: "gpu.nvidia.com" for device in devices}
+        claims = tuple(Claim(device["name"], "gpu.nvidia.com", 1) for device in devices)
+        return StampedMember(Role(member.get("role", "Standalone")), "l4", claims=claims)
 
     return PlacementMessage(
         name="qwen-0a1b2c3d",
@@ -48,8 +51,7 @@ def placed(spec: Mapping[str, Any], stamp: Stamp) -> PlacementMessage:
         cluster=given.CLUSTER,
         index=0,
         stamp=stamp,
-        pools={engine["name"]: "l4" for engine in spec["engines"]},
-        classes={engine["name"]: list(map(claimed, engine["members"])) for engine in spec["engines"]},
+        engines=tuple(StampedEngine(each["name"], tuple(map(stamped, each["members"]))) for each in spec["engines"]),
         volume=volume(spec),
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.kube.pod import EnginePod, Health, pod_template, serving
+from modelplane.kube.pod import EnginePod, Health, MemberPod, pod_template, serving
 
 TEXTS = st.text(max_size=20)
 NAMES = st.from_regex(r"[A-Z_][A-Z0-9_]{0,10}", fullmatch=True)
@@ -30,21 +30,21 @@ ADDED = {"ports", "volumeMounts", "resources", "securityContext", "terminationMe
 def test_nothing_of_the_users_container_is_changed_dropped_or_reordered(
     container: dict[str, Any], claim: str | None
 ) -> None:
-    pod = EnginePod(workload="w", pool="p", container=serving(container, Health()), labels={}, claim=claim)
+    pod = EnginePod(MemberPod(pool="p", container=serving(container, Health())), "w", claim=claim)
     (composed,) = pod_template(pod)["spec"]["containers"]
     assert {key: value for key, value in composed.items() if key not in ADDED} == container
     assert ("resources" in composed) is bool(claim)
 
 
 def test_a_crash_is_explained_by_the_end_of_the_log_where_the_engine_writes_no_message() -> None:
-    pod = EnginePod(workload="w", pool="p", container={"name": "engine"}, labels={})
+    pod = EnginePod(MemberPod(pool="p", container={"name": "engine"}), "w")
     (composed,) = pod_template(pod)["spec"]["containers"]
     assert composed["terminationMessagePolicy"] == "FallbackToLogsOnError"
 
 
 @given(labels=st.dictionaries(TEXTS, TEXTS, max_size=3), annotations=st.dictionaries(TEXTS, TEXTS, max_size=3))
 def test_the_members_labels_and_annotations_reach_the_pod(labels: dict[str, str], annotations: dict[str, str]) -> None:
-    pod = EnginePod(workload="w", pool="p", container={}, labels=labels, annotations=annotations)
+    pod = EnginePod(MemberPod(pool="p", container={}, labels=labels, annotations=annotations), "w")
     metadata = pod_template(pod)["metadata"]
     assert metadata["labels"] == {**labels, "modelplane.ai/workload": "w"}
     assert metadata.get("annotations", {}) == annotations

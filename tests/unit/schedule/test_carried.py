@@ -7,9 +7,10 @@ import pytest
 from modelplane.compose_endpoint.deployment import compose as compose_endpoints
 from modelplane.compose_replica.deployment import compose as compose_replicas
 from modelplane.composing.placement_message import PlacementMessage, write_placements
-from modelplane.model.deployment import Deployment
+from modelplane.model.deployment import Deployment, Role
 from modelplane.model.names import replica_name
 from modelplane.model.placement import Stamp
+from modelplane.model.replica import Claim, StampedEngine, StampedMember
 from modelplane.observed.deployment import read_deployment
 from modelplane.step import RESPONSE_LIMIT, Object, Request
 from modelplane.transport.structs import encode
@@ -28,6 +29,7 @@ def deployment(devices: int = 1, container: dict[str, Any] | None = None, **spec
 
 def message(index: int, devices: int) -> PlacementMessage:
     cluster = "a-cluster-of-the-fleet"
+    claims = tuple(Claim(f"d{at}", CLASS, 1) for at in range(devices))
     return PlacementMessage(
         name=replica_name("ml", "qwen", cluster, index),
         resource=f"replica-{cluster}-{index}",
@@ -35,8 +37,7 @@ def message(index: int, devices: int) -> PlacementMessage:
         cluster=cluster,
         index=index,
         stamp=Stamp.APPLY,
-        pools={"main": "pool"},
-        classes={"main": ({f"d{at}": CLASS for at in range(devices)},)},
+        engines=(StampedEngine("main", (StampedMember(Role.STANDALONE, "pool", claims=claims),)),),
         address=f"{cluster}.example.org",
         revision="12345678",
         volume="a-volume-12345678",
@@ -49,7 +50,7 @@ def size(composite: Object, devices: int, replicas: int) -> int:
     context = write_placements(messages)
     request = Request(composite, context=context)
     resources = {**compose_replicas(request).desired, **compose_endpoints(request).desired}
-    row = {"name": messages[0].name, "cluster": messages[0].cluster, "pools": messages[0].pools, "revision": "12345678"}
+    row = {"name": messages[0].name, "cluster": messages[0].cluster, "pools": {"main": "pool"}, "revision": "12345678"}
     flags = {"index": 1, "ready": True, "leaving": False, "updated": True, "serving": True}
     status = encode({"placements": [{**row, **flags}] * replicas})
     sizes = (len(name) + len(encode(desired.build())) + 20 for name, desired in resources.items())

@@ -141,8 +141,10 @@ def test_a_new_replica_carries_its_pool_its_device_classes_and_the_address_of_it
     members = [{"nodeSelector": {"devices": [both, nic]}, "template": TEMPLATE}]
     result, _ = run(deployment(engines=[{"name": "main", "members": members}]), Server(cluster("a")))
     (placed,) = messages(result)
-    assert placed.pools == {"main": "pool"}
-    assert placed.classes == {"main": [{"gpu": "gpu.nvidia.com", "nic": "gpu.nvidia.com"}]}
+    (engine,) = placed.engines
+    assert (engine.name, engine.pool) == ("main", "pool")
+    claims = [(claim.name, claim.device_class) for claim in engine.members[0].claims]
+    assert sorted(claims) == [("gpu", "gpu.nvidia.com"), ("nic", "gpu.nvidia.com")]
     assert placed.address == "a.example.org"
 
 

@@ -28,6 +28,7 @@ ACCOUNTS: Mapping[str, str] = {
     PLATFORM: "platform-team:operator",
     "rbac-manager": "crossplane-system:rbac-manager",
     "provider-kubernetes": "crossplane-system:modelplane-provider-kubernetes",
+    "provider-helm": "crossplane-system:modelplane-provider-helm",
 }
 #: Seconds that a script on a page may take: longer than each of its commands waits.
 SCRIPT = 2400.0

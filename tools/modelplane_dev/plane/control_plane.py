@@ -57,7 +57,7 @@ class ControlPlane:
 
     hub: Cluster
     core: crossplane.Core
-    sites: Mapping[str, InferenceSite]
+    sites: dict[str, InferenceSite]
     processes: Mapping[str, Process]
     timeline: Timeline
     #: Many InferenceClusters are connected to each site, each with nodes of its own there.
@@ -110,13 +110,13 @@ def install(hub: Cluster, ports: Mapping[str, int]) -> None:
     eventually(granted, within=START)
 
 
-def provider_arguments() -> list[str]:
-    """Return the arguments that install/ gives provider-kubernetes."""
-    for manifest in yaml.safe_load_all((ROOT / "install/provider-kubernetes.yaml").read_text()):
+def provider_arguments(name: str) -> list[str]:
+    """Return the arguments that install/ gives a provider."""
+    for manifest in yaml.safe_load_all((ROOT / "install" / f"{name}.yaml").read_text()):
         if manifest["kind"] == "DeploymentRuntimeConfig":
             container = manifest["spec"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]
             return list(container["args"])
-    raise PlaneError("install/provider-kubernetes.yaml has no DeploymentRuntimeConfig")
+    raise PlaneError(f"install/{name}.yaml has no DeploymentRuntimeConfig")
 
 
 def apply_installation(hub: Cluster) -> None:
@@ -134,10 +134,10 @@ def control_plane(folder: Path, sites: Sequence[str], queue: float) -> Iterator[
     `queue` is the number of seconds to wait for the end of another one on this machine.
     """
     with ExitStack() as stack:
-        # provider-kubernetes listens on two ports that cannot be configured.
+        # Crossplane and the providers listen on ports that cannot be configured.
         stack.enter_context(only_one("modelplane-control-plane", within=queue))
         if busy := provider.busy_ports():
-            raise PlaneError(f"provider-kubernetes needs the ports {provider.FIXED_PORTS}, and {busy} are taken")
+            raise PlaneError(f"a control plane needs the ports {provider.FIXED_PORTS}, and {busy} are taken")
         timeline = Timeline()
         run = Run(folder, make_certificates(folder / "certificates"))
         # Two, so that a snapshot of the control cluster restores nothing of the others.
@@ -186,8 +186,10 @@ def _start_modelplane(stack: ExitStack, core: crossplane.Core) -> dict[str, Proc
     processes["crossplane"] = stack.enter_context(core.start(*crossplane.installed_settings()))
     with crossplane.rbac_manager(hub):
         install(hub, ports)
-    # The RBAC manager and the provider both need port 8080: the former is stopped once it has granted our kinds.
-    processes["provider-kubernetes"] = stack.enter_context(provider.provider(hub, *provider_arguments()))
+    # It has granted our kinds; provider-helm needs its port, 8080, too.
+    processes["provider-kubernetes"] = stack.enter_context(
+        provider.provider(hub, *provider_arguments(provider.KUBERNETES))
+    )
     # They discover kinds late: unless they start after them, dependents outlive a deleted owner by up to 40 s.
     controllers.restart()
     return processes

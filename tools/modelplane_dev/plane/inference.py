@@ -98,13 +98,30 @@ def prepare(cluster: Cluster, address: str) -> None:
 def inference_site(cluster: Cluster) -> Iterator[InferenceSite]:
     """Run the other processes of a prepared inference cluster, which `open` then connects."""
     webhooks = free_port()
+    with ExitStack() as stack:
+        processes = {**_kubernetes(cluster, stack), "lws": stack.enter_context(lws.lws(cluster, webhooks))}
+        yield InferenceSite(cluster, processes, webhooks)
+
+
+def _kubernetes(cluster: Cluster, stack: ExitStack) -> dict[str, Process]:
+    """Run what every cluster has beside its API server; return all by role."""
     processes = {
         "controllers": cluster.controllers(CONTROLLERS, f"--node-monitor-grace-period={NODE_GRACE}s"),
         "scheduler": scheduler(cluster),
         "kubelets": kubelets(cluster),
-        "lws": lws.lws(cluster, webhooks),
     }
+    for process in processes.values():
+        stack.enter_context(process)
+    return {"api_server": cluster.api_server, **processes}
+
+
+@contextmanager
+def brought_site(cluster: Cluster) -> Iterator[InferenceSite]:
+    """Run a cluster as it may be brought: Kubernetes with a node, and nothing that engines need beside it."""
     with ExitStack() as stack:
-        for process in processes.values():
-            stack.enter_context(process)
-        yield InferenceSite(cluster, {"api_server": cluster.api_server, **processes}, webhooks)
+        stack.enter_context(cluster.api_server)
+        cluster.api_server.wait_for(cluster.api.ready)
+        site = InferenceSite(cluster, _kubernetes(cluster, stack), webhooks=free_port())
+        site.add_system_node()
+        play_storage(cluster)
+        yield site

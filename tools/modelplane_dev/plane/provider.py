@@ -1,21 +1,25 @@
-"""provider-kubernetes, which applies the Objects of the control cluster to the inference clusters."""
+"""The providers: provider-kubernetes applies Objects to the inference clusters, provider-helm installs their charts."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from modelplane_dev import components
+from modelplane_dev.components import sources
 from modelplane_dev.plane.cluster import ACCOUNTS, Cluster
 from modelplane_dev.plane.crossplane import NAMESPACE, crds, establish
 from modelplane_dev.processes.ports import free_port, listens
 from modelplane_dev.processes.process import Process
 
-#: Ports that it listens on whatever its options are.
+#: Ports on which provider-kubernetes (9443), and Crossplane's RBAC manager and provider-helm (8080), listen whatever
+#: their options are.
 FIXED_PORTS = (9443, 8080)
-_ACCOUNT = ACCOUNTS["provider-kubernetes"].split(":")[1]
-
-
-_OWN_KINDS = {"apiGroups": ["kubernetes.m.crossplane.io"], "resources": ["*"], "verbs": ["*"]}
+KUBERNETES, HELM = "provider-kubernetes", "provider-helm"
+#: The API groups of each. Those of provider-helm without "m" have kinds for the whole cluster, which nobody activates.
+_GROUPS = {
+    KUBERNETES: ("kubernetes.m.crossplane.io",),
+    HELM: ("helm.m.crossplane.io", "helm.crossplane.io"),
+}
 #: What every provider is granted beside its own kinds.
 _COMMON = (
     {
@@ -31,45 +35,63 @@ _COMMON = (
 )
 
 
-def _grants() -> Iterator[dict[str, Any]]:
+def _grants(name: str) -> Iterator[dict[str, Any]]:
     """Return what Crossplane's RBAC manager grants for a ProviderRevision: to the provider, and to Crossplane."""
     rbac = "rbac.authorization.k8s.io"
     role = {"apiVersion": f"{rbac}/v1", "kind": "ClusterRole"}
-    system = {"name": "crossplane:provider:kubernetes:system"}
-    yield {**role, "metadata": system, "rules": [_OWN_KINDS, *_COMMON]}
+    own = {"apiGroups": list(_GROUPS[name]), "resources": ["*"], "verbs": ["*"]}
+    system = {"name": f"crossplane:{name}:system"}
+    yield {**role, "metadata": system, "rules": [own, *_COMMON]}
     edit = {
-        "name": "crossplane:provider:kubernetes:aggregate-to-edit",
+        "name": f"crossplane:{name}:aggregate-to-edit",
         "labels": {"rbac.crossplane.io/aggregate-to-crossplane": "true"},
     }
-    yield {**role, "metadata": edit, "rules": [_OWN_KINDS]}
+    yield {**role, "metadata": edit, "rules": [own]}
+    account = {"name": ACCOUNTS[name].split(":")[1], "namespace": NAMESPACE}
     yield {
         "apiVersion": f"{rbac}/v1",
         "kind": "ClusterRoleBinding",
         "metadata": system,
         "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": system["name"]},
-        "subjects": [{"kind": "ServiceAccount", "name": _ACCOUNT, "namespace": NAMESPACE}],
+        "subjects": [{"kind": "ServiceAccount", **account}],
     }
 
 
 def prepare(hub: Cluster) -> None:
-    """Install the provider's kinds and what Crossplane would grant it."""
+    """Install provider-kubernetes' kinds and what Crossplane would grant it."""
     establish(hub, crds(components.provider_crds(), "kubernetes.m.crossplane.io_*.yaml"))
-    for grant in _grants():
+    for grant in _grants(KUBERNETES):
         hub.api.apply(grant)
 
 
 def provider(hub: Cluster, *arguments: str) -> Process:
-    """Return the provider, with the arguments that an installation gives it."""
+    """Return provider-kubernetes, with the arguments that an installation gives it."""
     run = hub.run
     command: list[str | Path] = [
         components.path("provider"),
         *arguments,
         f"--health-probe-bind-addr=127.0.0.1:{free_port()}",
+        f"--metrics-bind-address=127.0.0.1:{free_port()}",
     ]
-    environment = {"KUBECONFIG": hub.kubeconfig("provider-kubernetes"), "TLS_SERVER_CERTS_DIR": run.certificates.server}
-    return Process("provider-kubernetes", run.folder, command, environment)
+    environment = {"KUBECONFIG": hub.kubeconfig(KUBERNETES), "TLS_SERVER_CERTS_DIR": run.certificates.server}
+    return Process(KUBERNETES, run.folder, command, environment)
+
+
+def prepare_helm(hub: Cluster) -> None:
+    """Install provider-helm's kinds and what Crossplane would grant it."""
+    establish(hub, crds(sources.helm_provider_crds()))
+    for grant in _grants(HELM):
+        hub.api.apply(grant)
+
+
+def helm_provider(hub: Cluster, *arguments: str) -> Process:
+    """Return provider-helm, with the arguments that an installation gives it, which trusts the run's CA."""
+    run = hub.run
+    command: list[str | Path] = [components.path("provider-helm"), *arguments]
+    environment = {"KUBECONFIG": hub.kubeconfig(HELM), "SSL_CERT_FILE": run.certificates.authority, "HOME": run.folder}
+    return Process(HELM, run.folder, command, environment)
 
 
 def busy_ports() -> list[int]:
-    """Return those of the provider's fixed ports on which another process listens already."""
+    """Return the fixed ports on which another process listens already."""
     return [port for port in FIXED_PORTS if listens(port)]

@@ -1,11 +1,13 @@
 """Composes the InferenceGateway: the Gateway on the control cluster that every ModelService is reached through."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from modelplane.api.inferencegateway import InferenceGatewaySpec
-from modelplane.compose_cluster.public import authority, fleet_url, router
+from modelplane.compose_cluster.public import authority, control_stack, fleet_url, router
 from modelplane.compose_cluster.public import gateway as public_gateway
 from modelplane.compose_cluster.public import listeners as public_listeners
+from modelplane.compose_cluster.stack import RESOURCE as STACK
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held_result
 from modelplane.composing.messages import sentences
@@ -19,8 +21,9 @@ from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Requi
 _KINDS = (*require.GATEWAY_KINDS, *require.CERTIFICATE_KINDS)
 
 
-def _requirements(request: Request) -> tuple[Requirement, ...]:
-    return (require.services(), require.authorities(), require.pairs(), *require.definitions(request, _KINDS))
+def _requirements(request: Request, spec: InferenceGatewaySpec | None = None) -> tuple[Requirement, ...]:
+    needs = (require.services(), require.authorities(), require.pairs(), *require.definitions(request, _KINDS))
+    return (*needs, *control_stack.requirements(request, spec)) if spec else needs
 
 
 def _installing(message: str) -> Condition:
@@ -81,17 +84,18 @@ def compose(request: Request) -> Result:
     spec = read_strictly(InferenceGatewaySpec, request.composite)
     if isinstance(spec, Malformed):
         return _held(request, _installing(str(spec)))
-    missing = require.missing_kinds(request, _KINDS)
+    missing, stack = require.missing_kinds(request, _KINDS), control_stack.read(request, spec)
     if missing is None:
         return _held(request)
+    installs = control_stack.bodies(request, spec)
     protection = public_gateway.protection(request)
     # What has been composed once is always composed again.
-    composed = request.observed.keys() - protection.keys()
+    composed = request.observed.keys() - protection.keys() - {STACK}
     address = public_gateway.read_address(request)
     url = public_listeners.read_url(request, spec, address)
     listeners = public_listeners.choose_listeners(request, spec, url)
     bodies: dict[str, Manifest] = {}
-    if composed or not missing:
+    if composed or (not missing and (stack is None or control_stack.is_usable(stack))):
         client_pair = authority.client_pair(request)
         bodies = {
             **authority.bodies(request),
@@ -99,14 +103,20 @@ def compose(request: Request) -> Result:
             **router.bodies(request, public_gateway.CLASS_NAME, spec.replicas),
             **fleet_url.bodies(request, listeners),
         }
-    ready = _installing(missing) if missing else _controller_ready(request, spec, address, url, listeners)
+    ready = _controller_ready(request, spec, address, url, listeners)
+    if missing or not bodies:
+        ready = _installing(control_stack.words(request, stack) if stack else missing)
+    elif stack and not control_stack.is_usable(stack):
+        # What serves serves on, whatever happens to a part.
+        ready = replace(ready, message=sentences(ready.message, control_stack.words(request, stack)))
     return Result(
         desired={
-            name: Desired.of(body, ready=name in request.observed) for name, body in {**bodies, **protection}.items()
+            name: Desired.of(body, ready=name in request.observed)
+            for name, body in {**bodies, **installs, **protection}.items()
         },
         status=_status(request, address, url, listeners),
         conditions=(ready,),
-        requirements=_requirements(request),
+        requirements=_requirements(request, spec),
         schemas=_KINDS,
         # A first ModelService wakes nothing here: until there is one, it is looked for often.
         ttl=SETTLED if ready.status is Status.TRUE and protection else AWAITING,

@@ -125,26 +125,11 @@ def unknown_paths(name: str, listeners: Sequence[str], refusal: str, gateway: st
     return gateway_object(KIND, name, SYSTEM_NAMESPACE, spec)
 
 
-def _replica_route(
-    name: str, namespace: str, labels: Mapping[str, str], of_rule: Mapping[str, Any], **more: Any
-) -> dict[str, Any]:
-    spec = {"parentRefs": [parent(None, CLUSTER_GATEWAY)], **more, "rules": [dict(of_rule)]}
-    made = gateway_object(KIND, name, namespace, spec)
-    return {**made, "metadata": {**made["metadata"], "labels": dict(labels)}}
-
-
-def host_route(
+def replica_route(
     name: str, namespace: str, labels: Mapping[str, str], *, hostname: str, backend: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the route of a cluster's gateway for `/v1` of a replica's own host; `backend` is a backendRef."""
-    return _replica_route(name, namespace, labels, forwarding(_API, [backend]), hostnames=[hostname])
-
-
-def path_route(
-    name: str, namespace: str, labels: Mapping[str, str], *, path: str, backend: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the route for older manifests: `<path>/v1` on any host, rewritten to `/v1`.
-
-    It is a separate route, because a route's hostnames apply to all of its rules.
-    """
-    return _replica_route(name, namespace, labels, forwarding(f"{path}{_API}", [backend], [rewrite_path(_API)]))
+    parents = [parent(None, CLUSTER_GATEWAY)]
+    spec = {"parentRefs": parents, "hostnames": [hostname], "rules": [forwarding(_API, [backend])]}
+    made = gateway_object(KIND, name, namespace, spec)
+    return {**made, "metadata": {**made["metadata"], "labels": dict(labels)}}

@@ -178,7 +178,7 @@ def test_streams_outlive_a_change_of_the_listener_and_large_prompts_can_be_sent_
 
 def test_a_gateway_whose_spec_cannot_be_read_keeps_what_it_has() -> None:
     store, status = serving("http"), {"address": "gw.example.org", "url": "http://gw.example.org"}
-    result = decided(store, spec={"stack": {"gateway": "Managed"}}, status=status)
+    result = decided(store, spec={"stack": {"gateway": "Absent"}}, status=status)
     assert bodies(result).keys() == store.keys()
     assert result.status == status
     assert "spec.stack.gateway" in reported(result)[2]

@@ -58,6 +58,8 @@ _CONFIGURATION = {
 }
 #: The default port of a Gateway's Envoy.
 _ADMINISTRATION = 19000
+#: The ConfigMap of its chart with what it is configured by.
+_CHART_CONFIGURATION = "envoy-gateway-config"
 _AVAILABLE = {"type": "Available", "status": "True", "reason": "Fake", "message": ""}
 
 
@@ -320,11 +322,21 @@ def _write_secret(cluster: Cluster, name: str, folder: Path) -> None:
         (folder / file).write_bytes(base64.b64decode(value))
 
 
+def _configuration(cluster: Cluster, *, pools: bool, installed: bool) -> dict[str, Any]:
+    """Return what the controller is configured by: what its chart has put on the cluster, or what is needed here."""
+    if not installed:
+        return _CONFIGURATION | ({"extensionManager": extension.MANAGER} if pools else {})
+    found = cluster.api.get(_CONFIG_MAP, _CHART_CONFIGURATION, NAMESPACE) or {}
+    content: dict[str, Any] = yaml.safe_load(found["data"]["envoy-gateway.yaml"])
+    return content | {each: _CONFIGURATION[each] for each in ("provider", "admin")}
+
+
 @contextmanager
-def gateways(cluster: Cluster, name: str, *, pools: bool = False) -> Iterator[Gateways]:
+def gateways(cluster: Cluster, name: str, *, pools: bool = False, installed: bool = False) -> Iterator[Gateways]:
     """Run Envoy Gateway's controller on a cluster that has its kinds, in a network of its own.
 
-    With `pools` it routes to InferencePools. That needs Envoy AI Gateway's controller, which runs beside it.
+    With `pools` it routes to InferencePools. That needs Envoy AI Gateway's controller, which runs beside it. With
+    `installed` the charts of both have been installed on the cluster, and it is configured by them.
     """
     folder = cluster.run.folder / f"gateways-{name}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -336,8 +348,7 @@ def gateways(cluster: Cluster, name: str, *, pools: bool = False) -> Iterator[Ga
     for secret in ("envoy-gateway", "envoy"):
         _write_secret(cluster, secret, folder / secret)
     configuration, authorities = folder / "envoy-gateway.yaml", folder / "authorities"
-    manager = {"extensionManager": extension.MANAGER} if pools else {}
-    configuration.write_text(yaml.safe_dump(_CONFIGURATION | manager))
+    configuration.write_text(yaml.safe_dump(_configuration(cluster, pools=pools, installed=installed)))
     shutil.copy(_AUTHORITIES, authorities)
     hosts, resolver = names.files(folder)
     files = {_CERTIFICATES: folder / "envoy-gateway", names.RESOLVER: resolver, _AUTHORITIES: authorities}
@@ -351,7 +362,8 @@ def gateways(cluster: Cluster, name: str, *, pools: bool = False) -> Iterator[Ga
         stack.enter_context(network.process(f"{name}-names", *names.command(hosts)))
         found = Gateways(cluster, network, hosts, authorities, folder, stack)
         if pools:
-            server = extension.extension_server(cluster, network, socket, folder / "envoy-gateway")
+            pair = folder / "envoy-gateway"
+            server = extension.extension_server(cluster, network, socket, pair, installed=installed)
             found.names[extension.HOST] = stack.enter_context(server)
         found.resolve_services()
         serve = ("server", "--config-path", configuration)

@@ -55,14 +55,18 @@ def _webhook() -> Manifest:
 
 
 @contextmanager
-def extension_server(cluster: Cluster, gateway: Network, api: Path, pair: Path) -> Iterator[str]:
+def extension_server(
+    cluster: Cluster, gateway: Network, api: Path, pair: Path, *, installed: bool = False
+) -> Iterator[str]:
     """Run it for a cluster, and yield its address in the network of the cluster's gateway.
 
     `api` is the socket that leads to the cluster's API server, and `pair` the folder with the certificate of webhooks.
+    With `installed` its charts have made what it needs on the cluster.
     """
-    establish(cluster, crds(sources.ai_gateway_crds()))
-    for manifest in (namespace(_NAMESPACE), _webhook()):
-        cluster.api.apply(manifest)
+    if not installed:
+        establish(cluster, crds(sources.ai_gateway_crds()))
+        for manifest in (namespace(_NAMESPACE), _webhook()):
+            cluster.api.apply(manifest)
     network = Network(f"{gateway.name}-ai", gateway.folder, {})
     options = (f"--port=:{_PORT}", "--enableLeaderElection=false", f"--maxRecvMsgSize={_MESSAGE}")
     binary, environment = components.path("ai-gateway-controller"), {"KUBECONFIG": cluster.kubeconfig()}
