@@ -8,9 +8,8 @@ from modelplane.compose_replica.engine_pods import requests_port
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.picker import compose_picker
 from modelplane.compose_replica.spec import ReplicaSpec
+from modelplane.kube.backends import inference_pool, pool_backend, service, service_backend
 from modelplane.kube.gateway.route import replica_route
-from modelplane.kube.inference_pool import inference_pool, pool_backend
-from modelplane.kube.service import service, service_backend
 from modelplane.model.names import LABEL_SERVING
 from modelplane.observed.engine_port import engine_port
 

@@ -7,12 +7,11 @@ Object that it has begun to delete among the observed resources, so the Objects 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from modelplane.compose_replica.cluster_hold import refers_to_cluster
 from modelplane.compose_replica.readiness import WORKLOAD_KINDS, engine_of
-from modelplane.composing.cluster_reference import refers_to_cluster
 from modelplane.composing.hold import held
 from modelplane.composing.orphan import only_observes
-from modelplane.kube.collection import COLLECTION
-from modelplane.kube.object import PROVIDER_API
+from modelplane.kube.object import COLLECTION, PROVIDER_API
 from modelplane.model.observation import Gap
 from modelplane.observed.fields import controller, mapping, mappings, text
 from modelplane.observed.remote import read_remote

@@ -9,14 +9,13 @@ from typing import Any, Final
 
 from modelplane.compose_replica import builder, edge, handover, rolling_update, weights, workloads
 from modelplane.compose_replica.claims import is_claim_template, used_templates
-from modelplane.compose_replica.cluster_hold import compose_holds
+from modelplane.compose_replica.cluster_hold import compose_holds, with_kept_reference
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.picker import compose_way_to_api_server
 from modelplane.compose_replica.readiness import Readiness
 from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec
 from modelplane.composing import requirements as require
-from modelplane.composing.cluster_reference import with_kept_reference
 from modelplane.composing.hold import held
 from modelplane.composing.pod_messages import REPLICA_PODS
 from modelplane.composing.references import arrange

@@ -9,9 +9,17 @@ created one: an Object that only creates writes it, so that a namespace that exi
 Objects of one namespace read the same label, and so want the same. Each keeps what it has read in its own manifest, so
 that a label that is removed on the cluster is put back there, and opens nothing. A second label says in the same way
 that a namespace was created with pods that do not reach the metadata of clouds.
+
+Each Object of the namespace, and of its NetworkPolicy, is one of many for the same thing. provider-kubernetes applies
+under the Object's name (Server-Side Apply): the managedFields list every Object that has ever applied it, and would
+grow with each replica that a team has ever had. So an Object applies only where what is shared is not as wanted.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from modelplane.composing.messages import sentences
+from modelplane.kube.object import KEPT, ORPHANED, Handling
 from modelplane.model.fleet import Egress, Isolation, Mark, Walls
 from modelplane.model.names import (
     LABEL_EGRESS,
@@ -91,3 +99,29 @@ def is_closed(walls: Walls, seen: Remote | None) -> bool:
     """Tell whether a NetworkPolicy closes a namespace."""
     made_closed = walls.isolation is Isolation.NEW_NAMESPACES and read_mark(seen) is Mark.CREATION
     return walls.isolation is Isolation.ENFORCED or made_closed
+
+
+def shared_handling(wanted: Mapping[str, Any], seen: Remote | None) -> Handling:
+    """Return how the Object with the manifest `wanted` treats an object that others apply too; both leave it behind.
+
+    `seen` is the observed Object. KEPT, which creates what is absent, while the object is not known or as wanted.
+    ORPHANED, which applies it, where it is not, until that is in sync: labels that are no longer wanted go only if
+    those who have applied them apply the manifest without them.
+    """
+    if seen is None or seen.manifest is None:
+        return KEPT
+    applying = seen.updates and (seen.synced is not True or seen.wanted != wanted)
+    return ORPHANED if applying or _differs(seen.manifest, wanted, before=seen.wanted) else KEPT
+
+
+def _differs(found: Mapping[str, Any], wanted: Mapping[str, Any], *, before: Mapping[str, Any]) -> bool:
+    """Tell whether an object has another spec than `wanted`, lacks a label of it, or has one of `before` alone."""
+    labels, there = _labels(wanted), _labels(found).items()
+    dropped = {key: value for key, value in _labels(before).items() if key not in labels}
+    other_spec = "spec" in wanted and wanted["spec"] != found.get("spec")
+    return other_spec or not labels.items() <= there or not dropped.items().isdisjoint(there)
+
+
+def _labels(manifest: Mapping[str, Any]) -> Mapping[str, str]:
+    found = mapping(mapping(manifest.get("metadata")).get("labels"))
+    return {key: value for key, value in found.items() if isinstance(value, str)}

@@ -4,12 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelplane.composing.namespace import find_egress, is_closed, read_mark, wanted_egress, wanted_mark
-from modelplane.composing.shared import shared_handling
-from modelplane.kube.collection import collection
+from modelplane.composing.namespace import (
+    find_egress,
+    is_closed,
+    read_mark,
+    shared_handling,
+    wanted_egress,
+    wanted_mark,
+)
 from modelplane.kube.copy import owned, source_copy
 from modelplane.kube.namespace import closed, opened, reaching_api_server, tenant
-from modelplane.kube.object import CLAIMED, Handling, observed_only, remote_object
+from modelplane.kube.object import CLAIMED, Handling, collection, observed_only, remote_object
 from modelplane.model.fleet import Egress, Walls
 from modelplane.model.names import API_VERSION, OBSERVE_ONLY, tenant_namespace
 from modelplane.observed.remote import Remote

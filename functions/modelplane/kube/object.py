@@ -1,4 +1,4 @@
-"""The provider-kubernetes Object: represents, on the control cluster, one object on an inference cluster."""
+"""What provider-kubernetes does on an inference cluster: an Object for one object there, a collection for many."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 from modelplane.model.names import ANNOTATION_POLL, CREATE_ONLY, OBSERVE_ONLY
 
 PROVIDER_API = "kubernetes.m.crossplane.io/v1alpha1"
+COLLECTION = "ObservedObjectCollection"
 #: Poll interval of an Object that is watched, or of which only the sync state is read. The default is a minute
 #: (`--poll` in install/). Every poll is a write on the control cluster, whatever it finds.
 SELDOM = "5m"
@@ -74,3 +75,23 @@ def remote_object(
     if handling.seldom:
         metadata["annotations"] = {ANNOTATION_POLL: SELDOM}
     return {"apiVersion": PROVIDER_API, "kind": "Object", "metadata": metadata, "spec": spec}
+
+
+def collection(
+    observed: Mapping[str, Any], *, namespace: str, config: str, labels: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the collection in `namespace` that observes objects on the cluster of the ClusterProviderConfig `config`.
+
+    `observed` has apiVersion, kind, namespace and a label selector. For each object that it finds, the provider creates
+    an observe-only Object with `labels`.
+    """
+    return {
+        "apiVersion": PROVIDER_API,
+        "kind": COLLECTION,
+        "metadata": {"namespace": namespace},
+        "spec": {
+            "observeObjects": dict(observed),
+            "objectTemplate": {"metadata": {"labels": dict(labels)}},
+            "providerConfigRef": {"kind": "ClusterProviderConfig", "name": config},
+        },
+    }

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from modelplane.kube.backends import POOL_GROUP
 from modelplane.kube.images import Image
-from modelplane.kube.inference_pool import POOL_GROUP
 from modelplane.model.names import ANNOTATION_CONFIG, LABEL_WORKLOAD, PICKER_PORT, digest
 
 _HEALTH_PORT = 9003

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.composing.shared import shared_handling
+from modelplane.composing.namespace import shared_handling
 from modelplane.kube.object import KEPT, ORPHANED
 from modelplane.observed.remote import Remote
 

@@ -1,11 +1,29 @@
-"""The InferencePool: the serving pods of a replica as one backend, in which an endpoint picker chooses."""
+"""The backends that the route of a replica leads to: a Service, or an InferencePool in which a picker chooses."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from modelplane.model.names import PICKER_PORT
+from modelplane.model.names import ENGINE_SERVICE_PORT, PICKER_PORT
 
 POOL_GROUP = "inference.networking.k8s.io"
+
+
+def service(
+    name: str, namespace: str, labels: Mapping[str, str], *, selector: Mapping[str, str], target: int | str
+) -> dict[str, Any]:
+    """Return the Service that takes port 80 to a port (number or name) of the pods that `selector` selects."""
+    port = {"name": "http", "port": ENGINE_SERVICE_PORT, "targetPort": target, "protocol": "TCP"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
+        "spec": {"selector": dict(selector), "ports": [port]},
+    }
+
+
+def service_backend(name: str) -> dict[str, Any]:
+    """Return the backendRef of a route to such a Service."""
+    return {"name": name, "port": ENGINE_SERVICE_PORT}
 
 
 def inference_pool(  # noqa: PLR0913 - what a pool is made of
