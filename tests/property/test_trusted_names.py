@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 
-from modelplane.model.names import NAME_LIMIT, endpoint_object, picker_name, service_object, workload_name
-from property.object_names import labels, names, parts
+from modelplane.model.names import NAME_LIMIT, endpoint_object, engine_name, picker_name, service_object
+from property.object_names import Place, labels, names, parts, places
 
 RESERVED = re.compile(r"-mp-[0-9a-f]{16}$")
 LEGAL = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
@@ -38,8 +38,17 @@ def test_parts_of_different_composites_or_of_one_have_different_names(
 def test_no_engine_of_any_replica_has_the_name_of_a_picker(
     replica: str, other: str, engine: str, namespace: str
 ) -> None:
-    picker = picker_name(namespace, replica)
-    assert re.fullmatch(r"[a-z]([-a-z0-9]*)-[0-9a-f]{16}", picker)
-    assert len(picker) <= 49
-    assert not re.search(r"-[0-9a-f]{8}$", picker)
-    assert re.search(r"-[0-9a-f]{8}$", workload_name(f"{other}-{engine}", namespace, other, engine))
+    picker, found = picker_name(namespace, replica), engine_name(namespace, other, engine)
+    of_today, of_earlier_versions = r"-[0-9a-f]{16}$", r"-[0-9a-f]{8}$"
+    assert re.search(of_today, picker)
+    assert not re.search(of_today, found)
+    assert not re.search(of_earlier_versions, found)
+    for name in (picker, found):
+        assert re.fullmatch(r"[a-z]([-a-z0-9]*)", name)
+        assert len(name) <= 49
+
+
+@given(place=places, other=places)
+def test_engines_of_different_places_have_different_names_of_68_bits(place: Place, other: Place) -> None:
+    assert re.search(r"-[0-9a-f]{17}$", engine_name(*place))
+    assert (engine_name(*place) == engine_name(*other)) == (place == other)

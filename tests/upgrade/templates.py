@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from modelplane.kube.images import Image
 from modelplane.preview import ControlPlane, View, healthy
 from upgrade.manifests import Manifest
 from upgrade.states import STATES, read_state
@@ -101,7 +103,8 @@ def revisions() -> list[dict[str, str]]:
 
 
 def main() -> None:
-    """Append a revision unless the last one says what is composed today."""
+    """Append a revision unless the last one says what is composed today, with the image that the tests name."""
+    os.environ.setdefault(Image.MODELPLANE.variable, Image.MODELPLANE.default)
     recorded, today = revisions(), composed_today()
     if not recorded or recorded[-1] != today:
         FILE.write_text(yaml.safe_dump([*recorded, today]))

@@ -27,8 +27,8 @@ def test_the_code_composes_the_pod_templates_of_the_last_revision() -> None:
 
 
 #: Revisions of which only new workloads have something: what exists is composed as before, so no builder tells them
-#: apart. 9: the label and the name of endpoint pickers (`compose_replica.picker`).
-OF_NEW_ONES = frozenset({9})
+#: apart. 9: the label and the name of endpoint pickers (`compose_replica.picker`). 11: the names of engines.
+OF_NEW_ONES = frozenset({9, 11})
 
 
 def test_each_revision_of_an_engines_or_pickers_templates_has_a_builder_number() -> None:

@@ -25,7 +25,7 @@ def _claim_template(instance: Instance, engine: Engine, member: Member) -> dict[
     if not member.requests:
         return None
     site = instance.site
-    return claim_template(instance.workload(engine.name), site.namespace, instance.labels, member.requests)
+    return claim_template(instance.workload(engine), site.namespace, instance.labels, member.requests)
 
 
 def claims_of(instance: Instance, engine: Engine) -> dict[str, dict[str, Any]]:
@@ -55,7 +55,7 @@ def _pod(  # noqa: PLR0913 - what a pod is made of
     return pod_template(
         EnginePod(
             replace(member, container=container, labels={**member.labels, **(labels or {})}),
-            workload=instance.workload(engine.name),
+            workload=instance.workload(engine),
             deployment=instance.deployment,
             claim=str(template["metadata"]["name"]) if template else None,
             volume=instance.volume,

@@ -1,18 +1,28 @@
 """A ModelReplica on its cluster: its site, and the names and labels of its objects there."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from modelplane.compose_replica.spec import Engine
 from modelplane.composing.site import Site
+from modelplane.model.deployment import Role
 from modelplane.model.names import (
     LABEL_DEPLOYMENT,
     LABEL_SERVING,
     WORKLOAD_NAME_LIMIT,
+    engine_name,
     replica_hostname,
     workload_name,
 )
 
 _DNS_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+def workload_resource(engine: Engine) -> str:
+    """Return the composition resource name of an engine's workload; another kind is another resource."""
+    kind = "leaderworkerset" if Role.WORKER in engine.roles else "deployment"
+    return f"{kind}-{engine.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +32,7 @@ class Instance:
     `deployment` is "" for a hand-written replica. `volume` is the claim with its weights, "" for none. `drain_seconds`
     is how long its pods keep answering while they are being deleted. `drops_all`: its engines have only the
     capabilities that they add. `picker` is the name of the endpoint picker that it has on its cluster, "" for none.
+    `named` are the names that its workloads have there, by composition resource name: they keep them.
     """
 
     site: Site
@@ -31,6 +42,7 @@ class Instance:
     drain_seconds: int = 0
     drops_all: bool = False
     picker: str = ""
+    named: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -49,6 +61,7 @@ class Instance:
         own = {LABEL_SERVING: self.replica}
         return own | ({LABEL_DEPLOYMENT: self.deployment} if self.deployment else {})
 
-    def workload(self, engine: str) -> str:
+    def workload(self, engine: Engine) -> str:
         """Return the name of an engine's workload on the cluster."""
-        return workload_name(f"{self.replica}-{engine}", self.site.team, self.replica, engine)
+        found = self.named.get(workload_resource(engine))
+        return found or engine_name(self.site.team, self.replica, engine.name)

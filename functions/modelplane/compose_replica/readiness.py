@@ -67,6 +67,12 @@ def engine_of(resource: str) -> str:
     return resource.partition("-")[2]
 
 
+def observed_names(remotes: Mapping[str, Remote]) -> dict[str, str]:
+    """Return the names of the observed workloads by composition resource name."""
+    found = {resource: remote.wanted for resource, remote in remotes.items() if remote.kind in WORKLOAD_KINDS}
+    return {resource: text(mapping(wanted.get("metadata")).get("name")) for resource, wanted in found.items()}
+
+
 def leaders_resource(engine: str) -> str:
     """Return the composition resource name of the Object that observes the StatefulSet of an engine's leaders."""
     return f"leaders-{engine}"

@@ -8,6 +8,7 @@ from modelplane.compose_replica.findings import ReplicaFindings
 from modelplane.compose_replica.instance import Instance
 from modelplane.compose_replica.obstacle import Obstacle, cluster_mismatch, denied_metadata, reach
 from modelplane.compose_replica.picker import observed_name
+from modelplane.compose_replica.readiness import observed_names
 from modelplane.compose_replica.result import drop, findings_of, hold, read_remotes, read_states, result_of
 from modelplane.compose_replica.source_copies import SourceCopies
 from modelplane.compose_replica.spec import ReplicaSpec, read_spec
@@ -112,9 +113,15 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
         return hold(request, spec, denied, requirements)
     deployment = labels(request.composite).get(LABEL_DEPLOYMENT, "")
     drops_all = builder.drops_all(request.observed, order, asked=site.walls.drops_all)
-    picker = observed_name(remotes)
     instance = Instance(
-        site, request.composite.name, deployment, mount.volume, spec.drain_seconds, drops_all=drops_all, picker=picker
+        site,
+        request.composite.name,
+        deployment,
+        mount.volume,
+        spec.drain_seconds,
+        drops_all=drops_all,
+        picker=observed_name(remotes),
+        named=observed_names(remotes),
     )
     given = StageInputs(request, spec, instance, order, copies, remotes, read_states(remotes))
     return result_of(request, *_build(given, mount), requirements)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from modelplane.compose_replica.engine_pods import claims_of, serving_pod, worker_pod
-from modelplane.compose_replica.instance import Instance
+from modelplane.compose_replica.instance import Instance, workload_resource
 from modelplane.compose_replica.readiness import (
     DEPLOYMENT_READY,
     GANG_READY,
@@ -26,10 +26,10 @@ Objects = dict[str, dict[str, Any]]
 
 
 def _standalone(instance: Instance, engine: Engine) -> Objects:
-    member, name, site = engine.member(Role.STANDALONE), instance.workload(engine.name), instance.site
+    member, name, site = engine.member(Role.STANDALONE), instance.workload(engine), instance.site
     pod = serving_pod(instance, engine, member, member.container)
     workload = deployment(name, site.namespace, instance.labels, copies=engine.copies, template=pod)
-    return {f"deployment-{engine.name}": site.place_workload(workload, ready_when=DEPLOYMENT_READY)}
+    return {workload_resource(engine): site.place_workload(workload, ready_when=DEPLOYMENT_READY)}
 
 
 def _gang(instance: Instance, engine: Engine) -> Objects:
@@ -38,7 +38,7 @@ def _gang(instance: Instance, engine: Engine) -> Objects:
     There is one StatefulSet of the leaders, and one of each gang's workers. The LeaderWorkerSet's own status reports
     neither the generation that it counts, nor a missing worker.
     """
-    site, name = instance.site, instance.workload(engine.name)
+    site, name = instance.site, instance.workload(engine)
     leader, worker = engine.member(Role.LEADER), engine.member(Role.WORKER)
     gang = leader_worker_set(
         name,
@@ -55,7 +55,7 @@ def _gang(instance: Instance, engine: Engine) -> Objects:
         resource: site.observe(stateful_set(made, site.namespace), ready_when=STATEFUL_SET_READY)
         for resource, made in sets.items()
     }
-    return {f"leaderworkerset-{engine.name}": site.place_workload(gang, ready_when=GANG_READY), **observed}
+    return {workload_resource(engine): site.place_workload(gang, ready_when=GANG_READY), **observed}
 
 
 _ENGINES: Final[Mapping[frozenset[Role], Callable[[Instance, Engine], Objects]]] = {

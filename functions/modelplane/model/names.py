@@ -186,9 +186,11 @@ def composed_name(prefix: str, *parts: str, limit: int = NAME_LIMIT) -> str:
     return f"{prefix[: limit - _HASH].rstrip('-.')}-{digest(*parts)}"
 
 
-def trusted_name(prefix: str, *parts: str, limit: int = NAME_LIMIT, mark: str = "") -> str:
-    """Return `<prefix><mark>-<16 hex over parts>`, of at most `limit` characters: only the prefix is cut."""
-    ending = f"{mark}-{digest(*parts, digits=_TRUSTED_DIGITS)}"
+def trusted_name(
+    prefix: str, *parts: str, limit: int = NAME_LIMIT, mark: str = "", digits: int = _TRUSTED_DIGITS
+) -> str:
+    """Return `<prefix><mark>-<hex over parts>`, of at most `limit` characters: only the prefix is cut."""
+    ending = f"{mark}-{digest(*parts, digits=digits)}"
     return f"{prefix[: limit - len(ending)].rstrip('-.')}{ending}"
 
 
@@ -203,8 +205,18 @@ def workload_name(prefix: str, *parts: str) -> str:
     return composed_name(_readable(prefix), *parts, limit=WORKLOAD_NAME_LIMIT)
 
 
+def engine_name(namespace: str, replica: str, engine: str) -> str:
+    """Return the name of an engine's new workload.
+
+    It has a digit more than that of an endpoint picker, which in turn had 8 of them in earlier versions: whatever a
+    team calls its engines, none has the name of a picker.
+    """
+    prefix, digits = _readable(f"{replica}-{engine}"), _TRUSTED_DIGITS + 1
+    return trusted_name(prefix, namespace, replica, engine, limit=WORKLOAD_NAME_LIMIT, digits=digits)
+
+
 def picker_name(namespace: str, replica: str) -> str:
-    """Return the name of a replica's new endpoint picker, which no engine has: those end in 8 hex digits."""
+    """Return the name of a replica's new endpoint picker, which no new engine has."""
     parts = (namespace, replica, "edge", "picker")
     return trusted_name(_readable(f"{replica}-picker"), *parts, limit=WORKLOAD_NAME_LIMIT)
 
