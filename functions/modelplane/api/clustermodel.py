@@ -167,7 +167,7 @@ class Serving(BaseModel):
 
 
 class NodeSelector(BaseModel):
-    """Hardware that each pod needs; omitted, the member rides along and claims nothing."""
+    """Hardware that each pod needs; omitted, the member claims no devices."""
 
     devices: list[Device]
 

@@ -68,7 +68,7 @@ class Serving(BaseModel):
 
 
 class ModelRef(BaseModel):
-    """ClusterModel that says how to serve, instead of engines: each replica runs on the first of its profiles that a cluster can host. Its clusterSelector and that of the profile hold besides this one."""
+    """ClusterModel that says how to serve, instead of engines: each replica runs on the first of its profiles that a cluster can host. Cluster selectors of the model and the profile also apply."""
 
     kind: Literal["ClusterModel"] = "ClusterModel"
     name: str
@@ -87,7 +87,7 @@ class Device(BaseModel):
 
 
 class NodeSelector(BaseModel):
-    """Hardware that each pod needs; omitted, the member rides along and claims nothing."""
+    """Hardware that each pod needs; omitted, the member claims no devices."""
 
     devices: list[Device]
 

@@ -1,4 +1,4 @@
-"""The flags of engines: their names, how they are read from arguments, and which say what is generated else."""
+"""The flags of engines: their names, how they are read from arguments, and which replace generated ones."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -46,7 +46,7 @@ def command(*, deployment: str, paths: tuple[str, ...], profile: str | None, rep
         click.echo(str(error), err=True)
         sys.exit(_ABSENT if error.absent else BAD_INPUT)
     if found.lost:
-        click.echo(f"Not said by engines, so that any pool will do: {'; '.join(found.lost)}", err=True)
+        click.echo(f"These requirements are lost, so any pool matches: {'; '.join(found.lost)}", err=True)
     if found.changed:
         click.echo(f"Rolled out to this version of the profile once applied: {', '.join(found.changed)}", err=True)
     echo(found.manifest, output)

@@ -83,5 +83,5 @@ def conditions(results: Sequence[StagingResult], notes: Sequence[str] = ()) -> t
 
 def refused(spec: Malformed) -> Condition:
     """Return ArtifactReady for a spec that cannot be read."""
-    message = sentences(str(spec), "What is staged stays as it is.")
+    message = sentences(str(spec), "Existing resources are unchanged.")
     return Condition(CacheCondition.ARTIFACT_READY, Status.FALSE, Reason.FAILED, message)

@@ -138,7 +138,7 @@ def check(request: Request, probe: Remote | None, published: str) -> Condition |
     if leads_elsewhere(probe, published):
         message = (
             f"the kubeconfig leads to another cluster than before: the uid of its Namespace kube-system is {uid}, and "
-            f"was {published}. Correct the kubeconfig's Secret; if the cluster was made anew, delete InferenceCluster "
+            f"was {published}. Correct the kubeconfig's Secret; if the cluster was recreated, delete InferenceCluster "
             f"{cluster} with the annotation {ANNOTATION_ABANDON}, and apply it again"
         )
         return Condition(kind, Status.FALSE, Reason.IDENTITY_CHANGED, message)

@@ -37,7 +37,7 @@ def _hold(request: Request, reason: Reason, message: str) -> Result:
 
     Whether they write on the cluster, and leave there what they represent, follows from what is observed, as ever.
     """
-    observation, kept = observe(request), "What exists stays as it is" if request.observed else ""
+    observation, kept = observe(request), "Existing resources are unchanged" if request.observed else ""
     wrong = observation.mistaken if observation.foreign else None
     message = sentences(wrong.message if wrong else "", message, kept)
     condition = Condition(ClusterCondition.CLUSTER_READY, Status.FALSE, wrong.reason if wrong else reason, message)

@@ -212,7 +212,7 @@ def _unusable(spec: ModelEndpointSpec, provider: Provider, path_field: str) -> s
     if provider.tls and not is_dns_name(provider.server_name):
         field = "spec.tls.serverName" if spec.tls and spec.tls.serverName else "spec.host"
         why = f"{provider.server_name} is no DNS name, whose parts between dots have at most 63 characters"
-        return f"{field}: {why}. Give the name that stands in the certificate."
+        return f"{field}: {why}. Set it to the name in the certificate."
     if not PATH.fullmatch(provider.root):
         return f"{path_field}: the path has a control character, or more than 1024 characters. Correct it."
     return ""

@@ -20,5 +20,5 @@ def lacking(request: Request, name: str, key: str) -> str:
     if not isinstance(found, Object):
         return f"does not exist; it is needed with key {key}"
     if not mapping(found.body.get("data")):
-        return f"has no values, or more than {MOST_KEYS} keys and none is read, so none under key {key}"
+        return f"has no readable value under key {key} (Secrets with more than {MOST_KEYS} keys are not read)"
     return f"has no value under key {key}"

@@ -48,9 +48,11 @@ def _config(spec: ReplicaSpec, cluster: Object | Gap) -> str | Obstacle:
     if not isinstance(name, str) or not name:
         return wait(f"{named}: {published} names no config", "See its condition ClusterReady.")
     if deleting(cluster):
-        return wait(f"{named} is being deleted and goes when nothing runs there", "Delete this ModelReplica.")
+        return wait(
+            f"{named} is being deleted; deletion completes when no replica runs there", "Delete this ModelReplica."
+        )
     wrong = mistaken(cluster)
-    return wait(f"{named} takes nothing new: {wrong}") if wrong else name
+    return wait(f"{named} accepts no new replicas: {wrong}") if wrong else name
 
 
 def cluster_mismatch(replica: Object, spec: ReplicaSpec, remotes: Mapping[str, Remote]) -> Obstacle | None:

@@ -47,7 +47,7 @@ def _taken(found: ReplicaFindings) -> Condition:
     """
     kind = ReplicaCondition.MODEL_ACCEPTED
     if found.obstacle:
-        held = "What runs stays as it is" if found.wanted else ""
+        held = "Existing resources are unchanged" if found.wanted else ""
         message = sentences(found.obstacle.message, held, *_warnings(found))
         return Condition(kind, Status.FALSE, found.obstacle.reason, message)
     if pending := found.pending:

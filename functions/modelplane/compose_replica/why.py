@@ -12,7 +12,7 @@ RULES: Mapping[str, str] = {
     "cannot be changed, so its name carries a hash of its content.",
     "deployment-": "An engine of one Standalone member is a Deployment of its copies; a rollout needs no spare node.",
     "leaderworkerset-": "An engine of a Leader and Workers is a LeaderWorkerSet of its copies; a gang restarts whole.",
-    "leaders-": "Observed, because a LeaderWorkerSet does not say which templates its counts speak of.",
+    "leaders-": "Observed, because a LeaderWorkerSet does not report which template its counts refer to.",
     "workers-": "Observed, because a LeaderWorkerSet calls itself available while a worker is pending.",
     "service": "The pods that take traffic are reached through one Service.",
     "httproute": "The cluster's gateway takes the replica's own host, and of it /v1 alone, to the replica.",

@@ -135,7 +135,7 @@ class Reason(StrEnum):
     DEGRADED = "Degraded", "Fewer replicas serve than did, or than can be placed."
     DEPLOYING = "Deploying", "The replica's objects are on their way to its cluster."
     DUPLICATE_CLUSTER = "DuplicateCluster", "Another InferenceCluster reaches the same cluster, and had it first."
-    EDIT_HELD = "EditHeld", "A replica serves on as it was, because what is asked of it now cannot be carried out."
+    EDIT_HELD = "EditHeld", "A replica keeps its last spec because the edit cannot be applied."
     FAILED = "Failed", "Staging the artifact failed on a cluster and will not succeed by itself."
     HYDRATING = "Hydrating", "The artifact is being downloaded."
     IDENTITY_CHANGED = "IdentityChanged", "The kubeconfig leads to another cluster than before."

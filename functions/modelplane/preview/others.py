@@ -76,7 +76,7 @@ def _state_of(reader: Reader, key: Key, obj: Manifest) -> tuple[State, str, str]
     if ready and key.kind == _CLUSTER:
         message = _stack_of(reader, key.name)
         return State.READY, "ServingStack" if message else "", message
-    return (State.READY, "", "") if ready else (State.NOT_READY, "NotReconciled", "nothing has become of it")
+    return (State.READY, "", "") if ready else (State.NOT_READY, "NotReconciled", "it was not reconciled")
 
 
 #: What is said of parts of a cluster's serving stack, by a field of their rows and its value.

@@ -86,7 +86,7 @@ def _decide(step: Step, given: ParsedRequest, waited: float, turn: Turn) -> Step
 
 def _late(request: Request, waited: float) -> str:
     return (
-        f"{identity(request.composite)}: not looked at: the call waited {waited:.0f} s for its turn, and after "
+        f"{identity(request.composite)}: not processed: the call was queued for {waited:.0f} s, and after "
         f"{PATIENCE:.0f} s Crossplane has no time left to act; nothing was changed, and Crossplane calls again. If "
         "this lasts, give the function more CPU or lower Crossplane's --max-concurrent-reconciles"
     )

@@ -116,13 +116,13 @@ def test_the_labels_that_crossplane_writes_are_not_printed() -> None:
 
 def test_what_engines_cannot_say_goes_to_standard_error() -> None:
     assert run(f"{NAMESPACE}/kimi-k2-instruct").stderr.splitlines()[-1] == (
-        "Not said by engines, so that any pool will do: memoryPerGpu: 141Gi; interconnect: nvlink; precisionSupport: "
-        "fp8; nvlinkDomainSize: 8; multiNodeBandwidth: ib-400g-or-better; multiNodeCapable: true"
+        "These requirements are lost, so any pool matches: memoryPerGpu: 141Gi; interconnect: nvlink; "
+        "precisionSupport: fp8; nvlinkDomainSize: 8; multiNodeBandwidth: ib-400g-or-better; multiNodeCapable: true"
     )
 
 
 def test_no_requirement_of_a_profile_is_lost_without_a_word() -> None:
-    named = run(f"{NAMESPACE}/kimi-k2-instruct").stderr.splitlines()[-1].partition("any pool will do: ")[2]
+    named = run(f"{NAMESPACE}/kimi-k2-instruct").stderr.splitlines()[-1].partition("any pool matches: ")[2]
     # A profile with interNodeBandwidth is refused; that pools are capable of several nodes follows from its topology.
     expected = Requires.model_fields.keys() - {"interNodeBandwidth"} | {"multiNodeCapable"}
     assert {each.partition(":")[0] for each in named.split("; ")} == expected

@@ -96,7 +96,7 @@ def test_a_malformed_spec_keeps_all_and_names_the_field(spec: Any, field: str) -
     artifact = given.condition(result)
     assert (artifact.status, artifact.reason) == (Status.FALSE, "Failed")
     assert field in artifact.message
-    assert "What is staged stays as it is." in artifact.message
+    assert "Existing resources are unchanged." in artifact.message
 
 
 SECRETS: dict[str, Any] = {"not fetched": None, "absent": [], "edited": [given.secret("2")]}

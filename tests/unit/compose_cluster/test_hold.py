@@ -66,7 +66,7 @@ def test_everything_stays_as_it_is_and_the_cause_is_named(spec: Any, reason: str
     ready = given.condition(result, "ClusterReady")
     assert (ready.status, ready.reason) == (Status.FALSE, reason)
     assert words in ready.message
-    assert "What exists stays as it is." in ready.message
+    assert "Existing resources are unchanged." in ready.message
     assert given.status(result) == LAST
     assert result.ready is False
 

@@ -35,7 +35,7 @@ OUT_OF_REACH = {
         [given.cluster("none")],
         "is not reached yet, its status.providerConfigRef is empty. See its condition ClusterReady.",
     ),
-    **{reason: ([_mistaken(reason)], "takes nothing new: it is another one") for reason in MISTAKEN},
+    **{reason: ([_mistaken(reason)], "accepts no new replicas: it is another one") for reason in MISTAKEN},
     "deleted": ([given.cluster(deletionTimestamp="2026-01-01T00:00:00Z")], "is being deleted"),
 }
 
@@ -56,7 +56,7 @@ def test_a_cluster_out_of_reach_changes_nothing_of_a_serving_replica(cluster: An
     accepted, ready = given.condition(result, "ModelAccepted"), given.condition(result, "ModelReady")
     assert (accepted.status, accepted.reason) == (Status.FALSE, "WaitingForCluster")
     assert words in accepted.message
-    assert "What runs stays as it is" in accepted.message
+    assert "Existing resources are unchanged" in accepted.message
     assert (ready.status, ready.reason) == (Status.TRUE, "Serving")
     assert result.ready is True
     assert result.status is not None

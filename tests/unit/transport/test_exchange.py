@@ -134,7 +134,7 @@ def test_only_bytes_that_are_no_request_raise() -> None:
 
 def test_a_call_that_waited_for_longer_than_crossplane_has_is_refused_unread_with_the_conditions_as_they_were() -> None:
     response, logs = _answered(_raise, waited=exchange.PATIENCE + 1)
-    assert "InferenceClass h100: not looked at: the call waited 91 s for its turn" in _fatal(response)
+    assert "InferenceClass h100: not processed: the call was queued for 91 s" in _fatal(response)
     assert _conditions(response) == [("Accepted", "Available", "as it was")]
     assert [each["waited_milliseconds"] for each in logs if each["event"] == "refused"] == [91_000.0]
 

@@ -36,7 +36,7 @@ class PrivateGateway:
     alone: bool = False
 
     def surroundings(self) -> dict[str, dict[str, Any]]:
-        """Return what there has to be before the Gateway is: its pods, policies and answers, by what they are."""
+        """Return the objects that must exist before the Gateway (its pods, policies and answers), by role."""
         at = (self.name, SYSTEM_NAMESPACE)
         return {
             "envoy-proxy": envoy_proxy(*at, replicas=self.replicas, service_type=self.service_type, alone=self.alone),

@@ -51,7 +51,7 @@ class ServiceRoute:
 
 
 def parent(listener: str | None, gateway: str = PUBLIC_GATEWAY) -> dict[str, str]:
-    """Return the reference of a route to a listener of a Gateway of ours, None for all that it has and will have."""
+    """Return the reference of a route to a listener of our Gateway; None attaches to all of them."""
     named = {"group": GATEWAY_GROUP, "kind": "Gateway", "name": gateway, "namespace": SYSTEM_NAMESPACE}
     return {**named, "sectionName": listener} if listener else named
 

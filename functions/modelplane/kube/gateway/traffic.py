@@ -157,7 +157,7 @@ def gateway_traffic_policy(name: str, namespace: str, gateway: str) -> dict[str,
 
 
 def service_traffic_policy(name: str, namespace: str, route: str, traffic: Traffic) -> dict[str, Any] | None:
-    """Return the policy of what is a service's own, None where nothing is.
+    """Return the service's own policy, None if it sets nothing.
 
     A limit is a filter of the listener. All other fields change no more than the service's own route and cluster.
     """
