@@ -144,47 +144,6 @@ class Env(BaseModel):
     valueFrom: ValueFrom | None = None
 
 
-class ImagePullSecret(BaseModel):
-    name: str
-
-
-class Engine(BaseModel):
-    """The inference engine; with replicaTopology."""
-
-    name: Literal["vLLM", "SGLang", "Other"]
-    image: str
-    command: list[str] | None = None
-    args: list[str] | None = None
-    env: list[Env] | None = None
-    imagePullSecrets: list[ImagePullSecret] | None = None
-    launcher: Literal["Auto", "Multiprocessing", "Ray", "None"] = "Auto"
-
-
-class Serving(BaseModel):
-    """How engines are fronted; omitted means Unified. With engines."""
-
-    mode: Literal["Unified", "PrefillDecode"] = "Unified"
-
-
-class NodeSelector(BaseModel):
-    """Hardware that each pod needs; omitted, the member claims no devices."""
-
-    devices: list[Device]
-
-
-class Worker(BaseModel):
-    """Size of the gang; only on a Worker. A Worker without it means one worker node."""
-
-    nodes: int
-
-
-class TemplateMetadata(BaseModel):
-    """Labels and annotations for the member's pods."""
-
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-
-
 class Port(BaseModel):
     name: str
     containerPort: int
@@ -213,6 +172,51 @@ class LivenessProbe(BaseModel):
     """How the engine says that it need not be restarted."""
 
     httpGet: HttpGet
+
+
+class ImagePullSecret(BaseModel):
+    name: str
+
+
+class Engine(BaseModel):
+    """The inference engine; with replicaTopology."""
+
+    name: Literal["vLLM", "SGLang", "Other"]
+    image: str
+    command: list[str] | None = None
+    args: list[str] | None = None
+    env: list[Env] | None = None
+    ports: list[Port] | None = None
+    startupProbe: StartupProbe | None = None
+    readinessProbe: ReadinessProbe | None = None
+    livenessProbe: LivenessProbe | None = None
+    imagePullSecrets: list[ImagePullSecret] | None = None
+    launcher: Literal["Auto", "Multiprocessing", "Ray", "None"] = "Auto"
+
+
+class Serving(BaseModel):
+    """How engines are fronted; omitted means Unified. With engines."""
+
+    mode: Literal["Unified", "PrefillDecode"] = "Unified"
+
+
+class NodeSelector(BaseModel):
+    """Hardware that each pod needs; omitted, the member claims no devices."""
+
+    devices: list[Device]
+
+
+class Worker(BaseModel):
+    """Size of the gang; only on a Worker. A Worker without it means one worker node."""
+
+    nodes: int
+
+
+class TemplateMetadata(BaseModel):
+    """Labels and annotations for the member's pods."""
+
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
 
 
 class Capabilities(BaseModel):

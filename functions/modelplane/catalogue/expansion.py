@@ -12,11 +12,13 @@ from modelplane.catalogue.arguments import Weights
 from modelplane.catalogue.launch import command_and_args
 from modelplane.catalogue.profile import InvalidProfile, InvalidProfileError, Topology
 from modelplane.model.catalogue import Requires
-from modelplane.model.deployment import NONE
+from modelplane.model.deployment import NONE, Role
 from modelplane.model.names import MODELS_PATH
 
 #: The request of a short profile for the pool's GPUs; matching to a pool determines the device.
 GPU_REQUEST: Final = "gpu"
+#: Where the engine of a short profile listens and what it answers: fields of its container.
+_LISTENING: Final = ("ports", "startupProbe", "readinessProbe", "livenessProbe")
 #: The variable from which engines read the token for a repository.
 _TOKEN_VARIABLE: Final = "HF_TOKEN"  # noqa: S105 (its name)
 
@@ -88,7 +90,7 @@ def _devices(topology: Topology) -> list[dict[str, Any]]:
 
 def _container(engine: Mapping[str, Any], env: list[dict[str, Any]], command: list[str], args: list[str]) -> Any:
     container: dict[str, Any] = {"name": "engine", "image": engine["image"]}
-    parts = {"command": command, "args": args, "env": env}
+    parts: dict[str, Any] = {"command": command, "args": args, "env": env}
     return container | {name: value for name, value in parts.items() if value}
 
 
@@ -99,11 +101,13 @@ def _short_form(profile: Mapping[str, Any], model: Mapping[str, Any], *, cached:
     launched, warnings = command_and_args(profile, topology, _weights(model, cached=cached))
     members = []
     for role, (command, args) in launched.items():
-        spec: dict[str, Any] = {"containers": [_container(engine, env, command, args)]}
+        # A Worker takes no requests, and listens nowhere.
+        listening = {name: engine[name] for name in _LISTENING if name in engine and role != Role.WORKER}
+        spec: dict[str, Any] = {"containers": [_container(engine, env, command, args) | listening]}
         if engine.get("imagePullSecrets"):
             spec["imagePullSecrets"] = list(engine["imagePullSecrets"])
         member: dict[str, Any] = {"role": role, "nodeSelector": {"devices": _devices(topology)}}
-        if role == "Worker":
+        if role == Role.WORKER:
             member["worker"] = {"nodes": topology.nodes - 1}
         members.append(member | {"template": {"spec": spec}})
     shares = {"replicasAcrossNodes": NONE} if topology.across_nodes == NONE else {}

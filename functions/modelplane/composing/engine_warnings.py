@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.composing.messages import sentences
-from modelplane.composing.pair import Half, find_pair_problems
+from modelplane.composing.pair import Half, find_pair_doubts, find_pair_problems
 from modelplane.model.deployment import PREFILL_DECODE, Role
 from modelplane.model.names import ANNOTATION_PICKER, ENGINE_PORT, MODELS_PATH
 from modelplane.observed.engine_port import declared_port, engine_port, told_port
-from modelplane.observed.engines import known_engine, loopback_setting, starts_known_engine
+from modelplane.observed.engines import is_scripted, known_engine, loopback_setting
 from modelplane.observed.fields import mapping, mappings, text
-from modelplane.observed.flags import read_flag
+from modelplane.observed.flags import is_configured, read_flag
 from modelplane.observed.memo import once_per_version
 from modelplane.observed.served_name import (
     container_of,
@@ -63,7 +63,8 @@ def find_warnings(obj: Object) -> tuple[str, ...]:
     of_cache = (_unnamed_weights, _other_weights, _unused_weights)
     found += [warn(each) for warn in of_cache for each in engines] if cached else map(_unnamed_model, engines)
     if mapping(spec.get("serving")).get("mode") == PREFILL_DECODE:
-        found += find_pair_problems([Half(e.name, e.phase == "Decode", e.container, e.path) for e in engines])
+        halves = [Half(e.name, e.phase == "Decode", e.container, e.path) for e in engines]
+        found += [*find_pair_problems(halves), *find_pair_doubts(halves)]
     else:
         found += [_several(engines), *map(_unreadable_port, engines)]
         found += [_picked_ports(engines)] if picked else []
@@ -106,22 +107,22 @@ def _unnamed_model(engine: _Engine) -> str:
     worker = engine.member(Role.WORKER)
     container = container_of(worker) if worker is not None else {}
     known = known_engine(container)
-    if not known.name or not known.pipeline or names_model(container) or _is_configured(container):
+    if not known.name or not known.pipeline or names_model(container) or is_configured(container):
         return ""
     model = known.model[0] if known.model else "the model as an argument"
     return sentences(f"engine {engine.name}: its Worker is not told which model to load", f"Give it {model}.")
 
 
-def _is_configured(container: Mapping[str, Any]) -> bool:
-    """Tell whether a file, which is not read, configures an engine."""
-    return read_flag(container, "--config") is not None
-
-
 def _unused_weights(engine: _Engine) -> str:
     """Return that an engine does not load the weights of its cache: it names no model, and is given no flag for one."""
     container, known = engine.container, known_engine(engine.container)
-    scripted = container.get("command") and not starts_known_engine(container)
-    if not known.name or scripted or _is_configured(container) or weights_flag(container) or loaded_model(container):
+    if (
+        not known.name
+        or is_scripted(container)
+        or is_configured(container)
+        or weights_flag(container)
+        or loaded_model(container)
+    ):
         return ""
     written = [*(container.get("command") or ()), *(container.get("args") or ())]
     written += [row.get("value") for row in mappings(container.get("env"))]
@@ -173,18 +174,22 @@ def _unreadable_port(engine: _Engine) -> str:
 
 
 def _disagreeing_port(engine: _Engine) -> str:
-    """Return that an engine is told another port than its `ports` declare."""
+    """Return that an engine is told another port than its `ports` declare, or has another one by default."""
     declared, told = declared_port(engine.container), told_port(engine.container)
-    if declared is None or told.given in (None, str(declared.number)) or told.is_unreadable:
+    known = known_engine(engine.container)
+    if declared is None or told.number == declared.number or told.is_unreadable:
         return ""
-    fault = f"{engine.path}: {told.flag} is {told.given}, and requests and probes go to {declared.number}"
+    if told.given is None and (not known.name or is_scripted(engine.container) or is_configured(engine.container)):
+        return ""
+    listens = f"{told.flag} is {told.given}" if told.given else f"{known.name} listens on {told.number}"
+    fault = f"{engine.path}: {listens}, and requests and probes go to {declared.number}"
     return sentences(fault, f"Set {declared.setting(told.number)}, or {told.setting(declared.number)}.")
 
 
 def _loopback(engine: _Engine) -> str:
     """Return that an engine listens on loopback alone, by default or as it is told."""
     setting = loopback_setting(engine.container)
-    if not setting or _is_configured(engine.container):
+    if not setting or is_configured(engine.container):
         return ""
     fault = f"{engine.path}: {known_engine(engine.container).name or 'the engine'} listens on loopback alone"
     return sentences(f"{fault}, where neither requests nor probes reach it", f"Set {setting}.")

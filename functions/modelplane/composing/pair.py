@@ -7,8 +7,8 @@ from typing import Any, Final
 from modelplane.composing.messages import sentences
 from modelplane.model.names import ENGINE_PORT
 from modelplane.observed.engine_port import LAST_PORT, PORTS, Port, engine_port
-from modelplane.observed.engines import ENGINES, known_engine
-from modelplane.observed.flags import read_flag
+from modelplane.observed.engines import ENGINES, is_scripted, known_engine
+from modelplane.observed.flags import is_configured, read_flag
 
 #: A port for a decode engine: its sidecar has the engines' port.
 _DECODE_PORT: Final = 8001
@@ -33,6 +33,29 @@ def find_pair_problems(halves: Sequence[Half]) -> Iterator[str]:
         port = engine_port(half.container)
         yield from _decode_problems(half, port) if half.decodes else _prefill_problems(half, port)
     yield from _connector_problems(halves)
+
+
+def find_pair_doubts(halves: Sequence[Half]) -> Iterator[str]:
+    """Yield which halves are not told to be one: they answer, and the other half reads prompts for nothing."""
+    for half in halves:
+        known = known_engine(half.container)
+        connector = known.connector
+        if not connector or not known.name or is_scripted(half.container) or is_configured(half.container):
+            continue
+        if read_flag(half.container, connector.flag) is None:
+            fault = f"{half.path}: {known.name} is not told that it is one of a pair, and passes no KV cache"
+            value = connector.decode if half.decodes else connector.prefill
+            yield sentences(fault, f"Give it {connector.flag}{f'={value}' if value else ''}.")
+
+
+def _mode_problems(half: Half) -> Iterator[str]:
+    """Yield that an engine is told to be the other half."""
+    connector = known_engine(half.container).connector
+    value = (connector.decode if half.decodes else connector.prefill) if connector else ""
+    given = read_flag(half.container, connector.flag) if connector and value else None
+    if connector and given in {connector.prefill, connector.decode} - {value}:
+        phase = "Decode" if half.decodes else "Prefill"
+        yield sentences(f"{half.path}: {connector.flag} is {given}, phase is {phase}", f"Set {connector.flag}={value}.")
 
 
 def _listens(port: Port) -> str:
@@ -75,6 +98,7 @@ def _connector_problems(halves: Sequence[Half]) -> Iterator[str]:
         listed = " and ".join(f"{name} runs {engine.name or 'an unknown engine'}" for name, engine in found.items())
         yield sentences(f"spec.engines: {listed}, which pass KV caches in different ways", "Use one engine for both.")
     for half in halves:
+        yield from _mode_problems(half)
         given = read_flag(half.container, _BOOTSTRAP)
         if not half.decodes and given not in (None, str(_BOOTSTRAP_PORT)):
             fault = f"{half.path}: {_BOOTSTRAP} is {given}, the decode sidecar asks on port {_BOOTSTRAP_PORT}"

@@ -18,13 +18,15 @@ PORTS: Final = "ports"
 class Port:
     """The port of an engine, and what sets it: `flag` is a flag, a variable, or a declared port.
 
-    `given` is the text that it is set to, None if the port is the engine's default or assumed.
+    `given` is the text that it is set to, None if the port is the engine's default or assumed. `form` is how to write a
+    number there.
     """
 
     number: int
     flag: str
     given: str | None = None
     name: str = ENGINE_PORT_NAME
+    form: str = "{}"
 
     @property
     def is_unreadable(self) -> bool:
@@ -33,7 +35,7 @@ class Port:
 
     def setting(self, number: int) -> str:
         """Return how to set the port to a number."""
-        return f"{self.flag}: {number}" if self.flag.startswith(PORTS) else f"{self.flag}={number}"
+        return f"{self.flag}: {number}" if self.flag.startswith(PORTS) else f"{self.flag}={self.form.format(number)}"
 
 
 def declared_port(container: Mapping[str, Any]) -> Port | None:
@@ -54,7 +56,8 @@ def told_port(container: Mapping[str, Any]) -> Port:
     given = port_setting(container) if by_variable else given
     flag = engine.port_variable if by_variable or not engine.port_flags else engine.port_flags[0]
     number = None if given is None else number_in(given, most=LAST_PORT)
-    return Port(default_port(container) if given is None else number or ENGINE_PORT, flag, given)
+    assumed = default_port(container) if given is None else ENGINE_PORT
+    return Port(number or assumed, flag, given, form=engine.port_form)
 
 
 def engine_port(container: Mapping[str, Any]) -> Port:

@@ -28,11 +28,15 @@ class Connector:
     """How two engines of a pair pass each other KV caches, by the name that llm-d's sidecar has for it.
 
     `optional`: a decode engine can also read a prompt by itself. If not, each request has to be prefilled elsewhere.
+    `flag` makes an engine one of a pair: with `prefill` and `decode` each half by a value of its own, else with any.
     https://github.com/llm-d/llm-d/tree/main/guides/pd-disaggregation, "vLLM vs SGLang"
     """
 
     name: str
     optional: bool
+    flag: str
+    prefill: str = ""
+    decode: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,8 @@ class KnownEngine:
 
     `images` are parts of the paths of its images, `programs` commands and Python modules. `port` is its default port,
     `image_port` what its image sets instead, if it does. `port_flags` and `port_variable` change it.
-    `host_flags` and `host_variable` are for the address that it listens on, `loopback` if that is 127.0.0.1 by default,
-    unless its image sets another one (`image_host`). `ready` and `live`
+    `port_form` is how to write a port there. `host_flags` and `host_variable` are for the address that it listens on,
+    `loopback` if that is 127.0.0.1 by default, unless its image sets another one (`image_host`). `ready` and `live`
     are the paths that answer once it takes requests, and as long as it need not be restarted. `model` are the flags for
     the model to load, which is served by that name, the one to write first; `model_variable` is a variable for it, and
     it may also follow a word of `model_after` as an argument. `weights` is the flag that an engine without a model is
@@ -58,6 +62,7 @@ class KnownEngine:
     image_port: int | None = None
     port_flags: tuple[str, ...] = _PORT
     port_variable: str = ""
+    port_form: str = "{}"
     host_flags: tuple[str, ...] = HOST
     host_variable: str = ""
     loopback: bool = False
@@ -79,7 +84,8 @@ class KnownEngine:
         return self.staged or f"{self.weights}={MODELS_PATH}"
 
 
-_NIXL: Final = Connector("nixlv2", optional=True)
+_NIXL: Final = Connector("nixlv2", optional=True, flag="--kv-transfer-config")
+_SGLANG: Final = Connector("sglang", optional=False, flag="--disaggregation-mode", prefill="prefill", decode="decode")
 
 ENGINES: Final = (
     KnownEngine(
@@ -105,7 +111,7 @@ ENGINES: Final = (
         weights=SGLANG.model[0],
         tensor=SGLANG.tensor,
         pipeline=SGLANG.pipeline,
-        connector=Connector("sglang", optional=False),
+        connector=_SGLANG,
     ),
     KnownEngine(
         "TensorRT-LLM",
@@ -178,6 +184,7 @@ ENGINES: Final = (
         port=11434,
         port_flags=(),
         port_variable="OLLAMA_HOST",
+        port_form="0.0.0.0:{}",
         host_flags=(),
         host_variable="OLLAMA_HOST",
         loopback=True,
@@ -234,6 +241,11 @@ def starts_known_engine(container: Mapping[str, Any]) -> bool:
     return not programs(container).isdisjoint(_BY_PROGRAM)
 
 
+def is_scripted(container: Mapping[str, Any]) -> bool:
+    """Tell whether a command starts an engine in a way that is not read: what that sets is not known."""
+    return bool(container.get("command")) and not starts_known_engine(container)
+
+
 def known_engine(container: Mapping[str, Any]) -> KnownEngine:
     """Return the engine in a container, `UNKNOWN` if neither its command nor its image tells."""
     started = next((_BY_PROGRAM[name] for name in sorted(programs(container)) if name in _BY_PROGRAM), None)
@@ -277,7 +289,7 @@ def loopback_setting(container: Mapping[str, Any]) -> str:
     What a script does is not known.
     """
     engine = known_engine(container)
-    if container.get("command") and not starts_known_engine(container):
+    if is_scripted(container):
         return ""
     row = _variable(container, engine.host_variable)
     given = read_flag(container, *engine.host_flags) if engine.host_flags else None

@@ -159,3 +159,8 @@ def read_flag(container: Mapping[str, Any], *names: str) -> str | None:
             value = next(iter(command[at + 1 : at + 2]), "") if behind is None else behind
     # The closing parenthesis of a subshell is not part of the last word.
     return value if value is None or "(" in value else value.rstrip(")")
+
+
+def is_configured(container: Mapping[str, Any]) -> bool:
+    """Tell whether a file, which is not read, configures an engine."""
+    return read_flag(container, "--config") is not None

@@ -21,6 +21,8 @@ _REMEDIES = {
 }
 #: Reasons for which a container waits after it has failed to run.
 _CRASHED = frozenset({"CrashLoopBackOff", "RunContainerError"})
+#: Exit codes of what was stopped by SIGKILL and SIGTERM.
+_BY_SIGNAL = frozenset({137, 143})
 #: Longest part of a container's termination message that is repeated, in characters.
 _TERMINATION_LIMIT = 200
 
@@ -60,13 +62,34 @@ def _unanswered(container: Mapping[str, Any], status: Mapping[str, Any]) -> str:
     if "running" not in mapping(status.get("state")) or status.get("ready") is not False or "started" not in status:
         return ""
     probe = "readinessProbe" if status["started"] else "startupProbe"
-    asked = mapping(mapping(container.get(probe)).get("httpGet"))
+    asked = _asked(container, probe)
     if not asked:
         return ""
     loads = "" if status["started"] else "loads, or "
+    return f"{loads}does not answer {asked}; if it answers elsewhere, set ports or {probe} of its container"
+
+
+def _asked(container: Mapping[str, Any], probe: str) -> str:
+    """Return the request of a probe of a container, "" without one."""
+    get = mapping(mapping(container.get(probe)).get("httpGet"))
+    return f"GET {text(get.get('path')) or '/'} on port {get.get('port')}" if get else ""
+
+
+def _stopped(container: Mapping[str, Any], status: Mapping[str, Any]) -> str:
+    """Return for which requests a container may have been stopped that waits to be restarted, "" if it was not.
+
+    A kubelet stops a container whose probes fail. Only an event says so: what is left is that it ended by a signal.
+    """
+    ended = mapping(mapping(status.get("lastState")).get("terminated"))
+    waits = mapping(mapping(status.get("state")).get("waiting")).get("reason") == "CrashLoopBackOff"
+    if not waits or ended.get("exitCode") not in _BY_SIGNAL or ended.get("reason") != "Error":
+        return ""
+    requests = dict.fromkeys(filter(None, (_asked(container, probe) for probe in ("startupProbe", "livenessProbe"))))
+    if not requests:
+        return ""
     return (
-        f"{loads}does not answer GET {text(asked.get('path')) or '/'} on port {asked.get('port')}; if it answers "
-        f"elsewhere, set ports or {probe} of its container"
+        f"it was stopped, perhaps because it does not answer {' or '.join(requests)}; if it answers elsewhere, "
+        "set ports, startupProbe or livenessProbe of its container"
     )
 
 
@@ -82,8 +105,8 @@ def _complaints(pod: Mapping[str, Any]) -> Iterator[str]:
         yield from filter(None, map(_of_container, mappings(status.get(field))))
     containers = {each.get("name"): each for each in mappings(mapping(pod.get("spec")).get("containers"))}
     for found in mappings(status.get("containerStatuses")):
-        if message := _unanswered(containers.get(found.get("name"), {}), found):
-            yield message
+        container = containers.get(found.get("name"), {})
+        yield from filter(None, (_unanswered(container, found), _stopped(container, found)))
 
 
 def _has_crashed(pod: Mapping[str, Any]) -> bool:

@@ -14,7 +14,9 @@ MODEL: dict[str, Any] = {
 def profile(*args: str, nodes: int = 1, gpus: int = 1, engine: str = "vLLM", **more: Any) -> dict[str, Any]:
     """Return a short profile with these arguments; `launcher`, `command` and `parallelism` go where they belong."""
     block: dict[str, Any] = {"name": engine, "image": "engine:v1", "args": list(args)}
-    block |= {key: more.pop(key) for key in ("launcher", "command", "env", "imagePullSecrets") if key in more}
+    listening = ("ports", "startupProbe", "readinessProbe", "livenessProbe")
+    own = ("launcher", "command", "env", "imagePullSecrets", *listening)
+    block |= {key: more.pop(key) for key in own if key in more}
     return {"name": "p", "replicaTopology": {"nodes": nodes, "gpusPerNode": gpus} | more, "engine": block}
 
 

@@ -33,6 +33,22 @@ def test_several_nodes_are_a_leader_and_the_other_nodes_as_workers() -> None:
     assert found.requires.several_nodes
 
 
+LISTENING: dict[str, Any] = {
+    "ports": [{"name": "http", "containerPort": 9000}],
+    "startupProbe": {"httpGet": {"path": "/s"}},
+    "readinessProbe": {"httpGet": {"path": "/r"}},
+    "livenessProbe": {"httpGet": {"path": "/l"}},
+}
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_where_the_engine_listens_is_where_requests_are_taken_and_not_in_a_worker(nodes: int) -> None:
+    found = profile("--port=9000", nodes=nodes, gpus=8, parallelism={"tensor": 8 * nodes}, **LISTENING)
+    taking, *workers = (container(found, at) for at in range(nodes))
+    assert {name: taking[name] for name in LISTENING} == LISTENING
+    assert [worker for worker in workers if LISTENING.keys() & worker.keys()] == []
+
+
 def test_what_is_required_of_the_pool_is_all_of_requires() -> None:
     block = {
         "memoryPerGpu": "141Gi",

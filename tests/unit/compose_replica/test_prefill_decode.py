@@ -60,6 +60,7 @@ def paired(prefill: dict[str, Any], decode: dict[str, Any]) -> dict[str, Any]:
 
 
 VLLM, SGLANG = {"image": "vllm/vllm-openai:v0.15.0"}, {"image": "lmsysorg/sglang:v0.5.6"}
+NIXL = '--kv-transfer-config={"kv_connector":"NixlConnector","kv_role":"kv_both"}'
 TAKEN = "it listens on 8000, the port of the decode sidecar, which takes the requests. Set another one, such as"
 #: Pairs that cannot serve as they are written: their containers, and what is said of them.
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
@@ -97,6 +98,12 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         SGLANG,
         "--disaggregation-bootstrap-port is 9100, the decode sidecar asks on port 8998. Set",
     ),
+    "an SGLang that is told to be the other half": (
+        {**SGLANG, "args": ["--port=8000", "--disaggregation-mode=decode"]},
+        {**SGLANG, "args": ["--disaggregation-mode=decode"]},
+        "spec.engines[reader].members[0].template.spec.containers[0]: --disaggregation-mode is decode, phase is "
+        "Prefill. Set --disaggregation-mode=prefill.",
+    ),
 }
 
 
@@ -118,17 +125,31 @@ def test_a_pair_that_cannot_serve_as_it_is_written_composes_nothing_and_names_wh
 
 
 SERVES: dict[str, tuple[dict[str, Any], dict[str, Any], int, str, str]] = {
-    "vLLM told a port": (VLLM, {**VLLM, "args": ["--port=8001"]}, 8001, "nixlv2", "prefix-based-pd-decider"),
+    "vLLM told a port": (
+        {**VLLM, "args": [NIXL]},
+        {**VLLM, "args": ["--port=8001", NIXL]},
+        8001,
+        "nixlv2",
+        "prefix-based-pd-decider",
+    ),
     "vLLM started by a script": (
-        VLLM,
+        {**VLLM, "command": ["/start"]},
         {**VLLM, "command": ["/start"], "ports": [{"name": "http", "containerPort": 8001}]},
         8001,
         "nixlv2",
         "prefix-based-pd-decider",
     ),
     "SGLang on its default port": (
-        {**SGLANG, "args": ["--port=8000", "--host=0.0.0.0", "--disaggregation-bootstrap-port=8998"]},
-        {**SGLANG, "args": ["--host=0.0.0.0"]},
+        {
+            **SGLANG,
+            "args": [
+                "--port=8000",
+                "--host=0.0.0.0",
+                "--disaggregation-mode=prefill",
+                "--disaggregation-bootstrap-port=8998",
+            ],
+        },
+        {**SGLANG, "args": ["--host=0.0.0.0", "--disaggregation-mode", "decode"]},
         30000,
         "sglang",
         "always-disagg-pd-decider",
@@ -174,8 +195,8 @@ def test_a_prefill_engine_stays_on_8000_without_a_sidecar() -> None:
 
 @pytest.mark.parametrize("args", [[], ["--port=8000"], ["--port=$(PORT)"], ["--port"]])
 def test_a_prefill_engine_that_may_listen_where_requests_come_is_composed(args: list[str]) -> None:
-    body = given.pair("--port=8200")
-    of(body, 0)["args"] = args
+    body = given.pair("--port=8200", NIXL)
+    of(body, 0)["args"] = [NIXL, *args]
     accepted = given.condition(given.run(body, given.serving(body)), "ModelAccepted")
     assert (accepted.status, accepted.message) == (Status.TRUE, "")
 

@@ -128,6 +128,34 @@ def test_a_port_that_the_engine_is_told_otherwise_is_a_warning() -> None:
     assert "Set ports[http].containerPort: 9000, or --port=7000" in message
 
 
+@pytest.mark.parametrize(
+    ("container", "words"),
+    [
+        (
+            {"image": "vllm/vllm-openai:v0.15.0"},
+            "vLLM listens on 8000, and requests and probes go to 9000. Set ports[http].containerPort: 8000, or "
+            "--port=9000.",
+        ),
+        (
+            {"image": "ollama/ollama:0.13.0"},
+            "Ollama listens on 11434, and requests and probes go to 9000. Set ports[http].containerPort: 11434, or "
+            "OLLAMA_HOST=0.0.0.0:9000.",
+        ),
+        ({"image": "vllm/vllm-openai:v0.15.0", "args": ["--port=9000"]}, ""),
+        ({"image": "vllm/vllm-openai:v0.15.0", "args": ["--config=/etc/vllm.yaml"]}, ""),
+        ({"image": "vllm/vllm-openai:v0.15.0", "command": ["/start"]}, ""),
+        ({"image": OWN}, ""),
+    ],
+)
+def test_a_declared_port_on_which_a_known_engine_does_not_listen_is_a_warning(
+    container: dict[str, Any], words: str
+) -> None:
+    body = replica({"args": ["--model=m"], "ports": [{"name": "http", "containerPort": 9000}], **container})
+    message = given.condition(given.run(body, given.serving(body)), "ModelAccepted").message
+    assert words in message
+    assert ("requests and probes go to" in message) is bool(words)
+
+
 @pytest.mark.parametrize("state", [{"ready": True, "started": True}, {"ready": False}], ids=["ready", "not probed"])
 def test_a_pod_that_answers_or_is_not_probed_says_nothing(state: dict[str, Any]) -> None:
     assert said(state) == "engine main: 0 of 2 copies ready"
@@ -135,12 +163,30 @@ def test_a_pod_that_answers_or_is_not_probed_says_nothing(state: dict[str, Any])
 
 def said(state: dict[str, Any]) -> str:
     """Return what the replica says while the engine of a pod runs, in this state of its probes."""
-    status = {"phase": "Running", "containerStatuses": [{"name": "engine", "state": {"running": {}}, **state}]}
+    status = {"phase": "Running", "containerStatuses": [{"name": "engine", "state": {"running": {}}} | state]}
     found = pod(status)
     get = {"httpGet": {"path": "/health", "port": 8000}}
-    container = {"name": "engine", "startupProbe": get, "readinessProbe": {"httpGet": {**get["httpGet"], "path": "/r"}}}
+    container = {"name": "engine", "startupProbe": get}
+    for probe_name, path in (("readinessProbe", "/r"), ("livenessProbe", "/l")):
+        container[probe_name] = {"httpGet": {**get["httpGet"], "path": path}}
     found["status"]["atProvider"]["manifest"]["spec"] = {"containers": [container]}
     return given.condition(given.run(BODY, starting(), pods=[found]), "ModelReady").message
+
+
+def test_an_engine_that_was_stopped_is_said_with_the_requests_for_which_that_may_be() -> None:
+    waiting = {"waiting": {"reason": "CrashLoopBackOff"}}
+
+    def crashed(code: int, reason: str = "Error") -> str:
+        ended = {"terminated": {"exitCode": code, "reason": reason, "message": "Shutting down"}}
+        return said({"ready": False, "started": False, "state": waiting, "lastState": ended})
+
+    for code in (137, 143):
+        assert (
+            f"CrashLoopBackOff: exit code {code} (Error): Shutting down, it was stopped, perhaps because it does not "
+            "answer GET /health on port 8000 or GET /l on port 8000; if it answers elsewhere, set ports, startupProbe "
+            "or livenessProbe of its container"
+        ) in crashed(code)
+    assert [crashed(*end) for end in ((1,), (137, "OOMKilled")) if "was stopped" in crashed(*end)] == []
 
 
 @pytest.mark.parametrize(

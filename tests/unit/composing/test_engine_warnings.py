@@ -222,6 +222,32 @@ def test_engines_behind_one_service_that_may_serve_different_models_are_warned_o
     assert warnings(engine("a", *first), engine("b", *second)) == (expected if warned else ())
 
 
+@pytest.mark.parametrize(
+    ("image", "decode_port", "wanted"),
+    [
+        ("vllm/vllm-openai:v0.15.0", "--port=8001", ("--kv-transfer-config", "--kv-transfer-config")),
+        ("lmsysorg/sglang:v0.5.6", "", ("--disaggregation-mode=prefill", "--disaggregation-mode=decode")),
+        ("own:1", "--port=8001", ()),
+    ],
+)
+def test_halves_that_are_not_told_to_be_a_pair_are_warned_of(
+    image: str, decode_port: str, wanted: tuple[str, ...]
+) -> None:
+    halves = [
+        engine("p", "--port=8000", "--host=0.0.0.0", phase="Prefill"),
+        engine("d", *filter(None, [decode_port]), "--host=0.0.0.0", phase="Decode"),
+    ]
+    for half in halves:
+        half["members"][0]["template"]["spec"]["containers"][0]["image"] = image
+    found = warnings(*halves, mode="PrefillDecode")
+    assert [each.rpartition("Give it ")[2] for each in found] == [f"{flag}." for flag in wanted]
+    for half, flag in zip(halves, wanted, strict=False):
+        half["members"][0]["template"]["spec"]["containers"][0]["args"].append(
+            f"{flag}={{}}" if "=" not in flag else flag
+        )
+    assert warnings(*halves, mode="PrefillDecode") == ()
+
+
 def test_a_pair_that_cannot_serve_is_warned_of() -> None:
     halves = engine("p", phase="Prefill"), engine("d", phase="Decode")
     assert warnings(*halves, mode="PrefillDecode") == (
