@@ -35,9 +35,11 @@ _FUNCTIONS: Final = "functions"
 _COMMANDS: Final[Mapping[str, _Entry]] = {
     "capacity": _Entry("modelplane.cli.capacity", "Show what is free, and how many more replicas fit where."),
     "cel": _Entry("modelplane.cli.cel", "Try device selectors: which devices match, which do not, and why."),
+    "check": _Entry("modelplane.cli.check", "Check that a control cluster has what Modelplane needs."),
     "expand": _Entry("modelplane.cli.expand", "Print a deployment of a ClusterModel with engines of its own."),
     "get": _Entry("modelplane.cli.get", "Show the fleet as it stands, on a control cluster or in files."),
     "hydrate": _Entry("modelplane.cli.hydrate", "Download a model repository onto a volume and verify it.", _FUNCTIONS),
+    "logs": _Entry("modelplane.cli.replica_logs", "Print what the engines of a replica write."),
     "observe": _Entry("modelplane.cli.observe", "Publish what the gateway has ejected, on the cluster.", _FUNCTIONS),
     "preview": _Entry("modelplane.cli.preview", "Show where the deployments in manifests run, without a cluster."),
     "profiles": _Entry("modelplane.cli.profiles", "Show which profiles of a ClusterModel could run on a fleet."),

@@ -42,6 +42,6 @@ def command(  # noqa: PLR0913 - click gives each option as an argument
         raise click.UsageError(f"{deployment} and --gpus: give the name of a deployment, or a shape")
     if (selector or nodes > 1) and not gpus:
         raise click.UsageError("--nodes and --cel describe a shape: give --gpus, too")
-    from modelplane.cli.measuring import Shape, measure
+    from modelplane.cli.answers.capacity import Shape, measure
 
     measure(where, Shape(gpus, nodes, selector) if gpus else None, deployment or "", output)

@@ -43,8 +43,8 @@ def command(*, what: tuple[str, ...], where: Where, output: str, objects: bool, 
         raise click.UsageError("-w watches a control cluster, and -f gives files: leave one of them out")
     if watch and output not in ("table", "wide"):
         raise click.UsageError("-w prints rows: leave -o out, or give -o wide")
-    from modelplane.cli.getting import follow, parse, show
-    from modelplane.cli.watching import Rows
+    from modelplane.cli.answers.get import follow, parse, show
+    from modelplane.cli.answers.watch import Rows
 
     rows = Rows(*parse(what), wide=output == "wide")
     if watch:

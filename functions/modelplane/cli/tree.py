@@ -24,6 +24,6 @@ def command(*, ref: str, where: Where, output: str) -> None:
 
     Exit code: 0 shown, 2 bad input.
     """
-    from modelplane.cli.growing import show
+    from modelplane.cli.answers.tree import show
 
     show(where, ref, output)

@@ -25,6 +25,6 @@ def command(*, ref: str, where: Where, output: str) -> None:
 
     Exit code: 0 shown, 2 bad input.
     """
-    from modelplane.cli.explaining import explain
+    from modelplane.cli.answers.why import explain
 
     explain(where, ref, output)

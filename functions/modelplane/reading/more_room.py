@@ -16,7 +16,7 @@ from modelplane.reading.fleet import FleetCluster
 from modelplane.reading.reader import Reader, as_object
 from modelplane.reading.refusals import ClusterRefusal, find_probe, find_view
 from modelplane.reading.tree import Manifest, Tree
-from modelplane.scheduling.matching import Options, lacking, refuse
+from modelplane.scheduling.matching import Options, bad_selectors, lacking, refuse
 from modelplane.scheduling.pools import layout
 from modelplane.scheduling.room import Ledger, fits_in_order
 from modelplane.scheduling.search_budget import SearchBudget
@@ -61,8 +61,8 @@ def count_more(reader: Reader, deployment: Manifest, shape: str) -> MoreRoom | s
     if probe is None:
         found = read_deployment(as_object(reader, deployment))
         return str(found) if isinstance(found, Malformed) else "its profiles cannot be read: see its conditions"
-    if probe.resolution.problem:
-        return probe.resolution.problem
+    if why := probe.resolution.problem or _invalid(probe):
+        return why
     view = find_view(reader, deployment)
     clusters = view.candidates if isinstance(view.candidates, tuple) else ()
     footprint = view.cache if isinstance(view.cache, Footprint) else None
@@ -76,6 +76,14 @@ def count_more(reader: Reader, deployment: Manifest, shape: str) -> MoreRoom | s
         fits += (each for each in found_here if isinstance(each, Fit))
         refusals += (_row(cluster.name, each) for each in found_here if isinstance(each, Refusal))
     return MoreRoom(shape, tuple(fits), tuple(refusals))
+
+
+def _invalid(probe: Deployment) -> str:
+    """Return why nothing of a deployment is placed wherever there is room, "" where that depends on the room."""
+    if probe.over_bound:
+        return f"{probe.over_bound.field} {probe.over_bound.why}; make it smaller"
+    bad = (f"selector `{each.selector}` does not compile: {each.why}" for each in bad_selectors(probe))
+    return "; ".join(bad)
 
 
 def _left_out(probe: Deployment, cluster: Cluster) -> Refusal | None:

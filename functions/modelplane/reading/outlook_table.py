@@ -22,7 +22,7 @@ _FULL: Final = "NoRoom"
 
 
 def show_outlooks(console: Console, outlooks: Manifest) -> None:
-    """Print what `preview.outlook.find_outlooks` returns."""
+    """Print what `reading.outlook.find_outlooks` returns."""
     for state, (heading, style) in _GROUPS.items():
         rows = [each for each in outlooks["profiles"] if each["state"] == state]
         if not rows:
@@ -52,7 +52,9 @@ def _lines(row: Manifest) -> Iterable[str]:
         yield f"{row['cluster']}: {pools}"
         owners = ", ".join(f"{each['namespace']}/{each['name']}" for each in row["frees"])
         yield from (f"without {replica}" for replica in row["freedReplicas"])
-        if owners:
+        if row["freesOwn"]:
+            yield "The model's own replicas: nothing else that goes leaves room. Add nodes."
+        elif owners:
             yield f"Scale down {owners}."
         return
     for reason in row["reasons"]:

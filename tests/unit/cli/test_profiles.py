@@ -112,7 +112,7 @@ def test_the_table_has_a_group_for_each_state(tmp_path: Path) -> None:
         "PROFILE  REPLICAS  WHERE, OR WHY NOT",
         "int4            4  prod-coreweave-us-east: int4 on small-models",
         "                   without ml/hog-prod-coreweave-us-east-3-a0442541",
-        "                   Scale down ml/hog.",
+        "                   The model's own replicas: nothing else that goes leaves room. Add nodes.",
         "",
         "Never, as the fleet is",
         "PROFILE  REPLICAS  WHERE, OR WHY NOT",

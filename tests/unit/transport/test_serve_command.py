@@ -28,9 +28,11 @@ def test_help_lists_every_command_without_importing_what_they_need() -> None:
     assert [line.split()[0] for line in shown.split("Commands:")[1].splitlines() if line.strip()] == [
         "capacity",
         "cel",
+        "check",
         "expand",
         "get",
         "hydrate",
+        "logs",
         "observe",
         "preview",
         "profiles",

@@ -1,6 +1,6 @@
 """Which replicas would have to go so that a deployment can be placed: the fewest of one cluster that leave room."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
@@ -24,20 +24,25 @@ def place_beside(deployment: Deployment, clusters: Iterable[Cluster], replicas: 
 
 
 def find_freed(
-    deployment: Deployment, clusters: Iterable[Cluster], replicas: Iterable[Replica]
+    deployment: Deployment,
+    clusters: Iterable[Cluster],
+    replicas: Iterable[Replica],
+    staying: Collection[str] = frozenset(),
 ) -> tuple[Replica, ...] | None:
     """Return the fewest replicas without which one cluster could host a deployment, None if no cluster ever could.
 
     On a cluster with room these are none. Where one replica suffices it is the youngest that does. Else all replicas
-    are put back as far as they fit, the oldest first, and the rest have to go.
+    are put back as far as they fit, the oldest first, and the rest have to go. `staying` are uids of replicas that are
+    not among them.
     """
     residents = _by_cluster(replicas)
     best: tuple[Replica, ...] | None = None
     for cluster in sorted(clusters, key=lambda each: (len(residents.get(each.name, ())), each.name)):
         if best is not None and len(best) <= 1:
             break
-        if _hosts(deployment, cluster, ()):
-            freed = _freed_on(deployment, cluster, residents)
+        stay = [each for each in residents.get(cluster.name, ()) if each.uid in staying]
+        if _hosts(deployment, cluster, stay):
+            freed = _freed_on(deployment, cluster, residents, stay)
             best = freed if best is None or len(freed) < len(best) else best
     return best
 
@@ -54,17 +59,17 @@ def _hosts(deployment: Deployment, cluster: Cluster, beside: Sequence[Replica]) 
 
 
 def _freed_on(
-    deployment: Deployment, cluster: Cluster, residents: Mapping[str, Sequence[Replica]]
+    deployment: Deployment, cluster: Cluster, residents: Mapping[str, Sequence[Replica]], stay: Sequence[Replica]
 ) -> tuple[Replica, ...]:
-    """Return the replicas of a cluster that have to go; the cluster must host the deployment when it is empty."""
+    """Return the replicas of a cluster that have to go; it must host the deployment beside those that stay."""
     there = sorted(residents.get(cluster.name, ()), key=lambda each: (not each.has_served, seniority(each)))
     if _hosts(deployment, cluster, there):
         return ()
-    for each in reversed(there):
+    for each in (each for each in reversed(there) if each not in stay):
         if _hosts(deployment, cluster, [other for other in there if other is not each]):
             return (each,)
-    kept: list[Replica] = []
-    for each in there:
+    kept = list(stay)
+    for each in (each for each in there if each not in stay):
         if _hosts(deployment, cluster, [*kept, each]):
             kept.append(each)
     return tuple(each for each in there if each not in kept)

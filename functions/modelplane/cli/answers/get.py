@@ -5,12 +5,12 @@ from typing import Final
 
 import click
 
+from modelplane.cli.answers.watch import Rows, watch
 from modelplane.cli.console import echo, printing
 from modelplane.cli.get import PARTS
 from modelplane.cli.options import Where
 from modelplane.cli.refs import KIND_OF, refs, refuse_absent
 from modelplane.cli.source import ReadFleet, own, read, saying_why
-from modelplane.cli.watching import Rows, watch
 from modelplane.reading.fleet import Fleet, as_json, read_fleet, select
 from modelplane.reading.fleet_tables import show_fleet, show_tables, show_unknown
 

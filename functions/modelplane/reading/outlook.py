@@ -54,6 +54,11 @@ class _Fleet:
         stamps = (mapping(each, "spec", "profile") for each in self.manifests.values())
         return Counter(str(stamp.get("name")) for stamp in stamps if stamp.get("model") == model)
 
+    def of_model(self, model: str) -> frozenset[str]:
+        """Return the uids of the replicas of a ClusterModel."""
+        stamps = {uid: mapping(each, "spec", "profile") for uid, each in self.manifests.items()}
+        return frozenset(uid for uid, stamp in stamps.items() if stamp.get("model") == model)
+
 
 def find_outlooks(reader: Reader, model: str, namespace: str) -> Tree:
     """Return, for each profile of a ClusterModel, whether one more replica of a deployment in `namespace` could run.
@@ -61,8 +66,8 @@ def find_outlooks(reader: Reader, model: str, namespace: str) -> Tree:
     The deployment names the model and nothing else: no labels, no tolerations, no cache. The result is JSON: `model`,
     and `profiles` in the order of preference, each with `name`, `rank`, `state`, `replicas` (how many run on it),
     `cluster` and `pools` by engine (where one more would run), `reasons`, `freedReplicas` (the replicas that have to go
-    first), and `frees` (their ModelDeployments, or the hand-written ModelReplicas; not of those that were not read).
-    Raises NoModelError.
+    first), `freesOwn` (some are of the model itself: only where no others would do), and `frees` (their
+    ModelDeployments, or the hand-written ModelReplicas; not of those that were not read). Raises NoModelError.
     """
     found = reader.get(_MODEL, None, model)
     if found is None:
@@ -80,6 +85,11 @@ def find_outlooks(reader: Reader, model: str, namespace: str) -> Tree:
         for rank, name in enumerate(str(each["name"]) for each in items(found, "spec", "serving"))
     ]
     return {"model": model, "profiles": profiles}
+
+
+def find_all_outlooks(reader: Reader, namespace: str) -> list[Tree]:
+    """Return the outlooks of every ClusterModel, sorted by name."""
+    return [find_outlooks(reader, each["metadata"]["name"], namespace) for each in reader.list(_MODEL)]
 
 
 def _probe(model: Object, namespace: str, profile: str) -> Deployment | Malformed:
@@ -104,18 +114,26 @@ def _outlook(fleet: _Fleet, probe: Deployment | Malformed) -> Tree:
     alone = place_beside(probe, fleet.clusters, ())
     if alone.unplaced:
         return _row(Outlook.NEVER, reasons=_reasons(alone, probe))
-    freed = find_freed(probe, fleet.clusters, fleet.replicas) or ()
+    own = fleet.of_model(probe.model.name) if probe.model else frozenset()
+    freed = find_freed(probe, fleet.clusters, fleet.replicas, own) or find_freed(probe, fleet.clusters, fleet.replicas)
+    freed = freed or ()
     then = place_beside(probe, fleet.clusters, [each for each in fleet.replicas if each not in freed])
     return _row(
         Outlook.IF_SOMETHING_GOES,
         then,
         freed=[fleet.manifests[each.uid] for each in freed],
+        own=any(each.uid in own for each in freed),
         reasons=_reasons(now, probe),
     )
 
 
 def _row(
-    state: Outlook, schedule: Schedule | None = None, *, freed: Sequence[Manifest] = (), reasons: Sequence[Any] = ()
+    state: Outlook,
+    schedule: Schedule | None = None,
+    *,
+    freed: Sequence[Manifest] = (),
+    own: bool = False,
+    reasons: Sequence[Any] = (),
 ) -> Tree:
     placement = schedule.placements[0] if schedule and schedule.placements else None
     owners = sorted({(_place(each)[0], _owner(each)) for each in freed if not is_stand_in(each)})
@@ -125,6 +143,7 @@ def _row(
         "pools": {engine.name: engine.pool for engine in placement.engines} if placement else {},
         "frees": [{"namespace": namespace, "name": name} for namespace, name in owners],
         "freedReplicas": sorted("/".join(filter(None, _place(each))) for each in freed),
+        "freesOwn": own,
         "reasons": list(reasons),
     }
 
