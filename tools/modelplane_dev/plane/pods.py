@@ -1,4 +1,7 @@
-"""What the fake kubelets do with nodes and pods: kwok's stages, draining, and an image that cannot be pulled."""
+"""What the fake kubelets do with nodes and pods: kwok's stages, draining, and an image that cannot be pulled.
+
+Pods with the annotation `PLAYS` are left to `plane.kubelet`, which runs fake engines in them; kwok only deletes them.
+"""
 
 import re
 from collections.abc import Iterator
@@ -12,6 +15,9 @@ from modelplane_dev.components import sources
 
 #: An image with this tag cannot be pulled, from any registry.
 NOT_FOUND: Final = "not-found"
+#: Annotation of a pod that `plane.kubelet` runs: the engine that is played there, of those of `plane.engines`.
+PLAYS: Final = "example.org/plays"
+_PLAYED = f'.metadata.annotations["{PLAYS}"]'
 _CONTAINERS = "(.spec.containers[], (.spec.initContainers // [])[])"
 _CANNOT_PULL = f'[{_CONTAINERS} | .image | select(endswith(":{NOT_FOUND}"))][0]'
 #: The status that a kubelet writes while it waits to pull again; the other containers of the pod run.
@@ -67,7 +73,8 @@ def stages() -> Iterator[dict[str, Any]]:
     for file in sorted(sources.pod_stages().glob("pod-*.yaml")):
         stage = yaml.safe_load(file.read_text())
         if stage["metadata"]["name"] == "pod-ready":
-            stage["spec"]["selector"]["matchExpressions"].append({"key": _CANNOT_PULL, "operator": "DoesNotExist"})
+            others = [{"key": key, "operator": "DoesNotExist"} for key in (_CANNOT_PULL, _PLAYED)]
+            stage["spec"]["selector"]["matchExpressions"] += others
             template = stage["spec"]["next"]["statusTemplate"]
             stage["spec"]["next"]["statusTemplate"] = template.replace(_COMPLETED, _COMPLETED + _RESOLVED)
         if stage["metadata"]["name"] == "pod-delete":
